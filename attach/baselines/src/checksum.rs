@@ -1,5 +1,4 @@
 //! Checksums, which find accidents and not attackers; both are written big-endian.
-
 use contract::export::{Digest, Done, StreamingDigest};
 use crc_fast::CrcAlgorithm::Crc32Iscsi;
 use std::ffi::CStr;

@@ -3,7 +3,6 @@
 //!
 //! This crate holds `unsafe` code: it is one side of a C interface. `README.md` says what is
 //! inside the clock.
-
 mod checksum;
 
 use checksum::{Crc32c, Xxh3};

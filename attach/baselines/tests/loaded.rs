@@ -1,6 +1,5 @@
 //! The built object, loaded the way ciphermark loads it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use base::model::{Algorithm, Direction, Kind};
 use contract::{Library, OpenError};
 

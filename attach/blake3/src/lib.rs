@@ -1,7 +1,6 @@
 //! The authors' BLAKE3 crate as a library that ciphermark loads: `libciphermark_blake3.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-
 use contract::export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted};
 use std::ffi::CStr;
 

@@ -1,5 +1,4 @@
 //! The compiled object, loaded the way ciphermark loads it.
-
 use contract::Library;
 use std::sync::OnceLock;
 

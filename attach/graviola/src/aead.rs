@@ -1,5 +1,4 @@
 //! AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305.
-
 use contract::export::{Buffer, Done, Mode, Refusal, raw};
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use std::ffi::CStr;

@@ -1,5 +1,4 @@
 //! SHA-2, SHA-3 and HMAC.
-
 use contract::export::{Digest, Done, StreamingDigest};
 use graviola::hashing::hmac::Hmac;
 use graviola::hashing::sha3::{Sha3_256Context, Sha3_512Context};

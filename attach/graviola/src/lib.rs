@@ -1,12 +1,11 @@
 //! Graviola as a library that ciphermark loads: `libciphermark_graviola.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-
 mod aead;
 mod digest;
 
-use crate::digest::{Hash, Keyed, Sha3_256, Sha3_512};
 use contract::export::{OpenError, Opened, Wanted};
+use digest::{Hash, Keyed, Sha3_256, Sha3_512};
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use graviola::hashing::{Sha256, Sha384, Sha512};
 

@@ -1,5 +1,4 @@
 //! The compiled object, loaded the way ciphermark loads it.
-
 use base::model::{Algorithm, Direction};
 use contract::{Library, OpenError};
 use std::sync::OnceLock;

@@ -1,5 +1,4 @@
 //! AES-GCM and ChaCha20-Poly1305.
-
 use contract::export::{Buffer, Done, Mode, Refusal, raw};
 use ring::aead::{Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use std::ffi::CStr;

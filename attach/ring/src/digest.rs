@@ -1,5 +1,4 @@
 //! SHA-2 and HMAC.
-
 use contract::export::{Digest, Done, StreamingDigest};
 use ring::{digest, hmac};
 use std::ffi::CStr;

@@ -1,13 +1,12 @@
 //! ring as a library that ciphermark loads: `libciphermark_ring.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-
 mod aead;
 mod digest;
 
-use crate::aead::Aead;
-use crate::digest::{Hash, Hmac};
+use aead::Aead;
 use contract::export::{OpenError, Opened, Wanted};
+use digest::{Hash, Hmac};
 use ring::aead::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, LessSafeKey, UnboundKey};
 use ring::digest::{SHA256, SHA384, SHA512};
 use ring::hmac::{HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};

@@ -1,7 +1,6 @@
 //! The authenticated modes: the crates `aes-gcm`, `aes-gcm-siv`, `ccm`, `eax`, `ocb3`, `aes-siv`
 //! and `chacha20poly1305`, all but a part of `aes-siv` behind the trait `aead::AeadInOut`. It
 //! knows whole messages only, so there are no streams.
-
 use crate::block_cipher::Cipher128;
 use ::aead::{AeadInOut, Nonce, Tag};
 use aes_gcm::AesGcm;

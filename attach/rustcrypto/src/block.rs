@@ -1,5 +1,4 @@
 //! ECB and CBC: the crates `ecb` and `cbc`.
-
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::common::InnerInit;
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit};

@@ -1,5 +1,4 @@
 //! What the modes ask of a block cipher.
-
 use cipher::array::ArraySize;
 use cipher::consts::{U0, U8, U16};
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, KeyInit};

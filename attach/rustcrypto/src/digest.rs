@@ -1,6 +1,5 @@
 //! Digests and MACs: the crates `sha2`, `sha3`, `blake2`, `hmac`, `poly1305`, and `aes-gcm` for
 //! GMAC.
-
 use crate::aead::Gcm;
 use crate::block_cipher::Cipher128;
 use ::aead::AeadInOut;

@@ -1,5 +1,4 @@
 //! CFB with segments of a block and of a byte: the crates `cfb-mode` and `cfb8`.
-
 use crate::block::{mode_with_iv, stream_of_blocks};
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser, InnerIvInit, IvState};

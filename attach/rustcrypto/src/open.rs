@@ -1,5 +1,4 @@
 //! Opening an algorithm: its name chooses the types, its key is expanded here, outside the clock.
-
 use crate::aead::{Aead, CcmMode, ChaCha, EaxMode, Gcm, GcmSiv, Ocb, Siv, SivAead, XChaCha};
 use crate::block::{Cbc, Ecb};
 use crate::block_cipher::{BlockCipher, Cipher64, Cipher128};

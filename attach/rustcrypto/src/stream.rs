@@ -1,5 +1,4 @@
 //! CTR, OFB and ChaCha20, which make a key stream: the crates `ctr`, `ofb` and `chacha20`.
-
 use crate::block_cipher::{Block, BlockCipher, Cipher64, Cipher128, NoTag};
 use chacha20::ChaCha20;
 use cipher::consts::{U12, U32};

@@ -1,6 +1,5 @@
 //! The attaching: lengths, pointers, directions, reasons. What comes out is compared in `tests/loaded.rs`.
-
-use crate::ciphermark_adapter;
+use super::ciphermark_adapter;
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use contract::{Outcome, Session, raw};
 use std::ffi::{CStr, CString};

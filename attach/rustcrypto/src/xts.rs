@@ -1,5 +1,4 @@
 //! XTS: the crate `xts-mode`.
-
 use crate::block_cipher::{Block, Cipher128, NoTag};
 use contract::export::{Buffer, Done, Mode, Refusal, Streaming, Update, raw};
 use std::ffi::CStr;

@@ -1,5 +1,4 @@
 //! The built object, loaded the way ciphermark loads it.
-
 #[test]
 fn everything_that_it_offers_passes_every_check() {
     let library = testing::trial::load(&testing::trial::object(env!("CARGO_PKG_NAME")));

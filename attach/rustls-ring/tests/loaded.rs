@@ -1,5 +1,4 @@
 //! The built object, loaded the way ciphermark loads it.
-
 use record::tls::{Certificate, Exchange, Suite};
 
 #[test]

@@ -1,8 +1,13 @@
-//! What all families share: who asks for what, and the way from a library's functions to a session.
+//! What all families of libraries share: who asks for what, the way from a library's functions to a session,
+//! the types of C functions, and aligned memory for the states that a library has its caller allocate.
 
 use base::model::{Algorithm, Direction};
 use contract::loader::LoadError;
 use contract::{Identity, Library, OpenError, Session, raw};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ffi::c_void;
+use std::ptr::NonNull;
 
 /// A loaded library of one family.
 ///
@@ -178,3 +183,147 @@ pub(crate) fn symbol(name: &'static std::ffi::CStr) -> &'static str {
 /// What a new key calls where the library has no key schedule to keep.
 pub(crate) const KEY_IN_EACH_MESSAGE: &std::ffi::CStr =
     c"none: the key is an argument of each message";
+// What the types of C functions are written with.
+/// Bytes that the function reads.
+pub(crate) type In = *const u8;
+/// Bytes that the function writes.
+pub(crate) type Out = *mut u8;
+// Zeroed memory on a 64-byte boundary, for the states that a library has its caller allocate.
+//
+// A state of unknown size gets pages of its own. A program's states lie where its heap or its structures put them, so
+// where in a page such a state begins follows a small piece of the heap.
+
+/// The widest alignment that any library asks of its caller: a cache line, a 512-bit vector.
+const ALIGN: usize = 64;
+
+/// From this size on a state gets pages from the kernel, which are zero without being written. The allocator would
+/// write the zeroes where it gives a block for the second time.
+const OWN_PAGES: usize = 128 << 10;
+const PAGE: usize = 4096;
+
+/// Memory for a state whose size is known at run time only, if at all: pages that are never touched
+/// cost nothing, so the size may lie well above what any build of the library needs.
+#[derive(Debug)]
+pub(crate) struct Aligned {
+    start: NonNull<u8>,
+    /// What was allocated, which `start` lies in.
+    block: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Aligned {
+    /// At least `len` bytes, all zero.
+    pub(crate) fn zeroed(len: usize) -> Self {
+        let size = len.max(1).next_multiple_of(ALIGN);
+        let more = if size < OWN_PAGES { 0 } else { PAGE };
+        let layout = Layout::from_size_align(size + more, ALIGN);
+        let layout = layout.expect("a state is below isize::MAX");
+        let block = if more == 0 {
+            // SAFETY: the layout's size is not zero.
+            unsafe { alloc_zeroed(layout) }
+        } else {
+            let (access, private) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+            // SAFETY: new pages, wherever there is room.
+            unsafe { mmap_anonymous(std::ptr::null_mut(), layout.size(), access, private) }
+                .map_or(std::ptr::null_mut(), |pages| pages.cast())
+        };
+        let Some(block) = NonNull::new(block) else { handle_alloc_error(layout) };
+        let at = if more == 0 { 0 } else { place() };
+        // SAFETY: a place is within a page, which was allocated besides the state.
+        let start = unsafe { block.add(at) };
+        Self { start, block, layout }
+    }
+
+    /// These bytes, then zeroes up to the next boundary.
+    pub(crate) fn copied(bytes: &[u8]) -> Self {
+        let copy = Self::zeroed(bytes.len());
+        // SAFETY: the memory is new and has room for as many bytes.
+        unsafe { copy.start.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        copy
+    }
+
+    /// Writes so many bytes over its beginning.
+    ///
+    /// # Safety
+    /// `bytes` has `len` bytes, and no more than there is room for.
+    #[inline]
+    pub(crate) unsafe fn overwrite(&mut self, bytes: *const u8, len: usize) {
+        // SAFETY: the caller's promise; the memory is ours alone.
+        unsafe { self.start.as_ptr().copy_from_nonoverlapping(bytes, len) };
+    }
+
+    /// For the library to write.
+    pub(crate) fn as_mut_ptr<T>(&mut self) -> *mut T {
+        self.start.as_ptr().cast()
+    }
+
+    /// For the library to read.
+    pub(crate) fn as_ptr<T>(&self) -> *const T {
+        self.start.as_ptr().cast_const().cast()
+    }
+
+    /// The library's own, which it reads and writes while nothing here looks at it.
+    #[inline]
+    pub(crate) fn context(&self) -> *mut c_void {
+        self.start.as_ptr().cast()
+    }
+}
+
+impl Drop for Aligned {
+    fn drop(&mut self) {
+        let bytes = self.layout.size();
+        if bytes < OWN_PAGES {
+            // SAFETY: allocated in `zeroed` with this layout, freed once.
+            unsafe { dealloc(self.block.as_ptr(), self.layout) }
+        } else {
+            // SAFETY: mapped in `zeroed` with this length, unmapped once.
+            let unmapped = unsafe { munmap(self.block.as_ptr().cast(), bytes) };
+            debug_assert!(unmapped.is_ok(), "a mapping of our own");
+        }
+    }
+}
+
+/// Where in its page a state begins: where a small piece of the heap lies in its own, on a boundary.
+fn place() -> usize {
+    let piece = std::hint::black_box(vec![0_u8; 4 * ALIGN]);
+    (piece.as_ptr() as usize).next_multiple_of(ALIGN) % PAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_state_lies_on_a_boundary_that_is_not_always_the_same_one() {
+        let mut kept = Vec::new();
+        let places: std::collections::BTreeSet<usize> = (0..32)
+            .map(|i| {
+                kept.push(vec![0_u8; 4 * ALIGN + i % 8]);
+                let state = Aligned::zeroed(1 << 20);
+                let at = state.as_ptr::<u8>() as usize;
+                assert_eq!(at % ALIGN, 0);
+                at % PAGE
+            })
+            .collect();
+        assert!(places.len() > 4, "{places:?}");
+    }
+
+    #[test]
+    fn memory_lies_on_a_boundary_and_holds_what_was_copied() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let copy = Aligned::copied(&bytes);
+        assert_eq!(copy.as_ptr::<u8>() as usize % ALIGN, 0);
+        // SAFETY: two lines hold 100 bytes and 28 zeroes.
+        let held = unsafe { std::slice::from_raw_parts(copy.as_ptr::<u8>(), 128) };
+        assert_eq!((&held[..100], &held[100..]), (&bytes[..], &[0; 28][..]));
+    }
+
+    #[test]
+    fn large_memory_is_zeroed_and_empty_memory_has_an_address() {
+        let large = Aligned::zeroed(1 << 20);
+        // SAFETY: the memory has as many bytes, which nothing else refers to.
+        let held = unsafe { std::slice::from_raw_parts(large.as_ptr::<u8>(), 1 << 20) };
+        assert!(held.iter().all(|b| *b == 0));
+        assert_eq!(Aligned::zeroed(0).context() as usize % ALIGN, 0);
+    }
+}

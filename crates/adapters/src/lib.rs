@@ -2,12 +2,11 @@
 //!
 //! This crate holds `unsafe` code: it calls C functions of libraries that it has just loaded.
 //! One module per library family; [`load`] finds the family by the symbols that are exported.
+#![warn(missing_docs)]
 
 mod aegis;
-mod aligned;
 mod attached;
 mod botan;
-mod bytes;
 mod composite;
 mod evp;
 mod family;
@@ -24,9 +23,8 @@ mod tomcrypt;
 mod wolfssl;
 mod xxhash;
 
-pub use contract::loader::LoadError;
-
 use contract::Library;
+pub use contract::loader::LoadError;
 use contract::loader::SharedObject;
 use family::Attached;
 use std::path::Path;

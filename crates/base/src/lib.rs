@@ -1,4 +1,5 @@
 //! Words, statistics and text: what every other crate speaks. All of it is pure.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "records")]

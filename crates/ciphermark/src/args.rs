@@ -1,38 +1,31 @@
-//! The command line as clap reads it. `choose` decides what it means.
+//! What several commands take as arguments: which cases, tiers, sizes, how long it may take; and the command
+//! line as a whole, as clap reads it. `choose` decides what filters mean.
 
-mod compare;
-mod explain;
-mod leaks;
-mod pair;
-mod rank;
-mod run;
-mod time;
-mod verify;
-
-pub use compare::CompareArgs;
-pub use explain::ExplainArgs;
-pub use leaks::LeaksArgs;
-pub use pair::{PairArgs, PairFailArg};
-pub use rank::{QuestionArgs, RankArgs};
-pub use run::{FormatArg, RunArgs, ShowArgs};
-pub use time::TimeArgs;
-pub use verify::{ListArgs, OnceArgs, VerifyArgs, What};
-
-use crate::args_advise::AdviseArgs;
-use crate::args_archive::{ArchiveArgs, TrendArgs};
-use crate::args_claims::ClaimsArgs;
-use crate::args_fleet::FleetArgs;
-use crate::args_import::ImportArgs;
-use crate::args_pages::PagesArgs;
-use crate::args_quietly::QuietlyArgs;
-use crate::args_report::ReportArgs;
-use crate::args_tls::TlsArgs;
+use crate::commands::advise::AdviseArgs;
+use crate::commands::archive::{ArchiveArgs, TrendArgs};
+use crate::commands::claims::ClaimsArgs;
+pub use crate::commands::compare::CompareArgs;
+use crate::commands::convert::ImportArgs;
+pub use crate::commands::explain::ExplainArgs;
+use crate::commands::fleet::FleetArgs;
+pub use crate::commands::leaks::LeaksArgs;
+use crate::commands::machine::QuietlyArgs;
+use crate::commands::pages::PagesArgs;
+pub use crate::commands::pair::PairArgs;
+pub use crate::commands::rank::RankArgs;
+use crate::commands::report::ReportArgs;
+pub use crate::commands::run::{FormatArg, RunArgs, ShowArgs};
+use crate::commands::tls::TlsArgs;
+pub use crate::commands::verify::{ListArgs, OnceArgs, VerifyArgs, What};
 use base::model::{Footprint, Model, Tier};
+use base::text::flags::parse_duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use engine::Stop;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Measure how fast every cipher is in every crypto library on this machine, with a proof beside
 /// each number.
@@ -280,4 +273,46 @@ pub struct DoctorArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Time for a whole command where none was typed.
+const BUDGET: Duration = Duration::from_secs(30);
+
+/// The part of it after which nothing new is begun: what is there is summed up, written and shown in the rest.
+const WORKING: f64 = 0.95;
+
+/// How long a command that measures may take as a whole.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TimeArgs {
+    /// Time for the whole command: what most people ask for comes first, and what does not fit is left out,
+    /// which is said [default: 30s].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
+    /// Leave nothing out, however long it takes.
+    #[arg(long, conflicts_with = "budget")]
+    pub thorough: bool,
+}
+
+impl TimeArgs {
+    /// Ends when the time is over that the whole may take, from now on.
+    pub fn limit(&self, stop: &Stop) -> Stop {
+        match self.thorough {
+            true => stop.clone(),
+            false => stop.within(self.whole().mul_f64(WORKING)),
+        }
+    }
+
+    /// Most time of sampling, where a thorough command takes so long at least.
+    pub fn sampling(&self, thorough: Duration) -> Duration {
+        if self.thorough { thorough } else { self.whole() }
+    }
+
+    /// With what was typed now in the place of what was typed before.
+    pub fn or(self, before: Self) -> Self {
+        if self.thorough || self.budget.is_some() { self } else { before }
+    }
+
+    fn whole(&self) -> Duration {
+        self.budget.unwrap_or(BUDGET)
+    }
 }

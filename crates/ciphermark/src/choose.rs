@@ -1,11 +1,13 @@
-//! Turns the arguments into algorithms, libraries and rows.
+//! Turns the shared arguments into algorithms, libraries, rows and suites, and says what a wrong name may
+//! have meant.
 
 use crate::args::{DirectionArg, Filter, InPlaceArg};
 use crate::error::Failure;
+use crate::files;
 use base::model::{Algorithm, Direction, NameGlob, Tier, nearest};
-use base::text::LibraryText;
+use base::text::{LibraryText, Suite};
 use engine::{Attached, LibraryChoice};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 /// The algorithms that the globs match, in the order of the list of all.
@@ -341,6 +343,27 @@ fn missing(what: &str, text: &str, near: Option<String>) -> Failure {
     let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
     Failure::usage(format!("the record has no {what} that matches '{text}'{hint}"))
 }
+// Suites by name, and from files.
+
+/// A built-in suite by name, else a file.
+pub fn named_suite(name: &str) -> Result<Suite, Failure> {
+    let suites = Suite::built_in();
+    if let Some(suite) = suites.iter().find(|s| s.name == name) {
+        return Ok(suite.clone());
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|e| e == "toml") || path.is_file() {
+        let shown = format!("suite '{name}'");
+        let text = files::text(path, &shown)?;
+        return Suite::parse(&text).map_err(|e| Failure::usage(format!("{shown}, {e}")));
+    }
+    let hint = base::model::nearest(name, suites.iter().map(|s| s.name.as_str()))
+        .map(|n| format!(", did you mean '{n}'?"))
+        .unwrap_or_default();
+    Err(Failure::usage(format!(
+        "unknown suite '{name}'{hint}; `ciphermark list suites` shows all, a file ends in .toml"
+    )))
+}
 
 #[cfg(test)]
 mod tests {
@@ -359,5 +382,11 @@ mod tests {
         assert_eq!(of("icelake,native,icelake"), Ok(vec![Tier::Icelake, Tier::Native]));
         assert_eq!(of("nat*,{base,vase}line"), Ok(vec![Tier::Native, Tier::Baseline]));
         assert!(of("nativ").unwrap_err().contains("did you mean 'native'?"));
+    }
+
+    #[test]
+    fn an_unknown_suite_gets_the_nearest_name() {
+        let failure = named_suite("quik").unwrap_err();
+        assert!(failure.message.contains("did you mean 'quick'?"), "{}", failure.message);
     }
 }

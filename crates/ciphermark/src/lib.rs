@@ -3,30 +3,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod args_advise;
-mod args_advise_postgres;
-mod args_advise_tls;
-mod args_archive;
-mod args_claims;
-mod args_fleet;
-mod args_import;
-mod args_pages;
-mod args_quietly;
-mod args_report;
-mod args_tls;
-mod args_tls_load;
-mod args_tls_server;
 mod choose;
-mod commands;
+pub mod commands;
 mod error;
 mod files;
-mod fleet;
-mod kinds;
-mod progress;
+pub mod fleet;
 mod screen;
 pub mod server;
 mod signing;
-mod suites;
 
 use args::{Cli, Command};
 use clap::Parser as _;
@@ -64,7 +48,7 @@ fn start() -> Result<Exit, Failure> {
     if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
         return commands::worker();
     }
-    if std::env::args_os().nth(1).is_some_and(|word| word == crate::server::SUBCOMMAND) {
+    if std::env::args_os().nth(1).is_some_and(|word| word == server::SUBCOMMAND) {
         return commands::loopback();
     }
     if std::env::args_os().nth(1).is_some_and(|word| word == engine::doctor::quietly::SUBCOMMAND) {
@@ -73,7 +57,7 @@ fn start() -> Result<Exit, Failure> {
     outlive_file_limits()?;
     match Cli::try_parse() {
         Ok(cli) => dispatch(cli).map(of_interrupted),
-        Err(error) => commands::usage::explain(&error),
+        Err(error) => commands::explain_usage(&error),
     }
 }
 
@@ -98,14 +82,14 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     cli.color.write_global();
     match cli.command.unwrap_or_else(Command::bare) {
         Command::Run(args) => commands::run::run(&args),
-        Command::List(args) => commands::list::list(&args),
+        Command::List(args) => commands::machine::list(&args),
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Leaks(args) => commands::leaks::leaks(&args),
-        Command::Once(args) => commands::once::once(&args),
-        Command::Show(args) => commands::show::show(&args),
+        Command::Once(args) => commands::verify::once(&args),
+        Command::Show(args) => commands::convert::show(&args),
         Command::Advise(args) => commands::advise::advise(&args),
         Command::Claims(args) => commands::claims::claims(&args),
-        Command::Import(args) => commands::import::import(&args),
+        Command::Import(args) => commands::convert::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Report(args) => commands::report::report(&args),
         Command::Archive(args) => commands::archive::archive(&args),
@@ -115,10 +99,10 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Tls(mut args) => commands::tls::tls(&mut args),
-        Command::Quietly(args) => commands::quietly::quietly(&args),
+        Command::Quietly(args) => commands::machine::quietly(&args),
         Command::Fleet(args) => commands::fleet::fleet(&args),
-        Command::Doctor(args) => commands::doctor::doctor(&args),
-        Command::Completions { shell } => commands::generate::completions(shell),
-        Command::Man { directory } => commands::generate::man(directory.as_deref()),
+        Command::Doctor(args) => commands::machine::doctor(&args),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Man { directory } => commands::man(directory.as_deref()),
     }
 }

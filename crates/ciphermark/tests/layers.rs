@@ -1,5 +1,4 @@
 //! The crates import each other as their READMEs say.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -159,20 +158,20 @@ const DOORS: [&str; 11] = [
 const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/contract/src/loader.rs", "Library::open(", 1, "the door: every library of every command; in a confined process"),
     ("crates/host/src/tier/rewrite.rs", "libc::dlopen(", 1, "a dependency's copy, by a worker that is confined already"),
-    ("crates/host/src/tier/x86_64/switch.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
-    ("crates/probe/src/step/x86_64/vdso.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
-    ("crates/host/src/confine/fork.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
-    ("crates/probe/src/step/aarch64/helper.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
+    ("crates/host/src/tier/x86_64/apply.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
+    ("crates/probe/src/step/x86_64/handler.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
+    ("crates/host/src/confine/seccomp.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
+    ("crates/probe/src/step/aarch64/mod.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
     ("crates/engine/src/process.rs", "Command::new(", 1, "a worker: this program"),
     ("crates/ciphermark/src/server/process.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
-    ("crates/engine/src/doctor/quietly/kept.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
-    ("crates/engine/src/doctor/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
+    ("crates/engine/src/doctor/quietly.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
+    ("crates/engine/src/doctor/quietly.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
     ("crates/ciphermark/src/server/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
     ("crates/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
-    ("crates/host/src/tokens.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
+    ("crates/host/src/elf.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
     ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
-    ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
-    ("crates/ciphermark/src/commands/fleet/programs.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
+    ("crates/ciphermark/src/commands/advise_server.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
+    ("crates/ciphermark/src/commands/fleet/scheduler.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
 ];
 
 /// A file's text without its unit tests, which stand at its end; nothing of one that is tests alone.

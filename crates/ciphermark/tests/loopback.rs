@@ -1,9 +1,7 @@
 //! The client against both servers, over real sockets. Nothing here depends on how fast anything is.
 //!
 //! The executable is its own client and server, as `ciphermark` is.
-
 #![allow(clippy::unwrap_used, reason = "a test, though with a main of its own")]
-
 use ciphermark::server::{
     Client, ClientPlan, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Nginx, SUBCOMMAND,
     Sessions, Site, SiteTls, Told, find_nginx, serve,

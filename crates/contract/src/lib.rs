@@ -3,22 +3,18 @@
 //!
 //! This crate holds `unsafe` code: it turns a table of C functions into [`Session`], whose methods
 //! check every length, so that verification is written without `unsafe`.
+#![warn(missing_docs)]
 
 pub mod export;
 pub mod loader;
-mod operations;
 pub mod raw;
-mod remote;
-mod reopening;
 mod session;
 pub mod tls;
 
-pub use operations::{Operations, Table};
-pub use remote::{Placed, Ran, Remote, Turn};
-pub use reopening::{ONE_KEY, reopening};
-pub use session::{Message, Outcome, Session};
-
 use base::model::{Algorithm, Direction};
+pub use session::{
+    Message, ONE_KEY, Operations, Outcome, Placed, Ran, Remote, Session, Table, Turn, reopening,
+};
 
 /// Who the loaded library says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

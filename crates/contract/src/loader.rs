@@ -1,6 +1,5 @@
-//! Opening shared objects and looking up their functions.
-//!
-//! This crate holds `unsafe` code: it calls the dynamic loader.
+//! Opening shared objects and looking up their functions. This holds `unsafe` code: it calls the dynamic
+//! loader.
 
 use crate::OpenError;
 use std::mem::ManuallyDrop;

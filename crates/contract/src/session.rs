@@ -1,8 +1,13 @@
-//! A session with checked lengths over the raw table of functions.
+//! A session with checked lengths over the raw table of functions; the table made out of a type in Rust; new
+//! keys where a library's context takes none (the algorithm is opened anew for each); and batches of messages
+//! that run in another process, that of a language's runtime, whose timed loop is written in the language and
+//! not here.
 
-use crate::{Remote, raw};
+use crate::{Library, OpenError, raw};
 use base::model::{Algorithm, Direction};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt::Debug;
+use std::marker::PhantomData;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,4 +304,279 @@ impl Drop for Session {
             unsafe { close(self.raw.state) }
         }
     }
+}
+
+/// A session's state and what can be done with it. [`Table`] makes C functions of it, one set for each type: between the
+/// timing loop's call and the function here there is nothing.
+///
+/// # Safety
+/// Callers keep the rules of `include/ciphermark.h` for the algorithm and the direction that the session is opened for.
+#[expect(clippy::missing_safety_doc, reason = "the trait has it for all functions")]
+pub trait Operations: Sized {
+    /// One whole message.
+    unsafe fn message(&mut self, m: &raw::Message) -> i32;
+
+    /// One whole message in sessions that are made with [`Table::decrypts`].
+    unsafe fn decrypt(&mut self, _m: &raw::Message) -> i32 {
+        raw::FAILED
+    }
+
+    /// Begins a stream; where it has no nonce, there is nothing to begin.
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        raw::OK
+    }
+
+    /// Continues the stream.
+    unsafe fn update(&mut self, _input: *const u8, _output: *mut u8, _len: usize) -> i32 {
+        raw::FAILED
+    }
+
+    /// Ends the stream with its tag.
+    unsafe fn finish(&mut self, _tag: *mut u8) -> i32 {
+        raw::FAILED
+    }
+
+    /// Sets a new key.
+    unsafe fn rekey(&mut self, _key: *const u8) -> i32 {
+        raw::FAILED
+    }
+}
+
+/// The C functions. Methods of a trait, because the compiler makes those beside the type's own functions and so puts
+/// the two into one.
+trait ForC: Operations {
+    unsafe extern "C" fn c_message(state: *mut c_void, m: *const raw::Message) -> i32 {
+        // SAFETY: the state of this type that `Table::new` gave away; the rest is the caller's.
+        unsafe { (*state.cast::<Self>()).message(&*m) }
+    }
+
+    unsafe extern "C" fn c_decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*state.cast::<Self>()).decrypt(&*m) }
+    }
+
+    unsafe extern "C" fn c_start(state: *mut c_void, nonce: *const u8) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*state.cast::<Self>()).start(nonce) }
+    }
+
+    unsafe extern "C" fn c_update(
+        state: *mut c_void,
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*state.cast::<Self>()).update(input, output, len) }
+    }
+
+    unsafe extern "C" fn c_finish(state: *mut c_void, tag: *mut u8) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*state.cast::<Self>()).finish(tag) }
+    }
+
+    unsafe extern "C" fn c_rekey(state: *mut c_void, key: *const u8) -> i32 {
+        // SAFETY: as above.
+        unsafe { (*state.cast::<Self>()).rekey(key) }
+    }
+
+    unsafe extern "C" fn c_close(state: *mut c_void) {
+        // SAFETY: the box that `Table::new` gave away; this is the last call.
+        drop(unsafe { Box::from_raw(state.cast::<Self>()) });
+    }
+}
+
+impl<S: Operations> ForC for S {}
+
+/// A table in the making. It offers whole messages, and what is added to that.
+#[derive(Debug)]
+#[must_use]
+pub struct Table<S> {
+    raw: raw::Session,
+    state: PhantomData<S>,
+}
+
+impl<S: Operations> Table<S> {
+    /// A table that owns its state; `call` names the library's functions that a message calls.
+    pub fn new(state: S, flags: u32, call: &'static CStr) -> Self {
+        let raw = raw::Session {
+            state: Box::into_raw(Box::new(state)).cast(),
+            flags,
+            message: Some(S::c_message),
+            call: call.as_ptr(),
+            close: Some(S::c_close),
+            ..raw::Session::empty()
+        };
+        Self { raw, state: PhantomData }
+    }
+
+    /// Messages go through [`Operations::decrypt`] where `decrypts`.
+    pub fn decrypts(mut self, decrypts: bool) -> Self {
+        if decrypts {
+            self.raw.message = Some(S::c_decrypt);
+        }
+        self
+    }
+
+    /// With streams.
+    pub fn streams(self) -> Self {
+        self.streams_if(true)
+    }
+
+    /// With streams where `streams`.
+    pub fn streams_if(mut self, streams: bool) -> Self {
+        self.raw.start = streams.then_some(S::c_start);
+        self.raw.update = streams.then_some(S::c_update);
+        self
+    }
+
+    /// Digests and MACs: with streams that end in a tag.
+    pub fn parts(self) -> Self {
+        self.parts_if(true)
+    }
+
+    /// As [`Table::parts`], where `parts`.
+    pub fn parts_if(mut self, parts: bool) -> Self {
+        self.raw.finish = parts.then_some(S::c_finish);
+        self.streams_if(parts)
+    }
+
+    /// With new keys; `call` names the library's functions that set one.
+    pub fn rekeys(mut self, call: &'static CStr) -> Self {
+        self.raw.rekey = Some(S::c_rekey);
+        self.raw.rekey_call = call.as_ptr();
+        self
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn raw(self) -> raw::Session {
+        self.raw
+    }
+}
+
+/// Why sessions with several messages in flight take no new keys.
+pub const ONE_KEY: &str = "several messages in flight share one key";
+
+/// What stands behind the session that [`reopening`] gives.
+struct State {
+    library: &'static dyn Library,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    /// None after an opening that failed.
+    session: Option<Session>,
+}
+
+/// Opens an algorithm so that it takes new keys: `rekey` closes it and opens it under the new key.
+/// That is what an application does with a library that has no call for it.
+///
+/// # Errors
+/// As [`Library::open`]; and [`OpenError::Unsupported`] of a session with several messages in flight,
+/// which closing would have to wait for.
+pub fn reopening(
+    library: &'static dyn Library,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    key: &[u8],
+) -> Result<Session, OpenError> {
+    let session = library.open(algorithm, direction, key)?;
+    if session.in_flight() > 1 {
+        return Err(OpenError::Unsupported(ONE_KEY.to_owned()));
+    }
+    let raw::Session { flags, call, .. } = *session.raw();
+    let offers = session.has_message();
+    let state = State { library, algorithm, direction, session: Some(session) };
+    let table = Table::new(state, flags, c"").rekeys(c"").raw();
+    let message = table.message.filter(|_| offers);
+    let table = raw::Session { message, call, rekey_call: std::ptr::null(), ..table };
+    // SAFETY: the state's functions hand messages on to a session of this algorithm and direction.
+    Ok(unsafe { Session::new(table, algorithm, direction) })
+}
+
+impl Operations for State {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let Some(session) = &self.session else { return raw::FAILED };
+        let table = session.raw();
+        let Some(call) = table.message else { return raw::FAILED };
+        // SAFETY: the session's own function and state; the message is the caller's promise.
+        unsafe { call(table.state, m) }
+    }
+
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the caller's key is as long as the algorithm's.
+        let key = unsafe { std::slice::from_raw_parts(key, self.algorithm.key_len) };
+        // Closed first: an application has one context at a time.
+        self.session = None;
+        match self.library.open(self.algorithm, self.direction, key) {
+            Ok(session) => {
+                self.session = Some(session);
+                raw::OK
+            }
+            Err(_) => raw::FAILED,
+        }
+    }
+}
+
+/// The messages of a ring of sixteen descriptors, as long as no others are placed.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// Bytes of a message.
+    pub size: usize,
+    /// The different messages, one after the other; descriptors take them in turn.
+    pub inputs: &'a [u8],
+    /// How many places for outputs descriptors share in turn.
+    pub places: usize,
+    /// Associated data of every message.
+    pub aad: &'a [u8],
+    /// Whether a nonce is raised by sixteen after its use.
+    pub fresh: bool,
+    /// What every call is to return.
+    pub expected: i32,
+}
+
+/// One run of operations on the ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// The first operation's descriptor.
+    pub at: usize,
+    /// How many operations.
+    pub ops: u32,
+    /// What to fill outputs and, but for decryption, tags with before.
+    pub poison: Option<u8>,
+    /// The nonces of all descriptors, one after the other.
+    pub nonces: &'a [u8],
+    /// Their tags, likewise; of use in decryption.
+    pub tags: &'a [u8],
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ran {
+    /// The bits of every return code, each exclusive-or the expected one.
+    pub codes: i32,
+    /// Nanoseconds by the language's clock.
+    pub ns: f64,
+    /// Nanoseconds of collecting garbage that the run's own garbage will cost, by what collecting took so far.
+    pub collecting_ns: f64,
+    /// Bytes that the run allocated, where the runtime tells.
+    pub allocated: Option<f64>,
+}
+
+/// A session in a runtime's process.
+pub trait Remote: Send + Debug {
+    /// Places messages. Returns how many operations of the session's algorithm and direction the process has run
+    /// before, of any size.
+    fn place(&mut self, placed: &Placed<'_>) -> u64;
+
+    /// Runs operations.
+    fn run(&mut self, turn: &Turn<'_>) -> Ran;
+
+    /// What was written last to each place: its output, unless it is a digest's, and its tag, unless it was decrypted.
+    fn written(&mut self) -> Vec<u8>;
+
+    /// Whether code is compiled while it runs, so that the first operations are slower.
+    fn compiles(&self) -> bool;
+
+    /// Processor time of the runtime's process so far, in nanoseconds.
+    fn cpu_ns(&self) -> f64;
 }

@@ -5,7 +5,6 @@
 //! checks [-a ALGORITHM]... [NAME=PATH]...    all algorithms without -a; without a path all libraries of this machine
 //! ```
 #![forbid(unsafe_code)]
-
 use base::model::{Algorithm, Tier};
 use engine::{Attached, LibraryChoice, Subject};
 use std::process::ExitCode;

@@ -1,11 +1,14 @@
-//! Lines of the protocol into messages. A library shares the worker's process and can write there
-//! what it likes, so a reply is held to what an honest worker can say before anything is done with
-//! it: what the types cannot rule out ends here, and every text is one line with an end.
+//! Lines of the protocol into messages. A library shares the worker's process and can write there what it
+//! likes, so a reply is held to what an honest worker can say before anything is done with it.
 
-use crate::protocol::pages::Answer;
+#[cfg(test)]
+mod any;
+
 use crate::protocol::{
-    Costs, Finding, Judged, Offer, Other, Ready, Reply, Request, Steps, VisitResult,
+    Costs, Finding, Judged, Offer, Other, PageAnswer, Ready, Reply, Request, Steps, VisitResult,
 };
+#[cfg(test)]
+pub(crate) use any::any_reply;
 use base::model::Settling;
 use record::tls::{Facts, Found, HandshakeSample, Negotiated};
 use record::{Leak, State, impossible_latencies, impossible_sample};
@@ -232,14 +235,14 @@ fn check_finding(finding: &mut Finding) -> Result<(), String> {
     }
 }
 
-fn check_pages(answer: &mut Answer) -> Result<(), String> {
+fn check_pages(answer: &mut PageAnswer) -> Result<(), String> {
     match answer {
-        Answer::Loaded => Ok(()),
-        Answer::Verified { digest, sum_by } => {
+        PageAnswer::Loaded => Ok(()),
+        PageAnswer::Verified { digest, sum_by } => {
             [digest].into_iter().chain(sum_by).for_each(tidy);
             Ok(())
         }
-        Answer::Probed { counts } => counts.iter().try_for_each(|count| {
+        PageAnswer::Probed { counts } => counts.iter().try_for_each(|count| {
             let effects = count.effects.iter().map(|(_, n)| *n);
             let possible = count.noticed <= count.tried && effects.sum::<u64>() <= count.tried;
             at_most(count.tried)?;
@@ -308,9 +311,4 @@ pub(crate) fn excerpt(line: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod any;
-#[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-pub(crate) use any::any_reply;

@@ -1,14 +1,14 @@
-//! What depends on secrets, for algorithms in libraries at tiers: judged in workers of their own, side by side, and
-//! kept from run to run.
+//! What depends on secrets, for algorithms in libraries at tiers: judged in workers of their own, side by
+//! side, and kept from run to run.
 
-use crate::attached::Attached;
-use crate::events::Event;
-use crate::in_workers::{Asking, InWorkers, deadline};
-use crate::kept::{Cache, Key};
+use crate::libraries::Attached;
 use crate::plan::Planned;
+use crate::pool::{Asking, InWorkers, deadline};
 use crate::process::out_of_protocol;
+use crate::progress::Event;
 use crate::protocol::{Finding, Judged, Judging, Reply, Request};
-use crate::stop::Stop;
+use crate::step_cache::{Cache, Key};
+use crate::time::Stop;
 use base::model::{Algorithm, Tier};
 use record::{LeakVerdict, Leaks, Record, State};
 use std::path::Path;

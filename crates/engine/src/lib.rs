@@ -2,79 +2,51 @@
 //!
 //! `plan → scheduler ⇄ protocol ⇄ worker → adapter → library`, and back
 //! `samples → analysis → record`. One process per library; every wait has a deadline.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod assemble;
-mod attached;
-mod case_progress;
-mod checkpoints;
-mod costs;
-mod deadlines;
+mod cpus;
 pub mod decode;
-mod discover;
 pub mod doctor;
-mod earlier;
-mod events;
 mod evidence;
 mod handshakes;
-mod in_workers;
-mod kept;
 mod kinds;
-mod last_words;
 mod leaks;
+mod libraries;
 mod limits;
-mod link;
 mod memory;
-mod meter;
-mod noise;
 pub mod pages;
 mod pair;
-mod placement;
 mod plan;
+mod pool;
 mod process;
+mod progress;
 pub mod protocol;
-mod quiet;
 mod recording;
-mod run_queue;
-mod runtimes;
-mod sampling;
 mod schedule;
-mod screen;
-mod setting;
 mod settling;
-mod side_by_side;
-mod stolen;
-mod stop;
+mod step_cache;
 mod survey;
-mod suspend;
-mod ticking;
-mod tiers;
-mod vectors;
+mod time;
 mod verification;
-mod waiting;
 pub mod worker;
-mod worker_pool;
 
-pub use attached::{AtTier, Attached, StackFile};
-pub use discover::{LibraryChoice, SelectError, discover, discover_all, select};
-pub use events::{Event, Progress};
+pub use cpus::{machine, measuring_cpu, usable_cpus};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
     SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
 pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks};
+pub use libraries::{
+    AtTier, Attached, LibraryChoice, SelectError, StackFile, TierHere, at_tiers, discover,
+    discover_all, select, tier_here,
+};
 pub use limits::limits_here;
-pub use link::WorkerError;
-pub use meter::{Explained, METER, explain};
+pub use memory::{Explained, METER, explain};
 pub use pair::{PairBench, PairError, PairOutcome};
-pub use placement::{machine, measuring_cpu, usable_cpus};
-pub use plan::{Budget, Request, Screened, cases};
-pub use process::{SUBCOMMAND, Worker};
-pub use sampling::Ended;
-pub use screen::{Look, screen};
-pub use setting::Machine;
-pub use stop::Stop;
-pub use survey::{Keeping, Outcome, SurveyError, survey};
-pub use tiers::{TierHere, at_tiers, tier_here};
-pub use vectors::{Outcomes, hold_to_vectors};
-pub use verification::{Extra, Subject, Verdict, verify_all};
+pub use plan::{Budget, Machine, Request, Screened, cases};
+pub use process::{SUBCOMMAND, Worker, WorkerError};
+pub use progress::{Event, Progress};
+pub use survey::{Ended, Keeping, Look, Outcome, SurveyError, screen, survey};
+pub use time::Stop;
+pub use verification::{Extra, Outcomes, Subject, Verdict, hold_to_vectors, verify_all};

@@ -1,21 +1,17 @@
-//! Two libraries held against each other on one case, process by process and in turn, until a
-//! verdict. `base::analysis::LOOKS` says when it is looked for.
+//! Two libraries held against each other on one case, process by process and in turn, until a verdict.
+//! `base::analysis::LOOKS` says when it is looked for.
 
-use crate::attached::Attached;
+use crate::cpus;
+use crate::cpus::{Quiet, Stolen, machine, measuring_cpu, step_aside};
 use crate::kinds::{Message, Pass};
-use crate::link::WorkerError;
-use crate::noise::disturbances;
-use crate::placement::{machine, measuring_cpu, step_aside};
+use crate::libraries::{Attached, at_tiers};
 use crate::plan::{Request, cases};
-use crate::process::{Worker, out_of_protocol};
+use crate::pool::Start;
+use crate::process::{Worker, WorkerError, out_of_protocol};
 use crate::protocol::{Finding, Hello, QuietCore, Reply, Request as Ask, Visit, VisitResult};
-use crate::quiet::{self, Quiet};
+use crate::recording::disturbances;
 use crate::settling::CaseSettling;
-use crate::stolen::Stolen;
-use crate::stop::Stop;
-use crate::tiers::at_tiers;
-use crate::worker_pool::Start;
-
+use crate::time::Stop;
 use crate::verification::{Extra, Subject, verify_all};
 use base::analysis::{LOOKS, Look, Ratio, Verdict, last_look, median, ratio_of_pairs};
 use base::model::RawSample;
@@ -145,7 +141,7 @@ impl PairBench {
             cpus: vec![cpu],
             seed: request.seed,
             ticks_per_ns: Some(clock.rough_ticks_per_ns()),
-            quiet: quiet::watch(&clock, cpu),
+            quiet: cpus::watch_quiet_rate(&clock, cpu),
         };
         Ok(Self {
             libraries,

@@ -1,10 +1,13 @@
-//! What was asked for, laid out as cases.
+//! What was asked for, laid out as cases; and what footprint and threads of a case come to on this machine.
 
-use crate::attached::Attached;
+#[cfg(test)]
+mod properties;
+
+use crate::libraries::Attached;
 use crate::protocol::{Finding, NO_FORGERY, Offer};
-use crate::setting::{Machine, Setting};
 use base::model::{Algorithm, Case, Direction, Footprint, Model, Tier};
 use probe::Place;
+use record::{Cache, Host};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -278,9 +281,367 @@ fn offer<'a>(
 ) -> Option<&'a Offer> {
     offers.iter().find(|o| o.algorithm == algorithm.name && o.direction == direction)
 }
+// What a case's footprint and threads come to on this machine: bytes to walk through, CPUs.
+
+/// Single operations that are timed alone in each visit: thirty visits give several thousand, enough
+/// for one in a thousand to be seen several times.
+const LATENCY_OPS: u32 = 200;
+
+/// The part of a cache that is walked through, at most: the rest is for the library's tables, keys
+/// and stack, for descriptors, and for lines that fall on the same place.
+const PART_OF_CACHE: f64 = 0.75;
+
+/// How many times the last cache level the memory is that is walked through: of memory four times as
+/// large, a quarter at most is found in the cache by chance.
+const TIMES_LAST_LEVEL: u64 = 4;
+
+/// The part of the machine's memory that may be walked through, all threads together. Besides it half
+/// as much again is read between samples.
+const PART_OF_MEMORY: f64 = 0.25;
+
+/// What of a case is not its own but the machine's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// Bytes that each thread's operations walk through, at most; at least, where no cache is to hold
+    /// them.
+    pub(crate) walk_bytes: Option<usize>,
+    /// CPUs of the threads; none where there is one thread.
+    pub(crate) cpus: Vec<u32>,
+    /// Single operations to time in each visit.
+    pub(crate) latency_ops: u32,
+}
+
+/// The machine, as far as settings hang on it.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    caches: Vec<Cache>,
+    memory_bytes: u64,
+    /// CPUs that may be used, in the order in which threads are placed: the measuring CPU first, then
+    /// CPUs of other cores, then hardware threads of cores that measure already.
+    cpus: Vec<u32>,
+}
+
+impl Machine {
+    /// The machine around the measuring CPU. `cpus` in the order of placement.
+    #[must_use]
+    pub fn new(host: &Host, cpus: Vec<u32>) -> Self {
+        let (caches, memory_bytes) = (host.cpu.caches.clone(), host.memory.total_bytes);
+        Self { caches, memory_bytes, cpus }
+    }
+
+    /// The CPU that measures alone.
+    #[must_use]
+    pub fn measuring_cpu(&self) -> u32 {
+        self.cpus.first().copied().unwrap_or(0)
+    }
+
+    /// Bytes of a core's second-level cache, where no other core shares it.
+    pub(crate) fn second_level_bytes(&self) -> Option<u64> {
+        let cache = self.caches.iter().find(|c| c.level == 2 && c.size_bytes > 0)?;
+        let sharing = self.cpus.iter().filter(|cpu| lists(&cache.shared_by, **cpu)).count();
+        (sharing <= 1).then_some(cache.size_bytes)
+    }
+
+    /// The setting of a case.
+    ///
+    /// # Errors
+    /// Why the case cannot be.
+    pub(crate) fn setting(
+        &self,
+        footprint: Footprint,
+        in_place: bool,
+        threads: u32,
+        latency: bool,
+    ) -> Result<Setting, String> {
+        let n = threads as usize;
+        if n > self.cpus.len() {
+            let have = self.cpus.len();
+            return Err(format!("{n} threads need as many CPUs, this process may use {have}"));
+        }
+        let cpus = &self.cpus[..n];
+        let walk_bytes = match footprint {
+            Footprint::Hot if !in_place => None,
+            Footprint::Hot | Footprint::L1 => Some(self.part_of_cache(1, cpus)?),
+            Footprint::L2 => Some(self.part_of_cache(2, cpus)?),
+            Footprint::L3 => Some(self.part_of_cache(3, cpus)?),
+            Footprint::Memory => Some(self.beyond_caches(threads)?),
+        };
+        let cpus = if n > 1 { cpus.to_vec() } else { Vec::new() };
+        Ok(Setting { walk_bytes, cpus, latency_ops: if latency { LATENCY_OPS } else { 0 } })
+    }
+
+    /// One thread's part of a cache level, which the other threads on CPUs that share it walk through
+    /// as well.
+    fn part_of_cache(&self, level: u32, cpus: &[u32]) -> Result<usize, String> {
+        let cache = self
+            .caches
+            .iter()
+            .find(|c| c.level == level && c.kind != "Instruction" && c.size_bytes > 0)
+            .ok_or_else(|| format!("the system knows of no level {level} cache"))?;
+        let sharing = cpus.iter().filter(|cpu| lists(&cache.shared_by, **cpu)).count().max(1);
+        Ok((cache.size_bytes as f64 * PART_OF_CACHE) as usize / sharing)
+    }
+
+    fn beyond_caches(&self, threads: u32) -> Result<usize, String> {
+        let last = self.caches.iter().map(|c| c.size_bytes).max().filter(|bytes| *bytes > 0);
+        let last = last.ok_or("the system does not say how large its caches are")?;
+        let bytes = last * TIMES_LAST_LEVEL;
+        let room = (self.memory_bytes as f64 * PART_OF_MEMORY) as u64;
+        if bytes * u64::from(threads) > room {
+            return Err(format!(
+                "{threads} times {} MiB, {TIMES_LAST_LEVEL} times the largest cache, are more than a quarter of this machine's memory ({} MiB)",
+                bytes >> 20,
+                self.memory_bytes >> 20
+            ));
+        }
+        usize::try_from(bytes).map_err(|e| e.to_string())
+    }
+}
+
+/// Whether a list of CPUs as the kernel writes it (`0-3,8`) has this one.
+pub(crate) fn lists(list: &str, cpu: u32) -> bool {
+    list.split(',').any(|part| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let bounds = from.trim().parse::<u32>().ok().zip(to.trim().parse::<u32>().ok());
+        bounds.is_some_and(|(from, to)| (from..=to).contains(&cpu))
+    })
+}
 
 #[cfg(test)]
-mod properties;
+mod tests {
+    use super::*;
+    use crate::libraries::AtTier;
 
-#[cfg(test)]
-mod tests;
+    pub(crate) fn attached(offers: Vec<Offer>) -> Attached {
+        let facts = record::Library {
+            name: "lib".into(),
+            version: "1".into(),
+            path: "lib.so".into(),
+            id: "sha256:0".into(),
+            ..record::Library::default()
+        };
+        Attached { facts, offers, ..Attached::default() }
+    }
+
+    pub(crate) fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {
+        Offer {
+            algorithm: algorithm.into(),
+            direction,
+            models: if reason.is_none() { vec![Model::Message] } else { Vec::new() },
+            reason: reason.map(ToOwned::to_owned),
+            failed: false,
+            functions: None,
+            copies: false,
+            allocates: false,
+            rekeying: None,
+            rekey_functions: None,
+            in_place: false,
+            in_flight: None,
+        }
+    }
+
+    pub(crate) fn request(algorithms: &[&str]) -> Request {
+        Request {
+            suite: None,
+            algorithms: algorithms.iter().map(|a| Algorithm::find(a).unwrap()).collect(),
+            directions: vec![Direction::Encrypt],
+            models: vec![Model::Message],
+            sizes: vec![16, 100],
+            tiers: vec![Tier::Native],
+            footprints: vec![Footprint::Hot],
+            threads: vec![1],
+            in_place: vec![false],
+            latency: false,
+            budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
+            evidence: true,
+            screened: Screened::default(),
+            seed: 1,
+            command: Vec::new(),
+        }
+    }
+
+    pub(crate) fn machine() -> Machine {
+        let cache = |level, size_bytes| record::Cache {
+            level,
+            kind: "Data".into(),
+            size_bytes,
+            line_bytes: 64,
+            shared_by: "0".into(),
+        };
+        let mut host = record::Host::default();
+        host.cpu.caches = vec![cache(1, 32 << 10), cache(2, 1 << 20)];
+        host.memory.total_bytes = 1 << 30;
+        Machine::new(&host, vec![0])
+    }
+
+    fn of(library: Attached, change: impl FnOnce(&mut Request)) -> Vec<Planned> {
+        let mut request = request(&["aes-128-gcm"]);
+        request.sizes = vec![1024];
+        change(&mut request);
+        cases(&request, &[library], &machine())
+    }
+
+    fn gcm() -> Attached {
+        let both = [Direction::Encrypt, Direction::Decrypt].map(|direction| Offer {
+            models: vec![Model::Message, Model::Rekey, Model::Forgery],
+            ..offer("aes-128-gcm", direction, None)
+        });
+        let mut library = attached(both.to_vec());
+        library.offers[0].models.pop();
+        library
+    }
+
+    #[test]
+    fn a_footprint_that_cannot_hold_an_operation_is_unsupported() {
+        let planned = of(gcm(), |r| {
+            r.footprints = vec![Footprint::L1, Footprint::L2, Footprint::L3];
+            r.sizes = vec![1024, 16 << 10];
+        });
+        let reason = |i: usize| planned[i].verdict.as_ref().map(|v| v.why.clone());
+        assert_eq!((reason(0), reason(2), reason(3)), (None, None, None));
+        assert!(reason(1).unwrap().contains("are more than the 24576 of the footprint l1"));
+        assert!(reason(4).unwrap().contains("no level 3 cache"));
+    }
+
+    #[test]
+    fn in_place_and_forgeries_are_there_where_they_can_be() {
+        let planned = of(gcm(), |r| r.in_place = vec![false, true]);
+        assert_eq!(planned[0].verdict, None);
+        assert!(planned[1].verdict.as_ref().unwrap().why.contains("does not work in place"));
+        let planned = of(gcm(), |r| {
+            r.models = vec![Model::Forgery];
+            r.directions = vec![Direction::Encrypt, Direction::Decrypt];
+        });
+        assert!(planned[0].verdict.as_ref().unwrap().why.contains("only decryption"));
+        assert_eq!(planned[1].verdict, None);
+    }
+
+    #[test]
+    fn a_library_of_one_thread_is_not_measured_with_two() {
+        let mut library = gcm();
+        library.ready = Some(crate::protocol::Ready {
+            one_thread_only: Some("one thread".into()),
+            ..Default::default()
+        });
+        let planned = of(library, |r| r.threads = vec![1, 2]);
+        assert_eq!(planned[0].verdict, None);
+        assert_eq!(planned[1].verdict, Some(Finding::unsupported("one thread")));
+    }
+
+    #[test]
+    fn what_is_not_offered_is_a_row_with_its_reason() {
+        let library = attached(vec![offer("aes-128-ocb", Direction::Encrypt, Some("no OCB here"))]);
+        let planned = cases(&request(&["aes-128-ocb"]), &[library], &machine());
+        assert_eq!(planned.len(), 2);
+        assert_eq!(planned[0].verdict, Some(Finding::unsupported("no OCB here")));
+    }
+
+    #[test]
+    fn a_size_that_the_mode_does_not_define_is_unsupported() {
+        let library = attached(vec![offer("aes-128-ecb", Direction::Encrypt, None)]);
+        let planned = cases(&request(&["aes-128-ecb"]), &[library], &machine());
+        assert_eq!(planned[0].verdict, None);
+        let why = &planned[1].verdict.as_ref().unwrap().why;
+        assert!(why.contains("whole blocks of 16 bytes"), "{why}");
+    }
+
+    #[test]
+    fn each_tier_has_its_own_offers_and_one_that_cannot_be_applied_its_reason() {
+        let mut library = attached(vec![offer("aes-128-ocb", Direction::Encrypt, None)]);
+        let without = vec![offer("aes-128-ocb", Direction::Encrypt, Some("needs AES-NI"))];
+        library.tiers = vec![
+            AtTier { tier: Tier::Noaes, offers: Ok(without) },
+            AtTier { tier: Tier::Baseline, offers: Err(Finding::unsupported("no way")) },
+        ];
+        let tiers = vec![Tier::Native, Tier::Noaes, Tier::Baseline];
+        let request = Request { tiers, sizes: vec![16], ..request(&["aes-128-ocb"]) };
+        let planned = cases(&request, &[library], &machine());
+        let verdicts: Vec<_> =
+            planned.iter().map(|p| p.verdict.as_ref().map(|f| f.why.as_str())).collect();
+        assert_eq!(verdicts, [None, Some("needs AES-NI"), Some("no way")]);
+    }
+
+    #[test]
+    fn baselines_are_rows_only_where_they_are_offered() {
+        let with = attached(vec![offer("memcpy", Direction::Copy, None)]);
+        let without = attached(vec![offer("memcpy", Direction::Copy, Some("no"))]);
+        let planned = cases(&request(&["memcpy"]), &[with, without], &machine());
+        assert_eq!(planned.len(), 2);
+        assert!(planned.iter().all(|p| p.case.library == 0 && p.verdict.is_none()));
+    }
+
+    #[test]
+    fn what_a_look_rules_out_is_not_measured_and_bounded_at_its_size_and_above() {
+        let key = (0, "aes-128-gcm", Direction::Encrypt);
+        let looked = Screened { size: 1024, least_ns: BTreeMap::from([(key, 250)]), only: None };
+        // A look alone rules nothing out.
+        let all = of(gcm(), |request| request.screened = looked.clone());
+        assert!(all.iter().all(|p| p.verdict.is_none()));
+        let rest = of(gcm(), |request| {
+            request.sizes = vec![64, 1024, 4096];
+            request.screened = looked.but(BTreeSet::new());
+        });
+        let findings: Vec<&Finding> = rest.iter().filter_map(|p| p.verdict.as_ref()).collect();
+        let bounds: Vec<Option<u64>> = findings.iter().map(|f| f.at_least_ns).collect();
+        assert_eq!(bounds, [None, Some(250), Some(250)]);
+        assert!(findings.iter().all(|f| f.stopped == Some(record::Stopped::Screened)));
+        let wanted = looked.but(BTreeSet::from([(0, "aes-128-gcm")]));
+        let measured = of(gcm(), |request| request.screened = wanted);
+        assert!(measured.iter().all(|p| p.verdict.is_none()));
+    }
+
+    fn cache(level: u32, kind: &str, size_bytes: u64, shared_by: &str) -> Cache {
+        let (kind, shared_by) = (kind.to_owned(), shared_by.to_owned());
+        Cache { level, kind, size_bytes, line_bytes: 64, shared_by }
+    }
+
+    fn machine_with_memory(memory_mib: u64) -> Machine {
+        let caches = vec![
+            cache(1, "Instruction", 64 << 10, "1"),
+            cache(1, "Data", 32 << 10, "1"),
+            cache(2, "Unified", 1 << 20, "1"),
+            cache(3, "Unified", 32 << 20, "0-3,8"),
+        ];
+        Machine { caches, memory_bytes: memory_mib << 20, cpus: vec![1, 0, 9] }
+    }
+
+    fn bytes(footprint: Footprint, threads: u32) -> Result<Option<usize>, String> {
+        machine_with_memory(8192).setting(footprint, false, threads, false).map(|s| s.walk_bytes)
+    }
+
+    #[test]
+    fn footprints_are_parts_of_the_data_caches_and_memory_is_beyond_all() {
+        assert_eq!(bytes(Footprint::Hot, 1), Ok(None));
+        assert_eq!(bytes(Footprint::L1, 1), Ok(Some(24 << 10)));
+        assert_eq!(bytes(Footprint::L2, 1), Ok(Some(768 << 10)));
+        assert_eq!(bytes(Footprint::L3, 1), Ok(Some(24 << 20)));
+        assert_eq!(bytes(Footprint::Memory, 1), Ok(Some(128 << 20)));
+    }
+
+    #[test]
+    fn threads_share_the_caches_that_their_cpus_share() {
+        assert_eq!(bytes(Footprint::L1, 2), Ok(Some(24 << 10)));
+        assert_eq!(bytes(Footprint::L3, 2), Ok(Some(12 << 20)));
+        // CPU 9 has another third level.
+        assert_eq!(bytes(Footprint::L3, 3), Ok(Some(12 << 20)));
+    }
+
+    #[test]
+    fn in_place_is_fresh_data_within_the_first_level() {
+        let hot = machine_with_memory(8192).setting(Footprint::Hot, true, 1, false).unwrap();
+        assert_eq!(hot.walk_bytes, Some(24 << 10));
+    }
+
+    #[test]
+    fn what_this_machine_cannot_do_is_said() {
+        let small =
+            machine_with_memory(256).setting(Footprint::Memory, false, 1, false).unwrap_err();
+        assert!(small.contains("128 MiB") && small.contains("256 MiB"), "{small}");
+        let mut unknown = machine_with_memory(8192);
+        unknown.caches.retain(|c| c.level < 3);
+        let why = unknown.setting(Footprint::L3, false, 1, false).unwrap_err();
+        assert!(why.contains("no level 3 cache"), "{why}");
+        let why = machine_with_memory(8192).setting(Footprint::Hot, false, 4, false).unwrap_err();
+        assert!(why.contains("4 threads") && why.contains("may use 3"), "{why}");
+    }
+}

@@ -1,21 +1,22 @@
-//! One worker process: started, asked, watched, killed, and what it said last.
+//! One worker process: started, asked through its pipes, waited for, killed; how it ended and what it said
+//! last.
 
-use crate::deadlines::patient;
+#[cfg(test)]
+mod frames;
+
 use crate::decode;
-use crate::last_words::{self, LAST_WORDS, LastWords, SIGKILL};
-use crate::link::{LineEnd, Link, WorkerError};
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
-use crate::stop::Stop;
-use crate::waiting::Deadline;
+use crate::time::{Deadline, Stop, patient};
 use base::model::Tier;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
@@ -297,8 +298,8 @@ impl Worker {
     fn describe(&mut self, status: ExitStatus) -> String {
         let words = self.last_words();
         match status.code() {
-            Some(PIPE_GONE) => last_words::joined("closed the protocol's pipe", words),
-            code => last_words::ending(status.signal(), code, words),
+            Some(PIPE_GONE) => joined("closed the protocol's pipe", words),
+            code => ending(status.signal(), code, words),
         }
     }
 
@@ -308,7 +309,7 @@ impl Worker {
         self.stderr.seek(SeekFrom::Start(len.saturating_sub(LAST_WORDS))).ok()?;
         let mut bytes = Vec::new();
         (&mut self.stderr).take(LAST_WORDS).read_to_end(&mut bytes).ok()?;
-        last_words::of(&bytes)
+        last_words_of(&bytes)
     }
 }
 
@@ -344,4 +345,289 @@ pub(crate) fn first_to_say(workers: &[&Worker], stop: &Stop) -> (usize, Duration
 pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
     let text = format!("{reply:?}");
     WorkerError::OutOfProtocol(text.chars().take(80).collect())
+}
+// The scheduler's end of the pipes to one worker: lines with deadlines.
+
+/// Why a worker gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkerError {
+    /// The process ended.
+    #[error("{0}")]
+    Died(String),
+    /// The process was killed by SIGKILL, which no fault of a library's raises: by a person, or by a
+    /// kernel without memory.
+    #[error("{0}")]
+    Killed(String),
+    /// The deadline passed; what the process said last, if anything.
+    #[error("no answer within {:.0?}: hung, so it was killed{}", .deadline,
+        .words.as_ref().map(|w| format!("; last words: {w}")).unwrap_or_default())]
+    Hung {
+        /// How long was waited.
+        deadline: Duration,
+        /// The last line on its standard error.
+        words: Option<String>,
+    },
+    /// The run is to end.
+    #[error("interrupted")]
+    Interrupted,
+    /// The answer was no message of the protocol.
+    #[error("answered out of protocol: {0}")]
+    OutOfProtocol(String),
+    /// The process could not be started.
+    #[error("cannot start a worker process: {0}")]
+    Start(String),
+    /// The library cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// Asks again, once, where the worker was killed from outside: that is no fault of what it was
+/// asked.
+pub(crate) fn once_more_if_killed<T>(
+    mut ask: impl FnMut() -> Result<T, WorkerError>,
+) -> Result<T, WorkerError> {
+    match ask() {
+        Err(WorkerError::Killed(_)) => ask(),
+        answer => answer,
+    }
+}
+
+/// How a wait for a line ended.
+pub(crate) enum LineEnd {
+    Closed,
+    TimedOut,
+    /// The run is to end.
+    Stopped,
+    TooLong,
+}
+
+/// Longest line that is taken: `once` with a message of 16 MiB, in hexadecimal, with room. A
+/// worker whose library writes to the protocol's pipe must not fill the scheduler's memory.
+const MAX_LINE: usize = 40 << 20;
+
+/// A worker that does not take a request within this time has hung: it reads whenever it has nothing
+/// else to do.
+const SEND_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Both pipes and what has been read ahead.
+#[derive(Debug)]
+pub(crate) struct Link {
+    process: u32,
+    to: ChildStdin,
+    from: ChildStdout,
+    ahead: Vec<u8>,
+    /// What every line of the worker's own begins with.
+    token: Vec<u8>,
+    /// How much of `ahead` has been searched for the end of a line.
+    searched: usize,
+}
+
+impl Link {
+    pub(crate) fn new(
+        process: u32,
+        to: ChildStdin,
+        from: ChildStdout,
+        token: &str,
+    ) -> std::io::Result<Self> {
+        let flags = rustix::fs::fcntl_getfl(&to)?;
+        rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
+        let token = format!("{token} ").into_bytes();
+        Ok(Self { process, to, from, ahead: Vec::new(), token, searched: 0 })
+    }
+
+    /// What the worker's lines come from: to be waited for with those of others.
+    pub(crate) fn pipe(&self) -> BorrowedFd<'_> {
+        self.from.as_fd()
+    }
+
+    /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,
+    /// with the reason.
+    pub(crate) fn send(&mut self, request: &Request) {
+        let mut line = serde_json::to_vec(request).expect("requests are plain data");
+        line.push(b'\n');
+        let mut deadline = Deadline::with(self.process, SEND_DEADLINE);
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            match self.to.write(rest) {
+                Ok(n) => rest = &rest[n..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let to = PollFd::new(&self.to, PollFlags::OUT);
+                    if deadline.is_over() || wait_for(to, &mut deadline).is_err() {
+                        return;
+                    }
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// The next reply, waited for as long as the deadline lasts and nobody says `stop`.
+    pub(crate) fn receive(
+        &mut self,
+        deadline: &mut Deadline,
+        stop: Option<&Stop>,
+    ) -> Result<Result<Reply, String>, LineEnd> {
+        let line = self.line(deadline, stop)?;
+        let Some(line) = line.strip_prefix(&*self.token) else {
+            let text = decode::excerpt(&line);
+            return Ok(Err(format!("a line that is not the worker's: '{text}'")));
+        };
+        Ok(decode::reply(line))
+    }
+
+    fn line(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<Vec<u8>, LineEnd> {
+        loop {
+            if let Some(at) = self.ahead[self.searched..].iter().position(|b| *b == b'\n') {
+                let rest = self.ahead.split_off(self.searched + at + 1);
+                self.searched = 0;
+                return Ok(std::mem::replace(&mut self.ahead, rest));
+            }
+            self.searched = self.ahead.len();
+            if self.searched > MAX_LINE {
+                return Err(LineEnd::TooLong);
+            }
+            self.read_more(deadline, stop)?;
+        }
+    }
+
+    /// Waits a little for more, and takes it.
+    fn read_more(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<(), LineEnd> {
+        let came = wait_for(PollFd::new(&self.from, PollFlags::IN), deadline)
+            .map_err(|_| LineEnd::Closed)?;
+        if !came {
+            return if stop.is_some_and(|stop| stop.is_over()) {
+                Err(LineEnd::Stopped)
+            } else if deadline.is_over() {
+                Err(LineEnd::TimedOut)
+            } else {
+                Ok(())
+            };
+        }
+        let mut chunk = [0; 1 << 16];
+        match self.from.read(&mut chunk) {
+            Ok(0) | Err(_) => Err(LineEnd::Closed),
+            Ok(n) => {
+                self.ahead.extend_from_slice(&chunk[..n]);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Whether a pipe got ready in the deadline's next stretch.
+fn wait_for(pipe: PollFd<'_>, deadline: &mut Deadline) -> rustix::io::Result<bool> {
+    let ready = deadline.stretch(|time| {
+        let timeout = time.try_into().expect("a stretch is short");
+        poll(&mut [pipe], Some(&timeout))
+    });
+    match ready {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(e) => Err(e),
+    }
+}
+/// Most of a dead process's last words that is looked at: a page of them says what is to be said.
+pub(crate) const LAST_WORDS: u64 = 4096;
+
+/// The signal that nothing but another process or the kernel sends.
+pub(crate) const SIGKILL: i32 = 9;
+
+/// How a process ended, with what it said last.
+pub(crate) fn ending(signal: Option<i32>, code: Option<i32>, words: Option<LastWords>) -> String {
+    let end = match (signal, code) {
+        (Some(signal), _) => format!("crashed: {}", signal_name(signal)),
+        (None, Some(code)) => format!("exited with code {code}"),
+        (None, None) => "ended".into(),
+    };
+    joined(&end, words)
+}
+
+pub(crate) fn joined(end: &str, words: Option<LastWords>) -> String {
+    let LastWords { place, said } = words.unwrap_or_default();
+    let place = place.map(|place| format!(": {place}")).unwrap_or_default();
+    let said = said.map(|said| format!("; last words: {said}")).unwrap_or_default();
+    format!("{end}{place}{said}")
+}
+
+/// What is known of a process's end beside the signal or exit code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastWords {
+    /// Where it crashed, as [`probe::fault`] has it.
+    place: Option<String>,
+    /// The line that tells most of what it said last.
+    pub(crate) said: Option<String>,
+}
+
+/// What Rust says where an exception comes through a function of C, and what that means.
+const FOREIGN: &str = "Rust cannot catch foreign exceptions";
+const THROWN: &str = "a C++ exception left the library: catch it in the adapter and print its text on standard error";
+
+/// The lines of these last words that tell most, without control characters.
+pub(crate) fn last_words_of(bytes: &[u8]) -> Option<LastWords> {
+    let text = String::from_utf8_lossy(bytes);
+    let of_line = |line: &str| line.chars().filter(|c| !c.is_control()).take(200).collect();
+    let place = text.lines().filter_map(|line| line.strip_prefix(probe::fault::MARK)).next_back();
+    // Of an abort outside of all calls nothing more is known.
+    let place = place.filter(|place| !place.is_empty());
+    let said = telling(&text).map(|line| if line.contains(FOREIGN) { THROWN } else { line });
+    let words = LastWords { place: place.map(of_line), said: said.map(of_line) };
+    (words != LastWords::default()).then_some(words)
+}
+
+/// The line that tells most of how a process ended: of a Rust panic its message, which has advice and
+/// perhaps other panics behind it; else the last that is not advice, which Rust gives where it found no memory too.
+fn telling(text: &str) -> Option<&str> {
+    let is_said = |l: &&str| {
+        let is_ours = l.starts_with("note: ") || l.starts_with(probe::fault::MARK);
+        !l.trim().is_empty() && !is_ours
+    };
+    let mut lines = text.lines().filter(is_said);
+    let panicked = |l: &&str| l.starts_with("thread '") && l.contains(" panicked at ");
+    lines.clone().skip_while(|l| !panicked(l)).nth(1).or_else(|| lines.next_back())
+}
+
+fn signal_name(signal: i32) -> String {
+    // The signals that a library's fault raises; any other is told by its number.
+    let name = match signal {
+        4 => "SIGILL, illegal instruction",
+        5 => "SIGTRAP",
+        6 => "SIGABRT, aborted itself",
+        7 => "SIGBUS, bad memory access",
+        8 => "SIGFPE, arithmetic fault",
+        SIGKILL => "SIGKILL, killed from outside",
+        11 => "SIGSEGV, bad memory access",
+        15 => "SIGTERM",
+        25 => "SIGXFSZ, wrote more than 64 MiB",
+        31 => "SIGSYS, forbidden system call",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_panic_the_message_is_told_and_else_the_last_line() {
+        let panic =
+            "\nthread 'main' (7) panicked at src/lib.rs:1:2:\nno such thing\nnote: run with it\n";
+        assert_eq!(telling(panic), Some("no such thing"));
+        assert_eq!(telling("loading\nout of luck\n\n"), Some("out of luck"));
+        let no_memory = "memory allocation of 64 bytes failed\nnote: run with `RUST_BACKTRACE=1`\n";
+        assert_eq!(telling(no_memory), Some("memory allocation of 64 bytes failed"));
+        assert_eq!(telling("\n"), None);
+    }
+
+    #[test]
+    fn where_a_process_crashed_stands_before_what_it_said() {
+        let words = last_words_of(b"moon\n\nfault: read of byte 1\n");
+        let told = ending(Some(6), None, words);
+        assert_eq!(told, "crashed: SIGABRT, aborted itself: read of byte 1; last words: moon");
+        assert_eq!(ending(None, Some(1), last_words_of(b"\n")), "exited with code 1");
+        let thrown = b"fatal runtime error: Rust cannot catch foreign exceptions, aborting\n";
+        let told = ending(Some(6), None, last_words_of(thrown));
+        assert!(told.contains("last words: a C++ exception left the library"), "{told}");
+    }
 }

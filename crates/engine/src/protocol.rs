@@ -1,23 +1,15 @@
-//! What scheduler and worker say to each other. `docs/PROTOCOL.md` is the long form.
-//!
-//! One JSON object a line, requests on the worker's standard input, replies on its standard
-//! output. Each request is complete in itself: a restarted worker can answer any of them after its
-//! `hello`. Both ends are the same executable, so the version only guards against a stray one.
+//! What scheduler and worker say to each other: one JSON object a line, requests on the worker's standard
+//! input, replies on its standard output. `docs/PROTOCOL.md` is the long form. Each request is complete in
+//! itself, so a restarted worker can answer any of them after its `hello`.
 
-use base::model::{Direction, Footprint, Model, RawSample, Settling};
+use base::model::{Direction, Footprint, Model, RawSample, Settling, Tier};
+use record::at_rest::scheme::Recipe;
+use record::at_rest::{Keying, Medium, ProbeCounts};
 pub use record::{Finding, Latencies};
+use record::{Leak, SteppedOperation};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
-
-mod counting;
-mod greeting;
-mod leaks;
-pub mod pages;
-
-pub use counting::{ClassSteps, Costs, FunctionSteps, Metering, SetSteps, Stepping, Steps};
-pub use greeting::{Hello, Offer, Ready};
-pub use leaks::{Judged, Judging};
 
 /// Raised when a message changes its meaning.
 pub const VERSION: u32 = 3;
@@ -57,7 +49,7 @@ pub enum Request {
         /// Name of the algorithm.
         algorithm: String,
         /// The vector.
-        vector: verify::vector_file::Vector,
+        vector: verify::vectors::Vector,
     },
     /// Visit cases, each in a process that is forked for it. Answer: [`Reply::Samples`].
     Sample {
@@ -79,7 +71,7 @@ pub enum Request {
     /// [`Reply::Finding`].
     Leaks(Judging),
     /// A job with staged pages. Answer: [`Reply::Pages`], [`Reply::Samples`] or [`Reply::Finding`].
-    Pages(Box<pages::Job>),
+    Pages(Box<PageJob>),
     /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
     /// [`Reply::Unusable`].
     Stack(record::tls::StackHello),
@@ -251,7 +243,7 @@ pub enum Reply {
     /// What depends on a secret.
     Leaks(Box<Judged>),
     /// What came of a job with pages.
-    Pages(Box<pages::Answer>),
+    Pages(Box<PageAnswer>),
     /// No number, and why.
     Finding(Finding),
 }
@@ -334,6 +326,383 @@ pub(crate) fn not_opened(error: contract::OpenError) -> Finding {
         contract::OpenError::Unsupported(why) => Finding::unsupported(why),
         contract::OpenError::Failed(why) => Finding::failed(why),
     }
+}
+// What scheduler and worker say of themselves and of the library.
+
+/// Load a library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub protocol: u32,
+    /// The shared object.
+    pub path: PathBuf,
+    /// Name to give the library instead of its own.
+    pub name: Option<String>,
+    /// Version that the library gave itself in an earlier process, which it must give again; null asks for
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Instructions that the library may see.
+    pub tier: Tier,
+    /// CPU to stay on; null leaves it to the kernel.
+    pub cpu: Option<u32>,
+    /// Number of this process among those of its library; goes into every sample.
+    pub process: u32,
+    /// Seed of the run: keys, nonces and messages come from it.
+    pub seed: u64,
+    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
+    pub ticks_per_ns: Option<f64>,
+    /// What each reply's line is to begin with, and a space: a library that writes to the protocol's pipe does
+    /// not know it. Null: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// What the scheduler has prepared for tiers other than `native`: the files to load; null has
+    /// the worker prepare it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<host::tier::Plan>,
+    /// Files for jobs with pages; null where there are to be none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageFiles>,
+}
+
+/// The library is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Name.
+    pub name: String,
+    /// Version as the library itself reports it.
+    pub version: String,
+    /// How it was built, one fact a line.
+    pub build: Vec<String>,
+    /// Where ticks come from.
+    pub clock: String,
+    /// Why not the time-stamp counter.
+    pub clock_reason: Option<String>,
+    /// Smallest step of the clock, in ticks.
+    pub step_ticks: u64,
+    /// Ticks of an empty timed region.
+    pub overhead_ticks: u64,
+    /// Core cycles that a multiplication of the chain takes, by a second chain; null where core cycles are
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiplication_cycles: Option<f64>,
+    /// Why core cycles are not known, where the architecture has a chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles_reason: Option<String>,
+    /// How the tier was applied; null at `native`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<record::AppliedTier>,
+    /// Whether the kernel keeps other programs off the core's other hardware threads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub core_alone: bool,
+    /// Why its sessions cannot be used in several threads at once; null where they can.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub one_thread_only: Option<String>,
+    /// What the process gave up before it loaded the library and after.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub confinement: Option<record::Confinement>,
+    /// Of a TLS stack: the files whose code came into the process with it. A library's come with its offers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub objects: Vec<PathBuf>,
+}
+
+/// What a library offers of one algorithm in one direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Models that are offered.
+    pub models: Vec<Model>,
+    /// Why none or not all of them are.
+    pub reason: Option<String>,
+    /// Whether the library has it and reported an error on opening it.
+    pub failed: bool,
+    /// The library's functions that the model `message` calls, in order, as the adapter says.
+    pub functions: Option<String>,
+    /// Whether the library's interface copies every message.
+    pub copies: bool,
+    /// Whether the library's interface allocates memory for every message.
+    pub allocates: bool,
+    /// How it is given a new key; null where there is none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rekeying: Option<record::Rekeying>,
+    /// The library's functions that set a new key, as the adapter says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rekey_functions: Option<String>,
+    /// Whether the output may be written over the input.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_place: bool,
+    /// The most messages in work at once, where that is more than one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_flight: Option<u32>,
+}
+// What operations allocate, copy and execute: asked for, and counted.
+
+/// Count what a message allocates and copies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metering {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Bytes of plaintext; sizes that the algorithm does not take are left out.
+    pub sizes: Vec<usize>,
+}
+
+/// Single-step one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stepping {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Steps after which the operation is left to run on unseen.
+    pub most_steps: u64,
+}
+
+/// What one operation executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Whether it was seen to its end within the steps that were allowed.
+    pub complete: bool,
+    /// Instructions. One with a repeat prefix is one, however often it repeats.
+    pub instructions: u64,
+    /// By class and width.
+    pub classes: Vec<ClassSteps>,
+    /// Of these, instructions that read memory.
+    pub memory_reads: u64,
+    /// Of these, instructions that write memory.
+    pub memory_writes: u64,
+    /// By instruction set, for code of the library and of what it brought along.
+    pub sets: Vec<SetSteps>,
+    /// The same for the C library's and the adapter's own code, which no tier hides anything from.
+    pub sets_elsewhere: Vec<SetSteps>,
+    /// By function.
+    pub functions: Vec<FunctionSteps>,
+    /// Files that the instructions are in.
+    pub objects: Vec<PathBuf>,
+    /// Instructions of one operation by the performance counter.
+    pub pmu: Option<f64>,
+    /// Why the performance counter said nothing.
+    pub pmu_reason: Option<String>,
+}
+
+/// Instructions of one class at one width.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassSteps {
+    /// Name of the class.
+    pub class: String,
+    /// Bits of the widest vector.
+    pub width: Option<u16>,
+    /// Instructions.
+    pub count: u64,
+}
+
+/// Instructions of one set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetSteps {
+    /// Its name.
+    pub set: String,
+    /// Instructions.
+    pub count: u64,
+    /// One of them, and where it is.
+    pub example: String,
+}
+
+/// Instructions of one function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionSteps {
+    /// Its symbol, where the object has one.
+    pub function: Option<String>,
+    /// File name of the object.
+    pub object: String,
+    /// Instructions, without those of functions that it calls.
+    pub count: u64,
+}
+
+/// What one message of a size allocates and copies through the C library, on average.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Calls that gave memory.
+    pub allocations: f64,
+    /// Bytes that they were asked for.
+    pub allocated_bytes: f64,
+    /// Bytes that were copied.
+    pub copied_bytes: f64,
+    /// Pieces of memory that were not given back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lost: f64,
+    /// Bytes of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lost_bytes: f64,
+    /// Of a runtime: which share of the time goes to collecting its garbage.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collecting: f64,
+}
+// What of an algorithm's execution depends on its secrets: asked for, and found.
+
+/// Judge what an algorithm's execution depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judging {
+    /// Name of the algorithm; of a private key, of its scheme.
+    pub algorithm: String,
+    /// Keys whose traces are compared, two at least; the first is stepped twice.
+    pub secrets: u32,
+    /// Bytes of plaintext; where there is none, sizes are chosen that meet every kind of loop.
+    pub sizes: Vec<usize>,
+    /// Steps that are recorded of one key, all operations together. Of private keys fewer are stepped than asked,
+    /// where these are more than three times as many.
+    pub most_steps: usize,
+    /// A function: both traces around its first difference are printed, not only where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+/// What depends on a secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Why something was not judged.
+    pub reason: Option<String>,
+    /// Keys that were compared, where these are fewer than asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<u32>,
+    /// What was stepped.
+    pub operations: Vec<SteppedOperation>,
+    /// The places, by function.
+    pub findings: Vec<Leak>,
+    /// Files that the instructions are in.
+    pub objects: Vec<PathBuf>,
+    /// Lines of both traces, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<String>,
+}
+// What the scheduler asks a worker to do with staged pages, and what it answers.
+
+/// Bytes of a log before it begins anew in the same space, as a recycled segment of `PostgreSQL`'s
+/// does: 16 MiB (`wal_segment_size`).
+pub(crate) const LOG_BYTES: u64 = 16 << 20;
+
+/// Files that the scheduler has open, by the numbers that it has them under. A worker opens them there
+/// (`/proc/PID/fd`, proc_pid_fd(5)) before it gives up opening files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageFiles {
+    /// The scheduler's process.
+    pub owner: u32,
+    /// Staged pages, one after the other.
+    pub plain: i32,
+    /// Their places, [`record::at_rest::scheme::POSITION_BYTES`] each.
+    pub places: i32,
+    /// Where decrypted pages go.
+    pub out: i32,
+    /// A file on a disk for reads and writes of single pages; null where there is none.
+    pub scratch: Option<i32>,
+    /// A file on a disk that stands for a write-ahead log, its space taken beforehand.
+    pub log: Option<i32>,
+    /// What is staged already, to be taken into memory before the library is loaded; null where `load` says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staging>,
+}
+
+/// Staged pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staging {
+    /// How many.
+    pub pages: usize,
+    /// Bytes in each.
+    pub page_size: usize,
+}
+
+/// A job with pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageJob {
+    /// Take the staged pages into memory. Answer: [`Answer::Loaded`].
+    Load(Staging),
+    /// Encrypt every staged page under fixed nonces, and decrypt it again. Answer:
+    /// [`Answer::Verified`] or a finding.
+    Verify(VerifyJob),
+    /// Change stored pages and see what is noticed. Answer: [`Answer::Probed`] or a finding.
+    Probe(ProbeJob),
+    /// Visit cells, all in this process. Answer: [`Reply::Samples`](super::Reply::Samples).
+    Time {
+        /// What to visit.
+        visits: Vec<PageVisit>,
+        /// What to wait for before visits.
+        #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
+        quiet: QuietCore,
+    },
+}
+
+/// Encrypt and decrypt every staged page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyJob {
+    /// How.
+    pub recipe: Recipe,
+    /// Keys and nonces come from it.
+    pub seed: u64,
+    /// Every `.0`th page, from number `.1` on, is left decrypted in [`PageFiles::out`].
+    pub copy: Option<(usize, usize)>,
+}
+
+/// Change stored pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeJob {
+    /// How they are encrypted.
+    pub recipe: Recipe,
+    /// Keys, nonces and choices come from it.
+    pub seed: u64,
+    /// Probes of each kind.
+    pub count: u32,
+}
+
+/// Time single pages of a cell: two samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageVisit {
+    /// The scheme.
+    pub recipe: Recipe,
+    /// Where pages come from and go to.
+    pub medium: Medium,
+    /// Way with keys.
+    pub keying: Keying,
+    /// Direction.
+    pub direction: Direction,
+    /// CPUs of the threads, each with sessions and buffers of its own; one stays where `hello` put it.
+    pub cpus: Vec<u32>,
+    /// Pages in memory, in both samples together; the other media take a part of it.
+    pub pages: usize,
+    /// Microseconds for which the scheme runs untimed before the first sample, at least.
+    #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
+    pub settle_us: u32,
+}
+
+/// The worker's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageAnswer {
+    /// The staged pages are in memory.
+    Loaded,
+    /// Every page came back as it was.
+    Verified {
+        /// XXH3-128 over all ciphertexts, nonces and tags, in hexadecimal.
+        digest: String,
+        /// Which code made the sum; null where the scheme has none.
+        sum_by: Option<String>,
+    },
+    /// What was noticed.
+    Probed {
+        /// One entry for each kind.
+        counts: Vec<ProbeCounts>,
+    },
 }
 
 #[cfg(test)]

@@ -1,20 +1,21 @@
+//! What runs when. Cases are gone through in passes, each with a new process of every library; a pass visits
+//! all unfinished cases in interleaved rounds, in random order. A round gives blocks of visits to every
+//! measuring CPU at once.
+//!
 //! What runs when. Cases are gone through in passes, each with a new process of every library; a pass visits all
 //! unfinished cases in interleaved rounds, in random order. When all have had the passes that a look needs, those that
 //! are not precise enough get more, until the time is up.
 
-mod round;
-
-use crate::case_progress::{CaseProgress, End, LAST};
-use crate::events::Progress;
+use crate::cpus::{Quiet, Stolen, another_cpu, step_aside};
+use crate::kinds;
 use crate::kinds::{Judged, PROCESSES, Pass, Track};
-use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
-use crate::protocol::{Finding, VisitResult};
-use crate::quiet::Quiet;
+use crate::pool::{Source, Start, WorkerPool};
+use crate::process::{Worker, WorkerError, first_to_say, out_of_protocol};
+use crate::progress::{CaseProgress, End, LAST, Progress};
+use crate::protocol::{Finding, QuietCore, Reply, VisitResult};
 use crate::settling::{CaseSettling, unforeseen, usual_us};
-use crate::stolen::Stolen;
-use crate::stop::Stop;
-use crate::worker_pool::{Source, Start, WorkerPool};
+use crate::time::{Stop, Suspend};
 use base::analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
 use base::model::{OtherEnd, QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
@@ -22,8 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use record::tls::{Found, HandshakeSample};
 use record::{JournalEntry, JournalFacts, JournalFinding, JournalSample, Stopped};
-use round::Block;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 /// Visits of one worker in a row, of two samples each. One sample at a time would wake another process for each;
@@ -495,6 +495,412 @@ fn next_process(all_progress: &[CaseProgress], pool: usize) -> u32 {
     let own = all_progress.iter().filter(|t| t.pool == pool);
     own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
 }
+// A round: blocks of visits, each of one worker, on every measuring CPU at once. Which CPU takes which block hangs on
+// who is free, so a case's processes are spread over the CPUs by chance.
+
+/// Longest wait for a quiet core before a sample.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
+
+/// Visits of one worker's cases, in a row.
+struct Block {
+    pool: usize,
+    all_progress: Vec<usize>,
+    /// Whether it is asked for once more, because its worker was killed.
+    again: bool,
+}
+
+/// What a worker was asked for.
+struct Asked {
+    block: Block,
+    /// Where it measures; none where workers stay where they are.
+    cpu: Option<u32>,
+    /// CPUs whose lost time is its samples'; none for all of the run.
+    looked_at: Vec<u32>,
+    /// Longest wait for the reply, if it could be asked.
+    deadline: Result<Duration, WorkerError>,
+    before: Before,
+}
+
+/// What a block's samples may meet without seeing it, as it was when they were asked for.
+struct Before {
+    stolen: u64,
+    suspend: Suspend,
+    /// Time in which this process was stopped.
+    away: Duration,
+}
+
+/// A block's results, and whether the CPU was taken from it meanwhile.
+type Answer = Result<(Vec<Vec<VisitResult>>, bool), WorkerError>;
+
+impl Schedule<'_> {
+    /// Visits the blocks; says why when it was cut short.
+    fn round(&mut self, blocks: Vec<Block>, stop: &Stop, watch: &mut dyn Watch) -> Option<Stopped> {
+        let mut blocks = VecDeque::from(blocks);
+        let mut asked: Vec<Asked> = Vec::new();
+        loop {
+            let over = self.is_over(stop);
+            while over.is_none() && asked.len() < self.cpus.len().max(1) {
+                let Some(next) = self.next(&mut blocks, &asked, stop) else { break };
+                asked.push(next);
+            }
+            if asked.is_empty() {
+                return over;
+            }
+            let first = asked.remove(self.first_to_answer(&asked, stop));
+            let answer = self.hear(&first, stop);
+            // The CPU need not wait for what follows, where that runs on another.
+            if answer.is_ok() && self.has_room && self.is_over(stop).is_none() {
+                asked.extend(self.next(&mut blocks, &asked, stop));
+            }
+            watch.block(self.take_block(first, answer, stop));
+        }
+    }
+
+    /// Asks for the first block whose worker has nothing to do, on a CPU that has nothing to do.
+    fn next(
+        &mut self,
+        blocks: &mut VecDeque<Block>,
+        asked: &[Asked],
+        stop: &Stop,
+    ) -> Option<Asked> {
+        let is_free = |b: &Block| asked.iter().all(|asked| asked.block.pool != b.pool);
+        let block = blocks.remove(blocks.iter().position(is_free)?)?;
+        let is_idle = |cpu: &u32| asked.iter().all(|asked| asked.cpu != Some(*cpu));
+        let cpu = self.cpus.iter().copied().find(is_idle);
+        Some(self.ask(block, cpu, stop))
+    }
+
+    /// Waits until one of those that were asked has answered, or does not: its place.
+    fn first_to_answer(&mut self, asked: &[Asked], stop: &Stop) -> usize {
+        if let Some(failed) = asked.iter().position(|asked| asked.deadline.is_err()) {
+            return failed;
+        }
+        let workers: Vec<&Worker> =
+            asked.iter().filter_map(|asked| self.pools[asked.block.pool].asked()).collect();
+        if workers.len() < 2 {
+            return 0;
+        }
+        let (first, away) = first_to_say(&workers, stop);
+        self.away += away;
+        first
+    }
+
+    fn ask(&mut self, block: Block, cpu: Option<u32>, stop: &Stop) -> Asked {
+        // Before it is looked at what else happens: what is lost while processes are started is no sample's loss.
+        let started = self.pools[block.pool].worker(stop).map(|_| ());
+        // Several threads measure on CPUs of their own, and then nothing else does.
+        let looked_at = if self.cpus.len() > 1 { cpu.into_iter().collect() } else { Vec::new() };
+        let stolen = self.stolen.of(&looked_at);
+        let before = Before { stolen, suspend: Suspend::new(), away: self.away };
+        let deadline = started.and_then(|()| self.send(&block, cpu, stop));
+        Asked { block, cpu, looked_at, deadline, before }
+    }
+
+    fn send(
+        &mut self,
+        block: &Block,
+        cpu: Option<u32>,
+        stop: &Stop,
+    ) -> Result<Duration, WorkerError> {
+        let worker = self.pools[block.pool].worker(stop)?;
+        if let Some(cpu) = cpu.filter(|_| self.cpus.len() > 1)
+            && worker.move_to(cpu).is_err()
+        {
+            // It measures where it is, and the others with it from now on.
+            self.cpus.truncate(1);
+        }
+        worker.stood_still();
+        let (all_progress, pass) = (&mut self.all_progress, self.passes);
+        let visits = block.all_progress.iter().map(|i| all_progress[*i].visit(pass)).collect();
+        let on = cpu.or_else(|| self.cpus.first().copied());
+        let rate = on.map_or(0.0, |cpu| self.quiet.rates().of(cpu));
+        let most_microseconds = (self.sample_time / 2).min(LONGEST_WAIT).as_micros() as u32;
+        worker.send(&kinds::request(visits, QuietCore { rate, most_microseconds }));
+        Ok(block.all_progress.iter().map(|i| self.all_progress[*i].deadline()).sum())
+    }
+
+    /// Waits for the answer. After an error there is no worker.
+    fn hear(&mut self, asked: &Asked, stop: &Stop) -> Answer {
+        let answer = match &asked.deadline {
+            Ok(deadline) => self.hear_within(asked, *deadline, stop),
+            Err(error) => Err(error.clone()),
+        };
+        if answer.is_err() {
+            self.pools[asked.block.pool].end();
+        }
+        answer
+    }
+
+    fn hear_within(&mut self, asked: &Asked, deadline: Duration, stop: &Stop) -> Answer {
+        let worker = self.pools[asked.block.pool].worker(stop)?;
+        let reply = worker.reply_unless(stop, deadline);
+        let (away, stood_still) = (worker.take_away(), worker.stood_still());
+        self.away += away;
+        let Before { stolen, suspend, away } = &asked.before;
+        let stolen = self.stolen.of(&asked.looked_at) > *stolen;
+        let taken = stolen || suspend.clone().advanced() || stood_still || self.away > *away;
+        match reply? {
+            Reply::Samples { results } if results.len() == asked.block.all_progress.len() => {
+                Ok((results, taken))
+            }
+            other => Err(out_of_protocol(&other)),
+        }
+    }
+
+    /// What came of a block. When the worker is lost in a block of several, each visit is tried again alone:
+    /// the one that is lost again is the one at fault.
+    fn take_block(&mut self, asked: Asked, answer: Answer, stop: &Stop) -> Vec<JournalEntry> {
+        let Asked { block, cpu, .. } = asked;
+        match answer {
+            Ok((results, stolen)) => {
+                let mut entries = Vec::new();
+                for (i, results) in block.all_progress.iter().zip(results) {
+                    for result in results {
+                        entries.extend(self.take(*i, result, stolen));
+                    }
+                }
+                entries
+            }
+            Err(WorkerError::Interrupted) => Vec::new(),
+            // From outside: that is no fault of what it was asked.
+            Err(WorkerError::Killed(_)) if !block.again => {
+                self.visit(Block { again: true, ..block }, cpu, stop)
+            }
+            // Taken away between the pass's beginning and the worker's.
+            Err(WorkerError::Unusable(_)) if self.follow_cpu() => {
+                let cpu = self.cpus.first().copied();
+                self.visit(block, cpu, stop)
+            }
+            Err(error) => {
+                if let [only] = block.all_progress[..] {
+                    return vec![self.found(only, Finding::failed(error.to_string()))];
+                }
+                let alone = |progress: &usize| Block::of(block.pool, vec![*progress]);
+                let alone: Vec<Block> = block.all_progress.iter().map(alone).collect();
+                alone.into_iter().flat_map(|block| self.visit(block, cpu, stop)).collect()
+            }
+        }
+    }
+
+    /// Visits a block by itself.
+    fn visit(&mut self, block: Block, cpu: Option<u32>, stop: &Stop) -> Vec<JournalEntry> {
+        let asked = self.ask(block, cpu, stop);
+        let answer = self.hear(&asked, stop);
+        self.take_block(asked, answer, stop)
+    }
+}
+
+impl Block {
+    fn of(pool: usize, all_progress: Vec<usize>) -> Self {
+        Self { pool, all_progress, again: false }
+    }
+}
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::kinds::{Message, PILOT, Subject, Tls};
+    use crate::libraries::Attached;
+    use crate::plan::Setting;
+    use base::model::{Case, Direction, Footprint, Model};
+
+    fn track_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
+        let case = Case {
+            library,
+            algorithm: "aes-128-ctr".into(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            size,
+            tier,
+            threads: 1,
+            footprint: Footprint::Hot,
+            in_place: false,
+        };
+        CaseProgress::new(0, Subject::Message(Message::new(case, Setting::default())))
+    }
+
+    fn progress(library: usize, size: usize) -> CaseProgress {
+        track_at(library, size, Tier::Native)
+    }
+
+    fn schedule(
+        libraries: &[Attached],
+        all_progress: Vec<CaseProgress>,
+        seed: u64,
+    ) -> Schedule<'_> {
+        let source = |library: usize, tier| Source::Library(&libraries[library], tier);
+        Schedule::new(&source, all_progress, BUDGET, &start(seed))
+    }
+
+    fn attached() -> Attached {
+        let facts = record::Library {
+            name: "l".into(),
+            version: "1".into(),
+            path: String::new(),
+            id: String::new(),
+            ..record::Library::default()
+        };
+        Attached { facts, ..Attached::default() }
+    }
+
+    fn start(seed: u64) -> Start {
+        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
+    }
+
+    const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
+
+    #[test]
+    fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {
+        let libraries = [attached(), attached()];
+        let mut all_progress: Vec<CaseProgress> =
+            (0..100).map(|i| progress(i % 2, i + 1)).collect();
+        all_progress[7].end = Some(End::Stopped(Stopped::Precision));
+        all_progress[8].pass.clean = MIN_PER_PROCESS;
+        all_progress[9].pass.taken = 2 * MIN_PER_PROCESS as u32;
+        let mut schedule = schedule(&libraries, all_progress, 1);
+        let blocks = schedule.blocks();
+        let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.all_progress.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
+        assert!(blocks.iter().all(|b| b.all_progress.iter().all(|i| i % 2 == b.pool)));
+        assert!(blocks.iter().all(|b| b.all_progress.len() <= BLOCK));
+    }
+
+    #[test]
+    fn no_worker_samples_cases_of_two_tiers() {
+        let tier = |i| if i < 5 { Tier::Native } else { Tier::Noaes };
+        let all_progress: Vec<CaseProgress> = (0..8).map(|i| track_at(0, i + 1, tier(i))).collect();
+        let libraries = [attached()];
+        let mut schedule = schedule(&libraries, all_progress, 1);
+        assert_eq!(schedule.pools.len(), 2);
+        for Block { pool, all_progress, .. } in schedule.blocks() {
+            assert!(
+                all_progress.iter().all(|i| (*i >= 5) == (pool == 1)),
+                "{pool} {all_progress:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_order_comes_from_the_seed() {
+        let libraries = [attached()];
+        let order = |seed| {
+            let all_progress = (0..50).map(|i| progress(0, i + 1)).collect();
+            let blocks = schedule(&libraries, all_progress, seed).blocks();
+            blocks.into_iter().map(|block| block.all_progress).collect::<Vec<_>>()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+    }
+
+    /// Two clean samples of each process, of so many ticks.
+    fn sampled(progress: CaseProgress, ticks: impl Fn(u32) -> u64, processes: u32) -> CaseProgress {
+        let sample = |process| RawSample {
+            process,
+            ops: 10,
+            ticks: ticks(process),
+            clock_before: 1.0,
+            clock_after: 1.0,
+            probe_before: 4.0,
+            probe_after: 4.0,
+            ..RawSample::default()
+        };
+        let twice = |process| [sample(process), sample(process)];
+        (0..processes).flat_map(twice).fold(progress, |mut progress, sample| {
+            progress.take(&[sample], None);
+            progress
+        })
+    }
+
+    #[test]
+    fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end() {
+        let libraries = [attached()];
+        let scattered = |process: u32| 10_000 + 500 * u64::from(process % 3);
+        let after = |processes| {
+            let precise = sampled(progress(0, 1), |_| 10_000, processes);
+            let imprecise = sampled(progress(0, 2), scattered, processes);
+            let mut schedule = schedule(&libraries, vec![precise, imprecise], 1);
+            schedule.judge();
+            schedule.wave = schedule.next_wave(&Stop::default());
+            let has_ended = schedule.all_progress.iter().any(|t| t.end.is_some());
+            (schedule.in_turn().collect::<Vec<_>>(), has_ended)
+        };
+        assert_eq!(after(8), (vec![0, 1], false));
+        assert_eq!(after(9), (vec![1], false));
+        assert_eq!(after(12), (vec![1], true));
+    }
+
+    #[test]
+    fn a_sample_that_does_not_count_is_no_progress() {
+        let libraries = [attached()];
+        let disturbed = sampled(progress(0, 1), |_| 10_000, 12);
+        let mut clean = disturbed.clone();
+        (0..12).for_each(|_| clean.count_clean());
+        let schedule = schedule(&libraries, vec![disturbed, clean], 1);
+        assert!((schedule.progress().fraction - 0.5 * 0.9 * 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_no_sample_counts_later_waves_have_their_turn_all_the_same() {
+        let libraries = [attached()];
+        let handshake = |exchange| {
+            let case = record::tls::Case {
+                version: record::tls::Version::Tls13,
+                exchange,
+                certificate: record::tls::Certificate::P256,
+                kind: record::tls::Kind::Full,
+                client_auth: false,
+                suite: record::tls::Suite::Aes128Gcm,
+            };
+            let subject = record::tls::Subject::Handshake(case);
+            let temperature = record::tls::Temperature::Hot;
+            CaseProgress::new(0, Subject::Tls(Tls { stack: 0, subject, temperature }))
+        };
+        let in_turn = |processes: u32| {
+            let [usual, other] =
+                [record::tls::Exchange::X25519, record::tls::Exchange::P256].map(handshake);
+            let usual = sampled(usual, |_| 10_000, processes);
+            let mut schedule = schedule(&libraries, vec![usual, other], 1);
+            schedule.wave = schedule.next_wave(&Stop::default().within(Duration::from_secs(3600)));
+            schedule.in_turn().count()
+        };
+        let enough = 2 * PILOT as u32;
+        assert_eq!((in_turn(enough - 1), in_turn(enough)), (1, 2));
+    }
+
+    #[test]
+    fn cases_that_wait_have_their_turn_when_nobody_else_is_left() {
+        let libraries = [attached()];
+        let both = [1, 2].map(|size| sampled(progress(0, size), |_| 10_000, 9));
+        let mut schedule = schedule(&libraries, both.to_vec(), 1);
+        schedule.judge();
+        schedule.wave = schedule.next_wave(&Stop::default());
+        assert!(schedule.all_progress.iter().all(|t| t.waits && t.end.is_none()));
+        assert_eq!(schedule.in_turn().count(), 2);
+    }
+
+    #[test]
+    fn a_case_that_longer_settling_made_cheaper_is_sampled_again_and_one_with_a_finding_is_not() {
+        let libraries = [attached()];
+        let is_longer = |process: u32| process % 2 == 1;
+        let mut precise =
+            sampled(progress(0, 1), |process| if is_longer(process) { 9_000 } else { 10_000 }, 14);
+        for sample in &mut precise.samples {
+            sample.settled_us = if is_longer(sample.process) { 400 } else { 100 };
+        }
+        precise.end = Some(End::Stopped(Stopped::Precision));
+        let refused = End::Found(Finding::refused("a wrong byte"));
+        let mut without = precise.clone();
+        without.end = Some(refused.clone());
+        let mut schedule = schedule(&libraries, vec![precise, without], 1);
+        schedule.judge();
+        let [precise, without] = &schedule.all_progress[..] else { panic!("two cases") };
+        assert_eq!(precise.end, None);
+        assert!(precise.settling.needed_us() > 100);
+        let unsettled = precise.samples.iter().filter(|s| s.unsettled).map(|s| s.process);
+        assert!(
+            unsettled.clone().count() > 0 && unsettled.clone().all(|process| !is_longer(process))
+        );
+        assert_eq!(without.end, Some(refused));
+    }
+}

@@ -1,3 +1,6 @@
+//! For how long a case's processes run it untimed before their first sample: as long as the case itself shows
+//! that it needs on this core.
+//!
 //! For how long a case's processes run it untimed before their first sample: as long as the case itself shows that it needs
 //! on this core.
 //!

@@ -1,33 +1,30 @@
-//! A whole run: plan, verify, sample, record.
+//! A whole run: plan, verify, sample, record. With it what other runs share, sampling from a journal's head
+//! and keeping a run while it goes on; and the look at cases that says which need not be measured.
 
-use crate::assemble::{Checks, Proof, plan_facts};
-use crate::attached::Attached;
-use crate::checkpoints::{Checkpoints, Snapshots};
-use crate::earlier::{self, Earlier};
-use crate::events::Event;
-use crate::evidence::{self, Evidence, Operation, Wanted};
+use crate::cpus::{machine, side_by_side, step_aside};
+use crate::evidence::{Evidence, Operation, Wanted};
 use crate::leaks::of_plan;
-use crate::limits::{self, Conditions};
+use crate::libraries::{Attached, at_tiers};
+use crate::limits::Conditions;
 use crate::memory::memory;
-use crate::placement::{machine, step_aside};
-use crate::plan::{Planned, Request, cases};
-use crate::quiet;
-use crate::recording::Recording;
-use crate::schedule::{Sampled, Schedule};
-use crate::side_by_side::side_by_side;
-use crate::stop::Stop;
-use crate::ticking::Ticking;
-use crate::tiers::at_tiers;
+use crate::plan::{Budget, Planned, Request, Screened, cases};
+use crate::pool::{Source, Start};
+use crate::progress::{CaseProgress, Earlier, Event, Progress, all_progress};
+use crate::recording::{Checks, Proof, Recording, bounds, core_clock, library_facts, plan_facts};
+use crate::schedule::{Sampled, Schedule, Watch};
+use crate::time::{Stop, Ticking};
 use crate::verification::{Extra, Subject, Verdict, verify_all};
-use crate::worker_pool::{Source, Start};
-use base::model::{Algorithm, Tier};
+use crate::{cpus, evidence, limits, progress};
+use base::model::{Algorithm, QuietRates, RawSample, Tier};
 use probe::Clock;
-use record::{Executed, Journal, JournalEntry, JournalFinding, Kept, Record, RecordError};
+use record::{
+    Executed, Host, Journal, JournalEntry, JournalFinding, JournalHead, Kept, Record, RecordError,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +89,7 @@ pub fn survey(
     let cpu = machine.measuring_cpu();
     let plan = (plan_facts(request), planned.len());
     let named = libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect();
-    let head = earlier::head("survey", plan, named, &request.command, cpu);
+    let head = progress::journal_head("survey", plan, named, &request.command, cpu);
     let Keeping { mut journal, snapshots, earlier } = keeping;
     let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
     if let Some(journal) = &mut journal {
@@ -114,7 +111,7 @@ pub fn survey(
     keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
-    let mut watched = quiet::watch(&clock, cpu);
+    let mut watched = cpus::watch_quiet_rate(&clock, cpu);
     let cpus = side_by_side(&clock, cpu, &mut watched, (&planned, &machine));
     let conditions =
         Conditions { cpu, quiet_probe: watched.of(cpu), ticks_per_ns: clock.rough_ticks_per_ns() };
@@ -254,4 +251,276 @@ fn evidence(
         executed.push(counts);
     }
     executed
+}
+// Sampling of all_progress from a journal's head to the state in which a run ended.
+
+/// What is to be sampled, and when that ends.
+pub(crate) struct Sampling<'a> {
+    pub(crate) head: JournalHead,
+    pub(crate) all_progress: Vec<CaseProgress>,
+    pub(crate) source: &'a dyn Fn(usize, Tier) -> Source<'a>,
+    pub(crate) budget: Budget,
+    /// Passes that are made however long they take.
+    pub(crate) least_passes: u32,
+    pub(crate) cpu: u32,
+}
+
+/// What came of it, and what is known of the run as a whole.
+pub(crate) struct SampledRun {
+    pub(crate) started: String,
+    /// With those of an earlier part.
+    pub(crate) seconds: f64,
+    pub(crate) host: Host,
+    pub(crate) ticks_per_ns: f64,
+    pub(crate) all_progress: Vec<CaseProgress>,
+    pub(crate) quiet: QuietRates,
+    pub(crate) noise: record::Noise,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended<D> {
+    /// The document.
+    pub document: D,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// The journal, to be removed when the document is safe; none if none was asked for.
+    pub journal: Option<Journal>,
+}
+
+/// Samples everything; the journal beside, to be removed when what it holds is safe.
+pub(crate) fn sample_all(
+    wanted: Sampling<'_>,
+    Keeping { mut journal, earlier, .. }: Keeping,
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<(SampledRun, Option<Journal>), SurveyError> {
+    let timer = Instant::now();
+    let Sampling { head, cpu, .. } = wanted;
+    let seed = head.plan.seed;
+    let mut host: Host = host::facts(cpu);
+    host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
+    let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
+    if let Some(journal) = &mut journal {
+        journal.begin(&head)?;
+    }
+    step_aside(cpu);
+    let clock = Clock::calibrate();
+    let ticks_per_ns = Some(clock.rough_ticks_per_ns());
+    let start =
+        Start { cpus: vec![cpu], seed, ticks_per_ns, quiet: cpus::watch_quiet_rate(&clock, cpu) };
+    let begin = clock.anchor();
+    let all_progress = earlier.continued(wanted.all_progress);
+    let mut schedule = Schedule::new(wanted.source, all_progress, wanted.budget, &start)
+        .at_least(wanted.least_passes);
+    let mut checkpoints = Checkpoints::new(journal, None, earlier.seconds, &|| {}, events);
+    schedule.run(stop, &mut checkpoints);
+    schedule.keep_quiet();
+    let journal = checkpoints.end(schedule.sampled());
+    // A run of nothing but unsupported cases takes no time to speak of.
+    std::thread::sleep(Duration::from_millis(2));
+    let ticks_per_second = begin.ticks_per_second(clock.anchor());
+    let sampled = schedule.sampled();
+    host.clock.source = clock.source().to_owned();
+    host.clock.reason = clock.reason().map(ToOwned::to_owned);
+    host.clock.step_ticks = clock.step_ticks();
+    host.clock.overhead_ticks = clock.overhead_ticks();
+    host.clock.ticks_per_second = ticks_per_second;
+    core_clock(&mut host, cpu, sampled.all_progress.iter().flat_map(|t| &t.samples), sampled.quiet);
+    let run = SampledRun {
+        started: earlier.started.unwrap_or(head.started),
+        seconds: earlier.seconds + timer.elapsed().as_secs_f64(),
+        host,
+        ticks_per_ns: ticks_per_second / 1e9,
+        all_progress: sampled.all_progress.to_vec(),
+        quiet: sampled.quiet.clone(),
+        noise: crate::recording::noise(&sampled),
+    };
+    Ok((run, journal))
+}
+// Keeping a run while it goes on: the journal after each block of samples, the record as it stands
+// after passes. Neither is written while a sample is being taken: the workers wait for their next
+// block.
+
+/// The part of the run's time that writing records in between may take is one in so many.
+const SNAPSHOT_SHARE: u32 = 50;
+
+/// Keeps a run.
+pub(crate) struct Checkpoints<'a> {
+    journal: Option<Journal>,
+    snapshots: Option<Snapshots<'a>>,
+    /// Seconds of measuring in earlier parts of the run.
+    seconds_before: f64,
+    /// What else is to be done at the end of a pass.
+    at_pass: &'a dyn Fn(),
+    events: &'a (dyn Fn(Event<'_>) + Sync),
+    /// Whether the user knows that the run is not kept.
+    told: bool,
+}
+
+/// Where the record is written as it would be if the run were interrupted now.
+pub(crate) struct Snapshots<'a> {
+    path: PathBuf,
+    record: &'a dyn Fn(Sampled<'_>) -> Record,
+    /// Cases that had ended at the last one, and when the next may be made.
+    ended: usize,
+    next: Instant,
+}
+
+impl<'a> Snapshots<'a> {
+    pub(crate) fn new(path: PathBuf, record: &'a dyn Fn(Sampled<'_>) -> Record) -> Self {
+        Self { path, record, ended: 0, next: Instant::now() }
+    }
+
+    /// Writes one when a case has ended since the last time and it does not cost too much.
+    fn write(&mut self, sampled: Sampled<'_>) -> Result<(), String> {
+        let ended = sampled.all_progress.iter().filter(|t| t.end.is_some()).count();
+        let begun = Instant::now();
+        if ended <= self.ended || begun < self.next {
+            return Ok(());
+        }
+        let saved = record::save(&(self.record)(sampled), &self.path);
+        self.ended = ended;
+        self.next = Instant::now() + begun.elapsed() * SNAPSHOT_SHARE;
+        saved.map_err(|e| e.to_string())
+    }
+}
+
+impl<'a> Checkpoints<'a> {
+    pub(crate) fn new(
+        journal: Option<Journal>,
+        snapshots: Option<Snapshots<'a>>,
+        seconds_before: f64,
+        at_pass: &'a dyn Fn(),
+        events: &'a (dyn Fn(Event<'_>) + Sync),
+    ) -> Self {
+        Self { journal, snapshots, seconds_before, at_pass, events, told: false }
+    }
+
+    /// The journal with all that there is.
+    pub(crate) fn end(mut self, sampled: Sampled<'_>) -> Option<Journal> {
+        self.settle(sampled);
+        self.journal
+    }
+
+    fn settle(&mut self, sampled: Sampled<'_>) {
+        let Some(journal) = &mut self.journal else { return };
+        journal.append(&[JournalEntry::Seconds(self.seconds_before + sampled.time.as_secs_f64())]);
+        journal.settle();
+    }
+
+    /// Tells the user when the run cannot be kept any more, and when it can again.
+    fn tell(&mut self, trouble: Option<String>) {
+        let told = std::mem::replace(&mut self.told, trouble.is_some());
+        match trouble {
+            Some(why) if !told => (self.events)(Event::Remark(&format!(
+                "the run goes on, but cannot be kept for now: {why}"
+            ))),
+            None if told => (self.events)(Event::Remark("the run is kept again")),
+            _ => {}
+        }
+    }
+
+    fn journal_trouble(&self) -> Option<String> {
+        self.journal.as_ref()?.trouble().map(|e| e.to_string())
+    }
+}
+
+impl Watch for Checkpoints<'_> {
+    fn block(&mut self, entries: Vec<JournalEntry>) {
+        let Some(journal) = &mut self.journal else { return };
+        journal.append(&entries);
+        let trouble = self.journal_trouble();
+        // Whether a snapshot can be written again shows at the end of a pass.
+        if trouble.is_some() {
+            self.tell(trouble);
+        }
+    }
+
+    fn round(&mut self, progress: Progress) {
+        (self.events)(Event::Sampling(progress));
+    }
+
+    fn pass(&mut self, sampled: Sampled<'_>) {
+        (self.at_pass)();
+        self.settle(sampled);
+        let snapshot = self.snapshots.as_mut().and_then(|s| s.write(sampled).err());
+        let trouble = self.journal_trouble().or(snapshot);
+        self.tell(trouble);
+    }
+}
+// A look at what could be measured, to see what need not be: one process of each library, one visit of each case, nothing
+// verified. What it sees is no figure of anything: it serves as a bound, with room for a busy machine.
+
+/// How many times as long a case may have seemed to take as it does: another program on the core's other thread, and
+/// then some.
+const SEEMS_AT_MOST: f64 = 2.0;
+
+/// Says who is told how far it is.
+struct Told<'a> {
+    events: &'a (dyn Fn(Event<'_>) + Sync),
+}
+
+impl Watch for Told<'_> {
+    fn block(&mut self, _: Vec<JournalEntry>) {}
+
+    fn round(&mut self, progress: Progress) {
+        (self.events)(Event::Screening(progress));
+    }
+
+    fn pass(&mut self, _: Sampled<'_>) {}
+}
+
+/// What a look at all cases showed.
+#[derive(Debug)]
+pub struct Look {
+    /// What they take at the least.
+    pub screened: Screened,
+    /// The same as a record without numbers: bounds, and why there is none.
+    pub record: Record,
+}
+
+/// Looks at each case of a request of one size.
+#[must_use]
+pub fn screen(
+    request: &Request,
+    libraries: &[Attached],
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Look {
+    let libraries = &*at_tiers(libraries, &request.tiers);
+    let machine = machine();
+    let planned = cases(request, libraries, &machine);
+    let cpu = machine.measuring_cpu();
+    step_aside(cpu);
+    let clock = Clock::calibrate();
+    let ticks_per_ns = clock.rough_ticks_per_ns();
+    let start = Start {
+        cpus: vec![cpu],
+        seed: request.seed,
+        ticks_per_ns: Some(ticks_per_ns),
+        quiet: cpus::watch_quiet_rate(&clock, cpu),
+    };
+    let source = |library: usize, tier| Source::Library(&libraries[library], tier);
+    let budget = Budget { precision: f64::INFINITY, time: request.budget.time };
+    let all = all_progress(&planned, &[]);
+    let mut schedule = Schedule::new(&source, all, budget, &start);
+    schedule.look(stop, &mut Told { events });
+    let seen = schedule.sampled().all_progress.iter().filter_map(|progress| {
+        let case = &planned[progress.index].case;
+        let ticks = progress.samples.iter().map(RawSample::ticks_per_op).reduce(f64::min)?;
+        let least_ns = ticks / ticks_per_ns / SEEMS_AT_MOST;
+        let algorithm = Algorithm::find(&case.algorithm).ok()?.name;
+        Some(((case.library, algorithm, case.direction), least_ns as u64))
+    });
+    let size = request.sizes.first().copied().unwrap_or(0);
+    let screened = Screened { size, least_ns: seen.collect(), only: None };
+    let record = record::shared(Record {
+        format_version: record::FORMAT_VERSION.to_owned(),
+        libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
+        plan: plan_facts(request),
+        measurements: bounds(&planned, libraries, &screened),
+        ..Record::default()
+    });
+    Look { screened, record }
 }

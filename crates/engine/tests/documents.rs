@@ -1,6 +1,5 @@
 //! What the documents show is what the code says.
 #![allow(clippy::unwrap_used)] // helpers of tests are outside `#[test]` functions
-
 use ciphermark_engine::protocol::{Reply, Request, VisitResult};
 use std::collections::BTreeSet;
 

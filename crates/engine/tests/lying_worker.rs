@@ -4,7 +4,6 @@
 //! This program is scheduler and worker, as `ciphermark` is, so it has its own `main`: started as a
 //! worker it tells the lie that its library's file is named after.
 #![allow(clippy::unwrap_used)] // helpers of tests are outside `#[test]` functions
-
 use base::model::{Algorithm, Direction, Model, Tier};
 use ciphermark_engine::protocol::{Ready, Reply, Request, Steps};
 use ciphermark_engine::{

@@ -1,9 +1,8 @@
-//! What decides which code runs, beside the library and the CPU: the one list of variables and files.
-//!
-//! A worker's environment is built from it ([`environment`]); every cache whose content depends on the code has it in its
-//! key, and the record shows it ([`circumstances`]).
+//! What decides which code runs, beside the library and the CPU: the one list of variables and files. A
+//! worker's environment is built from it ([`environment`]); every cache whose content depends on the code has
+//! it in its key, and the record shows it ([`circumstances`]).
 
-use crate::tree::Tree;
+use crate::kernel::Tree;
 use crate::{content_hash, loaded_objects, text_hash};
 use record::Circumstance;
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! The readers of this crate over any text or bytes: for tests of what input does to them.
 
-use crate::{bundled, closure, code, cpu, kernel, tree};
+use crate::{cpu, elf, identity, kernel, libraries};
 
 /// Lines as the kernel's files have them: lists of CPUs, sizes, fields, mappings, flags.
 pub fn read_kernel_text(text: &str) {
     for line in text.lines() {
-        let _ = (tree::count_of_list(line), cpu::size(line), code::code_file(line));
+        let _ = (kernel::count_of_list(line), cpu::size(line), identity::code_file(line));
         let _ = kernel::bearing_on_measuring(line);
-        let _ = crate::features::bearing_on_ciphers(line);
+        let _ = crate::cpu::bearing_on_ciphers(line);
     }
     let _ = cpu::Listed::parse(text, 0);
 }
@@ -17,18 +17,18 @@ pub fn read_kernel_text(text: &str) {
 /// # Errors
 /// What is wrong with it, on one line.
 pub fn read_manifest(text: &str) -> Result<(), String> {
-    bundled::parse(text).map(drop)
+    libraries::parse_manifest(text).map(drop)
 }
 
 /// The instruction sets for ciphers in the code of an object.
 pub fn instruction_counts(file: &[u8]) -> Option<usize> {
-    code::count_of(file)
+    identity::count_of(file)
 }
 
 /// What an object tells the dynamic loader, and the cache that the loader keeps.
 pub fn read_for_loader(bytes: &[u8]) {
-    if let Some(dynamic) = closure::Dynamic::read(bytes) {
+    if let Some(dynamic) = elf::Dynamic::read(bytes) {
         let _ = dynamic.directories(std::path::Path::new("/origin"));
     }
-    let _ = closure::cached(bytes);
+    let _ = elf::cached(bytes);
 }

@@ -1,7 +1,9 @@
-//! The kernel, the distribution, the machine below and the counters.
+//! What the kernel says: of itself, the distribution, the machine below and the counters; of memory; where a
+//! CPU's time went. And the files in which it says so, below a root that tests can choose.
 
-use crate::tree::Tree;
-use record::{Kernel, Mitigation};
+use record::{Kernel, Memory, Mitigation};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 
@@ -94,6 +96,131 @@ pub(crate) fn counters(tree: &Tree) -> Counters {
     }
 }
 
+pub(crate) fn memory(tree: &Tree) -> Memory {
+    let huge_pages = tree.text("/sys/kernel/mm/transparent_hugepage/enabled");
+    let nodes = tree.text("/sys/devices/system/node/online");
+    Memory {
+        total_bytes: total_bytes(tree).unwrap_or(0),
+        page_bytes: rustix::param::page_size() as u64,
+        transparent_hugepages: huge_pages.and_then(|text| chosen(&text)),
+        numa_nodes: nodes.and_then(|list| count_of_list(&list)),
+    }
+}
+
+/// `MemTotal:  16384 kB`, where the kernel's kB is 1024 bytes.
+fn total_bytes(tree: &Tree) -> Option<u64> {
+    field(tree, "MemTotal:")
+}
+
+pub(crate) fn available_bytes(tree: &Tree) -> Option<u64> {
+    field(tree, "MemAvailable:")
+}
+
+fn field(tree: &Tree, name: &str) -> Option<u64> {
+    let text = tree.text("/proc/meminfo")?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(word, _)| word.to_owned())
+}
+
+/// Time that a CPU has spent since the machine started, in the kernel's clock ticks
+/// ([`ticks_per_second`]; 10 ms mostly). proc_stat(5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// Running something: user, nice, system, interrupts.
+    pub busy: u64,
+    /// Running nothing, or waiting for a disk.
+    pub idle: u64,
+    /// Ready to run while the hypervisor ran something else.
+    pub stolen: u64,
+}
+
+/// One CPU's times; `None` where the kernel does not say.
+#[must_use]
+pub fn cpu_times(cpu: u32) -> Option<CpuTimes> {
+    times_of(&Tree::at("/"), cpu)
+}
+
+/// Clock ticks in a second.
+#[must_use]
+pub fn ticks_per_second() -> u64 {
+    rustix::param::clock_ticks_per_second()
+}
+
+fn times_of(tree: &Tree, cpu: u32) -> Option<CpuTimes> {
+    let text = tree.text("/proc/stat")?;
+    let name = format!("cpu{cpu}");
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some(&name))?;
+    let fields: Vec<u64> =
+        line.split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
+    let [user, nice, system, idle, waiting, hard, soft, stolen, ..] = fields[..] else {
+        return None;
+    };
+    Some(CpuTimes { busy: user + nice + system + hard + soft, idle: idle + waiting, stolen })
+}
+
+/// A file system tree: `/`, or a stand-in for it.
+pub(crate) struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub(crate) fn place(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    /// A file's text without the space around it; `None` when it cannot be read or is empty.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let bytes = std::fs::read(self.place(path)).ok()?;
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// A file's text as a number.
+    pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// Names in a directory, sorted; empty when there is none.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        names_in(&self.place(path))
+    }
+}
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// The ranges of numbers that a kernel list names: `0-3,8` has two. `None` when it is no list.
+#[must_use]
+pub fn ranges_of_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let range = first.parse().ok()?..=last.parse().ok()?;
+        (!range.is_empty()).then_some(range)
+    };
+    list.trim().split(',').map(range).collect()
+}
+
+/// How many numbers a kernel list names.
+pub(crate) fn count_of_list(list: &str) -> Option<u32> {
+    ranges_of_list(list)?.iter().try_fold(0_u32, |count, range| {
+        count.checked_add((range.end() - range.start()).checked_add(1)?)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,5 +288,47 @@ mod tests {
         assert!(!pmu(&[device, allowed("3\n")]));
         assert!(!pmu(&[allowed("2\n")]));
         assert!(!pmu(&[("/sys/bus/event_source/devices/software/type", "1"), allowed("0\n")]));
+    }
+
+    #[test]
+    fn memory_is_given_in_bytes() {
+        let (_kept, tree) = fixtures::tree(&[
+            ("/proc/meminfo", "MemTotal:       16384 kB\nMemAvailable: 1 kB\n"),
+            ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            ("/sys/devices/system/node/online", "0-1\n"),
+        ]);
+        let memory = memory(&tree);
+        assert_eq!(memory.total_bytes, 16 << 20);
+        assert_eq!(available_bytes(&tree), Some(1024));
+        assert_eq!(memory.transparent_hugepages.as_deref(), Some("madvise"));
+        assert_eq!(memory.numa_nodes, Some(2));
+    }
+
+    #[test]
+    fn a_cpus_times_are_its_own() {
+        let (_kept, tree) = fixtures::tree(&[(
+            "/proc/stat",
+            "cpu  9 9 9 9 9 9 9 9 0 0\ncpu1 1 2 3 40 5 6 7 8 0 0\ncpu11 0 0 0 0 0 0 0 0 0 0\nintr 5\n",
+        )]);
+        let times = times_of(&tree, 1).unwrap();
+        assert_eq!(times, CpuTimes { busy: 19, idle: 45, stolen: 8 });
+        assert_eq!(times_of(&tree, 11), Some(CpuTimes::default()));
+        assert_eq!(times_of(&tree, 2), None);
+    }
+
+    #[test]
+    fn a_kernel_that_counts_no_stolen_time_says_nothing() {
+        let (_kept, tree) = fixtures::tree(&[("/proc/stat", "cpu0 1 2 3 4\n")]);
+        assert_eq!(times_of(&tree, 0), None);
+    }
+
+    #[test]
+    fn kernel_lists_are_counted() {
+        assert_eq!(count_of_list("0"), Some(1));
+        assert_eq!(count_of_list("0-3,8\n"), Some(5));
+        assert_eq!(ranges_of_list("0-3,8\n"), Some(vec![0..=3, 8..=8]));
+        for bad in ["", "3-0", "a-b", "0,,1", "0-4294967295", "0-4294967294,0"] {
+            assert_eq!(count_of_list(bad), None, "{bad}");
+        }
     }
 }

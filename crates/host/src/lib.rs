@@ -1,51 +1,38 @@
 //! Reads facts of the machine, finds the shared objects on it, and keeps in the user's caches what an
 //! earlier run found of it. Measures nothing, loads nothing, no unsafe code.
+#![warn(missing_docs)]
 
-mod bundled;
-mod caches;
+mod cache;
 mod child;
 mod circumstances;
-mod closure;
-mod code;
 pub mod confine;
 mod cpu;
 mod elf;
-mod features;
-mod find;
 #[cfg(test)]
 mod fixtures;
 mod identity;
 #[doc(hidden)]
 pub mod inputs;
 mod kernel;
-mod memory;
+mod libraries;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod midr;
-mod remembered;
-mod stat;
 pub mod tier;
-mod tokens;
-mod tree;
 
-pub use bundled::{Bundled, bundled};
-pub use caches::cache_directory;
+pub use cache::{Remembered, cache_directory};
 pub use child::output;
 pub use circumstances::{circumstances, configuration_files, environment};
-pub use closure::{Dynamic, dependencies, is_object, library_path};
-pub use code::{instructions_in, loaded_objects, loaded_objects_of};
-pub use elf::{check_bytes, check_elf};
-pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
+pub use elf::{Dynamic, check_bytes, check_elf, dependencies, expanded, is_object, library_path};
 pub use identity::{
-    c_library, content_hash, file_id, id_now, id_of, kernel_id, loaded_files, text_hash, whole_id,
+    c_library, content_hash, file_id, id_now, id_of, instructions_in, kernel_id, loaded_files,
+    loaded_objects, loaded_objects_of, text_hash, whole_id,
 };
-pub use kernel::Counters;
-pub use remembered::Remembered;
-pub use stat::{CpuTimes, cpu_times, ticks_per_second};
-pub use tokens::expanded;
-pub use tree::ranges_of_list;
-
+use kernel::Tree;
+pub use kernel::{Counters, CpuTimes, cpu_times, ranges_of_list, ticks_per_second};
+pub use libraries::{
+    Bundled, Family, Found, bundled, companion, find_libraries, find_stacks, is_stack,
+};
 use record::{Clock, Host};
-use tree::Tree;
 
 /// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
 /// on: caches, frequency and siblings are its own.
@@ -81,7 +68,7 @@ pub fn machine_hash() -> Option<String> {
 /// Bytes of memory that programs can still have; `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes() -> Option<u64> {
-    memory::available_bytes(&Tree::at("/"))
+    kernel::available_bytes(&Tree::at("/"))
 }
 
 fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
@@ -89,7 +76,7 @@ fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
         cpu: cpu::cpu(tree, measuring_cpu),
         clock: Clock { kernel_source: kernel::clock_source(tree), ..Clock::default() },
         kernel: kernel::kernel(tree),
-        memory: memory::memory(tree),
+        memory: kernel::memory(tree),
         os: kernel::distribution(tree),
         c_library: None,
         machine: kernel::machine(tree),

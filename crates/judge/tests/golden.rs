@@ -1,7 +1,6 @@
 //! A table of questions and what must come out, from a published record of three tiers. A rule, a
 //! fact or a cost model that changes shows here.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use base::model::{NameGlob, Tier};
 use ciphermark_judge::advise::{
     Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Outcome, Question,

@@ -1,6 +1,5 @@
 //! Advice from a record of a store's pages.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use ciphermark_judge::advise::{
     Advice, Data, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, Outcome, Question,
     Surroundings, advise, first_screen, from_json, is_advice, render,

@@ -1,6 +1,5 @@
 //! What depends on the secret is not advised where others share the core.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use base::model::{NameGlob, Tier};
 use ciphermark_judge::advise::{
     Advice, Choice, Data, Evidence, Format, OpenWhy, Outcome, Question, Surroundings, advise,

@@ -1,6 +1,5 @@
 //! Holes in a record: an answer from less is the whole record's, or says that it could be another.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use base::model::{Direction, Tier};
 use ciphermark_judge::advise::{
     Advice, Data, Evidence, Fips, Format, IntegrityLevel, NonceSource, Open, OpenWhy, Outcome,

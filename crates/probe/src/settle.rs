@@ -1,7 +1,12 @@
+//! How a case begins: the core forgets what other code has taught it, and the case runs until it is as fast
+//! as it gets.
+//!
 //! How a case comes to its speed in a new process: memory is mapped as it is touched, caches and predictors learn. How
 //! long that takes differs from core to core and from case to case, so the costs on the way are kept.
 
+use crate::clock::Clock;
 use base::model::Settling;
+use std::arch::asm;
 use std::time::{Duration, Instant};
 
 /// Nanoseconds of a stretch between two looks at the time.
@@ -9,7 +14,7 @@ const STRETCH_NS: f64 = 8_000.0;
 /// Time between two looks at whether the core is quiet: neighbours come and go in milliseconds.
 const LOOK_EVERY: Duration = Duration::from_micros(400);
 /// The part of a window's stretches of which the slowest stands for it.
-const LOW: f64 = 0.2;
+const LOW_QUANTILE: f64 = 0.2;
 
 /// Has `run` execute operations, so many as it is given, for `least` and until they get no faster, up to
 /// [`Settling::LONGEST_US`] or twice `least`. `run` returns the nanoseconds that they took. Stretches count that have a
@@ -79,11 +84,74 @@ impl Windows {
 
     fn costs(&mut self) -> Vec<f64> {
         let low = |costs: &mut Vec<f64>| {
-            let at = (costs.len() as f64 * LOW) as usize;
+            let at = (costs.len() as f64 * LOW_QUANTILE) as usize;
             if costs.is_empty() { 0.0 } else { *costs.select_nth_unstable_by(at, f64::total_cmp).1 }
         };
         self.counted.iter_mut().map(low).collect()
     }
+}
+
+/// Has the core forget which way branches went: by going through 16,384 of them, each at an address of its own, that nobody
+/// can foresee. About 65 µs.
+// Never inlined: the compiler takes the assembly for short, and aarch64's branches across it would not reach.
+#[inline(never)]
+pub fn forget_branches(clock: &Clock) {
+    let state = clock.begin().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    // G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003), number 14. Eight of its bits decide.
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the branches go to the next instruction but one; nothing is changed but two registers and flags.
+    unsafe {
+        asm!(
+            ".macro way bit",
+            "bt {s}, \\bit",
+            "jc 2f",
+            "nop",
+            "2:",
+            ".endm",
+            ".rept 2048",
+            "mov {t}, {s}",
+            "shl {t}, 13",
+            "xor {s}, {t}",
+            "mov {t}, {s}",
+            "shr {t}, 7",
+            "xor {s}, {t}",
+            "mov {t}, {s}",
+            "shl {t}, 17",
+            "xor {s}, {t}",
+            ".irp bit, 0, 3, 6, 9, 12, 15, 18, 21",
+            "way \\bit",
+            ".endr",
+            ".endr",
+            ".purgem way",
+            s = inout(reg) state => _,
+            t = out(reg) _,
+            options(nomem, nostack),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            ".macro way bit",
+            "tbnz {s}, #\\bit, 2f",
+            "nop",
+            "2:",
+            ".endm",
+            ".rept 2048",
+            "eor {s}, {s}, {s}, lsl #13",
+            "eor {s}, {s}, {s}, lsr #7",
+            "eor {s}, {s}, {s}, lsl #17",
+            ".irp bit, 0, 3, 6, 9, 12, 15, 18, 21",
+            "way \\bit",
+            ".endr",
+            ".endr",
+            ".purgem way",
+            s = inout(reg) state => _,
+            options(nomem, nostack),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    std::hint::black_box(state);
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! arrive, and times the questions over it. `scripts/archive-scale` runs it.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a benchmark that fails has no figures")]
-
 use base::model::{Direction, Tier};
 use ciphermark_record::archive::{Archive, Entry, Listed, Selection, Trust};
 use ciphermark_record::{

@@ -1,9 +1,21 @@
+//! Record files: read with clear errors, packed or not, whatever their bytes are; written so that they are
+//! at every moment either the old one or the new one, whole.
+//!
 //! Writing record files, and why one cannot be read or written.
 
-use crate::packed::pack;
-use crate::write::{writable, write_file};
+use crate::format::contradiction;
 use crate::{FORMAT_VERSION, Record, to_json};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde::de::DeserializeOwned;
+use std::ffi::OsString;
+use std::fs::{File, Metadata, Permissions};
 use std::io;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Why a record could not be read or written.
@@ -88,14 +100,359 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     let bytes = pack(path, to_json(record)).map_err(error)?;
     write_file(path, &bytes).map_err(error)
 }
+// Reading a record: bytes that anybody may have written, into a record or one line.
+
+/// Most bytes of a file that are read: more than any survey has, and an end where a device has none.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Most characters of a reason: it quotes the file, which may hold anything.
+const MOST_CHARS: usize = 300;
+
+/// Reads a record file, packed by gzip or not.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn load(path: &Path) -> Result<Record, RecordError> {
+    from_json(&load_text(path)?, &path.display().to_string())
+}
+
+/// A record file's text, unpacked, of whichever kind of record it is.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn load_text(path: &Path) -> Result<String, RecordError> {
+    text(bytes(path)?, &path.display().to_string())
+}
+
+/// A file's content as it is, up to 1 GiB: a device has no end.
+///
+/// # Errors
+/// [`RecordError::Read`], one line.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, RecordError> {
+    read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it has more than 1 GiB"));
+    }
+    Ok(bytes)
+}
+
+/// Reads a record from a file's content, packed by gzip or not; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn from_bytes(bytes: Vec<u8>, origin: &str) -> Result<Record, RecordError> {
+    from_json(&text(bytes, origin)?, origin)
+}
+
+/// A file's content, packed by gzip or not, as text; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError::Malformed`].
+pub fn text(bytes: Vec<u8>, origin: &str) -> Result<String, RecordError> {
+    let malformed = |why| RecordError::Malformed { origin: origin.to_owned(), why };
+    let bytes = unpack(bytes).map_err(|e| malformed(format!("it cannot be unpacked: {e}")))?;
+    String::from_utf8(bytes).map_err(|e| {
+        malformed(format!("it is not text (byte {} is not UTF-8)", e.utf8_error().valid_up_to()))
+    })
+}
+
+/// Reads a record from JSON; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError::Malformed`] or [`RecordError::Version`].
+pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format_version: String,
+    }
+    let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
+    let text = unmarked(text);
+    // The version first: what follows may be of any other shape in another major version.
+    let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
+    if major(&head.format_version) != major(FORMAT_VERSION) {
+        let found = printable(&head.format_version);
+        return Err(RecordError::Version { origin: origin.to_owned(), found });
+    }
+    let record: Record = parsed(text).map_err(malformed)?;
+    contradiction(&record).map_err(malformed)?;
+    Ok(record)
+}
+
+/// Reads JSON of any shape: a part of a record, a worker's message. All JSON that comes as bytes takes this way: another
+/// would have every reader in the program once more.
+///
+/// # Errors
+/// What is wrong and where, in one line.
+pub fn value_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(json)
+        .map_err(|e| format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))?;
+    parsed(text)
+}
+
+fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| explain(&e.path().to_string(), e.inner()))?;
+    json.end().map_err(|e| explain("", &e))?;
+    Ok(value)
+}
+
+/// The kind that a document of its own from before format 1.4 names: `pages`, `tls-handshakes`, …; none of a record.
+#[must_use]
+pub fn older_kind(text: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        kind: Option<String>,
+    }
+    serde_json::from_str::<Head>(unmarked(text)).ok()?.kind
+}
+
+/// Editors on some systems put a mark at the beginning of what they save.
+#[must_use]
+pub fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn major(version: &str) -> &str {
+    version.split('.').next().unwrap_or(version)
+}
+
+/// What is wrong and where, on one line: serde quotes the input, which may hold anything.
+pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
+    let place = format!("line {} column {}", error.line(), error.column());
+    if error.is_eof() {
+        return format!("it ends too early, at {place}");
+    }
+    let words = error.to_string();
+    let words = words.strip_suffix(&format!(" at {place}")).unwrap_or(&words);
+    match path {
+        "" | "." => format!("{} at {place}", printable(words)),
+        _ => format!("{} at {place}", printable(&format!("{path}: {words}"))),
+    }
+}
+
+/// On one line, and not much of it.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let shown: String = chars.by_ref().take(MOST_CHARS).collect();
+    if chars.next().is_some() { shown + "…" } else { shown }
+}
+
+/// What any program's new file gets; the process's mask takes bits away.
+const NEW_FILE: u32 = 0o666;
+
+/// Why a file cannot be written here; nothing is left behind by asking.
+pub(crate) fn writable(path: &Path) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        // What is no regular file is written to as it stands: its directory does not matter.
+        Ok(old) if !old.is_file() => Ok(()),
+        // Through links, as writing does.
+        Ok(_) => path.canonicalize().and_then(|target| takes_new_files(directory_of(&target))),
+        Err(_) => takes_new_files(directory_of(path)),
+    }
+}
+
+fn takes_new_files(directory: &Path) -> io::Result<()> {
+    // Without a name, where the file system can: a process that is killed here leaves none.
+    tempfile::tempfile_in(directory).map(drop).map_err(plain)
+}
+
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether this open file is the one of that name.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let of = |m: Metadata| (m.dev(), m.ino());
+    let (open, named) = (file.metadata().map(of), std::fs::symlink_metadata(path).map(of));
+    open.is_ok_and(|open| named.is_ok_and(|named| open == named))
+}
+
+/// So that a new name survives a power cut too; not every file system can do this.
+pub(crate) fn sync_directory(directory: &Path) {
+    let _ = File::open(directory).and_then(|d| d.sync_all());
+}
+
+/// Writes a file so that it is at every moment either the old one or the new one whole. What is no
+/// regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
+///
+/// The new one is written as `.NAME.ciphermark-new` beside the old one, forced to the disk, and
+/// renamed. A process that is killed in the middle leaves that file; the next that writes to the same
+/// name takes it over.
+///
+/// # Errors
+/// The system's reason; an old file is then untouched.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        // Through links, so that a link stays one.
+        Ok(old) if old.is_file() => replace(&path.canonicalize()?, bytes, Some(old.permissions())),
+        Ok(old) => write_through(path, &old, bytes),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => replace(path, bytes, None),
+        Err(e) => Err(e),
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    match Fresh::beside(path)? {
+        Some(fresh) => fresh.become_file(path, bytes, permissions)?,
+        None => replace_by_random_name(path, bytes, permissions)?,
+    }
+    sync_directory(directory_of(path));
+    Ok(())
+}
+
+/// A new file beside the one that it is to replace, removed unless it does.
+struct Fresh {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+impl Fresh {
+    /// None where that name cannot be had: another process is writing it, or it is a stranger's.
+    fn beside(path: &Path) -> io::Result<Option<Self>> {
+        let Some(last) = path.file_name() else { return Ok(None) };
+        let mut name = OsString::from(".");
+        name.push(last);
+        name.push(".ciphermark-new");
+        let path = directory_of(path).join(name);
+        let opened = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(NEW_FILE)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(e) if e.raw_os_error().is_some_and(of_the_name) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        // In a directory where others write too, the name may be a trap: a second name of a file
+        // that is to be overwritten.
+        let found = file.metadata()?;
+        let own = found.is_file()
+            && found.nlink() == 1
+            && found.uid() == rustix::process::geteuid().as_raw();
+        // Locked until it is renamed: a second process would write into the middle of it.
+        let held = own && file.try_lock().is_ok() && is_at(&file, &path);
+        // Only then it is this one's to remove.
+        Ok(held.then(|| Self { path, file, renamed: false }))
+    }
+
+    fn become_file(
+        mut self,
+        path: &Path,
+        bytes: &[u8],
+        permissions: Option<Permissions>,
+    ) -> io::Result<()> {
+        self.file.set_len(0)?;
+        if let Some(permissions) = permissions {
+            self.file.set_permissions(permissions)?;
+        }
+        self.file.write_all(bytes)?;
+        self.file.sync_all()?;
+        std::fs::rename(&self.path, path)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+/// Whether an error is of the name alone, so that another may do: a link, a name that is too long, a
+/// file of somebody else's.
+fn of_the_name(code: i32) -> bool {
+    [Errno::LOOP, Errno::NAMETOOLONG, Errno::ACCESS, Errno::PERM]
+        .contains(&Errno::from_raw_os_error(code))
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn replace_by_random_name(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
+    let permissions = permissions.unwrap_or_else(|| Permissions::from_mode(NEW_FILE));
+    let mut file = tempfile::Builder::new()
+        .prefix(".ciphermark-")
+        .permissions(permissions)
+        .tempfile_in(directory_of(path))
+        .map_err(plain)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    Ok(())
+}
+
+/// `tempfile` adds the temporary file's path, which nobody asked for.
+fn plain(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or(io::Error::from(error.kind()), io::Error::from_raw_os_error)
+}
+
+fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
+    if old.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    File::options().write(true).open(path)?.write_all(bytes)
+}
+// Records in gzip files: a survey's raw samples take a tenth of the room.
+
+/// What every gzip file begins with (RFC 1952 §2.3.1).
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Most bytes that are unpacked: some fifty times the largest survey, so that a few kilobytes of
+/// zeroes, packed, do not fill the memory.
+const MOST_UNPACKED: u64 = 1 << 30;
+
+/// The text as it goes into a file of this name: packed where the name ends in `.gz`.
+///
+/// # Errors
+/// None in practice: the encoder writes to memory.
+pub fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return Ok(text.into_bytes());
+    }
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(text.as_bytes())?;
+    packed.finish()
+}
+
+/// A file's text, unpacked where it is packed, whatever its name.
+pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    unpack_at_most(bytes, MOST_UNPACKED)
+}
+
+fn unpack_at_most(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&MAGIC) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    MultiGzDecoder::new(bytes.as_slice()).take(most + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("it is more than {} MiB unpacked", most >> 20)));
+    }
+    Ok(text)
+}
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::load;
-    use crate::sample;
+    use super::{load, *};
+    use crate::{State, sample, to_json};
     use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_file_in_a_missing_or_unwritable_place_is_refused_by_name() {
@@ -176,5 +533,232 @@ mod tests {
         std::os::unix::fs::symlink("/dev/null", &null).unwrap();
         save(&sample::record(), &null).unwrap();
         assert!(!Path::new("/dev/null").is_file());
+    }
+
+    fn why(text: &str) -> String {
+        from_json(text, "r.json").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn another_major_version_is_refused_by_name_and_a_minor_one_is_read() {
+        let text = to_json(&sample::record());
+        let version = |v: &str| text.replacen("\"1.6\"", &format!("\"{v}\""), 1);
+        assert_eq!(
+            why(&version("2.0")),
+            "'r.json' has record format 2.0; this program reads 1.6 and its minor versions"
+        );
+        assert!(why(&version("10.0")).contains("record format 10.0"));
+        let newer = version("1.7").replacen("\"tool\"", "\"not_known_yet\": [1], \"tool\"", 1);
+        assert_eq!(from_json(&newer, "r.json").unwrap().format_version, "1.7");
+    }
+
+    #[test]
+    fn what_is_no_record_gets_one_line_with_the_place() {
+        assert_eq!(
+            why("# not JSON"),
+            "'r.json' is not a ciphermark record: expected value at line 1 column 1"
+        );
+        assert!(why("{}").contains("missing field `format_version`"));
+        let text = to_json(&sample::record());
+        let broken = text.replacen("\"size\":8192", "\"size\":\"a\\nb\\u001b[31m\"", 1);
+        let line = 1 + text[..text.find("\"size\":8192").unwrap()].matches('\n').count();
+        let why = why(&broken);
+        assert!(why.contains("measurements[0].size: invalid type: string"), "{why}");
+        assert!(why.contains(&format!("at line {line} column ")), "{why}");
+        assert!(!why.contains(char::is_control), "{why:?}");
+    }
+
+    #[test]
+    fn a_record_cut_off_anywhere_is_refused() {
+        let text = to_json(&sample::record());
+        assert!(why("").contains("it ends too early, at line 1 column 0"));
+        for cut in (0..text.trim_end().len()).step_by(97) {
+            let why = why(&text[..cut]);
+            // A number that is cut off after its point is called an invalid number.
+            let named = ["it ends too early, at line ", "invalid number at line "];
+            assert!(named.iter().any(|n| why.contains(n)), "{cut}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_binary_file_is_called_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        std::fs::write(&path, b"\x7fELF\xff").unwrap();
+        let why = load(&path).unwrap_err().to_string();
+        assert!(why.ends_with("it is not text (byte 4 is not UTF-8)"), "{why}");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let why = load(Path::new("no/such.json")).unwrap_err().to_string();
+        assert!(why.starts_with("cannot read record 'no/such.json': No such file"), "{why}");
+    }
+
+    #[test]
+    fn records_that_contradict_themselves_are_refused() {
+        let mut record = sample::record();
+        record.measurements[0].raw.clean.pop();
+        let message = why(&to_json(&record));
+        assert!(message.contains("measurements[0]: the arrays in `raw` differ"), "{message}");
+
+        let mut record = sample::record();
+        record.measurements[2].state = State::Measured;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'measured' but it lacks `ns_per_op`"), "{message}");
+
+        let mut record = sample::record();
+        record.measurements[0].state = State::Imported;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'imported' but it lacks `imported`"), "{message}");
+        let (source, machine) = ("a blog".to_owned(), None);
+        record.measurements[0].imported = Some(crate::Imported { source, machine });
+        let message = why(&to_json(&record));
+        assert!(message.contains("'imported' but it claims `checks`"), "{message}");
+        record.measurements[0].checks.clear();
+        assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
+
+        let mut record = sample::record();
+        record.measurements[0].state = State::Refused;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'refused' but it has `ns_per_op`"), "{message}");
+    }
+
+    #[test]
+    fn what_is_quoted_of_a_file_has_an_end_and_the_place_is_still_told() {
+        let text = to_json(&sample::record());
+        let broken =
+            text.replacen("\"size\":8192", &format!("\"size\":\"{}\"", "x".repeat(1 << 20)), 1);
+        let why = why(&broken);
+        assert!(
+            why.chars().count() < 500 && why.contains("… at line "),
+            "{} characters",
+            why.len()
+        );
+    }
+
+    #[test]
+    fn depth_repetition_and_numbers_beyond_all_bounds_are_one_line() {
+        let text = to_json(&sample::record());
+        for (bad, word) in [
+            ("[".repeat(1 << 20), "invalid type: sequence"),
+            (
+                text.replacen(
+                    "\"tool\"",
+                    &format!("\"deep\": {}, \"tool\"", "[".repeat(1 << 20)),
+                    1,
+                ),
+                "expected value",
+            ),
+            (
+                text.replacen("\"tool\"", "\"started\": \"\", \"tool\"", 1),
+                "duplicate field `started`",
+            ),
+            (
+                text.replacen("\"size\":8192", "\"size\":-1", 1),
+                "measurements[0].size: invalid value",
+            ),
+            (text.replacen("\"size\":8192", "\"size\":1e400", 1), "number out of range"),
+            (text.replacen("\"size\":8192", "\"size\":NaN", 1), "expected value"),
+            (text.replacen('{', "{\u{0}", 1), "key must be a string"),
+        ] {
+            let why = why(&bad);
+            assert!(why.contains(word) && !why.contains(char::is_control), "{word}: {why}");
+        }
+    }
+
+    #[test]
+    fn the_other_encoding_of_windows_is_named() {
+        let record = sample::record();
+        let wide: Vec<u8> = to_json(&record).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let marked = [vec![0xff, 0xfe], wide].concat();
+        let why = from_bytes(marked, "r.json").unwrap_err().to_string();
+        assert!(why.ends_with("it is not text (byte 0 is not UTF-8)"), "{why}");
+    }
+
+    fn names(directory: &Path) -> Vec<OsString> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        entries.map(|e| e.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_taken_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        let left = directory.path().join(".r.json.ciphermark-new");
+        std::fs::write(&left, "half of a much longer rec").unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(directory.path()), ["r.json"]);
+    }
+
+    #[test]
+    fn a_process_that_writes_the_same_file_is_not_disturbed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        let first = Fresh::beside(&path).unwrap().unwrap();
+        write_file(&path, b"second").unwrap();
+        first.become_file(&path, b"first", None).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        assert_eq!(names(directory.path()), ["r.json"]);
+    }
+
+    #[test]
+    fn a_trap_under_the_new_files_name_is_not_walked_into() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        let (victim, trap) =
+            (directory.path().join("victim"), directory.path().join(".r.json.ciphermark-new"));
+        std::fs::write(&victim, "precious").unwrap();
+        for set in
+            [std::os::unix::fs::symlink, |from: &Path, to: &Path| std::fs::hard_link(from, to)]
+        {
+            set(&victim, &trap).unwrap();
+            write_file(&path, b"new").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"new");
+            assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
+            std::fs::remove_file(&trap).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        let fresh = Fresh::beside(&path).unwrap().unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(fresh.become_file(&path, b"new", None).is_err());
+        assert_eq!(names(directory.path()), ["r.json"]);
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked_and_plain_text_stays() {
+        let text = "{\"a\": 1}".repeat(1000);
+        let packed = pack(Path::new("r.json.gz"), text.clone()).unwrap();
+        assert!(packed.starts_with(&MAGIC) && packed.len() < 200, "{} bytes", packed.len());
+        assert_eq!(unpack(packed).unwrap(), text.as_bytes());
+        let plain = pack(Path::new("r.json"), text.clone()).unwrap();
+        assert_eq!(plain, text.as_bytes());
+        assert_eq!(unpack(plain).unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_any_record_has_is_not_unpacked_to_its_end() {
+        let zeroes = "0".repeat(5 << 20);
+        let packed = pack(Path::new("r.gz"), zeroes.clone()).unwrap();
+        assert!(packed.len() < 1 << 14);
+        let why = unpack_at_most(packed.clone(), 1 << 20).unwrap_err().to_string();
+        assert_eq!(why, "it is more than 1 MiB unpacked");
+        // Several members one after the other count together.
+        let twice = [packed.clone(), packed].concat();
+        assert!(unpack_at_most(twice.clone(), 9 << 20).is_err());
+        assert_eq!(unpack_at_most(twice, 10 << 20).unwrap().len(), 10 << 20);
+    }
+
+    #[test]
+    fn a_torn_pack_is_an_error() {
+        let mut packed = pack(Path::new("r.gz"), "text ".repeat(100)).unwrap();
+        packed.truncate(packed.len() - 9);
+        assert!(unpack(packed).is_err());
     }
 }

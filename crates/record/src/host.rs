@@ -1,9 +1,13 @@
+//! The machine of a run: its facts, what decides which code runs on it, and how disturbed the run was.
+//!
 //! Host facts: what a reader must know of the machine to believe a number. Null means that the
 //! machine does not say.
 
-use crate::Circumstance;
+use base::model::{Disturbance, runtime_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -157,4 +161,242 @@ pub struct Memory {
     pub transparent_hugepages: Option<String>,
     /// NUMA nodes.
     pub numa_nodes: Option<u32>,
+}
+
+/// A variable of the environment or a file that decides which code a library or a runtime runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Circumstance {
+    /// The variable's name, or the file's path.
+    pub name: String,
+    /// The variable's value; absent for a file, and for a variable that ciphermark does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// SHA-256, in hexadecimal, of the file, of the files that the value names, or of a value that is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// What it concerns: families of libraries, runtimes, or `every library`.
+    pub concerns: Vec<String>,
+    /// What it does, as the end of a sentence: `hides CPU features`.
+    pub effect: String,
+}
+
+/// Concerns that nobody has who measures no such runtime.
+const RUNTIMES: [&str; 4] = ["go", "java", "node", "python"];
+
+/// Digits of a hash that tell two contents apart for a reader.
+const DIGITS: usize = 8;
+
+impl Circumstance {
+    /// `OPENSSL_ia32cap=~0x2 is set: it hides CPU features (openssl, boringssl)`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { name, value, concerns, effect, .. } = self;
+        let what = match value {
+            Some(value) => format!("{name}={value} is set"),
+            None if name.starts_with('/') => format!("{name} exists"),
+            None => format!("{name} is set"),
+        };
+        format!("{what}: it {effect} ({})", concerns.join(", "))
+    }
+
+    /// Whether it can bear on any of the libraries, which are given by their paths.
+    #[must_use]
+    pub fn bears_on(&self, libraries: &[&str]) -> bool {
+        let runtimes: Vec<&str> =
+            libraries.iter().filter_map(|path| runtime_name(Path::new(path))).collect();
+        // A program of the user's may be in any language.
+        let of = |concern: &str| runtimes.iter().any(|r| r.starts_with(concern) || r.contains('/'));
+        self.concerns.iter().any(|concern| match &**concern {
+            concern if RUNTIMES.contains(&concern) => of(concern),
+            "every library" => true,
+            "TLS" => false,
+            _ => runtimes.len() < libraries.len(),
+        })
+    }
+
+    fn shown(&self) -> String {
+        let hash = self
+            .sha256
+            .as_ref()
+            .map(|hash| format!("sha256:{}", hash.chars().take(DIGITS).collect::<String>()));
+        let parts: Vec<String> = self.value.iter().cloned().chain(hash).collect();
+        if parts.is_empty() { "set".to_owned() } else { parts.join(" ") }
+    }
+}
+
+/// The circumstances that differ: the name, then what it was on each side, empty where nothing is recorded.
+#[must_use]
+pub fn differing_circumstances(base: &[Circumstance], new: &[Circumstance]) -> Vec<[String; 3]> {
+    let names: BTreeSet<&str> = base.iter().chain(new).map(|c| &*c.name).collect();
+    let shown = |side: &[Circumstance], name: &str| {
+        side.iter().find(|c| c.name == name).map(Circumstance::shown).unwrap_or_default()
+    };
+    let all = names.into_iter().map(|name| [name.to_owned(), shown(base, name), shown(new, name)]);
+    all.filter(|[_, base, new]| base != new).collect()
+}
+
+/// What disturbed the samples of a run, and what was done against it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// Samples taken.
+    pub samples: u64,
+    /// Of these, the clean ones.
+    pub clean: u64,
+    /// The others, by the first reason that was found.
+    pub disturbed: Disturbances,
+    /// What the throughput probe gives on each measuring CPU when nothing else runs on its core.
+    pub quiet: Vec<QuietCpu>,
+    /// Seconds that the hypervisor took from the measuring CPUs during the run, in the kernel's
+    /// steps of 10 ms; null where the kernel does not count them.
+    pub stolen_seconds: Option<f64>,
+    /// Seconds for which workers waited for their core to be quiet, of all CPUs together (since 1.6).
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub waited_seconds: f64,
+    /// What kept other programs off the core's other hardware threads: `core-scheduling`, where the
+    /// kernel let nothing else run there while a worker ran, or `none`.
+    pub shield: String,
+}
+
+/// Samples by the reason for which they do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Disturbances {
+    /// Ended on another CPU.
+    pub migrated: u64,
+    /// Switched out against their will.
+    pub switched: u64,
+    /// A page had to be read from a disk.
+    pub paged_in: u64,
+    /// The hypervisor took the CPU away.
+    pub stolen: u64,
+    /// The core clock before and after differ.
+    pub clock_moved: u64,
+    /// A busy sibling hardware thread took execution slots.
+    pub contended: u64,
+    /// The process had not run the case for as long as it needs to reach its speed (since 1.6).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsettled: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_no_time(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Disturbances {
+    /// Adds samples that were disturbed for this reason.
+    pub fn add(&mut self, why: Disturbance, samples: u64) {
+        *self.of_mut(why) += samples;
+    }
+
+    /// How many were disturbed for this reason.
+    #[must_use]
+    pub fn of(&self, why: Disturbance) -> u64 {
+        let mut copy = *self;
+        *copy.of_mut(why)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        Disturbance::ALL.iter().fold(0, |all, why| all.saturating_add(self.of(*why)))
+    }
+
+    fn of_mut(&mut self, why: Disturbance) -> &mut u64 {
+        match why {
+            Disturbance::Migrated => &mut self.migrated,
+            Disturbance::Switched => &mut self.switched,
+            Disturbance::PagedIn => &mut self.paged_in,
+            Disturbance::Stolen => &mut self.stolen,
+            Disturbance::ClockMoved => &mut self.clock_moved,
+            Disturbance::Contended => &mut self.contended,
+            Disturbance::Unsettled => &mut self.unsettled,
+        }
+    }
+}
+
+/// A CPU's quiet rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuietCpu {
+    /// The CPU.
+    pub cpu: u32,
+    /// Independent instructions per core cycle on the quiet core.
+    pub rate: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str, value: &str, concern: &str) -> Circumstance {
+        Circumstance {
+            name: name.into(),
+            value: Some(value.into()),
+            concerns: vec![concern.into()],
+            effect: "hides CPU features".into(),
+            ..Circumstance::default()
+        }
+    }
+
+    #[test]
+    fn a_sentence_names_whom_it_concerns_and_what_it_does() {
+        let mask = variable("OPENSSL_ia32cap", "~0x2", "openssl");
+        let words = "OPENSSL_ia32cap=~0x2 is set: it hides CPU features (openssl)";
+        assert_eq!(mask.sentence(), words);
+        let file = Circumstance { name: "/etc/x".into(), value: None, ..mask };
+        assert_eq!(file.sentence(), "/etc/x exists: it hides CPU features (openssl)");
+    }
+
+    #[test]
+    fn what_concerns_a_runtime_is_of_no_use_beside_other_libraries() {
+        let (go, c) = (variable("GODEBUG", "cpu.aes=off", "go"), variable("X", "1", "openssl"));
+        let all = variable("LD_PRELOAD", "x.so", "every library");
+        assert!(go.bears_on(&["/l.so", "runtime:go"]) && go.bears_on(&["runtime:/my/program"]));
+        assert!(!go.bears_on(&["/l.so"]) && !go.bears_on(&["runtime:node"]));
+        assert!(c.bears_on(&["/l.so"]) && !c.bears_on(&["runtime:go"]));
+        assert!(all.bears_on(&["/l.so"]) && all.bears_on(&["runtime:go"]));
+    }
+
+    #[test]
+    fn sides_differ_by_value_and_by_content() {
+        let file = |hash: &str| Circumstance {
+            name: "/etc/x".into(),
+            sha256: Some(hash.into()),
+            ..Circumstance::default()
+        };
+        let differing = |base: &[Circumstance], new: &[Circumstance]| {
+            differing_circumstances(base, new).iter().map(|d| d.join("|")).collect::<Vec<_>>()
+        };
+        let mask = [variable("M", "1", "openssl")];
+        assert!(differing(&mask, &mask).is_empty());
+        assert_eq!(differing(&mask, &[]), ["M|1|"]);
+        assert_eq!(differing(&mask, &[variable("M", "2", "openssl")]), ["M|1|2"]);
+        let (one, other) = (file("0123456789"), file("9876543210"));
+        assert_eq!(differing(&[one], &[other]), ["/etc/x|sha256:01234567|sha256:98765432"]);
+    }
+
+    #[test]
+    fn every_reason_is_counted_apart() {
+        let mut counts = Disturbances::default();
+        for (i, why) in Disturbance::ALL.into_iter().enumerate() {
+            counts.add(why, i as u64 + 1);
+        }
+        assert_eq!(counts.of(Disturbance::Contended), 6);
+        assert_eq!(counts.total(), 28);
+        let fields = serde_json::to_value(counts).unwrap();
+        for why in Disturbance::ALL {
+            assert_eq!(fields[why.name().replace('-', "_")], counts.of(why), "{}", why.name());
+        }
+    }
 }

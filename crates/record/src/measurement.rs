@@ -1,8 +1,9 @@
-//! Measurements: one case's outcome.
+//! Measurements: one case's outcome, why there is no number where there is none, and what an operation costs
+//! beyond its bytes: key set-up, latency, threads, the fitted line, and process by process.
 
-use crate::{Disturbances, KeySetup, Latency, ProcessCosts, Samples, ThreadShare};
-use base::analysis::Estimate;
-use base::model::{Direction, Footprint, Model, Tier};
+use crate::{Disturbances, Record, Samples};
+use base::analysis::{Estimate, costs_by_process, of_visits};
+use base::model::{Direction, Footprint, Model, QuietRates, RawSample, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -364,6 +365,218 @@ impl Measurement {
             costs: None,
         }
     }
+}
+
+/// No number, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `unsupported`, `refused` or `failed`.
+    pub state: State,
+    /// Why, in one line.
+    pub why: String,
+    /// What ended the run before it was its turn; none where it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// Nanoseconds that an operation takes at the least, where a look at it showed so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least_ns: Option<u64>,
+}
+
+impl Finding {
+    /// A check failed.
+    #[must_use]
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self::of(State::Refused, why)
+    }
+
+    /// The library does not have it, or the algorithm does not define it.
+    #[must_use]
+    pub fn unsupported(why: impl Into<String>) -> Self {
+        Self::of(State::Unsupported, why)
+    }
+
+    /// Crash, hang or error.
+    #[must_use]
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self::of(State::Failed, why)
+    }
+
+    /// The run ended before it was done to it, as in "verified".
+    #[must_use]
+    pub fn left_out(stopped: Stopped, done: &str) -> Self {
+        let why = match stopped {
+            Stopped::Interrupted => format!("interrupted before it was {done}"),
+            _ => format!("the budget was over before it was {done}"),
+        };
+        Self { stopped: Some(stopped), ..Self::failed(why) }
+    }
+
+    /// A look showed that it, or the same at a larger size, takes too long to be measured.
+    #[must_use]
+    pub fn screened(at_least_ns: Option<u64>) -> Self {
+        let why = match at_least_ns {
+            Some(ns) => {
+                format!("not measured: a look at it showed that it takes {ns} ns at the least")
+            }
+            None => "not measured, after a look at all that was asked".to_owned(),
+        };
+        Self { stopped: Some(Stopped::Screened), at_least_ns, ..Self::failed(why) }
+    }
+
+    /// Found in this state.
+    #[must_use]
+    pub fn of(state: State, why: impl Into<String>) -> Self {
+        Self { state, why: why.into(), stopped: None, at_least_ns: None }
+    }
+}
+// What an operation of a case costs, process by process: all that verdicts are made of.
+
+/// The costs of one operation, one for each worker process with enough valid samples, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProcessCosts {
+    /// In core cycles; zeros where these are unknown.
+    pub cycles: Vec<f64>,
+    /// In nanoseconds.
+    pub ns: Vec<f64>,
+}
+
+impl ProcessCosts {
+    /// The costs of a measured case, as the estimates in the record are made of them; `None` in every other state.
+    #[must_use]
+    pub fn of(record: &Record, m: &Measurement) -> Option<Self> {
+        Some(Self { cycles: m.cycles_by_process()?, ns: m.ns_by_process(record)? })
+    }
+}
+
+impl Measurement {
+    /// Core cycles of one operation, one a process: as an archive kept them, else from the raw samples.
+    #[must_use]
+    pub fn cycles_by_process(&self) -> Option<Vec<f64>> {
+        match &self.costs {
+            Some(kept) => Some(kept.cycles.clone()),
+            None => self.by_process(RawSample::cycles_per_op),
+        }
+    }
+
+    /// The same in nanoseconds; `record` is the one that the measurement is of.
+    #[must_use]
+    pub fn ns_by_process(&self, record: &Record) -> Option<Vec<f64>> {
+        if let Some(kept) = &self.costs {
+            return Some(kept.ns.clone());
+        }
+        let tick = 1e9 / record.host.clock.ticks_per_second;
+        Some(self.by_process(RawSample::ticks_per_op)?.into_iter().map(|t| t * tick).collect())
+    }
+
+    /// A visit's samples all count or none does.
+    fn by_process(&self, value: fn(&RawSample) -> f64) -> Option<Vec<f64>> {
+        if self.state != State::Measured {
+            return None;
+        }
+        let clean: Vec<RawSample> =
+            self.raw.iter().filter(|(_, counts)| *counts).map(|(s, _)| s).collect();
+        Some(costs_by_process(&of_visits(&clean, self.threads, &QuietRates::default()), value))
+    }
+}
+
+/// How a library was given a new key in the model `rekey`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rekeying {
+    /// Its context was used again.
+    Reused,
+    /// It has no such call, or its adapter does not make it: the algorithm was opened anew for each
+    /// message and closed after it.
+    Reopened,
+}
+
+/// What setting a new key costs: the model `rekey` less the model `message` at the same size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KeySetup {
+    /// Nanoseconds; within the noise of two measurements, so that it can be a little below zero.
+    pub ns: f64,
+    /// Core cycles.
+    pub cycles: Option<f64>,
+}
+
+/// Latency of single operations, each timed alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Half of the operations took no longer, in nanoseconds.
+    pub p50: f64,
+    /// 99 in 100 took no longer; null below 100 operations.
+    pub p99: Option<f64>,
+    /// 999 in 1000 took no longer; null below 1000 operations.
+    pub p99_9: Option<f64>,
+    /// Operations that count.
+    pub operations: u64,
+    /// Operations that were timed while the thread was switched out or moved; they do not count.
+    pub disturbed: u64,
+    /// Step of the clock in nanoseconds: no figure is finer.
+    pub resolution_ns: f64,
+    /// How many operations took how many ticks, the clock's own cost taken off, ascending.
+    pub ticks: Vec<(u64, u64)>,
+}
+
+/// What one of several threads reached while all of them ran.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadShare {
+    /// CPU that it was pinned to.
+    pub cpu: u32,
+    /// Nanoseconds per operation in this thread.
+    pub ns_per_op: f64,
+    /// Core cycles per operation in this thread.
+    pub cycles_per_op: Option<f64>,
+    /// Megabytes (10^6 bytes) of plaintext per second in this thread.
+    pub mb_per_s: Option<f64>,
+}
+
+/// The line time = a + b·size over the sizes of cases that differ in nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// Which build.
+    pub library: LibraryId,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Which CPU instructions the library may see.
+    pub tier: Tier,
+    /// Threads measuring at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    pub in_place: bool,
+    /// Sizes that the line was fitted to, ascending.
+    pub sizes: Vec<usize>,
+    /// a: nanoseconds per message, whatever its size.
+    pub ns_per_message: f64,
+    /// b: nanoseconds per byte.
+    pub ns_per_byte: f64,
+    /// a in core cycles.
+    pub cycles_per_message: Option<f64>,
+    /// b in core cycles.
+    pub cycles_per_byte: Option<f64>,
+    /// Largest distance of a measured time from the line, as a fraction of the time.
+    pub residual: f64,
+    /// a / b: the size in bytes at which half of the peak speed is reached; null where the line
+    /// gives none.
+    pub half_speed_bytes: Option<f64>,
+    /// Whether the measured times lie on a line, within 10 %. Where they do not, the numbers of this
+    /// entry describe no size well.
+    pub linear: bool,
+}
+
+/// Single operations of one visit, each timed alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// How many operations took how many ticks, ascending.
+    pub ticks: Vec<(u64, u64)>,
+    /// Operations that were timed while the thread was switched out or moved.
+    pub disturbed: u64,
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! What is written is what is read, whatever a record holds: texts of any characters, numbers at the edges
 //! of their ranges, rows in every state, any number of samples. And what was cut off is never read as whole.
 #![allow(clippy::unwrap_used)] // helpers of tests are outside `#[test]` functions
-
 use base::model::RawSample;
 use ciphermark_record::{
     Check, Estimate, Imported, Library, Measurement, Record, Samples, State, from_bytes, from_json,

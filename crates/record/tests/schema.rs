@@ -1,6 +1,5 @@
 //! The schema in `docs/` is the one that the types give, and it tells records from what is none.
 #![allow(clippy::unwrap_used)] // helpers of tests are outside `#[test]` functions
-
 use ciphermark_record as record;
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -1,6 +1,5 @@
 //! Verdicts over an archive are those of the records, case by case, on the published records.
 #![allow(clippy::unwrap_used)] // helpers of tests are outside `#[test]` functions
-
 use ciphermark_record::Record;
 use ciphermark_record::archive::{Archive, Chosen, Entry, Selection, Trust};
 use judge::compare::{Comparison, Matching, Question, Settings, Side, compare, rank};

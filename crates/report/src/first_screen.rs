@@ -1,12 +1,10 @@
 //! The end of a run on one screen: what is best here, where the system's own library stands, what not to use, how far
 //! to believe it, and what to ask next.
 
-use crate::digits::{percent, speed};
-use crate::labels::{Libraries, size_with_unit};
-use crate::precision;
-use crate::secrets;
-use crate::summary::{self, without_aes};
+use crate::labels::{Libraries, percent, size_with_unit, speed};
+use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
+use crate::{leaks, notes, summary};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, clip,
     paint,
@@ -151,7 +149,7 @@ impl<'a> Found<'a> {
     fn precision(&self) -> Option<String> {
         let selection: Vec<&Measurement> = self.record.measurements.iter().collect();
         let sign = if selection.iter().any(|m| mark(m) == "~") { "~: " } else { "" };
-        precision::line(self.record, &selection).map(|line| format!("{sign}{line}"))
+        notes::precision_line(self.record, &selection).map(|line| format!("{sign}{line}"))
     }
 
     /// The ranked answers, in as many lines as there are. Each family has its fastest library; more where there is
@@ -232,7 +230,7 @@ impl<'a> Found<'a> {
             .collect();
         let names: Vec<String> = without_aes(self.record, &selection).into_iter().collect();
         let room = WARNINGS.saturating_sub(lines.len() + usize::from(!names.is_empty()));
-        lines.extend(secrets::avoid(self.record, &self.libraries, room));
+        lines.extend(leaks::avoid(self.record, &self.libraries, room));
         if !names.is_empty() {
             lines.push(format!("{}   AES without this CPU's AES instructions", names.join(", ")));
         }

@@ -1,62 +1,41 @@
 //! Renderers: plain data in, text out. Never collects, computes statistics, reads a clock or a
 //! terminal; what a renderer needs beyond the record is in [`Options`].
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod advice;
 mod archive;
-mod calls;
-mod checks;
 mod comparison;
-mod confinement;
-mod costs;
-mod digits;
 mod executed;
 mod first_screen;
-mod flat;
+pub mod formats;
 mod labels;
 mod leaks;
-mod libraries;
-mod limits;
-mod markdown;
-mod matrix;
-pub mod neighbours;
-mod offers;
+mod lists;
+mod notes;
 pub mod page;
-mod precision;
 mod ranking;
-mod remarks;
 #[cfg(test)]
 mod sample;
-mod secrets;
 mod summary;
 mod survey;
 mod table;
 pub mod tabular;
-mod tax;
-#[cfg(test)]
-mod tests;
-mod vintage;
 
-pub use advice::{Advice, Grade, advice};
 pub use archive::{
     Archived, BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived,
     best_of_machines, best_of_machines_csv, best_of_machines_json, best_of_machines_table,
     machines, otava, trend, trend_csv,
 };
-pub use calls::{CallRow, MessageCost, calls};
-pub use checks::{CheckRow, checks, pairs};
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
-pub use costs::{costs, is_of as is_on};
-pub use executed::ExecutedRow;
+pub use executed::{CallRow, ExecutedRow, MessageCost, calls};
 pub use first_screen::{Line, Summary, first_screen};
 pub use leaks::leaks;
-pub use libraries::libraries;
-pub use limits::limits;
-pub use matrix::{Matrix, MatrixRow, matrix};
+pub use lists::{
+    Advice, CheckRow, Grade, Matrix, MatrixRow, advice, checks, libraries, limits, matrix, pairs,
+};
 pub use ranking::rankings;
-pub use survey::mark;
-
 use record::{Measurement, Record};
+pub use survey::{costs, is_of as is_on, mark};
 
 /// How measurements are written out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -86,9 +65,12 @@ pub fn render(
 ) -> String {
     match format {
         Format::Table => table::table(record, selection, best, options),
-        Format::Json => flat::json(record, selection),
-        Format::Jsonl => flat::jsonl(record, selection),
-        Format::Csv => crate::tabular::csv(record, selection),
-        Format::Markdown => markdown::markdown(record, selection),
+        Format::Json => formats::as_json(record, selection),
+        Format::Jsonl => formats::as_json_lines(record, selection),
+        Format::Csv => tabular::csv(record, selection),
+        Format::Markdown => table::markdown(record, selection),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
-//! A small made-up record for tests: two libraries and a baseline, all four states.
+//! Made-up records for tests: a small one, two libraries and a baseline in all four states, and the committed
+//! sample of the format with what it lacks.
 
 use base::model::{Algorithm, Direction, RawSample, Tier};
 use record::{
-    Clock, Cpu, Disturbances, Estimate, Executed, Host, Kernel, LeakVerdict, Leaks, Library,
-    LibraryId, Measurement, Plan, Record, Samples, State, Stopped,
+    Clock, Cpu, Disturbances, Estimate, Executed, Host, Imported, Kernel, KeySetup, LeakVerdict,
+    Leaks, Library, LibraryId, Measurement, Plan, Record, Samples, State, Stopped,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
@@ -255,4 +256,24 @@ pub(crate) fn unpainted(painted: &str) -> String {
     let mut parts = painted.split('\u{1b}');
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |plain, part| plain + part.split_once('m').unwrap().1)
+}
+
+pub(crate) fn full_record() -> Record {
+    let text = include_str!("../../record/tests/sample.json");
+    let mut record = record::from_json(text, "sample.json").unwrap();
+    record.host.cpu.name = "Example CPU".to_owned();
+    let first = &mut record.measurements[0];
+    first.key_setup = Some(KeySetup { ns: 12.5, cycles: Some(37.5) });
+    first.limit_fraction = Some(0.5);
+    let mut imported = first.clone();
+    imported.state = State::Imported;
+    imported.checks.clear();
+    imported.imported =
+        Some(Imported { source: "elsewhere".to_owned(), machine: Some("theirs".to_owned()) });
+    record.measurements.push(imported);
+    record
+}
+
+pub(crate) fn full_measurements() -> Vec<Measurement> {
+    full_record().measurements
 }

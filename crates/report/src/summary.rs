@@ -1,15 +1,14 @@
 //! The sentences above and below the tables, the same for a terminal and for Markdown.
 
-use crate::confinement;
-use crate::digits::{percent, supported};
-use crate::labels;
-use crate::offers::not_offered;
-use crate::precision;
-use crate::secrets;
+use crate::labels::{percent, supported};
+use crate::notes::not_offered;
 use crate::survey::{DOUBTED, LEFT_OUT, Survey, is_bad, is_doubted, mark, shout};
+use crate::{labels, leaks, notes};
 use base::model::{Algorithm, Disturbance, Feature, Kind, Primitive, Tier};
 use base::text::clean;
-use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
+use record::{
+    Confinement, Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands above the tables: the machine, then the cases.
@@ -92,7 +91,7 @@ pub(crate) fn foot(
         let name = labels::versioned(&library.name, &library.version);
         Some(format!("{name} was not measured: {}: {error}", clean(&library.path)))
     }));
-    lines.extend(confinement::lines(record));
+    lines.extend(confinement_lines(record));
     lines.extend(machines(selection));
     lines.extend(software_aes(record, selection));
     lines.extend(harness(survey));
@@ -265,7 +264,7 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         );
     }
     if selection.iter().any(|m| mark(m) == "~") {
-        let short = precision::line(record, selection);
+        let short = notes::precision_line(record, selection);
         lines
             .push(format!("~: {}", short.as_deref().unwrap_or("short of the precision asked for")));
     }
@@ -287,10 +286,12 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         lines.push(format!("{}: crash, hang or error", shout(State::Failed)));
     }
     lines.extend(warnings(selection));
-    lines.extend(secrets::notes(record, selection, &survey.libraries));
+    lines.extend(leaks::notes(record, selection, &survey.libraries));
     let measured = selection.iter().filter(|m| m.state == State::Measured);
-    lines.extend(crate::vintage::note(measured.map(|m| (&*m.library.name, &*m.library.version))));
-    lines.extend(crate::remarks::lines(selection));
+    lines.extend(crate::notes::note_of_age(
+        measured.map(|m| (&*m.library.name, &*m.library.version)),
+    ));
+    lines.extend(crate::notes::remarks(selection));
     lines
 }
 
@@ -345,6 +346,217 @@ fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
     let rest = text.strip_prefix(&label.replace('-', " ")).unwrap_or(text);
     rest.trim_start_matches([':', ';', ',', ' '])
 }
+// What a library's code could do beside computing: told only where that is more than it should be.
+
+/// One line for each way in which workers were less confined than they can be, with the libraries.
+pub(crate) fn confinement_lines(record: &Record) -> Vec<String> {
+    let mut by_text: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for library in &record.libraries {
+        let Some(confinement) = &library.confinement else { continue };
+        let name = labels::versioned(&library.name, &library.version);
+        for text in less(confinement) {
+            by_text.entry(text).or_default().push(name.clone());
+        }
+    }
+    let line = |(text, names): (String, Vec<String>)| {
+        let who = match &names[..] {
+            [name] => format!("the workers of {name}"),
+            all if all.len() == record.libraries.len() => "workers".to_owned(),
+            all => format!("the workers of {} libraries", all.len()),
+        };
+        format!("{who} were not confined in all: {text}")
+    };
+    by_text.into_iter().map(line).collect()
+}
+
+fn less(confinement: &Confinement) -> Vec<String> {
+    let missing =
+        confinement.missing.iter().map(|r| format!("{}: {}", clean(&r.name), clean(&r.detail)));
+    confinement.switched_off.iter().map(|why| clean(why)).chain(missing).collect()
+}
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::sample;
+    use crate::sample::record;
+    use record::{Disturbances, Restriction};
+
+    fn footed(record: &Record) -> String {
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        foot(record, &selection, &Survey::of(record, &selection)).join("\n")
+    }
+
+    #[test]
+    fn a_library_without_aes_code_is_named_where_the_cpu_has_the_instructions() {
+        let mut record = sample::record();
+        record.libraries[0].instructions = Some(vec!["pclmulqdq".to_owned()]);
+        let path = record.libraries[0].path.clone();
+        record.measurements.iter_mut().for_each(|m| m.library.path.clone_from(&path));
+        let lines =
+            |record: &Record| software_aes(record, &record.measurements.iter().collect::<Vec<_>>());
+        assert!(lines(&record).is_empty(), "the CPU has none either");
+        record.host.cpu.features = vec!["aes".to_owned()];
+        assert_eq!(lines(&record).len(), 1, "{:?}", lines(&record));
+        record.libraries[0].instructions = Some(vec!["aes".to_owned()]);
+        assert!(lines(&record).is_empty());
+    }
+
+    #[test]
+    fn what_an_interrupt_cut_off_is_counted_and_is_no_failure() {
+        let mut record = sample::record();
+        let all = record.measurements.len();
+        for m in &mut record.measurements {
+            (m.state, m.stopped) = (State::Failed, Some(record::Stopped::Interrupted));
+            m.reason = Some("interrupted before it was measured".to_owned());
+        }
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let counted = counts(&record, &selection);
+        let words = format!("0 failed, {all} NOT MEASURED: the run was interrupted");
+        assert!(counted.contains(&words), "{counted}");
+        let survey = Survey::of(&record, &selection);
+        assert!(survey.sections.is_empty(), "nothing but what was cut off");
+        let mut one = record.clone();
+        one.measurements[0] = sample::record().measurements[0].clone();
+        (one.measurements[0].state, one.measurements[0].stopped) = (State::Failed, None);
+        let foot = footed(&one);
+        assert!(foot.contains("FAILED: crash, hang or error"), "{foot}");
+        assert!(foot.contains("…: not measured, because the run was interrupted"), "{foot}");
+        one.measurements[0].stopped = Some(record::Stopped::Interrupted);
+        assert!(!footed(&one).contains("FAILED"));
+    }
+
+    #[test]
+    fn what_there_was_no_time_for_is_counted_and_is_no_failure() {
+        let mut record = sample::record();
+        let m = record.measurements.iter_mut().find(|m| m.state == State::Measured).unwrap();
+        (m.state, m.stopped) = (State::Failed, Some(record::Stopped::Budget));
+        m.reason = Some("2 samples in the time budget, too few for a number".to_owned());
+        let failed = record.measurements.iter().filter(|m| m.state == State::Failed).count() - 1;
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let counted = counts(&record, &selection);
+        let words = format!("{failed} failed, ");
+        assert!(counted.contains(&words), "{counted}");
+        assert!(counted.contains("1 NOT MEASURED: the time was over"), "{counted}");
+        let foot = footed(&record);
+        assert!(foot.contains("…: not measured, because the time was over (--budget)"), "{foot}");
+    }
+
+    #[test]
+    fn the_share_of_clean_samples_is_told_with_the_reasons_for_the_others() {
+        let disturbed_by = Disturbances { switched: 10, contended: 40, ..Disturbances::default() };
+        let mut noise =
+            Noise { samples: 1000, clean: 950, disturbed: disturbed_by, ..Noise::default() };
+        assert_eq!(
+            disturbed(&noise).unwrap(),
+            "95 % of 1000 samples clean; disturbed and not counted: contended 4.0 %, switched 1.0 %"
+        );
+        noise.clean = 500;
+        assert!(disturbed(&noise).unwrap().contains("ciphermark doctor"));
+        assert_eq!(disturbed(&Noise::default()), None, "a run that took none");
+    }
+
+    #[test]
+    fn imported_figures_are_counted_marked_and_their_source_is_named() {
+        let mut record = sample::record();
+        let m = &mut record.measurements[0];
+        m.state = State::Imported;
+        m.imported = Some(record::Imported {
+            source: "a \u{1b}[2Jblog".to_owned(),
+            machine: Some("i5".to_owned()),
+        });
+        let lines = footed(&record);
+        let said = "†: imported, neither measured nor checked here: a [2Jblog, on i5";
+        assert!(lines.contains(said), "{lines}");
+        assert!(
+            counts(&record, &record.measurements.iter().collect::<Vec<_>>())
+                .contains("1 imported and unverified")
+        );
+        assert_eq!(mark(&record.measurements[0]), "†");
+    }
+
+    #[test]
+    fn a_table_with_old_and_new_releases_says_so_and_what_is_not_measured_has_no_part_in_it() {
+        let mut record = sample::record();
+        let lines = footed;
+        assert!(!lines(&record).contains("releases of different years"), "five months apart");
+        let of_gcrypt = |m: &&mut Measurement| m.library.name == "libgcrypt";
+        record.measurements.iter_mut().filter(of_gcrypt).for_each(|m| {
+            m.library.name = "wolfssl".to_owned();
+            m.library.version = "5.9.4".to_owned();
+        });
+        let said = "the newest are of 2026-09, but openssl@3.0.22 2021-09 (";
+        assert!(lines(&record).contains(said), "{}", lines(&record));
+        let new = record.measurements.iter_mut().filter(|m| m.library.name == "wolfssl");
+        new.for_each(|m| m.state = State::Unsupported);
+        assert!(!lines(&record).contains("releases of different years"));
+    }
+
+    #[test]
+    fn a_number_from_a_busy_core_is_a_bound_and_says_so() {
+        let mut record = sample::record();
+        record.measurements[0].contended = true;
+        let lines = footed(&record);
+        assert!(lines.contains(">: only a busy core was seen"), "{lines}");
+        assert_eq!(mark(&record.measurements[0]), ">");
+    }
+
+    #[test]
+    fn what_was_executed_tells_better_than_the_code_which_library_runs_without_aes() {
+        let mut record = sample::record();
+        record.host.cpu.features = vec!["aes".to_owned()];
+        record.executed = vec![sample::executed()];
+        // The file's code has none, and yet some were executed: from an object that it loads later.
+        record.libraries[0].instructions = Some(Vec::new());
+        let lines =
+            |record: &Record| software_aes(record, &record.measurements.iter().collect::<Vec<_>>());
+        assert_eq!(lines(&record), Vec::<String>::new());
+        record.executed[0].classes.retain(|c| c.class != "aes-round");
+        let found = lines(&record);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("openssl@3.0.22 executed no AES instruction at tier native"));
+        assert!(found[0].contains("aes-128-gcm") && found[0].contains("built without AES"));
+        // Nothing was counted, or nothing could be expected.
+        record.executed[0].per_byte = None;
+        assert_eq!(
+            executed_no_aes(&record, &record.measurements.iter().collect::<Vec<_>>()).len(),
+            0
+        );
+    }
+
+    #[test]
+    fn a_date_is_written_for_people_and_what_is_none_stays() {
+        assert_eq!(date("2026-11-20T12:00:00Z"), "2026-11-20 12:00:00 UTC");
+        assert_eq!(date("2026-11-20T12:00:00.265180205Z"), "2026-11-20 12:00:00 UTC");
+        assert_eq!(date("yesterday"), "yesterday");
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_is_missing() {
+        let mut all = record();
+        assert_eq!(confinement_lines(&all), [""; 0]);
+        let in_force = vec![Restriction { name: "seccomp".into(), detail: "all".into() }];
+        all.libraries[0].confinement = Some(Confinement { in_force, ..Confinement::default() });
+        assert_eq!(confinement_lines(&all), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_once_with_whose_workers_they_were() {
+        let mut all = record();
+        let detail = "this kernel has no\u{1b}[31m Landlock".to_owned();
+        let missing = vec![Restriction { name: "landlock".into(), detail }];
+        let less = Confinement { missing, ..Confinement::default() };
+        all.libraries[0].confinement = Some(less.clone());
+        let one = confinement_lines(&all);
+        assert!(
+            one[0].starts_with("the workers of ") || one[0].starts_with("workers were"),
+            "{one:?}"
+        );
+        assert!(
+            one[0].contains("not confined in all: landlock: this kernel")
+                && !one[0].contains('\u{1b}')
+        );
+        all.libraries.iter_mut().for_each(|l| l.confinement = Some(less.clone()));
+        assert_eq!(confinement_lines(&all).len(), 1);
+    }
+}

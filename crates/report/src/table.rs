@@ -1,11 +1,12 @@
-//! The ranked tables for a terminal.
+//! The ranked tables, for a terminal and as GitHub-flavoured Markdown.
 
-use crate::digits::{cycles_per_byte, percent, speed};
+use crate::labels::{cycles_per_byte, percent, speed};
 use crate::survey::{LEFT_OUT, Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
 use anstyle::Style;
 use base::text::{
-    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Columns, GAP, GOOD, HEADING, Options, PLAIN, clip,
+    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, Columns, GAP, GOOD, HEADING, Options, PLAIN,
+    Table, clip, escape_markdown as escape,
 };
 use judge::compare::Best;
 use record::{Measurement, Record, State};
@@ -271,12 +272,12 @@ impl<'a> Layout<'a> {
         }
         let speed = |size: &usize| {
             let style = if *size == self.reference { style } else { PLAIN };
-            number(row.cells.get(size).copied(), style)
+            number_cell(row.cells.get(size).copied(), style)
         };
         cells.extend(self.sizes.iter().map(speed));
         if self.extras.fixed {
             let fixed = row.fit.filter(|fit| fit.linear).map(|fit| fit.ns_per_message.max(0.0));
-            let text = fixed.map(|ns| crate::digits::supported(ns, None)).unwrap_or_default();
+            let text = fixed.map(|ns| crate::labels::supported(ns, None)).unwrap_or_default();
             cells.push(Cell::number(text, ASIDE));
         }
         let at_reference = row.measured(self.reference);
@@ -326,7 +327,7 @@ fn bar(fraction: f64) -> String {
     "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
-fn number(m: Option<&Measurement>, style: Style) -> Cell {
+fn number_cell(m: Option<&Measurement>, style: Style) -> Cell {
     let Some(m) = m else { return Cell::plain("") };
     match m.state {
         State::Measured | State::Imported => {
@@ -338,6 +339,62 @@ fn number(m: Option<&Measurement>, style: Style) -> Cell {
         State::Unsupported => Cell::new("–", ASIDE),
         State::Failed if m.is_left_out() => Cell::new(LEFT_OUT, ASIDE),
         State::Refused | State::Failed => Cell::new(shout(m.state), ALARM),
+    }
+}
+
+/// The tables of a selection, with every size.
+pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
+    let survey = Survey::of(record, selection);
+    let head: Vec<String> = summary::head(record, selection).iter().map(|l| escape(l)).collect();
+    let mut out = head.join("\\\n") + "\n";
+    for section in &survey.sections {
+        out += &markdown_section(section, &survey);
+    }
+    let foot = summary::foot(record, selection, &survey);
+    if !foot.is_empty() {
+        out.push('\n');
+    }
+    for line in foot {
+        out += &format!("- {}\n", escape(&line));
+    }
+    out
+}
+
+fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
+    let name = |head| Column::new(head, Align::Left);
+    let number = |head| Column::new(head, Align::Right);
+    let mut columns = vec![name("algorithm"), name("library")];
+    let sizes = survey.sizes.iter().map(|size| labels::size(*size));
+    columns.extend(sizes.map(|size| Column::named(size, Align::Right)));
+    columns.extend([number("c/B"), number("±%"), number("limit%"), name("note")]);
+    let row = |row| cells(row, survey).into_iter().map(Cell::plain).collect();
+    let table = Table::new(columns, section.rows.iter().map(row).collect());
+    format!("\n### {}\n\n{}", escape(&section.title()), table.markdown())
+}
+
+fn cells(row: &Row<'_>, survey: &Survey<'_>) -> Vec<String> {
+    let mut cells = vec![row.algorithm.clone(), row.library(usize::MAX)];
+    cells.extend(survey.sizes.iter().map(|size| number(row.cells.get(size).copied())));
+    let at_reference = row.measured(survey.reference);
+    cells.push(at_reference.and_then(cycles_per_byte).unwrap_or_default());
+    cells.push(at_reference.and_then(|m| m.precision).map(percent).unwrap_or_default());
+    let fraction = at_reference.and_then(|m| m.limit_fraction);
+    cells.push(fraction.map_or("–".to_owned(), |f| format!("{:.0}", f * 100.0)));
+    let problems = row.problems().into_iter().map(|p| p.text());
+    let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
+    cells.push(notes.join("; "));
+    cells
+}
+
+fn number(m: Option<&Measurement>) -> String {
+    let Some(m) = m else { return String::new() };
+    match m.state {
+        State::Measured | State::Imported => {
+            format!("{}{}", mark(m), speed(m).unwrap_or_else(|| "?".to_owned()))
+        }
+        State::Unsupported => "–".to_owned(),
+        State::Failed if m.is_left_out() => LEFT_OUT.to_owned(),
+        State::Refused | State::Failed => shout(m.state),
     }
 }
 
@@ -394,5 +451,12 @@ mod tests {
         assert_eq!(by_interest(&sizes, 8192), [16384, 16, 64, 256, 1024]);
         assert!(by_interest(&[8192], 8192).is_empty());
         assert!(by_interest(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn a_record_with_every_state_as_markdown() {
+        let record = crate::sample::record();
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        insta::assert_snapshot!(markdown(&record, &selection));
     }
 }

@@ -1,6 +1,7 @@
 //! What holds of every rendering.
 
-use crate::{ComparisonFormat, Format, comparison, rankings, render, sample};
+use super::{ComparisonFormat, Format, comparison, rankings, render};
+use crate::sample;
 use base::text::{Options, width};
 use judge::compare::{Best, Class, Condition, Matching, Per, Question, Settings, Side};
 use record::{Measurement, Record};

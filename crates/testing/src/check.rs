@@ -1,7 +1,11 @@
-//! The promises.
+//! The promises that readers and renderings keep, as checks that panic; and what they are held against: a
+//! record with something in every field, and records made from it by changing what its fields hold.
 
+use record::Record;
 use report::page::{Content, Source};
+use serde_json::{Number, Value};
 use std::fmt::Display;
+use std::sync::LazyLock;
 
 /// A reason is one line with an end, without what steers a terminal. For readers of files, whose
 /// reasons name what was read themselves.
@@ -73,4 +77,168 @@ pub(crate) fn no_markup(what: &str, [hostile, harmless]: &[String; 2]) {
         text.matches('<').count() - escaped
     };
     assert_eq!(open(hostile), open(harmless), "{what}: markup from a record: {hostile}");
+}
+
+const TEXT: &str = include_str!("../../record/tests/sample.json");
+
+/// The committed sample of the format.
+pub(crate) static RECORD: LazyLock<Record> =
+    LazyLock::new(|| record::from_json(TEXT, "sample").expect("it is tested"));
+
+/// The same as JSON, with one measurement more: imported, and so with what the others lack.
+static VALUE: LazyLock<Value> = LazyLock::new(|| {
+    let mut value: Value = serde_json::from_str(TEXT).expect("it is tested");
+    let rows = value["measurements"].as_array_mut().expect("an array");
+    let mut imported = rows[0].clone();
+    imported["state"] = "imported".into();
+    imported["checks"] = Value::Array(Vec::new());
+    imported["imported"] = serde_json::json!({"source": "a blog", "machine": "theirs"});
+    imported["key_setup"] = serde_json::json!({"ns": 12.5, "cycles": 30.0});
+    imported["limit_fraction"] = 0.5.into();
+    rows.push(imported);
+    value
+});
+
+/// Bytes as decisions.
+pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Choices<'a> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn bytes(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    fn index(&mut self, of: usize) -> Option<usize> {
+        let bytes = [self.byte()?, self.byte()?];
+        Some(usize::from(u16::from_be_bytes(bytes)) % of.max(1))
+    }
+}
+
+/// Most changes of one record.
+const CHANGES: usize = 24;
+
+/// The sample's JSON with what the choices put into its fields.
+pub(crate) fn changed(choices: &mut Choices<'_>) -> Value {
+    changed_of(&VALUE, choices)
+}
+
+/// The same of any JSON.
+pub(crate) fn changed_of(base: &Value, choices: &mut Choices<'_>) -> Value {
+    let mut value = base.clone();
+    for _ in 0..CHANGES {
+        let mut fields = Vec::new();
+        collect(&mut value, &mut fields);
+        let Some(at) = choices.index(fields.len()) else { break };
+        change(fields.swap_remove(at), choices);
+    }
+    value
+}
+
+/// Every value within, the inner ones first; each can be changed by itself.
+fn collect<'v>(value: &'v mut Value, into: &mut Vec<Field<'v>>) {
+    let is_list_of_parts = value.as_array().is_some_and(|items| items.iter().any(has_parts));
+    if is_list_of_parts {
+        value.as_array_mut().into_iter().flatten().for_each(|item| collect(item, into));
+        return;
+    }
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(|value| collect(value, into)),
+        other => into.push(Field(other)),
+    }
+}
+
+fn has_parts(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+struct Field<'v>(&'v mut Value);
+
+/// Numbers at which arithmetic goes wrong.
+#[rustfmt::skip]
+const NUMBERS: [f64; 16] = [
+    0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-300, 1e300, f64::MAX, f64::MIN, 9_007_199_254_740_992.0,
+    1e15, 0.1, 3.0, 255.0, 1e-9,
+];
+
+const COUNTS: [u64; 8] = [0, 1, 16, 8192, u32::MAX as u64, 1 << 53, (1 << 53) + 1, u64::MAX];
+
+/// Most that a list grows to: two dozen doublings of a long one would fill any memory, here and not in
+/// what is tested.
+const LONGEST_LIST: usize = 1 << 14;
+
+fn change(field: Field<'_>, choices: &mut Choices<'_>) {
+    let Some(kind) = choices.byte() else { return };
+    let pick = usize::from(kind >> 3);
+    *field.0 = match (kind % 8, &*field.0) {
+        (0, _) => Value::Null,
+        (1, Value::Array(items)) => Value::Array(items.iter().take(pick).cloned().collect()),
+        (2, Value::Array(items)) => items.iter().chain(items).take(LONGEST_LIST).cloned().collect(),
+        (_, Value::String(_)) | (7, _) => Value::String(text(kind, choices)),
+        (_, Value::Bool(old)) => Value::Bool(!old),
+        (_, Value::Number(old)) if old.is_u64() => COUNTS[pick % COUNTS.len()].into(),
+        _ => number(NUMBERS[pick % NUMBERS.len()]),
+    };
+}
+
+fn number(number: f64) -> Value {
+    Number::from_f64(number).map_or(Value::Null, Value::Number)
+}
+
+/// Texts that someone would try, or any.
+const TEXTS: [&str; 16] = [
+    "<script>alert(1)</script>",
+    "</script><!--",
+    "\u{1b}[2J\u{1b}]0;x\u{7}",
+    "=1+1",
+    "+cmd|' /C x'!A0",
+    "@SUM(A1)",
+    "-2",
+    "\u{202e}drowssap",
+    "a|b\\|c\n| --- |",
+    "`<b>`",
+    "[x](javascript:1)",
+    "\u{9b}31m",
+    "",
+    "\u{0}",
+    "\r\n\t",
+    "＝1",
+];
+
+fn text(kind: u8, choices: &mut Choices<'_>) -> String {
+    if kind % 2 == 1 {
+        return TEXTS[usize::from(kind >> 3) % TEXTS.len()].to_owned();
+    }
+    let length = usize::from(choices.byte().unwrap_or(0));
+    String::from_utf8_lossy(choices.bytes(length)).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    #[test]
+    fn many_of_the_changed_records_are_records_and_no_two_of_them_alike() {
+        let mut runner = TestRunner::deterministic();
+        let bytes = prop::collection::vec(any::<u8>(), 4..40);
+        let mut read = std::collections::BTreeSet::new();
+        for _ in 0..400 {
+            let bytes = bytes.new_tree(&mut runner).expect("no filter").current();
+            let text = changed(&mut Choices(&bytes)).to_string();
+            if record::from_json(&text, "r.json").is_ok() {
+                read.insert(text);
+            }
+        }
+        // A fuzzer learns which changes are refused; chance alone must leave enough.
+        assert!(read.len() > 40, "{}", read.len());
+    }
 }

@@ -6,16 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod check;
-mod consumers;
-mod documents;
-mod grammars;
-mod importers;
-mod mutation;
-mod objects;
 mod pages;
-mod protocol;
-mod records;
-mod stores;
+mod readers;
 mod tls;
 pub mod trial;
 
@@ -30,15 +22,15 @@ pub struct Entry {
 
 /// Every entrance.
 pub const ENTRIES: [Entry; 10] = [
-    Entry { name: "records", run: records::run },
-    Entry { name: "consumers", run: consumers::run },
-    Entry { name: "protocol", run: protocol::run },
-    Entry { name: "documents", run: documents::run },
-    Entry { name: "grammars", run: grammars::run },
-    Entry { name: "importers", run: importers::run },
-    Entry { name: "objects", run: objects::run },
-    Entry { name: "pages", run: pages::run },
-    Entry { name: "stores", run: stores::run },
+    Entry { name: "records", run: readers::read_records },
+    Entry { name: "consumers", run: readers::show_records },
+    Entry { name: "protocol", run: readers::read_protocol },
+    Entry { name: "documents", run: readers::read_documents },
+    Entry { name: "grammars", run: readers::read_typed },
+    Entry { name: "importers", run: readers::read_figures },
+    Entry { name: "objects", run: readers::read_objects },
+    Entry { name: "pages", run: pages::show_pages },
+    Entry { name: "stores", run: pages::read_stores },
     Entry { name: "tls", run: tls::run },
 ];
 

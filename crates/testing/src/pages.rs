@@ -1,14 +1,17 @@
-//! Records of page stores and advice: any text, and records whose fields hold anything, shown in every
-//! form and asked for advice.
+//! Page stores: files with any content, and `PostgreSQL` directories whose files hold anything; and records
+//! of them, any text or with fields that hold anything, shown in every form and asked for advice.
 
 use crate::check;
-use crate::mutation::{Choices, changed_of};
+use crate::check::{Choices, changed_of};
 use base::text::Options;
 use jiff::civil::date;
 use judge::advise::{Data, Evidence, Question, Surroundings};
 use record::at_rest::PagesRecord;
+use record::at_rest::store::{PAGE_SIZES, PageHeader, Scan, Store};
 use report::page::{Content, Source};
 use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The committed sample of the format.
@@ -24,7 +27,7 @@ static RECORD: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// The first byte says whether the others are a file or changes of a record, the second how it is shown.
-pub(crate) fn run(bytes: &[u8]) {
+pub(crate) fn show_pages(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let (Some(kind), Some(how)) = (choices.byte(), choices.byte()) else { return };
     if kind % 4 == 0 {
@@ -100,5 +103,137 @@ fn advice(text: &str) {
             let source = Source { file: "a.json", content: Content::Advice(&advised) };
             report::page::page_without_scripts(&[source]).expect("any advice has a page");
         }
+    }
+}
+
+/// The first bytes say what is made of the others, and in which units it is read.
+pub(crate) fn read_stores(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(kind), Some(unit)) = (choices.byte(), choices.byte()) else { return };
+    let unit = usize::from(unit) % (PAGE_SIZES.len() + 1);
+    let unit = unit.checked_sub(1).map(|i| PAGE_SIZES[i]);
+    let directory = tempfile::tempdir().expect("a directory of its own");
+    let path = match kind % 4 {
+        0 => file(directory.path(), "image", &[], choices.0),
+        1 => file(directory.path(), "a.db", b"SQLite format 3\0", choices.0),
+        2 => database(directory.path(), &mut choices),
+        _ => cluster(directory.path(), &mut choices),
+    };
+    match Store::open(&path, unit) {
+        Err(why) => check::shown(&why),
+        Ok(store) => opened(&store),
+    }
+    let header = PageHeader::of(choices.0);
+    assert!(header.hole() <= usize::from(u16::MAX));
+}
+
+fn opened(store: &Store) {
+    store.facts().iter().for_each(check::line);
+    let pages = store.pages();
+    assert!(pages > 0 && PAGE_SIZES.contains(&store.page_size()));
+    let all: Vec<_> = store.all().collect();
+    assert_eq!(all.len() as u64, pages);
+    assert!(store.spread(8, 2).len() as u64 <= pages.min(9));
+    assert!(store.heads(8, 2).len() as u64 <= pages.min(9));
+    let mut page = vec![0; store.page_size()];
+    for at in &all {
+        store.read(*at, &mut page).expect("it has so many pages");
+        let (file, offset) = store.place_in_file(*at);
+        assert!(store.file_names().any(|name| name == file));
+        assert!(offset < pages * store.page_size() as u64);
+    }
+    let scanned = |keep| store.scan(keep, &mut |_| ()).expect("it has so many pages");
+    let (kept, again): (Scan, Scan) = (scanned(true), scanned(false));
+    assert_eq!((kept.pages, kept.sightings.len() as u64), (pages, pages));
+    assert!(kept.zero_pages + kept.without_lsn <= pages);
+    assert!(kept.sha256.len() == 64 && kept.sha256 == again.sha256);
+}
+
+fn file(directory: &Path, name: &str, head: &[u8], rest: &[u8]) -> PathBuf {
+    let path = directory.join(name);
+    fs::write(&path, [head, rest].concat()).expect("a file of its own");
+    path
+}
+
+/// A database whose pages are whole, with a header of any content, perhaps with a log beside it.
+fn database(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
+    let mut bytes = vec![7; 8192];
+    bytes[..16].copy_from_slice(b"SQLite format 3\0");
+    // No statement of its size.
+    bytes[28..32].fill(0);
+    if choices.byte().is_some_and(|b| b % 8 == 0) {
+        file(directory, "a.db-wal", &[], &[1]);
+    }
+    let header = &choices.0[..choices.0.len().min(84)];
+    bytes[16..16 + header.len()].copy_from_slice(header);
+    file(directory, "a.db", &bytes, choices.0)
+}
+
+#[rustfmt::skip]
+const NAMES: [&str; 10] = [
+    "16384", "16384.1", "16384_fsm", "16384_vm.7", "16384_init", "99999999999", "16384.4294967295",
+    "t1_5", "PG_VERSION", ".",
+];
+
+/// A directory with a control file whose CRC fits, and some files.
+fn cluster(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
+    let made = "a directory of its own";
+    for below in ["global", "base/5", "pg_tblspc/9/PG_15_1/5"] {
+        fs::create_dir_all(directory.join(below)).expect(made);
+    }
+    let mut control = control();
+    for _ in 0..choices.byte().unwrap_or(0) % 8 {
+        let (Some(at), Some(byte)) = (choices.byte(), choices.byte()) else { break };
+        control[usize::from(at)] = byte;
+    }
+    let raw = choices.byte().is_some_and(|b| b % 16 == 0);
+    if !raw {
+        let crc = crc32c::crc32c(&control[..CRC_AT]);
+        control[CRC_AT..CRC_AT + 4].copy_from_slice(&crc.to_le_bytes());
+    }
+    file(&directory.join("global"), "pg_control", &control, &[]);
+    let version = &choices.0[..choices.0.len().min(9)];
+    file(directory, "PG_VERSION", b"15", version);
+    for (below, pages) in [("base/5", 3), ("global", 1), ("pg_tblspc/9/PG_15_1/5", 2)] {
+        let Some(name) = choices.byte().map(|b| NAMES[usize::from(b) % NAMES.len()]) else { break };
+        if name == "." {
+            continue;
+        }
+        let mut bytes = vec![0; pages * 8192];
+        let head = &choices.0[..choices.0.len().min(64)];
+        bytes[..head.len()].copy_from_slice(head);
+        bytes.extend(&choices.0[..choices.0.len().min(100)]);
+        file(&directory.join(below), name, &bytes, &[]);
+    }
+    directory.to_owned()
+}
+
+/// Where version 15 has the CRC of its control file, as far as the layout below goes.
+const CRC_AT: usize = 288;
+
+/// A control file of a cluster that was shut down, as version 15 lays it out.
+fn control() -> Vec<u8> {
+    let mut bytes = vec![0; 512];
+    bytes[8..12].copy_from_slice(&1300_u32.to_le_bytes());
+    bytes[16..20].copy_from_slice(&1_u32.to_le_bytes());
+    bytes[208..216].copy_from_slice(&1_234_567.0_f64.to_le_bytes());
+    bytes[216..220].copy_from_slice(&8192_u32.to_le_bytes());
+    bytes[220..224].copy_from_slice(&131_072_u32.to_le_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else nothing behind the control file's CRC would ever be reached.
+    #[test]
+    fn a_made_cluster_is_one() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = cluster(directory.path(), &mut Choices(&[0, 1, 0, 0, 2]));
+        let store = Store::open(&path, None).expect("a cluster");
+        assert_eq!((store.kind(), store.pages()), (record::at_rest::store::Kind::Postgres, 6));
+        let path = database(directory.path(), &mut Choices(&[1, 0x10, 0, 1, 1, 0]));
+        assert_eq!(Store::open(&path, None).expect("a database").page_size(), 4096);
     }
 }

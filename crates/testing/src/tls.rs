@@ -2,7 +2,7 @@
 //! them, whose fields hold anything; shown in every form, calculated with, asked for causes and for advice.
 
 use crate::check;
-use crate::mutation::{Choices, changed_of};
+use crate::check::{Choices, changed_of};
 use base::text::Options;
 use judge::load::{Calibration, HandshakeParts, Inputs, Question, Spec};
 use record::tls::{Document, Format, TlsFile};

@@ -1,8 +1,6 @@
 //! The promises over every committed input of every fuzz target, over these with some bytes changed, and over
 //! any bytes at all: 256 times each, or `PROPTEST_CASES`.
-
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use ciphermark_testing::{ENTRIES, Entry};
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -4,7 +4,7 @@
 use base::model::Direction;
 use contract::{Message, Outcome, Session};
 use probe::fault;
-use probe::guard::GuardedBuffer;
+use probe::fault::GuardedBuffer;
 use std::ops::Range;
 
 /// What surrounds every part of a message.

@@ -1,11 +1,15 @@
+//! What libraries are given: inputs, worked examples with their right answers, forgeries of them, and message
+//! sizes.
+//!
 //! Seeded inputs: the same for every library, so that what they compute can be compared.
 
-use crate::example::Example;
+use crate::buffers::Call;
 use crate::reference::Reference;
-use base::model::{Algorithm, SizeRule};
+use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
+use std::fmt;
 
 /// A stream of pseudo-random bytes, fixed by the algorithm and the name of the check.
 pub(crate) struct Inputs {
@@ -95,9 +99,210 @@ impl Inputs {
     }
 }
 
+/// A message and what must come out of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Example {
+    pub(crate) nonce: Vec<u8>,
+    pub(crate) aad: Vec<u8>,
+    pub(crate) plaintext: Vec<u8>,
+    pub(crate) ciphertext: Vec<u8>,
+    pub(crate) tag: Vec<u8>,
+    /// Who says so, for messages: `the reference`, `the vector`.
+    pub(crate) source: &'static str,
+    /// Whether the output is written at all: digests and `null` leave it alone.
+    pub(crate) writes_output: bool,
+}
+
+impl Example {
+    /// The message with the reference's answer.
+    pub(crate) fn solve(
+        reference: &Reference,
+        nonce: Vec<u8>,
+        aad: Vec<u8>,
+        plaintext: Vec<u8>,
+    ) -> Self {
+        let algorithm = reference.algorithm();
+        let writes_output = algorithm.writes_output();
+        let mut ciphertext = vec![0; if writes_output { plaintext.len() } else { 0 }];
+        let mut tag = vec![0; algorithm.tag_len];
+        reference.encrypt(&nonce, &aad, &plaintext, &mut ciphertext, &mut tag);
+        let source = "the reference";
+        Self { nonce, aad, plaintext, ciphertext, tag, source, writes_output }
+    }
+
+    /// The call that gives the message to a library.
+    pub(crate) fn call(&self, direction: Direction) -> Call<'_> {
+        let decrypt = direction == Direction::Decrypt;
+        Call {
+            nonce: &self.nonce,
+            aad: &self.aad,
+            input: if decrypt { &self.ciphertext } else { &self.plaintext },
+            tag: decrypt.then_some(&self.tag[..]),
+        }
+    }
+
+    /// The right output; `None` when it must be left alone.
+    pub(crate) fn output(&self, direction: Direction) -> Option<&[u8]> {
+        self.writes_output.then_some(match direction {
+            Direction::Decrypt => &self.plaintext[..],
+            _ => &self.ciphertext[..],
+        })
+    }
+}
+// Forgeries: a right message of which one drawn bit is changed.
+
+/// Makes forgeries. It keeps its memory from one to the next, because thousands are made.
+#[derive(Default)]
+pub(crate) struct Forger {
+    bytes: Vec<u8>,
+}
+
+/// What was changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    part: Part,
+    bit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Tag,
+    Ciphertext,
+    Nonce,
+    Aad,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = match self.part {
+            Part::Tag => "tag",
+            Part::Ciphertext => "ciphertext",
+            Part::Nonce => "nonce",
+            Part::Aad => "associated data",
+        };
+        write!(f, "whose {part}'s bit {} was changed", self.bit)
+    }
+}
+
+impl Forger {
+    /// The message with one bit changed, half of the time one of the tag. A checksum does not notice all other
+    /// changes, so there it is always the tag.
+    pub(crate) fn forge<'a>(
+        &'a mut self,
+        inputs: &mut Inputs,
+        algorithm: &Algorithm,
+        example: &'a Example,
+    ) -> (Call<'a>, Change) {
+        let parts = [Part::Tag, Part::Ciphertext, Part::Tag, Part::Nonce, Part::Tag, Part::Aad];
+        let drawn = if algorithm.kind == Kind::Aead { parts[inputs.below(6)] } else { Part::Tag };
+        let part = if bytes(example, drawn).is_empty() { Part::Tag } else { drawn };
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes(example, part));
+        let bit = inputs.below(self.bytes.len() * 8);
+        self.bytes[bit / 8] ^= 1 << (bit % 8);
+        let changed = &self.bytes[..];
+        let right = |of: Part| if of == part { changed } else { bytes(example, of) };
+        let call = Call {
+            nonce: right(Part::Nonce),
+            aad: right(Part::Aad),
+            input: right(Part::Ciphertext),
+            tag: Some(right(Part::Tag)),
+        };
+        (call, Change { part, bit })
+    }
+}
+
+fn bytes(example: &Example, part: Part) -> &[u8] {
+    match part {
+        Part::Tag => &example.tag,
+        Part::Ciphertext => &example.ciphertext,
+        Part::Nonce => &example.nonce,
+        Part::Aad => &example.aad,
+    }
+}
+// The message sizes that checks go through, in bytes. Kernels work in strides of up to a few
+// hundred bytes and finish the rest by other code, so remainders matter more than large sizes.
+
+/// The last size of the sweep: past the widest strides of today's kernels (16 blocks of 16 bytes).
+const SWEEP_END: usize = 257;
+/// The largest power of two that is checked from both sides.
+const LARGEST: usize = 64 << 10;
+/// Most bytes that any check puts into one message.
+pub(crate) const MAX_LEN: usize = LARGEST + 1;
+
+/// What is checked in every verification, in words.
+pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES and CFB8 to 4097, CFB1 to 1025), where the mode defines them";
+
+/// Every size from nothing to past the widest stride.
+pub(crate) fn sweep_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let rule = algorithm.sizes;
+    (0..=SWEEP_END).filter(move |n| rule.allows(*n))
+}
+
+/// The largest power of two for an algorithm. Those that libraries do a block, a byte or a bit at a
+/// time, at some megabytes a second, have no kernels whose strides a larger one would reach.
+fn largest(algorithm: &Algorithm) -> usize {
+    match (algorithm.cipher, algorithm.mode) {
+        (_, Mode::Cfb1) => 1 << 10,
+        (Primitive::TripleDes, _) | (_, Mode::Cfb8) => 4 << 10,
+        _ => LARGEST,
+    }
+}
+
+/// The largest size that is drawn: past first and second-level caches.
+const LARGEST_DRAWN: usize = 1 << 20;
+/// Sizes that are drawn for each algorithm.
+const DRAWN: usize = 6;
+
+/// Sizes for one verification alone, between the sweep and 1 MiB, each octave as likely as another. Slow
+/// algorithms end sooner, as for [`large`].
+pub(crate) fn drawn_sizes(algorithm: &Algorithm, inputs: &mut Inputs) -> Vec<usize> {
+    let end = LARGEST_DRAWN / (LARGEST / largest(algorithm));
+    (0..DRAWN).map(|_| inputs.size(SWEEP_END + 1, end)).collect()
+}
+
+/// The longest of the messages that thousands of calls are made with.
+pub(crate) fn longest_short_size(algorithm: &Algorithm) -> usize {
+    largest(algorithm) / 64
+}
+
+/// Around every power of two past the sweep.
+pub(crate) fn large_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let (rule, largest) = (algorithm.sizes, largest(algorithm));
+    std::iter::successors(Some(512), |n| Some(n * 2))
+        .take_while(move |n| *n <= largest)
+        .flat_map(|n| [n - 1, n, n + 1])
+        .filter(move |n| rule.allows(*n))
+}
+
+/// The longest message that every interface takes: IPsec-MB's jobs count bytes in 16 bits, and it
+/// reports an error beyond.
+const COMMON_LEN: usize = 65_534;
+/// The longest associated data that every interface takes: IPsec-MB's CCM ends at 46 bytes, Botan's and
+/// that of mbedTLS 2 at the last length that CCM writes in two bytes (NIST SP 800-38C A.2.2).
+const COMMON_AAD_LEN: usize = 0xfeff;
+const COMMON_CCM_AAD_LEN: usize = 46;
+
+/// Whether an interface may report an error for a message so long, or with so much associated data,
+/// where others give the answer. A wrong answer is one at any length.
+#[must_use]
+pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
+    let aad = if algorithm.mode == Mode::Ccm { COMMON_CCM_AAD_LEN } else { COMMON_AAD_LEN };
+    len > COMMON_LEN || aad_len > aad
+}
+
+/// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.
+pub(crate) fn few_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let rule = algorithm.sizes;
+    [0, 1, 15, 16, 17, 31, 48, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 4096, 4097]
+        .into_iter()
+        .filter(move |n| rule.allows(*n))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::Reference;
 
     #[test]
     fn inputs_are_fixed_by_algorithm_and_check() {
@@ -106,5 +311,73 @@ mod tests {
         assert_eq!(bytes("aes-128-ctr", "reference"), bytes("aes-128-ctr", "reference"));
         assert_ne!(bytes("aes-128-ctr", "reference"), bytes("aes-192-ctr", "reference"));
         assert_ne!(bytes("aes-128-ctr", "reference"), bytes("aes-128-ctr", "stream"));
+    }
+
+    #[test]
+    fn each_forgery_has_one_changed_bit_and_the_reference_rejects_it() {
+        for name in ["aes-128-gcm", "chacha20-poly1305", "aes-256-ctr+xxh3"] {
+            let Ok(algorithm) = Algorithm::find(name) else { panic!("{name}") };
+            let mut inputs = Inputs::drawn(algorithm, "test", 1);
+            let reference = Reference::new(algorithm, &inputs.key());
+            let mut forger = Forger::default();
+            for n in 0..200 {
+                let example = inputs.example(&reference, n % 40, n % 3);
+                let (call, change) = forger.forge(&mut inputs, algorithm, &example);
+                let right = [&example.nonce, &example.aad, &example.ciphertext, &example.tag];
+                let forged = [call.nonce, call.aad, call.input, call.tag.unwrap()];
+                let bits = right.iter().zip(forged).map(|(right, forged)| {
+                    right.iter().zip(forged).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
+                });
+                assert_eq!(bits.sum::<u32>(), 1, "{name} {change}");
+                let mut output = vec![0; call.input.len()];
+                let [nonce, aad, input, tag] = forged;
+                assert!(!reference.decrypt(nonce, aad, input, &mut output, tag), "{name} {change}");
+            }
+        }
+    }
+
+    fn algorithm(name: &str) -> &'static Algorithm {
+        Algorithm::find(name).unwrap()
+    }
+
+    #[test]
+    fn every_size_of_the_sweep_and_around_every_power_is_there() {
+        let gcm = algorithm("aes-128-gcm");
+        assert_eq!(sweep_sizes(gcm).collect::<Vec<_>>(), (0..=257).collect::<Vec<_>>());
+        let large: Vec<_> = large_sizes(gcm).collect();
+        assert_eq!(large[..3], [511, 512, 513]);
+        assert_eq!(large[large.len() - 3..], [65535, 65536, 65537]);
+        assert_eq!(large.len(), 8 * 3);
+        assert_eq!(large.iter().max(), Some(&MAX_LEN));
+    }
+
+    #[test]
+    fn sizes_that_an_algorithm_does_not_define_are_left_out() {
+        assert!(sweep_sizes(algorithm("aes-128-cbc")).all(|n| n.is_multiple_of(16)));
+        assert!(large_sizes(algorithm("aes-128-cbc")).all(|n| n.is_power_of_two()));
+        assert_eq!(sweep_sizes(algorithm("aes-128-xts")).next(), Some(16));
+        assert_eq!(few_sizes(algorithm("aes-128-xts")).next(), Some(16));
+    }
+
+    #[test]
+    fn drawn_sizes_come_from_the_seed_lie_beyond_the_sweep_and_are_defined() {
+        let draw =
+            |algorithm, seed| drawn_sizes(algorithm, &mut Inputs::drawn(algorithm, "test", seed));
+        for algorithm in Algorithm::all() {
+            for seed in 0..20 {
+                let sizes = draw(algorithm, seed);
+                assert_eq!((sizes.len(), &sizes), (DRAWN, &draw(algorithm, seed)));
+                let fits = |n: &usize| (SWEEP_END + 1..=LARGEST_DRAWN).contains(n);
+                assert!(sizes.iter().all(fits), "{algorithm} {sizes:?}");
+                assert!(sizes.iter().all(|n| algorithm.sizes.allows(*n)), "{algorithm} {sizes:?}");
+            }
+        }
+        let gcm = algorithm("aes-128-gcm");
+        assert_ne!(draw(gcm, 1), draw(gcm, 2));
+        let all: Vec<usize> = (0..100).flat_map(|seed| draw(gcm, seed)).collect();
+        for from in (9..20).map(|n| 1 << n) {
+            let octave = all.iter().filter(|n| (from..2 * from).contains(*n)).count();
+            assert!((20..90).contains(&octave), "{octave} of 600 from {from} on");
+        }
     }
 }

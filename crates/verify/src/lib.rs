@@ -3,31 +3,23 @@
 //!
 //! [`verify`] runs every check that an algorithm has against one library; each check is a file in
 //! `checks/`. The answers come from [`reference`] and from published vectors (`vectors/`).
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod buffers;
 mod checks;
 mod context;
-mod difference;
-mod example;
 mod finding;
-mod forger;
 mod inputs;
 pub mod reference;
-mod scope;
-mod sizes;
-mod trace;
-pub mod vector_file;
-mod vectors;
-
-pub use checks::NAMES as CHECK_NAMES;
-pub use finding::{Check, Finding, Passed};
-pub use scope::{Repeated, Scope, Tried};
-pub use sizes::{FIXED_SIZES, may_be_refused};
+pub mod vectors;
 
 use base::model::Algorithm;
+pub use checks::NAMES as CHECK_NAMES;
 use context::Context;
 use contract::Library;
+pub use finding::{Check, Finding, Passed, Repeated, Scope, Tried};
+pub use inputs::{FIXED_SIZES, may_be_refused};
 
 /// Proves that `library` computes `algorithm`, in every direction that the algorithm has. `scope` says
 /// what is tried beside the fixed inputs.

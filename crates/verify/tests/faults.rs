@@ -1,6 +1,5 @@
 //! Every planted fault is refused by the check that is meant for it, and the right library passes
 //! for every algorithm.
-
 mod stand_in;
 
 use base::model::{Algorithm, Direction, Kind};

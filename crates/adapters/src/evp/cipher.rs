@@ -1,33 +1,505 @@
-//! The library's `EVP_CIPHER` for an algorithm.
+//! Ciphers by `EVP_CIPHER`: found, set up once with the key schedule, and the calls that an application makes
+//! for one message. CCM, GCM-SIV and SIV have calls of their own.
+//!
+//! What runs inside the clock: the calls that an application makes for one message.
 
-use super::api::{Api, CipherPtr};
-use super::method::{self, Method, Ways};
-use base::model::{Algorithm, Mode, Primitive};
+use crate::evp::api;
+use crate::evp::api::{
+    Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn, Ways,
+    ctrl,
+};
+use crate::family::operations;
+use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
-use std::ffi::{CString, c_int};
+use contract::{Operations, Table, raw};
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::ptr;
+
+/// The table for the timing loop; `close` there frees the context.
+pub(crate) fn cipher_session(
+    api: &Api,
+    context: Context,
+    algorithm: &Algorithm,
+    direction: Direction,
+) -> raw::Session {
+    let state = State::new(api, context, algorithm, direction);
+    let encrypts = direction == Direction::Encrypt;
+    let streams = match algorithm.mode {
+        // A message's length goes into its first block, and all of the message into one update.
+        Mode::Ccm => false,
+        // The tag, which encryption begins with, is made of the whole message.
+        Mode::GcmSiv => false,
+        Mode::Xts => state.repeats_units(),
+        _ => true,
+    };
+    // Associated data is kept in memory that is allocated for it.
+    let allocates = if algorithm.mode == Mode::GcmSiv { raw::ALLOCATES } else { 0 };
+    let call = calls_of(algorithm.mode, direction);
+    let table = Table::new(state, raw::IN_PLACE | allocates, call).streams_if(streams);
+    let table = table.rekeys(calls_of_rekey(direction)).raw();
+    let message: raw::MessageFn = match algorithm.mode {
+        Mode::Ecb => ecb,
+        Mode::Stream => chacha,
+        Mode::Ccm if encrypts => encrypt_ccm,
+        Mode::Ccm => decrypt_ccm,
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 if encrypts => aead_encrypt,
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 => aead_decrypt,
+        Mode::GcmSiv if encrypts => encrypt_gcm_siv,
+        Mode::GcmSiv => decrypt_gcm_siv,
+        _ => return table,
+    };
+    let (start, update) = match algorithm.mode {
+        Mode::Ecb => (Some(start_ecb as raw::StartFn), table.update),
+        Mode::Stream => (Some(start_chacha as raw::StartFn), table.update),
+        Mode::Ocb => (table.start, Some(update_blocks as raw::UpdateFn)),
+        _ => (table.start, table.update),
+    };
+    raw::Session { message: Some(message), start, update, ..table }
+}
+
+operations! { impl for State;
+    /// IV, update, final.
+    fn message(&mut self, m) {
+        plain(self, m, m.nonce)
+    }
+
+    /// Sets the IV of a stream.
+    fn start(&mut self, nonce) {
+        self.done(self.begin(nonce))
+    }
+
+    /// Continues a stream: one update, as in `openssl speed -evp`.
+    fn update(&mut self, input, output, len) {
+        self.done(whole(self.feed(input, output, len), len))
+    }
+
+    /// A new key for the context, which keeps its cipher; the nonce comes with the message.
+    fn rekey(&mut self, key) {
+        self.done(self.set_key(key))
+    }
+}
+
+/// Whether so many bytes were written as the message has.
+#[inline(always)]
+pub(crate) fn whole(written: c_int, len: usize) -> bool {
+    usize::try_from(written) == Ok(len)
+}
+
+/// # Safety
+/// As the contract of `message`; the nonce is that of `m`, or null for ECB.
+#[inline(always)]
+unsafe fn plain(state: &State, m: &raw::Message, nonce: *const u8) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if !state.begin(nonce) {
+            return state.not_done(raw::FAILED);
+        }
+        let written = state.body(m);
+        state.done(written >= 0 && whole(state.end(m.output, written), m.len))
+    }
+}
+
+/// Update and final without an IV: the initialisation still separates message from message.
+unsafe extern "C" fn ecb(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe { plain(&*state.cast::<State>(), &*message, ptr::null()) }
+}
+
+/// ChaCha20's IV in OpenSSL and LibreSSL is the counter's start, which is 0, before the nonce.
+///
+/// # Safety
+/// `nonce` has 12 bytes.
+#[inline(always)]
+unsafe fn chacha_iv(nonce: *const u8) -> [u8; 16] {
+    let mut iv = [0; 16];
+    // SAFETY: 12 bytes are left behind the counter, as many as the nonce has.
+    unsafe { ptr::copy_nonoverlapping(nonce, iv.as_mut_ptr().add(4), 12) };
+    iv
+}
+
+/// IV, update, final, with the counter before the nonce.
+unsafe extern "C" fn chacha(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        plain(state, m, chacha_iv(m.nonce).as_ptr())
+    }
+}
+
+/// Nonce, associated data, update, final, tag.
+unsafe extern "C" fn aead_encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        if !(state.begin(m.nonce) && state.associate(m)) {
+            return state.not_done(raw::FAILED);
+        }
+        let written = state.body(m);
+        state.done(
+            written >= 0 && whole(state.end(m.output, written), m.len) && state.get_tag(m.tag),
+        )
+    }
+}
+
+/// Nonce, expected tag, associated data, update, final: where the tag is compared.
+unsafe extern "C" fn aead_decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        if !(state.begin(m.nonce) && state.set_tag(m.tag) && state.associate(m)) {
+            return state.not_done(raw::FAILED);
+        }
+        let written = state.body(m);
+        if written < 0 {
+            return state.not_done(raw::FAILED);
+        }
+        match state.end(m.output, written) {
+            FAILED_LEN => state.not_done(raw::REJECTED),
+            all => state.done(whole(all, m.len)),
+        }
+    }
+}
+
+/// A pointer to no bytes that is not null, which would mean something else.
+#[inline(always)]
+pub(crate) fn some_pointer(pointer: *mut u8) -> *mut u8 {
+    if pointer.is_null() { ptr::dangling_mut() } else { pointer }
+}
+
+/// Begins a stream without an IV.
+unsafe extern "C" fn start_ecb(state: *mut c_void, _nonce: *const u8) -> i32 {
+    // SAFETY: the contract of `start`.
+    unsafe { (*state.cast::<State>()).start(ptr::null()) }
+}
+
+/// Begins a stream with the counter before the nonce.
+unsafe extern "C" fn start_chacha(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: the contract of `start`.
+    unsafe { (*state.cast::<State>()).start(chacha_iv(nonce).as_ptr()) }
+}
+
+/// Continues a stream in whole blocks: with a part block held back, a later update would write past
+/// the end of its output.
+unsafe extern "C" fn update_blocks(
+    state: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    if !len.is_multiple_of(16) {
+        return raw::FAILED;
+    }
+    // SAFETY: the contract of `update`.
+    unsafe { (*state.cast::<State>()).update(input, output, len) }
+}
+// An opened cipher, and the single steps that its messages are made of.
+
+/// An opened cipher in one direction.
+pub(crate) struct State {
+    ctx: Ctx,
+    init: InitFn,
+    update: UpdateFn,
+    finish: FinalFn,
+    ctrl: CtrlFn,
+    tag_len: c_int,
+    errors: Errors,
+    /// Frees `ctx` when the state is dropped.
+    _context: Context,
+}
+
+/// Written by no call that went well.
+pub(crate) const FAILED_LEN: c_int = -1;
+
+impl State {
+    /// Takes the context over.
+    pub(crate) fn new(
+        api: &Api,
+        context: Context,
+        algorithm: &Algorithm,
+        direction: Direction,
+    ) -> Self {
+        let calls = api.calls(direction);
+        Self {
+            ctx: context.as_ptr(),
+            init: calls.init,
+            update: calls.update,
+            finish: calls.finish,
+            ctrl: api.f.EVP_CIPHER_CTX_ctrl,
+            tag_len: c_int::try_from(algorithm.tag_len).expect("tags are short"),
+            errors: api.errors,
+            _context: context,
+        }
+    }
+
+    pub(crate) fn ctx(&self) -> Ctx {
+        self.ctx
+    }
+
+    /// Sets the nonce and keeps cipher, key and direction: a new message.
+    ///
+    /// # Safety
+    /// `nonce` has the algorithm's length, or is null for ECB.
+    #[inline(always)]
+    pub(crate) unsafe fn begin(&self, nonce: *const u8) -> bool {
+        // SAFETY: the context is ours and set up; null keeps what was set.
+        unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), ptr::null(), nonce) > 0 }
+    }
+
+    /// Sets a new key and keeps cipher and direction.
+    ///
+    /// # Safety
+    /// `key` has the algorithm's length.
+    #[inline(always)]
+    pub(crate) unsafe fn set_key(&self, key: *const u8) -> bool {
+        // SAFETY: the context is ours and set up; null keeps what was set.
+        unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0 }
+    }
+
+    /// One update; gives the bytes that it wrote, [`FAILED_LEN`] when it failed.
+    ///
+    /// # Safety
+    /// `input` has `len` bytes; `output` too, unless a null says that `input` is associated data.
+    #[inline(always)]
+    pub(crate) unsafe fn feed(&self, input: *const u8, output: *mut u8, len: usize) -> c_int {
+        let Ok(len) = c_int::try_from(len) else { return FAILED_LEN };
+        let mut written = FAILED_LEN;
+        // SAFETY: as the caller promises; `written` is writable.
+        let code = unsafe { (self.update)(self.ctx, output, &raw mut written, input, len) };
+        if code > 0 { written } else { FAILED_LEN }
+    }
+
+    /// Associated data, where there is any: a null pointer would end the message.
+    ///
+    /// # Safety
+    /// As the contract of `message`.
+    #[inline(always)]
+    pub(crate) unsafe fn associate(&self, m: &raw::Message) -> bool {
+        // SAFETY: as the caller promises.
+        m.aad_len == 0 || unsafe { self.feed(m.aad, ptr::null_mut(), m.aad_len) } >= 0
+    }
+
+    /// The message's update, where there is a message: a null pointer would end it.
+    ///
+    /// # Safety
+    /// As the contract of `message`.
+    #[inline(always)]
+    pub(crate) unsafe fn body(&self, m: &raw::Message) -> c_int {
+        // SAFETY: as the caller promises.
+        if m.len == 0 { 0 } else { unsafe { self.feed(m.input, m.output, m.len) } }
+    }
+
+    /// Ends the message; gives all the bytes written (OCB holds part blocks back until here),
+    /// [`FAILED_LEN`] when it failed.
+    ///
+    /// # Safety
+    /// `written` bytes of `output` have been written; it has room for what is held back.
+    #[inline(always)]
+    pub(crate) unsafe fn end(&self, output: *mut u8, written: c_int) -> c_int {
+        let mut last = FAILED_LEN;
+        let rest = output.wrapping_offset(written as isize);
+        // SAFETY: as the caller promises.
+        let code = unsafe { (self.finish)(self.ctx, rest, &raw mut last) };
+        if code > 0 { written.wrapping_add(last) } else { FAILED_LEN }
+    }
+
+    /// # Safety
+    /// `tag` has `tag_len` writable bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn get_tag(&self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { (self.ctrl)(self.ctx, ctrl::GET_TAG, self.tag_len, tag.cast()) > 0 }
+    }
+
+    /// # Safety
+    /// `tag` has `tag_len` readable bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn set_tag(&self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { (self.ctrl)(self.ctx, ctrl::SET_TAG, self.tag_len, tag.cast()) > 0 }
+    }
+
+    /// Whether update after update is taken under one tweak, each a data unit of its own. AWS-LC
+    /// takes one unit for each tweak that is set; tried out here, as no library says which it is.
+    pub(crate) fn repeats_units(&self) -> bool {
+        let (nonce, unit) = ([0; 16], [0; 16]);
+        let mut outputs = [[0; 16]; 2];
+        // SAFETY: a tweak has 16 bytes, and the buffers have the 16 of the shortest unit.
+        let taken = unsafe {
+            self.begin(nonce.as_ptr())
+                && outputs.iter_mut().all(|o| self.feed(unit.as_ptr(), o.as_mut_ptr(), 16) == 16)
+        };
+        self.errors.clear();
+        taken && outputs[0] == outputs[1]
+    }
+
+    #[inline(always)]
+    pub(crate) fn done(&self, done: bool) -> i32 {
+        if done { raw::OK } else { self.not_done(raw::FAILED) }
+    }
+
+    #[cold]
+    pub(crate) fn not_done(&self, code: i32) -> i32 {
+        self.errors.clear();
+        code
+    }
+}
+// An `EVP_CIPHER_CTX` with its key schedule done: everything that a session does once.
+
+/// A context, freed when dropped.
+pub(crate) struct Context {
+    ctx: Ctx,
+    free: unsafe extern "C" fn(Ctx),
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the context came from EVP_CIPHER_CTX_new and is freed nowhere else.
+        unsafe { (self.free)(self.ctx) }
+    }
+}
+
+impl Context {
+    /// A context without a cipher.
+    ///
+    /// # Errors
+    /// The library's reason.
+    pub(crate) fn empty(api: &Api) -> Result<Self, String> {
+        // SAFETY: takes nothing.
+        let ctx = unsafe { (api.f.EVP_CIPHER_CTX_new)() };
+        if ctx.is_null() {
+            return Err(format!("EVP_CIPHER_CTX_new: {}", api.errors.take()));
+        }
+        Ok(Self { ctx, free: api.f.EVP_CIPHER_CTX_free })
+    }
+
+    pub(crate) fn as_ptr(&self) -> Ctx {
+        self.ctx
+    }
+
+    /// Makes a context and does the key schedule. `key` has the cipher's length.
+    ///
+    /// # Errors
+    /// Which call failed, with the library's reason.
+    pub(crate) fn open(
+        api: &Api,
+        cipher: &Method,
+        algorithm: &Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Self, String> {
+        let context = Self::empty(api)?;
+        let set_up = SetUp { api, ctx: context.ctx, calls: api.calls(direction) };
+        set_up.cipher(cipher)?;
+        if matches!(algorithm.mode, Mode::Ccm | Mode::Ocb) {
+            // Both take part in CCM's and OCB's set-up, so they come before the key.
+            set_up.lengths(algorithm, direction)?;
+        }
+        set_up.key(key)?;
+        if matches!(algorithm.mode, Mode::Ecb | Mode::Cbc) {
+            // After the cipher, whose initialisation turns padding on again.
+            set_up.no_padding()?;
+        }
+        if (algorithm.cipher, algorithm.mode) == (Primitive::Sm4, Mode::Xts) {
+            set_up.ieee_xts()?;
+        }
+        // Libraries may leave entries behind from set-ups that went well.
+        api.errors.clear();
+        Ok(context)
+    }
+}
+
+struct SetUp<'a> {
+    api: &'a Api,
+    ctx: Ctx,
+    calls: Calls,
+}
+
+impl SetUp<'_> {
+    fn cipher(&self, cipher: &Method) -> Result<(), String> {
+        // SAFETY: a fresh context and a cipher of the same library; no engine, key or IV yet.
+        let code = unsafe {
+            let cipher = cipher.as_ptr();
+            (self.calls.init)(self.ctx, cipher, ptr::null_mut(), ptr::null(), ptr::null())
+        };
+        self.check(code, "initialising the cipher")
+    }
+
+    fn lengths(&self, algorithm: &Algorithm, direction: Direction) -> Result<(), String> {
+        let len = |n: usize| c_int::try_from(n).expect("lengths of nonces and tags are small");
+        let control = self.api.f.EVP_CIPHER_CTX_ctrl;
+        // SAFETY: sets a number.
+        let code = unsafe {
+            control(self.ctx, ctrl::SET_IVLEN, len(algorithm.nonce_len), ptr::null_mut())
+        };
+        self.check(code, "setting the nonce length")?;
+        // OpenSSL 1.0.2 and LibreSSL take the length for CCM decryption only with a tag. Encryption
+        // takes no tag, and OCB takes none before its key.
+        let mut no_tag = [0_u8; 16];
+        let with_tag = algorithm.mode == Mode::Ccm && direction == Direction::Decrypt;
+        let tag = if with_tag { no_tag.as_mut_ptr().cast() } else { ptr::null_mut() };
+        // SAFETY: reads `tag_len` bytes, which are at most 16, where the pointer is not null.
+        let code = unsafe { control(self.ctx, ctrl::SET_TAG, len(algorithm.tag_len), tag) };
+        self.check(code, "setting the tag length")
+    }
+
+    fn key(&self, key: &[u8]) -> Result<(), String> {
+        // SAFETY: the cipher is set and reads its key length, which is that of `key`; null keeps
+        // the cipher.
+        let code = unsafe {
+            (self.calls.init)(self.ctx, ptr::null(), ptr::null_mut(), key.as_ptr(), ptr::null())
+        };
+        self.check(code, "setting the key")
+    }
+
+    fn no_padding(&self) -> Result<(), String> {
+        // SAFETY: sets a flag of a context with a cipher.
+        let code = unsafe { (self.api.f.EVP_CIPHER_CTX_set_padding)(self.ctx, 0) };
+        self.check(code, "turning padding off")
+    }
+
+    /// OpenSSL's SM4-XTS follows GB/T 17964, whose field has its bits the other way round, unless
+    /// it is told to follow IEEE 1619.
+    fn ieee_xts(&self) -> Result<(), String> {
+        let set_params = self.api.f.EVP_CIPHER_CTX_set_params;
+        let set_params = set_params.ok_or("it exports no `EVP_CIPHER_CTX_set_params`")?;
+        let params = [Param::text(c"xts_standard", c"IEEE"), Param::END];
+        // SAFETY: a context with a cipher; the list ends with `END`, and its texts are static.
+        let code = unsafe { set_params(self.ctx, params.as_ptr()) };
+        self.check(code, "setting xts_standard")
+    }
+
+    fn check(&self, code: c_int, doing: &str) -> Result<(), String> {
+        if code > 0 { Ok(()) } else { Err(format!("{doing} failed: {}", self.api.errors.take())) }
+    }
+}
+// The library's `EVP_CIPHER` for an algorithm.
 
 const WAYS: Ways =
     Ways { fetch: "EVP_CIPHER_fetch", free: "EVP_CIPHER_free", by_name: "EVP_get_cipherbyname" };
 
 /// The library's cipher for an algorithm; `None` when it has none with that length of key.
-pub(super) fn find(object: &SharedObject, api: &Api, algorithm: &Algorithm) -> Option<Method> {
+pub(crate) fn find_cipher(
+    object: &SharedObject,
+    api: &Api,
+    algorithm: &Algorithm,
+) -> Option<Method> {
     named(object, api, algorithm.name, &getter(algorithm), algorithm.key_len)
 }
 
 /// The cipher that GMAC is made with: GCM of the same key.
-pub(super) fn find_gcm(object: &SharedObject, api: &Api, gmac: &Algorithm) -> Option<Method> {
+pub(crate) fn find_gcm(object: &SharedObject, api: &Api, gmac: &Algorithm) -> Option<Method> {
     let name = gcm_of(gmac);
     named(object, api, &name, &format!("EVP_{}", name.replace('-', "_")), gmac.key_len)
 }
 
 /// `aes-128-gcm` for `aes-128-gmac`.
-pub(super) fn gcm_of(gmac: &Algorithm) -> String {
+pub(crate) fn gcm_of(gmac: &Algorithm) -> String {
     gmac.name.replace("-gmac", "-gcm")
 }
 
 fn named(object: &SharedObject, api: &Api, name: &str, getter: &str, key: usize) -> Option<Method> {
     let name = CString::new(name).expect("names of algorithms have no NUL");
-    let cipher = method::find(object, &WAYS, &name, getter);
+    let cipher = api::find_method(object, &WAYS, &name, getter);
     // A failed search leaves its reason in the queue.
     api.errors.clear();
     // The key is read by the cipher's length: one that disagrees would be read past its end.
@@ -48,7 +520,7 @@ fn getter(algorithm: &Algorithm) -> String {
 }
 
 /// Bytes of the cipher's IV, if the library says so.
-pub(super) fn iv_len(object: &SharedObject, cipher: &Method) -> Option<usize> {
+pub(crate) fn iv_len(object: &SharedObject, cipher: &Method) -> Option<usize> {
     number(object, ["EVP_CIPHER_get_iv_length", "EVP_CIPHER_iv_length"], cipher.as_ptr())
 }
 
@@ -59,4 +531,267 @@ fn number(object: &SharedObject, symbols: [&str; 2], cipher: CipherPtr) -> Optio
     let number = symbols.iter().find_map(|s| unsafe { object.function::<NumberFn>(s) })?;
     // SAFETY: a cipher of this library.
     usize::try_from(unsafe { number(cipher) }).ok()
+}
+// What a session says it calls for a message: the library's functions in the order in which they
+// run inside the clock.
+
+/// The calls on an `EVP_CIPHER_CTX`. Associated data is an update of its own; the control calls
+/// set or get the tag.
+pub(crate) fn calls_of(mode: Mode, direction: Direction) -> &'static CStr {
+    if direction == Direction::Decrypt {
+        calls_of_decryption(mode)
+    } else {
+        calls_of_encryption(mode)
+    }
+}
+
+fn calls_of_encryption(mode: Mode) -> &'static CStr {
+    match mode {
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 => {
+            c"EVP_EncryptInit_ex, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptFinal_ex, EVP_CIPHER_CTX_ctrl"
+        }
+        Mode::Ccm => {
+            c"EVP_EncryptInit_ex, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_CIPHER_CTX_ctrl"
+        }
+        Mode::Gmac => {
+            c"EVP_EncryptInit_ex, EVP_EncryptUpdate, EVP_EncryptFinal_ex, EVP_CIPHER_CTX_ctrl"
+        }
+        Mode::GcmSiv => {
+            c"EVP_EncryptInit_ex, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptFinal_ex, EVP_CIPHER_CTX_ctrl"
+        }
+        Mode::Siv => {
+            c"EVP_CIPHER_CTX_copy, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptUpdate, EVP_EncryptFinal_ex, EVP_CIPHER_CTX_ctrl"
+        }
+        _ => c"EVP_EncryptInit_ex, EVP_EncryptUpdate, EVP_EncryptFinal_ex",
+    }
+}
+
+fn calls_of_decryption(mode: Mode) -> &'static CStr {
+    match mode {
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 => {
+            c"EVP_DecryptInit_ex, EVP_CIPHER_CTX_ctrl, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptFinal_ex"
+        }
+        Mode::Ccm => {
+            c"EVP_DecryptInit_ex, EVP_CIPHER_CTX_ctrl, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptUpdate"
+        }
+        Mode::GcmSiv => {
+            c"EVP_DecryptInit_ex, EVP_CIPHER_CTX_ctrl, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptFinal_ex"
+        }
+        Mode::Siv => {
+            c"EVP_CIPHER_CTX_copy, EVP_CIPHER_CTX_ctrl, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptUpdate, EVP_DecryptFinal_ex"
+        }
+        _ => c"EVP_DecryptInit_ex, EVP_DecryptUpdate, EVP_DecryptFinal_ex",
+    }
+}
+
+/// What sets a new key.
+pub(crate) fn calls_of_rekey(direction: Direction) -> &'static CStr {
+    match direction {
+        Direction::Decrypt => c"EVP_DecryptInit_ex",
+        _ => c"EVP_EncryptInit_ex",
+    }
+}
+// CCM: the message's length comes first, and its tag is compared in the one update.
+
+/// What the three bytes of length that a nonce of 12 bytes leaves can say (NIST SP 800-38C A.1).
+/// OpenSSL is not asked for more: it would fail at the update, and leave a context whose next
+/// messages fail too, because `CRYPTO_ccm128_encrypt` returns with the flags of its nonce cut off.
+const CCM_MAX_LEN: usize = (1 << 24) - 1;
+
+/// Total length and associated data of a CCM message. The data's update is made even when there
+/// is none: after a rejected message it is what AWS-LC begins the next one with.
+///
+/// # Safety
+/// As the contract of `message`.
+#[inline(always)]
+unsafe fn associate_ccm(state: &State, m: &raw::Message) -> bool {
+    // SAFETY: as the caller promises; a null input and output announce the length.
+    unsafe {
+        m.len <= CCM_MAX_LEN
+            && state.feed(ptr::null(), ptr::null_mut(), m.len) >= 0
+            && state.feed(some_pointer(m.aad.cast_mut()), ptr::null_mut(), m.aad_len) >= 0
+    }
+}
+
+/// Nonce, total length, associated data, the one update, tag. CCM's final does nothing.
+pub(crate) unsafe extern "C" fn encrypt_ccm(
+    state: *mut c_void,
+    message: *const raw::Message,
+) -> i32 {
+    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        state.done(
+            state.begin(m.nonce)
+                && associate_ccm(state, m)
+                && whole(state.feed(input, output, m.len), m.len)
+                && state.get_tag(m.tag),
+        )
+    }
+}
+
+/// Nonce, expected tag, total length, associated data, the one update: where the tag is compared.
+pub(crate) unsafe extern "C" fn decrypt_ccm(
+    state: *mut c_void,
+    message: *const raw::Message,
+) -> i32 {
+    // SAFETY: the contract of `message`. An empty message needs its update: the tag is read there.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        if !(state.begin(m.nonce) && state.set_tag(m.tag) && associate_ccm(state, m)) {
+            return state.not_done(raw::FAILED);
+        }
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        match state.feed(input, output, m.len) {
+            FAILED_LEN => state.not_done(raw::REJECTED),
+            all => state.done(whole(all, m.len)),
+        }
+    }
+}
+// GCM-SIV of OpenSSL, which 3.0 does not have yet.
+
+/// Associated data of a GCM-SIV message. An update of no bytes drops that of the message before,
+/// which OpenSSL would otherwise go on from.
+///
+/// # Safety
+/// As the contract of `message`.
+#[inline(always)]
+unsafe fn associate_gcm_siv(state: &State, m: &raw::Message) -> bool {
+    // SAFETY: as the caller promises; no byte is read through the dangling pointer.
+    unsafe { state.feed(ptr::dangling(), ptr::null_mut(), 0) >= 0 && state.associate(m) }
+}
+
+/// Nonce, associated data, the one update, final, tag.
+pub(crate) unsafe extern "C" fn encrypt_gcm_siv(
+    state: *mut c_void,
+    message: *const raw::Message,
+) -> i32 {
+    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        state.done(
+            state.begin(m.nonce)
+                && associate_gcm_siv(state, m)
+                && whole(state.feed(input, output, m.len), m.len)
+                && state.end(output, 0) == 0
+                && state.get_tag(m.tag),
+        )
+    }
+}
+
+/// Nonce, expected tag, associated data, the one update, final: where the tag is compared.
+pub(crate) unsafe extern "C" fn decrypt_gcm_siv(
+    state: *mut c_void,
+    message: *const raw::Message,
+) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        let decrypted = state.begin(m.nonce)
+            && state.set_tag(m.tag)
+            && associate_gcm_siv(state, m)
+            && whole(state.feed(input, output, m.len), m.len);
+        if !decrypted {
+            return state.not_done(raw::FAILED);
+        }
+        match state.end(output, 0) {
+            FAILED_LEN => state.not_done(raw::REJECTED),
+            rest => state.done(rest == 0),
+        }
+    }
+}
+// AES-SIV of OpenSSL 3 on. A context takes one message and then needs its key again; what keeps
+// the key schedule is a copy of a context that has it.
+
+struct Siv {
+    /// Has the key and no message.
+    keyed: Context,
+    copy: unsafe extern "C" fn(Ctx, Ctx) -> c_int,
+    message: State,
+    nonce_len: usize,
+    init: InitFn,
+}
+
+/// The table for the timing loop; `close` there frees both contexts.
+///
+/// # Errors
+/// Which call failed, with the library's reason.
+pub(crate) fn siv_session(
+    api: &Api,
+    keyed: Context,
+    algorithm: &Algorithm,
+    direction: Direction,
+) -> Result<raw::Session, String> {
+    let copy = api.f.EVP_CIPHER_CTX_copy.ok_or("it exports no `EVP_CIPHER_CTX_copy`")?;
+    let message = State::new(api, Context::empty(api)?, algorithm, direction);
+    let init = api.calls(direction).init;
+    let state = Siv { keyed, copy, message, nonce_len: algorithm.nonce_len, init };
+    // The copy of a context is allocated. The tag, which encryption begins with, is made of the whole
+    // message: no `start`.
+    let flags = raw::IN_PLACE | raw::ALLOCATES;
+    let table = Table::new(state, flags, calls_of(algorithm.mode, direction));
+    let table = table.decrypts(direction == Direction::Decrypt);
+    Ok(table.rekeys(calls_of_rekey(direction)).raw())
+}
+
+impl Siv {
+    #[inline(always)]
+    fn begin(&self) -> bool {
+        // SAFETY: two contexts that are ours.
+        unsafe { (self.copy)(self.message.ctx(), self.keyed.as_ptr()) > 0 }
+    }
+
+    /// The vector of RFC 5297 §3: associated data, even when there is none, and the nonce.
+    ///
+    /// # Safety
+    /// As the contract of `message`.
+    #[inline(always)]
+    unsafe fn associate(&self, m: &raw::Message) -> bool {
+        let aad = some_pointer(m.aad.cast_mut());
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.message.feed(aad, ptr::null_mut(), m.aad_len) >= 0
+                && self.message.feed(m.nonce, ptr::null_mut(), self.nonce_len) >= 0
+        }
+    }
+}
+
+operations! { impl for Siv;
+    /// A copy of the keyed context, the vector, the one update, final, tag.
+    fn message(&mut self, m) {
+        // An empty message needs its update: the tag is made there.
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        self.message.done(
+            self.begin()
+                && self.associate(m)
+                && whole(self.message.feed(input, output, m.len), m.len)
+                && self.message.end(output, 0) == 0
+                && self.message.get_tag(m.tag),
+        )
+    }
+
+    /// A copy of the keyed context, expected tag, the vector, the one update, where the tag is
+    /// compared, and final.
+    fn decrypt(&mut self, m) {
+        // An empty message needs its update: the tag is read there.
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        if !(self.begin() && self.message.set_tag(m.tag) && self.associate(m)) {
+            return self.message.not_done(raw::FAILED);
+        }
+        match self.message.feed(input, output, m.len) {
+            FAILED_LEN => self.message.not_done(raw::REJECTED),
+            all => self.message.done(whole(all, m.len) && self.message.end(output, 0) == 0),
+        }
+    }
+
+    /// A new key for the context that is copied.
+    fn rekey(&mut self, key) {
+        // Null keeps the cipher.
+        let keyed = self.keyed.as_ptr();
+        let code = (self.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
+        self.message.done(code > 0)
+    }
 }

@@ -1,35 +1,23 @@
-//! OpenSSL, LibreSSL, BoringSSL and AWS-LC through the EVP interface that they share.
-//! `README.md` beside this file says which functions, why, and what is inside the clock.
+//! OpenSSL, LibreSSL, BoringSSL and AWS-LC through the EVP interface that they share: attaching one, which of
+//! them it is (asked of the library itself, never of its file name), and which of its interfaces an algorithm
+//! is taken from. `README.md` beside this file says why, and what is inside the clock.
 
 mod aead;
 mod api;
-mod calls;
-mod ccm;
-mod chacha;
 mod cipher;
-mod context;
-mod digest;
-mod gcm_siv;
-mod identity;
-mod joined;
-mod mac;
-mod messages;
-mod method;
-mod offer;
-mod params;
-mod parts;
-mod siv;
-mod state;
-#[cfg(test)]
-mod tests;
+pub(crate) mod digest;
 
-use crate::family::{self, Attached, Family, Request};
-use api::Api;
+use crate::family;
+use crate::family::{Attached, Family, Request};
+use aead::{Aead, Joined};
+use api::{Api, Method};
+use base::model::{Algorithm, Kind, Mode, Primitive};
+use cipher::{Context, State};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, raw};
-use identity::Product;
-use std::ffi::{OsString, c_void};
-use std::ptr;
+use digest::{DigestSign, EvpMac, Gmac, Hmac, Poly1305};
+use std::ffi::{CStr, OsString, c_char, c_int, c_ulong, c_void};
+use std::{fmt, ptr};
 
 /// Attaches any library of the family, of any version.
 ///
@@ -39,7 +27,7 @@ use std::ptr;
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     initialise(&object)?;
-    let (product, build) = identity::ask(&object)?;
+    let (product, build) = identify(&object)?;
     let Product { name: own, version, .. } = product.clone();
     family::library((name, &own), &version, build, Evp { product, api, object })
 }
@@ -89,5 +77,529 @@ unsafe impl Family for Evp {
         let product = &request.library.product;
         let offer = request.offer().ok_or_else(|| request.absent(&product.to_string()))?;
         offer.map_err(|e| OpenError::Failed(format!("{product}: {e}")))
+    }
+}
+
+/// A session, or the library's error; `None` when the library does not have the algorithm.
+type Offer = Option<Result<raw::Session, String>>;
+
+impl Request<'_, Evp> {
+    fn offer(&self) -> Offer {
+        if self.algorithm.mode == Mode::Composite {
+            return None;
+        }
+        match self.algorithm.kind {
+            Kind::Cipher => self.cipher().or_else(|| self.chacha()),
+            Kind::Aead => self.aead().or_else(|| self.cipher()).or_else(|| self.joined()),
+            Kind::Digest => self.digest(),
+            Kind::Mac => self.mac(),
+            Kind::Checked | Kind::Copy | Kind::Null => None,
+        }
+    }
+
+    /// `EVP_CIPHER`
+    fn cipher(&self) -> Offer {
+        let cipher = cipher::find_cipher(&self.library.object, &self.library.api, self.algorithm)?;
+        if self.algorithm.mode == Mode::Stream
+            && cipher::iv_len(&self.library.object, &cipher).is_some_and(|len| len != 16)
+        {
+            // LibreSSL before 3.1 had a nonce of 8 bytes, and no way to say where to count from.
+            return None;
+        }
+        Some(self.context(&cipher).and_then(|context| match self.algorithm.mode {
+            Mode::Siv => {
+                cipher::siv_session(&self.library.api, context, self.algorithm, self.direction)
+            }
+            _ => Ok(cipher::cipher_session(
+                &self.library.api,
+                context,
+                self.algorithm,
+                self.direction,
+            )),
+        }))
+    }
+
+    fn context(&self, cipher: &Method) -> Result<Context, String> {
+        Context::open(&self.library.api, cipher, self.algorithm, self.direction, self.key)
+    }
+
+    /// `CRYPTO_chacha_20`
+    fn chacha(&self) -> Offer {
+        let key = (self.algorithm.mode == Mode::Stream).then(|| self.key.try_into().ok())??;
+        aead::chacha_session(&self.library.object, key).map(Ok)
+    }
+
+    /// `EVP_AEAD` with the tag apart, and the `EVP_CIPHER` for streams.
+    fn aead(&self) -> Offer {
+        let aead = Aead::find(&self.library.object, self.algorithm)?;
+        let cipher = match self.algorithm.kind {
+            Kind::Mac => cipher::find_gcm(&self.library.object, &self.library.api, self.algorithm),
+            _ => cipher::find_cipher(&self.library.object, &self.library.api, self.algorithm),
+        };
+        let stream = cipher.map(|cipher| {
+            let context = self.context(&cipher)?;
+            Ok(State::new(&self.library.api, context, self.algorithm, self.direction))
+        });
+        let session = stream.transpose().and_then(|stream| match self.algorithm.kind {
+            Kind::Mac => aead.session::<_, true>(self, stream.map(Gmac)),
+            _ => aead.session::<_, false>(self, stream),
+        });
+        session.transpose()
+    }
+
+    /// `EVP_AEAD` with the tag behind the ciphertext.
+    fn joined(&self) -> Offer {
+        let joined = Joined::find(&self.library.object, self.algorithm)?;
+        Some(joined.session(self.library.api.errors, self.algorithm, self.direction, self.key))
+    }
+
+    fn digest(&self) -> Offer {
+        let Algorithm { name, tag_len, .. } = *self.algorithm;
+        let md = digest::find_digest(&self.library.object, self.library.api.errors, name, tag_len)?;
+        let functions = digest::DigestFunctions::load(&self.library.object)?;
+        Some(
+            functions
+                .session(self.library.api.errors, md, tag_len)
+                .map(|s| self.with_allocations(s)),
+        )
+    }
+
+    /// Digests, and HMAC by them, as [`Product::allocates_digests`] says.
+    fn with_allocations(&self, mut session: raw::Session) -> raw::Session {
+        let digests = matches!(self.algorithm.mode, Mode::None | Mode::Hmac);
+        if digests & self.library.product.allocates_digests() {
+            session.flags |= raw::ALLOCATES;
+        }
+        session
+    }
+
+    fn mac(&self) -> Offer {
+        let errors = self.library.api.errors;
+        if let Ok(mac) = EvpMac::of(&self.library.object) {
+            let offer = mac.session(errors, self.algorithm, self.key);
+            return offer.map(|session| session.map(|s| self.with_allocations(s)));
+        }
+        match self.algorithm.mode {
+            Mode::Hmac => self.hmac(),
+            Mode::Gmac => self.aead().or_else(|| self.gmac()),
+            Mode::OneTimeMac => self.poly1305(),
+            _ => None,
+        }
+    }
+
+    /// `HMAC_CTX`
+    fn hmac(&self) -> Offer {
+        let Algorithm { name, tag_len, .. } = *self.algorithm;
+        let digest = name.strip_prefix("hmac-")?;
+        let md =
+            digest::find_digest(&self.library.object, self.library.api.errors, digest, tag_len)?;
+        let hmac = Hmac::load(&self.library.object)?;
+        Some(hmac.session(self.library.api.errors, md, tag_len, self.key))
+    }
+
+    /// GCM's `EVP_CIPHER`
+    fn gmac(&self) -> Offer {
+        let cipher = cipher::find_gcm(&self.library.object, &self.library.api, self.algorithm)?;
+        let context = self.context(&cipher);
+        Some(
+            context.map(|context| digest::gmac_session(&self.library.api, context, self.algorithm)),
+        )
+    }
+
+    /// `CRYPTO_poly1305_*`, or `EVP_DigestSign*`
+    fn poly1305(&self) -> Offer {
+        debug_assert_eq!(self.algorithm.cipher, Primitive::Poly1305);
+        if let Ok(poly1305) = Poly1305::of(&self.library.object) {
+            return Some(Ok(poly1305.session(self.library.api.errors, self.key.try_into().ok()?)));
+        }
+        let sign = DigestSign::of(&self.library.object)?;
+        sign.poly1305(self.library.api.errors, self.key, self.algorithm.tag_len)
+    }
+}
+
+type TextFn = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// Product and version as the library gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Product {
+    /// As in `--library`.
+    name: String,
+    /// As it writes itself.
+    title: String,
+    version: String,
+}
+
+impl Product {
+    /// OpenSSL 3.0 makes a new context of the digest's own for every message, and so HMAC, also
+    /// where the context of the caller's stays. From 3.5 on it does not.
+    fn allocates_digests(&self) -> bool {
+        self.title == "OpenSSL" && self.version.starts_with("3.0.")
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.title, self.version)
+    }
+}
+
+/// Product, version and how it was built, one fact a line.
+///
+/// # Errors
+/// [`LoadError::Unusable`] when it gives no version.
+fn identify(object: &SharedObject) -> Result<(Product, Vec<String>), LoadError> {
+    let texts = Texts::of(object).ok_or_else(|| {
+        object.unusable("it exports neither `OpenSSL_version` nor `SSLeay_version`")
+    })?;
+    let whole = texts.get(0).ok_or_else(|| object.unusable("it gives no version string"))?;
+    let mut build = vec![whole.clone()];
+    build.extend(texts.facts());
+    build.extend(fips_module(object));
+    if let Some(product) = read(&whole) {
+        return match contradiction(&product, interface_number(object)) {
+            Some(why) => Err(object.unusable(why)),
+            None => Ok((product, build)),
+        };
+    }
+    // BoringSSL has no releases: all it has is the interface that it follows.
+    let number = interface_number(object)
+        .ok_or_else(|| object.unusable(format!("'{whole}' gives no version number")))?;
+    build.push(format!("interface: OpenSSL {}", dotted(number)));
+    let title = title(&whole).to_owned();
+    let version = format!("{}-compatible", dotted(number));
+    Ok((Product { name: title.to_lowercase(), title, version }, build))
+}
+
+/// The texts of `OpenSSL_version`, or of the function of that purpose before OpenSSL 1.1.0.
+struct Texts {
+    text: TextFn,
+    /// Compiler, build date, platform, and from OpenSSL 3 on what of the CPU is used.
+    kinds: &'static [c_int],
+}
+
+impl Texts {
+    fn of(object: &SharedObject) -> Option<Self> {
+        // SAFETY: the types are those of crypto.h.
+        let (new, old) = unsafe {
+            (
+                object.function::<TextFn>("OpenSSL_version"),
+                object.function::<TextFn>("SSLeay_version"),
+            )
+        };
+        let new = new.map(|text| Self { text, kinds: &[1, 2, 3, 9] });
+        new.or_else(|| old.map(|text| Self { text, kinds: &[2, 3, 4] }))
+    }
+
+    fn get(&self, kind: c_int) -> Option<String> {
+        // SAFETY: any number is answered.
+        let text = unsafe { (self.text)(kind) };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so a static NUL-terminated string.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().replace('\n', " ");
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// What the library knows about its build.
+    fn facts(&self) -> impl Iterator<Item = String> {
+        self.kinds.iter().filter_map(|kind| self.get(*kind)).filter(|text| {
+            let text = text.to_lowercase();
+            !text.ends_with("n/a") && !text.ends_with("not available")
+        })
+    }
+}
+
+/// Titles that the family is known under, the descendants first: theirs stand beside OpenSSL's in
+/// texts such as `OpenSSL 1.1.1 (compatible; AWS-LC 1.30.0)`.
+const TITLES: &[&str] = &["AWS-LC", "BoringSSL", "LibreSSL", "OpenSSL"];
+
+fn title(whole: &str) -> &str {
+    TITLES
+        .iter()
+        .find(|title| whole.contains(**title))
+        .copied()
+        .or_else(|| whole.split_whitespace().next())
+        .unwrap_or(whole)
+}
+
+/// Title and version of a text such as `OpenSSL 3.0.19 27 Jan 2026`; `None` without a number.
+fn read(whole: &str) -> Option<Product> {
+    let title = title(whole);
+    let (_, rest) = whole.split_once(title)?;
+    let version = rest
+        .split_whitespace()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?
+        .trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+    Some(Product {
+        name: title.to_lowercase(),
+        title: title.to_owned(),
+        version: version.to_owned(),
+    })
+}
+
+/// The validated module that BoringSSL and AWS-LC are built around when they are built for FIPS.
+fn fips_module(object: &SharedObject) -> Option<String> {
+    type NameFn = unsafe extern "C" fn() -> *const c_char;
+    type VersionFn = unsafe extern "C" fn() -> u32;
+    // SAFETY: the types are those of crypto.h.
+    let (name, version) = unsafe {
+        (
+            object.function::<NameFn>("FIPS_module_name")?,
+            object.function::<VersionFn>("FIPS_version")?,
+        )
+    };
+    // SAFETY: both take nothing; 0 says that this build is not around a module.
+    let (name, version) = unsafe { (name(), version()) };
+    if name.is_null() || version == 0 {
+        return None;
+    }
+    // SAFETY: not null, so a static NUL-terminated string.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    Some(format!("FIPS module: {name} {version}"))
+}
+
+/// `OpenSSL_version_num()`: which OpenSSL's interface this is.
+fn interface_number(object: &SharedObject) -> Option<c_ulong> {
+    type NumberFn = unsafe extern "C" fn() -> c_ulong;
+    // SAFETY: the type is that of crypto.h.
+    let number = unsafe { object.function::<NumberFn>("OpenSSL_version_num") }?;
+    // SAFETY: takes nothing.
+    Some(unsafe { number() })
+}
+
+/// What is wrong where an OpenSSL's text and its number name different releases. The number's third part
+/// moved in OpenSSL 3, the first two did not. Descendants follow an interface whose number is not theirs.
+fn contradiction(product: &Product, number: Option<c_ulong>) -> Option<String> {
+    let number = number.filter(|_| product.title == "OpenSSL")?;
+    let said = product.version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    let numbered = format!("{}.{}", number >> 28 & 0xf, number >> 20 & 0xff);
+    (said != numbered).then(|| {
+        format!(
+            "it says in words that it is {product}, and its `OpenSSL_version_num` says {numbered}"
+        )
+    })
+}
+
+/// `0xMNNFFPPS` as major, minor, fix.
+fn dotted(number: c_ulong) -> String {
+    format!("{}.{}.{}", number >> 28 & 0xf, number >> 20 & 0xff, number >> 12 & 0xff)
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(test)]
+    mod offer;
+    use super::*;
+    use crate::testing::EVP;
+    use base::model::{Algorithm, Direction};
+    use contract::{Library, Outcome, Session, raw};
+    use testing::trial::{Sealed, bytes};
+    use verify::reference::Reference;
+
+    // What there is to test of the libraries besides `testing`.
+
+    fn library() -> Box<dyn Library> {
+        EVP.library().unwrap()
+    }
+
+    /// A session; `None` when the library does not have the algorithm. What the system's library has
+    /// is what `offer` says.
+    fn open(
+        library: &dyn Library,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Option<Session> {
+        match library.open(algorithm, direction, key) {
+            Ok(session) => Some(session),
+            Err(OpenError::Unsupported(why)) => {
+                let named = why.contains(algorithm.name);
+                assert!(named, "the reason names the algorithm: {why}");
+                None
+            }
+            Err(e) => panic!("{algorithm} {direction}: {e:?}"),
+        }
+    }
+
+    /// Major and minor of an OpenSSL; `None` for other libraries.
+    fn openssl_version(library: &dyn Library) -> Option<(u32, u32)> {
+        let identity = library.identity();
+        let mut numbers = identity.version.split('.').map_while(|n| n.parse().ok());
+        let version = (numbers.next()?, numbers.next()?);
+        (identity.name == "openssl").then_some(version)
+    }
+
+    #[test]
+    fn a_given_name_overrides_the_librarys_own() {
+        let library = crate::load(&EVP.path().unwrap(), Some("mine")).unwrap();
+        assert_eq!(library.identity().name, "mine");
+    }
+
+    /// A message of that length is what the reference makes of it.
+    fn passes(session: &mut Session, key: &[u8], len: usize) {
+        let s = Sealed::new(&Reference::new(session.algorithm(), key), len);
+        let right = match session.direction() {
+            Direction::Decrypt => s.decrypt_with(session) == (Outcome::Done, s.plain.clone()),
+            _ => s.encrypt_with(session) == (Outcome::Done, s.cipher.clone(), s.tag.clone()),
+        };
+        assert!(right, "{} {}", session.algorithm(), session.direction());
+    }
+
+    /// NIST SP 800-38C A.1: 12-byte nonces leave three bytes for the length.
+    #[test]
+    fn a_ccm_message_of_16_mib_fails_and_is_not_called_a_forgery() {
+        let library = library();
+        let algorithm = Algorithm::find("aes-128-ccm").unwrap();
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            let Some(mut session) = open(&*library, algorithm, direction, &bytes(16, 1)) else {
+                return;
+            };
+            let mut buffer = vec![0; 1 << 24];
+            let outcome = session.message_in_place(&[1; 12], &[], &mut buffer, &mut [0; 16]);
+            assert_eq!(outcome, Outcome::Error(raw::FAILED), "{direction}");
+            passes(&mut session, &bytes(16, 1), 100);
+        }
+    }
+
+    #[test]
+    fn lengths_that_a_mode_does_not_have_fail_and_the_next_message_works() {
+        let library = library();
+        for (name, len) in [("aes-128-cbc", 17), ("aes-128-ecb", 15), ("aes-128-xts", 15)] {
+            let algorithm = Algorithm::find(name).unwrap();
+            let key = bytes(algorithm.key_len, 50);
+            for direction in [Direction::Encrypt, Direction::Decrypt] {
+                let Some(mut session) = open(&*library, algorithm, direction, &key) else {
+                    continue;
+                };
+                let nonce = bytes(algorithm.nonce_len, 0);
+                let outcome = session.message_in_place(&nonce, &[], &mut bytes(len, 0), &mut []);
+                assert_eq!(outcome, Outcome::Error(raw::FAILED), "{name} {direction}");
+                passes(&mut session, &key, 64);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_cipher_is_unsupported_with_the_librarys_name_and_the_algorithms() {
+        let library = library();
+        for name in ["xxh3-64", "memcpy", "null"] {
+            let algorithm = Algorithm::find(name).unwrap();
+            let direction = Direction::of(algorithm.kind)[0];
+            let Err(OpenError::Unsupported(why)) = library.open(algorithm, direction, &[]) else {
+                panic!("{name} is offered");
+            };
+            assert!(why.ends_with(&format!(" has no {name}")), "{why}");
+            assert!(why.contains(&library.identity().version), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_another_length_and_a_direction_that_is_none_are_refused() {
+        let library = library();
+        let gcm = Algorithm::find("aes-128-gcm").unwrap();
+        let short = library.open(gcm, Direction::Encrypt, &[0; 15]);
+        assert!(matches!(short, Err(OpenError::Failed(why)) if why.contains("16 bytes")));
+        let copied = library.open(gcm, Direction::Copy, &[0; 16]);
+        assert!(matches!(copied, Err(OpenError::Unsupported(_))));
+    }
+
+    /// Where the test below says that it is to be the child.
+    const CHILD: &str = "CIPHERMARK_TEST_EVP_CHILD";
+    /// How it ends.
+    const OPENED: i32 = 40;
+    const NOT_OPENED: i32 = 41;
+
+    /// A configuration under which no cipher can be fetched; in processes of its own, because the library reads one once in
+    /// a process's life, or never.
+    #[test]
+    fn a_configuration_is_read_where_one_is_named() {
+        let gcm = Algorithm::find("aes-128-gcm").unwrap();
+        if std::env::var_os(CHILD).is_some() {
+            let opened = library().open(gcm, Direction::Encrypt, &[0; 16]);
+            std::process::exit(if opened.is_ok() { OPENED } else { NOT_OPENED });
+        }
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let text = "openssl_conf = top\n[top]\nalg_section = algorithms\n[algorithms]\n\
+                default_properties = provider=nobody\n";
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        for (named, code) in [("".as_ref(), OPENED), (file.path(), NOT_OPENED)] {
+            let status = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "evp::tests::a_configuration_is_read_where_one_is_named"])
+                .env(CHILD, "1")
+                .env("OPENSSL_CONF", named)
+                .status();
+            assert_eq!(status.unwrap().code(), Some(code), "{}", named.display());
+        }
+    }
+
+    #[test]
+    fn a_ccm_message_is_no_stream() {
+        let library = library();
+        let algorithm = Algorithm::find("aes-128-ccm").unwrap();
+        if let Some(session) = open(&*library, algorithm, Direction::Encrypt, &bytes(16, 1)) {
+            assert!(session.has_message() && !session.has_stream());
+        }
+    }
+
+    /// With the remainder held back, the next update would write past its output.
+    #[test]
+    fn an_ocb_stream_takes_whole_blocks_only() {
+        let library = library();
+        let algorithm = Algorithm::find("aes-128-ocb").unwrap();
+        let Some(mut session) = open(&*library, algorithm, Direction::Encrypt, &bytes(16, 1))
+        else {
+            return;
+        };
+        assert_eq!(session.start(&bytes(12, 1)), Outcome::Done);
+        assert_eq!(session.update_in_place(&mut [0; 17]), Outcome::Error(raw::FAILED));
+        assert_eq!(session.update_in_place(&mut [0; 32]), Outcome::Done);
+    }
+
+    #[test]
+    fn each_product_is_read_from_what_it_says() {
+        for (whole, name, version) in [
+            ("OpenSSL 3.0.19 27 Jan 2026", "openssl", "3.0.19"),
+            ("OpenSSL 1.0.2k-fips  26 Jan 2017", "openssl", "1.0.2k-fips"),
+            ("OpenSSL 4.1.0-dev ", "openssl", "4.1.0-dev"),
+            ("LibreSSL 3.1.0", "libressl", "3.1.0"),
+            ("AWS-LC 5.12.0", "aws-lc", "5.12.0"),
+            ("AWS-LC FIPS 3.0.0", "aws-lc", "3.0.0"),
+            ("OpenSSL 1.1.1 (compatible; AWS-LC 1.30.0)", "aws-lc", "1.30.0"),
+            ("Tongsuo 8.4.0 1 Jan 2024", "tongsuo", "8.4.0"),
+        ] {
+            let product = read(whole).expect(whole);
+            assert_eq!((product.name.as_str(), product.version.as_str()), (name, version));
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_number_is_no_version() {
+        assert_eq!(read("BoringSSL"), None);
+        assert_eq!(read("OpenSSL 1.1.1 (compatible; BoringSSL)"), None);
+        assert_eq!(title("OpenSSL 1.1.1 (compatible; BoringSSL)"), "BoringSSL");
+    }
+
+    #[test]
+    fn an_openssl_whose_number_is_another_release_is_contradicted() {
+        let product = |whole| read(whole).unwrap();
+        for (whole, number) in [
+            ("OpenSSL 3.0.19 27 Jan 2026", 0x3000_0130),
+            ("OpenSSL 1.1.1w  11 Sep 2023", 0x1010_117f),
+            ("OpenSSL 4.1.0-dev ", 0x4010_0000),
+            ("LibreSSL 3.1.0", 0x2000_0000),
+            ("AWS-LC 5.12.0", 0x1010_107f),
+        ] {
+            assert_eq!(contradiction(&product(whole), Some(number)), None, "{whole}");
+        }
+        let why = contradiction(&product("OpenSSL 9.9.9 1 Apr 2099"), Some(0x1010_117f)).unwrap();
+        assert!(why.contains("OpenSSL 9.9.9") && why.ends_with("says 1.1"), "{why}");
+        assert_eq!(contradiction(&product("OpenSSL 1.0.2k-fips  26 Jan 2017"), None), None);
+    }
+
+    #[test]
+    fn the_interface_number_is_read_by_its_fields() {
+        assert_eq!(dotted(0x1010_107f), "1.1.1");
+        assert_eq!(dotted(0x1000_20ff), "1.0.2");
     }
 }

@@ -1,16 +1,18 @@
-//! What runs inside the clock: the calls that an application makes for one message of a cipher.
+//! What runs inside the clock: the calls for one message of a cipher, and the states of ciphers, message
+//! authentication codes (`gcry_mac_*`) and digests (`gcry_md_*`).
 
-use super::api::ctl;
-use super::cipher::State;
-use super::outcome::outcome;
-use crate::family::calls;
-use base::model::Mode;
-use contract::raw;
-use std::ffi::c_void;
+use crate::family::{calls, operations};
+use crate::gcrypt;
+use crate::gcrypt::{
+    BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, MacApi, MdApi, Opened, ctl, outcome,
+};
+use base::model::{Algorithm, Direction, Mode};
+use contract::{Table, raw};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 
 /// The table of a mode, whose messages are not all made of nonce and text.
-pub(super) fn of(mode: Mode, table: raw::Session) -> raw::Session {
+pub(crate) fn with_messages(mode: Mode, table: raw::Session) -> raw::Session {
     let message: raw::MessageFn = match mode {
         Mode::Ecb => message_ecb,
         Mode::Ccm => message_ccm,
@@ -36,7 +38,7 @@ macro_rules! messages {
         unsafe extern "C" fn $name(state: *mut c_void, m: *const raw::Message) -> i32 {
             // SAFETY: the session's own state; the message keeps the interface's rules.
             unsafe {
-                let ($state, $m) = (&*state.cast::<State>(), &*m);
+                let ($state, $m) = (&*state.cast::<CipherState>(), &*m);
                 calls!($($call),+)
             }
         }
@@ -99,7 +101,400 @@ unsafe extern "C" fn start_ecb(_state: *mut c_void, _nonce: *const u8) -> i32 {
 unsafe extern "C" fn start_eax(state: *mut c_void, nonce: *const u8) -> i32 {
     // SAFETY: the session's own state; the nonce has the algorithm's length.
     unsafe {
-        let state = &*state.cast::<State>();
+        let state = &*state.cast::<CipherState>();
         calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
+    }
+}
+// A cipher's state, and one call of the library's for each step of a message.
+
+/// An opened algorithm in one direction.
+///
+/// Streams have a handle of their own: up to 1.10.1 at least, setiv in GCM forgets to drop the part
+/// of a block that an unfinished message left in the authentication, so a message after a stream
+/// under the same handle would get a wrong tag. Two handles cost nothing inside the clock.
+pub(crate) struct CipherState {
+    pub(crate) message: Opened,
+    pub(crate) stream: Opened,
+    crypt: CryptFn,
+    set_nonce: BytesFn,
+    authenticate: BytesFn,
+    tag: TagFn,
+    ctl: CtlFn,
+    set_key: BytesFn,
+    key_len: usize,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// Encryption gets the tag, decryption checks it.
+#[derive(Clone, Copy)]
+enum TagFn {
+    Get(GetTagFn),
+    Check(BytesFn),
+}
+
+impl CipherState {
+    /// Takes over two handles that are opened for the algorithm.
+    pub(crate) fn new(
+        api: &CipherApi,
+        [message, stream]: [Opened; 2],
+        algorithm: &Algorithm,
+        direction: Direction,
+    ) -> Self {
+        let encrypts = direction == Direction::Encrypt;
+        Self {
+            message,
+            stream,
+            crypt: if encrypts { api.gcry_cipher_encrypt } else { api.gcry_cipher_decrypt },
+            // In counter mode setiv is accepted, and sets something that the mode never reads.
+            set_nonce: if algorithm.mode == Mode::Ctr {
+                api.gcry_cipher_setctr
+            } else {
+                api.gcry_cipher_setiv
+            },
+            authenticate: api.gcry_cipher_authenticate,
+            tag: if encrypts {
+                TagFn::Get(api.gcry_cipher_gettag)
+            } else {
+                TagFn::Check(api.gcry_cipher_checktag)
+            },
+            ctl: api.gcry_cipher_ctl,
+            set_key: api.gcry_cipher_setkey,
+            key_len: algorithm.key_len,
+            nonce_len: algorithm.nonce_len,
+            tag_len: algorithm.tag_len,
+        }
+    }
+
+    /// The table for the timing loop; `close` there frees the state.
+    pub(crate) fn into_session(self, mode: Mode, direction: Direction) -> raw::Session {
+        // Each call of the XTS functions is one data unit and raises the tweak by one.
+        let next_unit = if mode == Mode::Xts { raw::NEXT_UNIT } else { 0 };
+        // CCM has the lengths of a message in its first block; the SIVs go over it twice.
+        let streams = !matches!(mode, Mode::Ccm | Mode::Siv | Mode::GcmSiv);
+        let (flags, call) = (raw::IN_PLACE | next_unit, gcrypt::cipher_calls(mode, direction));
+        let table = Table::new(self, flags, call).streams_if(streams).rekeys(c"gcry_cipher_setkey");
+        with_messages(mode, table.raw())
+    }
+
+    /// # Safety
+    /// `nonce` has the algorithm's length.
+    #[inline]
+    pub(crate) unsafe fn set_nonce(&self, cipher: &Opened, nonce: *const u8) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.set_nonce)(cipher.handle, nonce.cast(), self.nonce_len) }
+    }
+
+    /// # Safety
+    /// `input` and `output` cover `len` bytes and are the same or do not overlap.
+    #[inline]
+    pub(crate) unsafe fn crypt(
+        &self,
+        cipher: &Opened,
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) -> Error {
+        // In place is asked for by a null input, not by equal pointers.
+        let (input, input_len) =
+            if ptr::eq(input, output) { (ptr::null(), 0) } else { (input, len) };
+        // SAFETY: the caller's promise.
+        unsafe { (self.crypt)(cipher.handle, output.cast(), len, input.cast(), input_len) }
+    }
+
+    /// # Safety
+    /// `m.aad` covers `m.aad_len` bytes.
+    #[inline]
+    pub(crate) unsafe fn authenticate(&self, m: &raw::Message) -> Error {
+        // SAFETY: the caller's promise.
+        if m.aad_len == 0 { 0 } else { unsafe { self.authenticate_always(m) } }
+    }
+
+    /// # Safety
+    /// As [`State::authenticate`].
+    #[inline]
+    pub(crate) unsafe fn authenticate_always(&self, m: &raw::Message) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.authenticate)(self.message.handle, m.aad.cast(), m.aad_len) }
+    }
+
+    /// The modes whose tag the ciphertext depends on: decryption is given the tag first, and
+    /// rejects the message itself.
+    ///
+    /// # Safety
+    /// The message keeps the interface's rules.
+    #[inline]
+    pub(crate) unsafe fn crypt_synthetic(&self, m: &raw::Message) -> Error {
+        let crypt = || {
+            // SAFETY: the caller's promise.
+            unsafe { self.crypt(&self.message, m.input, m.output, m.len) }
+        };
+        match self.tag {
+            TagFn::Get(_) => match crypt() {
+                // SAFETY: the caller's promise.
+                0 => unsafe { self.tag(m.tag) },
+                error => error,
+            },
+            TagFn::Check(_) => {
+                let command = ctl::SET_DECRYPTION_TAG;
+                // SAFETY: the command reads a tag of this length.
+                match unsafe { self.ctl(&self.message, command, m.tag.cast(), self.tag_len) } {
+                    0 => crypt(),
+                    error => error,
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `tag` has the algorithm's length and is writable for encryption.
+    #[inline]
+    pub(crate) unsafe fn tag(&self, tag: *mut u8) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.tag {
+                TagFn::Get(get) => get(self.message.handle, tag.cast(), self.tag_len),
+                TagFn::Check(check) => check(self.message.handle, tag.cast(), self.tag_len),
+            }
+        }
+    }
+
+    /// # Safety
+    /// `buffer` is what the command asks for.
+    #[inline]
+    pub(crate) unsafe fn ctl(
+        &self,
+        cipher: &Opened,
+        command: i32,
+        buffer: *mut c_void,
+        len: usize,
+    ) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.ctl)(cipher.handle, command, buffer, len) }
+    }
+
+    /// The lengths of a message of CCM.
+    #[inline]
+    pub(crate) fn set_lengths(&self, m: &raw::Message) -> Error {
+        let mut lengths = [m.len as u64, m.aad_len as u64, self.tag_len as u64];
+        let (buffer, size) = (lengths.as_mut_ptr().cast(), size_of_val(&lengths));
+        // SAFETY: the command reads three numbers.
+        unsafe { self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size) }
+    }
+
+    /// Back to the state after setkey.
+    #[inline]
+    pub(crate) fn reset(&self, cipher: &Opened) -> Error {
+        // SAFETY: the command takes no buffer.
+        unsafe { self.ctl(cipher, ctl::RESET, ptr::null_mut(), 0) }
+    }
+}
+
+operations! { impl for CipherState;
+    fn message(&mut self, m) {
+        calls!(
+            self.set_nonce(&self.message, m.nonce),
+            self.crypt(&self.message, m.input, m.output, m.len)
+        )
+    }
+
+    fn start(&mut self, nonce) {
+        calls!(self.set_nonce(&self.stream, nonce))
+    }
+
+    fn update(&mut self, input, output, len) {
+        calls!(self.crypt(&self.stream, input, output, len))
+    }
+
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.message.handle, key.cast(), self.key_len))
+    }
+}
+
+/// A MAC with its key set. Streams have a handle of their own, because setiv does not make a GMAC
+/// forget a message that was not finished; it does make it forget one that was.
+pub(crate) struct MacState {
+    mac: MacApi,
+    message: Opened,
+    stream: Opened,
+    key_len: usize,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// Why a MAC could not be opened.
+pub(crate) struct OpenFailure {
+    pub(crate) call: &'static str,
+    pub(crate) error: Error,
+}
+
+impl MacState {
+    /// Opens a MAC and sets its key, which for HMAC hashes both key pads.
+    pub(crate) fn open(
+        mac: MacApi,
+        number: c_int,
+        algorithm: &Algorithm,
+        key: &[u8],
+    ) -> Result<Self, OpenFailure> {
+        let open = || {
+            let mut handle = ptr::null_mut();
+            // SAFETY: `handle` is writable; flags 0: ordinary memory; no context is needed.
+            let error = unsafe { (mac.gcry_mac_open)(&raw mut handle, number, 0, ptr::null_mut()) };
+            if error != 0 {
+                return Err(OpenFailure { call: "gcry_mac_open", error });
+            }
+            let opened = Opened { handle, close: mac.gcry_mac_close };
+            // SAFETY: `key` covers its length.
+            match unsafe { (mac.gcry_mac_setkey)(handle, key.as_ptr().cast(), key.len()) } {
+                0 => Ok(opened),
+                error => Err(OpenFailure { call: "gcry_mac_setkey", error }),
+            }
+        };
+        let (message, stream) = (open()?, open()?);
+        let (nonce_len, tag_len) = (algorithm.nonce_len, algorithm.tag_len);
+        Ok(Self { mac, message, stream, key_len: key.len(), nonce_len, tag_len })
+    }
+
+    /// The table for the timing loop; `close` there frees the state.
+    pub(crate) fn into_session(self, mode: Mode) -> raw::Session {
+        // The inner digest of an HMAC is moved through memory allocated for it.
+        let flags = if mode == Mode::Hmac { raw::ALLOCATES } else { 0 };
+        let call = gcrypt::mac_calls(mode);
+        let table = Table::new(self, flags, call).parts().rekeys(c"gcry_mac_setkey").raw();
+        if mode != Mode::Gmac {
+            return table;
+        }
+        raw::Session { message: Some(message_with_nonce), start: Some(start_with_nonce), ..table }
+    }
+
+    #[inline]
+    fn reset(&self, handle: &Opened) -> Error {
+        // SAFETY: the command takes no buffer.
+        unsafe { (self.mac.gcry_mac_ctl)(handle.handle, ctl::RESET, ptr::null_mut(), 0) }
+    }
+
+    /// # Safety
+    /// `nonce` has the algorithm's length.
+    #[inline]
+    unsafe fn set_nonce(&self, handle: &Opened, nonce: *const u8) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.gcry_mac_setiv)(handle.handle, nonce.cast(), self.nonce_len) }
+    }
+
+    /// # Safety
+    /// `input` covers `len` bytes.
+    #[inline]
+    unsafe fn write(&self, handle: &Opened, input: *const u8, len: usize) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.gcry_mac_write)(handle.handle, input.cast(), len) }
+    }
+
+    /// # Safety
+    /// `tag` has the algorithm's length.
+    #[inline]
+    unsafe fn read(&self, handle: &Opened, tag: *mut u8) -> Error {
+        let mut len = self.tag_len;
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.gcry_mac_read)(handle.handle, tag.cast(), &raw mut len) }
+    }
+}
+
+operations! { impl for MacState;
+    fn message(&mut self, m) {
+        calls!(
+            self.reset(&self.message),
+            self.write(&self.message, m.input, m.len),
+            self.read(&self.message, m.tag),
+        )
+    }
+
+    fn start(&mut self, _nonce) {
+        outcome(self.reset(&self.stream))
+    }
+
+    fn update(&mut self, input, _output, len) {
+        outcome(self.write(&self.stream, input, len))
+    }
+
+    fn finish(&mut self, tag) {
+        outcome(self.read(&self.stream, tag))
+    }
+
+    fn rekey(&mut self, key) {
+        calls!((self.mac.gcry_mac_setkey)(self.message.handle, key.cast(), self.key_len))
+    }
+}
+
+unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: the session's own state; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<MacState>(), &*m);
+        calls!(
+            state.set_nonce(&state.message, m.nonce),
+            state.write(&state.message, m.input, m.len),
+            state.read(&state.message, m.tag),
+        )
+    }
+}
+
+unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: the session's own state; the nonce has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<MacState>();
+        calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
+    }
+}
+
+/// A digest.
+pub(crate) struct DigestState {
+    md: MdApi,
+    /// For streams; a whole message needs none.
+    stream: Opened,
+    algorithm: c_int,
+    len: usize,
+}
+
+impl DigestState {
+    /// Opens a digest of `len` bytes, which says whether the library has it.
+    pub(crate) fn open(md: MdApi, algorithm: c_int, len: usize) -> Result<Self, Error> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: `handle` is writable; flags 0: ordinary memory, no HMAC.
+        match unsafe { (md.gcry_md_open)(&raw mut handle, algorithm, 0) } {
+            0 => {
+                Ok(Self { md, stream: Opened { handle, close: md.gcry_md_close }, algorithm, len })
+            }
+            error => Err(error),
+        }
+    }
+
+    /// The table for the timing loop; `close` there frees the state.
+    pub(crate) fn into_session(self) -> raw::Session {
+        Table::new(self, 0, c"gcry_md_hash_buffer").parts().raw()
+    }
+}
+
+operations! { impl for DigestState;
+    fn message(&mut self, m) {
+        (self.md.gcry_md_hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
+        raw::OK
+    }
+
+    fn start(&mut self, _nonce) {
+        (self.md.gcry_md_reset)(self.stream.handle);
+        raw::OK
+    }
+
+    fn update(&mut self, input, _output, len) {
+        (self.md.gcry_md_write)(self.stream.handle, input.cast(), len);
+        raw::OK
+    }
+
+    fn finish(&mut self, tag) {
+        let digest = (self.md.gcry_md_read)(self.stream.handle, self.algorithm);
+        if digest.is_null() {
+            return raw::FAILED;
+        }
+        ptr::copy_nonoverlapping(digest, tag, self.len);
+        raw::OK
     }
 }

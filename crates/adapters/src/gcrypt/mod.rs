@@ -1,23 +1,13 @@
-//! libgcrypt through its public C functions. `README.md` beside this file says which, and why.
+//! libgcrypt through its public C functions: attaching it, its functions and errors, and what it calls the
+//! algorithms. `README.md` beside this file says which functions, and why.
 
-mod api;
-mod cipher;
-mod digest;
-mod handle;
-mod mac;
 mod messages;
-mod names;
-mod numbers;
-mod outcome;
-#[cfg(test)]
-mod tests;
 
-use crate::family::{self, Attached, Family};
-use api::{Api, Error, ctl, err, error_code};
-use base::model::{Algorithm, Kind, Mode, Primitive};
-use contract::loader::{LoadError, SharedObject};
-use contract::{OpenError, raw};
-use handle::Opened;
+use crate::family;
+use crate::family::{Attached, Family, c_concat};
+use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
+use contract::loader::{LoadError, Missing, SharedObject};
+use contract::{OpenError, functions, raw};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -115,24 +105,25 @@ fn absent(algorithm: &Algorithm) -> OpenError {
 impl Request<'_> {
     fn cipher(&self) -> Result<raw::Session, OpenError> {
         let algorithm = self.algorithm;
-        let numbers = numbers::cipher(algorithm).ok_or_else(|| absent(algorithm))?;
+        let numbers = cipher_number(algorithm).ok_or_else(|| absent(algorithm))?;
         let handles = [self.keyed(numbers)?, self.keyed(numbers)?];
-        let state = cipher::State::new(&self.library.cipher, handles, algorithm, self.direction);
+        let state =
+            messages::CipherState::new(&self.library.cipher, handles, algorithm, self.direction);
         Ok(state.into_session(algorithm.mode, self.direction))
     }
 
     fn digest(&self) -> Result<raw::Session, OpenError> {
-        let number = numbers::digest(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
+        let number = digest_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
         let md = self.library.md.ok_or_else(|| missing("gcry_md_*"))?;
-        let state = digest::State::open(md, number, self.algorithm.tag_len)
+        let state = messages::DigestState::open(md, number, self.algorithm.tag_len)
             .map_err(|error| self.library.open_error("gcry_md_open", error))?;
         Ok(state.into_session())
     }
 
     fn mac(&self) -> Result<raw::Session, OpenError> {
-        let number = numbers::mac(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
+        let number = mac_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
         let mac = self.library.mac.ok_or_else(|| missing("gcry_mac_*"))?;
-        let state = mac::State::open(mac, number, self.algorithm, self.key)
+        let state = messages::MacState::open(mac, number, self.algorithm, self.key)
             .map_err(|failure| self.library.open_error(failure.call, failure.error))?;
         Ok(state.into_session(self.algorithm.mode))
     }
@@ -159,7 +150,7 @@ impl Request<'_> {
 
 impl Api {
     /// OCB's tag length goes into its first block (RFC 7253 §4.2), so it is said before the nonce.
-    fn set_tag_len(&self, handle: api::Handle, tag_len: usize) -> Result<(), OpenError> {
+    fn set_tag_len(&self, handle: Handle, tag_len: usize) -> Result<(), OpenError> {
         let mut len = c_int::try_from(tag_len).expect("tags are a few bytes");
         // SAFETY: the command takes an int.
         let error = unsafe {
@@ -197,4 +188,354 @@ impl Api {
 
 fn missing(functions: &str) -> OpenError {
     OpenError::Unsupported(format!("this libgcrypt does not export {functions}"))
+}
+// What `gcrypt.h` calls the algorithms: its enumerations as numbers.
+
+/// Cipher and mode in `enum gcry_cipher_algos` and `enum gcry_cipher_modes`. Whether the loaded
+/// version has them, `gcry_cipher_open` says.
+fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
+    let mode = match algorithm.mode {
+        Mode::Ecb => 1,
+        Mode::Cfb => 2,
+        Mode::Cbc => 3,
+        Mode::Stream => 4,
+        Mode::Ofb => 5,
+        Mode::Ctr => 6,
+        Mode::Ccm => 8,
+        Mode::Gcm => 9,
+        Mode::Poly1305 => 10,
+        Mode::Ocb => 11,
+        Mode::Cfb8 => 12,
+        Mode::Xts => 13,
+        Mode::Eax => 14,
+        Mode::Siv => 15,
+        Mode::GcmSiv => 16,
+        _ => return None,
+    };
+    // XTS and SIV keys are two keys of the cipher.
+    let keys = if matches!(algorithm.mode, Mode::Xts | Mode::Siv) { 2 } else { 1 };
+    let cipher = match (algorithm.cipher, algorithm.key_len / keys) {
+        (Primitive::TripleDes, 24) => 2,
+        (Primitive::Aes, 16) => 7,
+        (Primitive::Aes, 24) => 8,
+        (Primitive::Aes, 32) => 9,
+        (Primitive::Camellia, 16) => 310,
+        (Primitive::Camellia, 24) => 311,
+        (Primitive::Camellia, 32) => 312,
+        (Primitive::ChaCha20, 32) => 316,
+        (Primitive::Sm4, 16) => 318,
+        (Primitive::Aria, 16) => 319,
+        (Primitive::Aria, 24) => 320,
+        (Primitive::Aria, 32) => 321,
+        _ => return None,
+    };
+    Some((cipher, mode))
+}
+
+/// A digest in `enum gcry_md_algos`.
+fn digest_number(algorithm: &Algorithm) -> Option<c_int> {
+    Some(match algorithm.cipher {
+        Primitive::Sha256 => 8,
+        Primitive::Sha384 => 9,
+        Primitive::Sha512 => 10,
+        Primitive::Sha3_256 => 313,
+        Primitive::Sha3_384 => 314,
+        Primitive::Sha3_512 => 315,
+        Primitive::Blake2b => 318,
+        _ => return None,
+    })
+}
+
+/// A message authentication code in `enum gcry_mac_algos`. GMAC takes the length of the key from
+/// the key.
+fn mac_number(algorithm: &Algorithm) -> Option<c_int> {
+    Some(match (algorithm.mode, algorithm.cipher) {
+        (Mode::Hmac, Primitive::Sha256) => 101,
+        (Mode::Hmac, Primitive::Sha512) => 103,
+        (Mode::Hmac, Primitive::Sha384) => 104,
+        (Mode::Gmac, Primitive::Aes) => 401,
+        (Mode::OneTimeMac, Primitive::Poly1305) => 501,
+        _ => return None,
+    })
+}
+// Which of the library's functions a message calls, for readers; macros of `gcrypt.h` by their
+// names there.
+
+/// One list for each direction: what the two have in common, then what differs.
+macro_rules! lists {
+    ($direction:expr, $before:literal, $encrypt:literal, $decrypt:literal) => {
+        if $direction == Direction::Encrypt {
+            c_concat!($before, "gcry_cipher_encrypt", $encrypt)
+        } else {
+            c_concat!($before, $decrypt)
+        }
+    };
+}
+
+/// The functions that a message of a cipher calls, in order.
+fn cipher_calls(mode: Mode, direction: Direction) -> &'static CStr {
+    match mode {
+        Mode::Ecb => lists!(direction, "", "", "gcry_cipher_decrypt"),
+        Mode::Ctr => lists!(direction, "gcry_cipher_setctr, ", "", "gcry_cipher_decrypt"),
+        Mode::Gcm | Mode::Poly1305 => lists!(
+            direction,
+            "gcry_cipher_setiv, gcry_cipher_authenticate, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_decrypt, gcry_cipher_checktag"
+        ),
+        Mode::Ccm => lists!(
+            direction,
+            "gcry_cipher_setiv, gcry_cipher_ctl(GCRYCTL_SET_CCM_LENGTHS), gcry_cipher_authenticate, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_decrypt, gcry_cipher_checktag"
+        ),
+        Mode::Ocb => lists!(
+            direction,
+            "gcry_cipher_setiv, gcry_cipher_authenticate, gcry_cipher_final, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_decrypt, gcry_cipher_checktag"
+        ),
+        Mode::Eax => lists!(
+            direction,
+            "gcry_cipher_reset, gcry_cipher_setiv, gcry_cipher_authenticate, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_decrypt, gcry_cipher_checktag"
+        ),
+        Mode::Siv => lists!(
+            direction,
+            "gcry_cipher_reset, gcry_cipher_authenticate, gcry_cipher_setiv, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_set_decryption_tag, gcry_cipher_decrypt"
+        ),
+        Mode::GcmSiv => lists!(
+            direction,
+            "gcry_cipher_reset, gcry_cipher_setiv, gcry_cipher_authenticate, ",
+            ", gcry_cipher_gettag",
+            "gcry_cipher_set_decryption_tag, gcry_cipher_decrypt"
+        ),
+        _ => lists!(direction, "gcry_cipher_setiv, ", "", "gcry_cipher_decrypt"),
+    }
+}
+
+/// The functions that a message of a MAC calls, in order.
+fn mac_calls(mode: Mode) -> &'static CStr {
+    match mode {
+        Mode::Gmac => c"gcry_mac_setiv, gcry_mac_write, gcry_mac_read",
+        _ => c"gcry_mac_reset, gcry_mac_write, gcry_mac_read",
+    }
+}
+// The library's errors as return codes of the adapter interface.
+
+/// A `gcry_error_t` as a return code of the interface: 0 is done, a wrong tag is told from other
+/// errors, everything else stays as it is. Errors carry their source in bits 24 to 31, so that none
+/// of them is one of the interface's own small numbers; one without a source would be.
+#[inline]
+fn outcome(error: Error) -> i32 {
+    match error {
+        0 => raw::OK,
+        e if error_code(e) == err::CHECKSUM => raw::REJECTED,
+        1..=3 => raw::FAILED,
+        e => e.cast_signed(),
+    }
+}
+// A handle of the library's: closed when dropped.
+
+/// A `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t` with the function that closes it.
+struct Opened {
+    handle: Handle,
+    close: CloseFn,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from the library and is closed nowhere else.
+        unsafe { (self.close)(self.handle) }
+    }
+}
+// The functions and numbers of `gcrypt.h` that the adapter uses.
+
+/// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.
+type Handle = *mut c_void;
+/// `gcry_error_t`: 0, or a source in bits 24..31 and a code in the low 16 bits.
+type Error = u32;
+/// `gcry_cipher_encrypt` and `gcry_cipher_decrypt`: handle, out, outsize, in, inlen.
+type CryptFn = unsafe extern "C" fn(Handle, *mut c_void, usize, *const c_void, usize) -> Error;
+/// `gcry_cipher_setkey`, `_setiv`, `_setctr`, `_authenticate`, `_checktag` and `gcry_mac_setkey`,
+/// `_setiv`, `_write`: handle, bytes, length.
+type BytesFn = unsafe extern "C" fn(Handle, *const c_void, usize) -> Error;
+/// `gcry_cipher_gettag`: handle, buffer, length.
+type GetTagFn = unsafe extern "C" fn(Handle, *mut c_void, usize) -> Error;
+/// `gcry_cipher_ctl` and `gcry_mac_ctl`: handle, command, buffer, length.
+type CtlFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
+
+/// `gcry_cipher_close`, `gcry_md_close`, `gcry_mac_close`.
+type CloseFn = unsafe extern "C" fn(Handle);
+
+/// `enum gcry_ctl_cmds`
+pub(crate) mod ctl {
+    use std::ffi::c_int;
+
+    pub(crate) const RESET: c_int = 4;
+    pub(crate) const FINALIZE: c_int = 5;
+    pub(crate) const DISABLE_SECMEM: c_int = 37;
+    pub(crate) const INITIALIZATION_FINISHED: c_int = 38;
+    pub(crate) const INITIALIZATION_FINISHED_P: c_int = 39;
+    pub(crate) const SET_CCM_LENGTHS: c_int = 69;
+    pub(crate) const SET_TAGLEN: c_int = 75;
+    pub(crate) const SET_DECRYPTION_TAG: c_int = 80;
+}
+
+/// `gpg_err_code_t`, the low 16 bits of an [`Error`].
+pub(crate) mod err {
+    pub(crate) const DIGEST_ALGO: u32 = 5;
+    pub(crate) const CHECKSUM: u32 = 10;
+    pub(crate) const CIPHER_ALGO: u32 = 12;
+    pub(crate) const NOT_SUPPORTED: u32 = 60;
+    pub(crate) const NOT_IMPLEMENTED: u32 = 69;
+    pub(crate) const INV_CIPHER_MODE: u32 = 71;
+    pub(crate) const MAC_ALGO: u32 = 197;
+}
+
+/// The code within an error.
+fn error_code(error: Error) -> u32 {
+    error & 0xffff
+}
+
+functions! {
+    /// Ciphers, and what errors are in words.
+    struct CipherApi {
+        /// Handle, cipher, mode, flags.
+        gcry_cipher_open: fn(*mut Handle, c_int, c_int, u32) -> Error;
+        gcry_cipher_close: fn(Handle);
+        gcry_cipher_setkey: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_setiv: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_setctr: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_authenticate: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_encrypt: fn(Handle, *mut c_void, usize, *const c_void, usize) -> Error;
+        gcry_cipher_decrypt: fn(Handle, *mut c_void, usize, *const c_void, usize) -> Error;
+        gcry_cipher_gettag: fn(Handle, *mut c_void, usize) -> Error;
+        gcry_cipher_checktag: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        gcry_strerror: fn(Error) -> *const c_char;
+    }
+}
+
+functions! {
+    /// Digests.
+    struct MdApi {
+        /// Handle, algorithm, flags.
+        gcry_md_open: fn(*mut Handle, c_int, u32) -> Error;
+        gcry_md_close: fn(Handle);
+        /// Algorithm, digest, buffer, length.
+        gcry_md_hash_buffer: fn(c_int, *mut c_void, *const c_void, usize);
+        gcry_md_reset: fn(Handle);
+        gcry_md_write: fn(Handle, *const c_void, usize);
+        /// Handle, algorithm; the digest stays the handle's.
+        gcry_md_read: fn(Handle, c_int) -> *const u8;
+    }
+}
+
+functions! {
+    /// Message authentication codes.
+    struct MacApi {
+        /// Handle, algorithm, flags, context.
+        gcry_mac_open: fn(*mut Handle, c_int, u32, *mut c_void) -> Error;
+        gcry_mac_close: fn(Handle);
+        gcry_mac_setkey: fn(Handle, *const c_void, usize) -> Error;
+        gcry_mac_setiv: fn(Handle, *const c_void, usize) -> Error;
+        gcry_mac_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        gcry_mac_write: fn(Handle, *const c_void, usize) -> Error;
+        /// Handle, buffer, its length in and the code's out.
+        gcry_mac_read: fn(Handle, *mut c_void, *mut usize) -> Error;
+    }
+}
+
+/// The library's functions.
+#[derive(Clone, Copy)]
+struct Api {
+    cipher: CipherApi,
+    /// `None` when one of the functions is missing.
+    md: Option<MdApi>,
+    /// `None` before 1.6, which brought them.
+    mac: Option<MacApi>,
+}
+
+impl Api {
+    fn of(object: &SharedObject) -> Result<Self, Missing> {
+        let (md, mac) = (MdApi::of(object).ok(), MacApi::of(object).ok());
+        Ok(Self { cipher: CipherApi::of(object)?, md, mac })
+    }
+
+    /// The library's words for an error.
+    fn words(&self, error: Error) -> String {
+        // SAFETY: takes any number.
+        let text = unsafe { (self.cipher.gcry_strerror)(error) };
+        if text.is_null() {
+            return format!("error {error:#x}");
+        }
+        // SAFETY: gcry_strerror gives a static NUL-terminated string.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcrypt::err;
+    use crate::testing::GCRYPT;
+    use base::model::Direction;
+    use contract::{Outcome, raw};
+    use testing::trial::open;
+
+    // What there is to test of the library besides `testing`.
+
+    #[test]
+    fn the_stream_of_a_counter_mode_is_its_message_in_pieces() {
+        let mut session = open(&*GCRYPT.library().unwrap(), "aes-256-ctr", Direction::Encrypt);
+        // The counter runs over from its last 128-bit value to zero on the way.
+        let nonce = [0xff; 16];
+        let (mut whole, mut pieces) = ([8; 1000], [8; 1000]);
+        assert_eq!(session.message_in_place(&nonce, &[], &mut whole, &mut []), Outcome::Done);
+        assert_eq!(session.start(&nonce), Outcome::Done);
+        for piece in pieces.chunks_mut(77) {
+            assert_eq!(session.update_in_place(piece), Outcome::Done);
+        }
+        assert_eq!(whole, pieces);
+    }
+
+    #[test]
+    fn modes_that_need_the_whole_message_have_no_streams() {
+        let library = GCRYPT.library().unwrap();
+        for (name, streams) in [
+            ("aes-128-ccm", false),
+            ("aes-128-siv", false),
+            ("aes-128-gcm-siv", false),
+            ("aes-128-gcm", true),
+        ] {
+            assert_eq!(open(&*library, name, Direction::Encrypt).has_stream(), streams, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_broken_block_is_the_librarys_own_error() {
+        let mut session = open(&*GCRYPT.library().unwrap(), "aes-128-cbc", Direction::Encrypt);
+        let outcome = session.message_in_place(&[2; 16], &[], &mut [0; 17], &mut []);
+        assert!(
+            matches!(outcome, Outcome::Error(code) if code.cast_unsigned() >> 24 == 1),
+            "{outcome:?}"
+        );
+    }
+
+    #[test]
+    fn only_a_wrong_tag_is_a_rejection() {
+        let from_gcrypt = |code: u32| 1 << 24 | code;
+        assert_eq!(outcome(0), raw::OK);
+        assert_eq!(outcome(from_gcrypt(err::CHECKSUM)), raw::REJECTED);
+        assert_eq!(outcome(from_gcrypt(139)), (1 << 24) + 139);
+    }
+
+    #[test]
+    fn an_error_without_a_source_is_never_taken_for_the_interfaces_own_code() {
+        assert!((1..=3).all(|error| outcome(error) == raw::FAILED));
+    }
 }

@@ -1,24 +1,15 @@
-//! GNU Nettle through its public C functions. `README.md` beside this file says which, and why.
+//! GNU Nettle through its public C functions: attaching it, what is used of its headers, digests, HMAC and
+//! GMAC. `README.md` beside this file says which functions, and why.
 
-mod aead;
-mod api;
-mod block;
-mod ccm;
-mod chacha;
-mod digest;
-mod joined;
-mod parts;
-#[cfg(test)]
-mod tests;
-mod xts;
+mod modes;
+mod steps;
 
-use crate::aligned::Aligned;
-use crate::family::{self, Attached, Family};
-use api::{CipherMeta, meta};
+use crate::family;
+use crate::family::{Aligned, Attached, Family, In, Out, operations};
 use base::model::{Kind, Mode, Primitive};
 use contract::loader::SharedObject;
-use contract::{OpenError, raw};
-use std::ffi::c_int;
+use contract::{OpenError, Table, raw};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Attaches a Nettle of any version from 3.0 on.
 ///
@@ -61,12 +52,16 @@ unsafe impl Family for Nettle {
 /// `None`: the library lacks one of the functions, or has no such algorithm.
 fn open(request: &Request<'_>) -> Option<raw::Session> {
     match (request.algorithm.mode, request.algorithm.kind) {
-        (Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Cfb8 | Mode::Ctr, _) => block::open(request),
-        (Mode::Xts, _) => xts::open(request),
-        (Mode::Stream, _) => chacha::open(request),
-        (Mode::Gcm | Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Poly1305, _) => aead::open(request),
-        (Mode::Siv | Mode::GcmSiv, _) => joined::open(request),
-        (Mode::Hmac | Mode::Gmac, _) | (Mode::None, Kind::Digest) => digest::open(request),
+        (Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Cfb8 | Mode::Ctr, _) => {
+            modes::open_block(request)
+        }
+        (Mode::Xts, _) => modes::open_xts(request),
+        (Mode::Stream, _) => modes::open_chacha(request),
+        (Mode::Gcm | Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Poly1305, _) => {
+            steps::open_aead(request)
+        }
+        (Mode::Siv | Mode::GcmSiv, _) => modes::open_joined(request),
+        (Mode::Hmac | Mode::Gmac, _) | (Mode::None, Kind::Digest) => open_digest(request),
         _ => None,
     }
 }
@@ -107,7 +102,7 @@ impl Request<'_> {
 }
 
 /// A block cipher's key schedule.
-fn schedule(cipher: &CipherMeta, set_key: api::SetFn, key: &[u8]) -> Aligned {
+fn schedule(cipher: &CipherMeta, set_key: SetFn, key: &[u8]) -> Aligned {
     assert!(key.len() >= cipher.key_size as usize, "the key is the cipher's");
     let mut context = Aligned::zeroed(cipher.context_size as usize);
     // SAFETY: the context has the size that the library says, the key as well.
@@ -119,4 +114,348 @@ fn schedule(cipher: &CipherMeta, set_key: api::SetFn, key: &[u8]) -> Aligned {
 /// version: four times the largest one that is used (`struct gcm_key` of Nettle 3, 4096 bytes).
 fn plenty() -> Aligned {
     Aligned::zeroed(16 << 10)
+}
+// Digests, HMAC, and GMAC, which is GCM's `update` without a message.
+
+/// What a stream begins with. A digest is ready again after each message, with its key.
+#[derive(Clone, Copy)]
+enum Begin {
+    /// Digests: `init`.
+    Init(InitFn),
+    /// HMAC: nothing sets it back but a finished message.
+    Finish,
+    /// GMAC: the nonce.
+    Nonce(SetFn),
+}
+
+struct DigestState {
+    context: Aligned,
+    begin: Begin,
+    update: UpdateFn,
+    digest: DigestFn,
+    tag_len: usize,
+    /// A stream was begun and not finished.
+    open: bool,
+}
+
+/// Opens a digest or authentication code.
+fn open_digest(request: &Request<'_>) -> Option<raw::Session> {
+    let (state, words) = match request.algorithm.mode {
+        Mode::Gmac => gmac(request)?,
+        Mode::Hmac => hmac(request)?,
+        _ => hash(request)?,
+    };
+    // GCM takes associated data in whole blocks but for the last part, and a part does not know
+    // whether it is the last: there are no parts of a GMAC.
+    let parts = !matches!(state.begin, Begin::Nonce(_));
+    Some(Table::new(state, raw::IN_PLACE, words).parts_if(parts).raw())
+}
+
+fn hash_name(primitive: Primitive) -> Option<&'static str> {
+    Some(match primitive {
+        Primitive::Sha256 => "sha256",
+        Primitive::Sha384 => "sha384",
+        Primitive::Sha512 => "sha512",
+        Primitive::Sha3_256 => "sha3_256",
+        Primitive::Sha3_384 => "sha3_384",
+        Primitive::Sha3_512 => "sha3_512",
+        _ => return None,
+    })
+}
+
+fn hash(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
+    let name = hash_name(request.algorithm.cipher)?;
+    let hash: &HashMeta = meta(&request.library.object, &format!("nettle_{name}"))?;
+    let tag_len = request.algorithm.tag_len;
+    if hash.digest_size as usize != tag_len {
+        return None;
+    }
+    let mut context = Aligned::zeroed(hash.context_size as usize);
+    // SAFETY: the context has the size that the library says; the digest function is of the
+    // version that was asked for.
+    let digest = unsafe {
+        (hash.init)(context.as_mut_ptr());
+        DigestFn::new(hash.digest, request.library.major)
+    };
+    let state = DigestState {
+        context,
+        begin: Begin::Init(hash.init),
+        update: hash.update,
+        digest,
+        tag_len,
+        open: false,
+    };
+    Some((state, c"nettle_hash.update, nettle_hash.digest"))
+}
+
+fn hmac(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
+    let name = hash_name(request.algorithm.cipher)?;
+    let mac: &MacMeta = meta(&request.library.object, &format!("nettle_hmac_{name}"))?;
+    let tag_len = request.algorithm.tag_len;
+    if [mac.digest_size as usize, mac.key_size as usize] != [tag_len, request.key.len()] {
+        return None;
+    }
+    let mut context = Aligned::zeroed(mac.context_size as usize);
+    // SAFETY: as in `hash`; the key has the size that the library says.
+    let digest = unsafe {
+        (mac.set_key)(context.as_mut_ptr(), request.key.as_ptr());
+        DigestFn::new(mac.digest, request.library.major)
+    };
+    let state = DigestState {
+        context,
+        begin: Begin::Finish,
+        update: mac.update,
+        digest,
+        tag_len,
+        open: false,
+    };
+    Some((state, c"nettle_mac.update, nettle_mac.digest"))
+}
+
+fn gmac(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
+    let aead: &AeadMeta =
+        meta(&request.library.object, &format!("nettle_gcm_{}", request.cipher_name()?))?;
+    let algorithm = request.algorithm;
+    let lens = [aead.key_size, aead.nonce_size, aead.digest_size].map(|n| n as usize);
+    if lens != [algorithm.key_len, algorithm.nonce_len, algorithm.tag_len] {
+        return None;
+    }
+    let mut context = Aligned::zeroed(aead.context_size as usize);
+    // SAFETY: as in `hmac`.
+    let digest = unsafe {
+        (aead.set_encrypt_key)(context.as_mut_ptr(), request.key.as_ptr());
+        DigestFn::new(aead.digest, request.library.major)
+    };
+    let state = DigestState {
+        context,
+        begin: Begin::Nonce(aead.set_nonce),
+        update: aead.update,
+        digest,
+        tag_len: algorithm.tag_len,
+        open: false,
+    };
+    Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
+}
+
+operations! { impl for DigestState;
+    fn message(&mut self, m) {
+        if self.open {
+            self.set_back();
+        }
+        let context = self.context.as_mut_ptr();
+        if let Begin::Nonce(set) = self.begin {
+            set(context, m.nonce);
+        }
+        (self.update)(context, m.len, m.input);
+        self.digest.call(context, self.tag_len, m.tag);
+        raw::OK
+    }
+
+    fn start(&mut self, _nonce) {
+        if self.open {
+            self.set_back();
+        }
+        self.open = true;
+        raw::OK
+    }
+
+    fn update(&mut self, input, _output, len) {
+        (self.update)(self.context.as_mut_ptr(), len, input);
+        raw::OK
+    }
+
+    fn finish(&mut self, tag) {
+        self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag);
+        self.open = false;
+        raw::OK
+    }
+}
+
+impl DigestState {
+    /// Leaves a stream that was not finished.
+    fn set_back(&mut self) {
+        let (context, mut tag) = (self.context.as_mut_ptr(), [0; 64]);
+        // SAFETY: the context is the functions' own; no tag is longer than sixty-four bytes.
+        unsafe {
+            match self.begin {
+                Begin::Init(init) => init(context),
+                Begin::Finish => self.digest.call(context, self.tag_len, tag.as_mut_ptr()),
+                // Each message begins with its nonce, and there are no parts.
+                Begin::Nonce(_) => {}
+            }
+        }
+        self.open = false;
+    }
+}
+// What the adapter uses of Nettle's headers (`nettle-meta.h`, `nettle-types.h` and one for each
+// mode). Lengths come before the bytes that they count, and nothing returns an error: what is not
+// allowed is an assertion, which ends the process.
+
+/// `nettle_set_key_func`, also the type of `set_nonce`: context, bytes.
+type SetFn = unsafe extern "C" fn(*mut c_void, In);
+/// `nettle_cipher_func`: context, length, destination, source; any number of blocks.
+type CipherFn = unsafe extern "C" fn(*const c_void, usize, Out, In);
+/// `nettle_crypt_func`: as [`CipherFn`], with a context that changes.
+type CryptFn = unsafe extern "C" fn(*mut c_void, usize, Out, In);
+/// `nettle_hash_init_func`
+type InitFn = unsafe extern "C" fn(*mut c_void);
+/// `nettle_hash_update_func`: context, length, bytes.
+type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, In);
+/// `nettle_memeql_sec`: 1 when equal, in constant time.
+type EqualFn = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
+/// `nettle_cbc_encrypt` and its like: context, block function, size of a block, IV, length,
+/// destination, source. The IV is kept up to date.
+type ModeFn = unsafe extern "C" fn(*const c_void, CipherFn, usize, Out, usize, Out, In);
+
+/// `struct nettle_cipher`
+#[repr(C)]
+struct CipherMeta {
+    name: *const c_char,
+    context_size: c_uint,
+    block_size: c_uint,
+    key_size: c_uint,
+    set_encrypt_key: SetFn,
+    set_decrypt_key: SetFn,
+    encrypt: CipherFn,
+    decrypt: CipherFn,
+}
+
+/// `struct nettle_hash`
+#[repr(C)]
+struct HashMeta {
+    name: *const c_char,
+    context_size: c_uint,
+    digest_size: c_uint,
+    block_size: c_uint,
+    init: InitFn,
+    update: UpdateFn,
+    digest: *const c_void,
+}
+
+/// `struct nettle_mac`
+#[repr(C)]
+struct MacMeta {
+    name: *const c_char,
+    context_size: c_uint,
+    digest_size: c_uint,
+    key_size: c_uint,
+    set_key: SetFn,
+    update: UpdateFn,
+    digest: *const c_void,
+}
+
+/// `struct nettle_aead`
+#[repr(C)]
+struct AeadMeta {
+    name: *const c_char,
+    context_size: c_uint,
+    block_size: c_uint,
+    key_size: c_uint,
+    nonce_size: c_uint,
+    digest_size: c_uint,
+    set_encrypt_key: SetFn,
+    set_decrypt_key: SetFn,
+    set_nonce: SetFn,
+    update: UpdateFn,
+    encrypt: CryptFn,
+    decrypt: CryptFn,
+    digest: *const c_void,
+}
+
+/// `nettle_hash_digest_func`, which lost the length in Nettle 4: always the whole digest.
+#[derive(Clone, Copy)]
+enum DigestFn {
+    /// Nettle 2 and 3: context, length, destination.
+    Part(unsafe extern "C" fn(*mut c_void, usize, Out)),
+    /// Nettle 4: context, destination.
+    Whole(unsafe extern "C" fn(*mut c_void, Out)),
+}
+
+impl DigestFn {
+    /// # Safety
+    /// `function` is a `nettle_hash_digest_func` of a Nettle of that major version.
+    unsafe fn new(function: *const c_void, major: c_int) -> Self {
+        // SAFETY: the caller's; a function pointer is as large as a data pointer.
+        unsafe {
+            if major < 4 {
+                Self::Part(std::mem::transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn(*mut c_void, usize, Out),
+                >(function))
+            } else {
+                Self::Whole(std::mem::transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn(*mut c_void, Out),
+                >(function))
+            }
+        }
+    }
+
+    /// # Safety
+    /// `context` is the function's, `tag` covers `len` bytes, which is the whole digest.
+    #[inline]
+    unsafe fn call(self, context: *mut c_void, len: usize, tag: *mut u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::Part(digest) => digest(context, len, tag),
+                Self::Whole(digest) => digest(context, tag),
+            }
+        }
+    }
+}
+
+/// A static struct of the library's; lives as long as it.
+fn meta<T>(object: &SharedObject, name: &str) -> Option<&'static T> {
+    // SAFETY: the symbol's address is that of a struct that is never changed nor unloaded; the
+    // callers name symbols of the type.
+    unsafe { object.function::<*const T>(name)?.as_ref() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::NETTLE;
+    use base::model::{Algorithm, Direction};
+    use contract::{OpenError, Outcome};
+    use testing::trial::open;
+
+    #[test]
+    fn what_the_library_would_abort_on_is_an_error() {
+        let library = NETTLE.library().unwrap();
+        for (name, len) in [("aes-128-cbc", 17), ("aes-128-ecb", 8), ("aes-128-xts", 15)] {
+            let mut session = open(&*library, name, Direction::Encrypt);
+            let nonce = vec![0; session.algorithm().nonce_len];
+            let outcome = session.message_in_place(&nonce, &[], &mut vec![0; len], &mut []);
+            assert!(matches!(outcome, Outcome::Error(_)), "{name}: {outcome:?}");
+        }
+        let mut session = open(&*library, "aes-256-ctr", Direction::Encrypt);
+        assert_eq!(session.start(&[0; 16]), Outcome::Done);
+        assert_eq!(session.update_in_place(&mut [0; 17]), Outcome::Done);
+        assert!(matches!(session.update_in_place(&mut [0; 16]), Outcome::Error(_)));
+        for name in ["aes-128-gcm", "aes-256-eax"] {
+            let mut session = open(&*library, name, Direction::Encrypt);
+            assert_eq!(session.start(&vec![0; session.algorithm().nonce_len]), Outcome::Done);
+            let outcome = session.update_in_place(&mut [0; 17]);
+            assert!(matches!(outcome, Outcome::Error(_)), "{name}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_say_what_they_call_and_which_of_them_copy() {
+        let library = NETTLE.library().unwrap();
+        let calls = |name, direction| open(&*library, name, direction).calls().unwrap();
+        assert_eq!(calls("camellia-128-cbc", Direction::Encrypt), "nettle_cbc_encrypt");
+        assert!(calls("aes-128-gcm", Direction::Decrypt).ends_with(", nettle_memeql_sec"));
+        let siv = open(&*library, "aes-128-siv", Direction::Encrypt);
+        assert!(siv.copies() && !siv.allocates());
+        assert!(!open(&*library, "aes-256-ccm", Direction::Encrypt).copies());
+    }
+
+    #[test]
+    fn raw_poly1305_is_unsupported_for_a_reason() {
+        let poly1305 = Algorithm::find("poly1305").unwrap();
+        let error =
+            NETTLE.library().unwrap().open(poly1305, Direction::Digest, &[1; 32]).unwrap_err();
+        assert!(matches!(error, OpenError::Unsupported(why) if why.contains("Poly1305-AES")));
+    }
 }

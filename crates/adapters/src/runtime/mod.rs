@@ -1,24 +1,22 @@
-//! Languages' runtimes: Go, Node, Python, Java. Their code runs in a process of its own, a small program in the language
-//! (`runtimes/` of the source), which the worker asks over pipes. `README.md` beside this file has the protocol.
+//! Languages' runtimes: Go, Node, Python, Java. Their code runs in a process of its own, a small program in
+//! the language (`runtimes/` of the source), which the worker asks over pipes: attaching it, its sessions,
+//! the pipes. `README.md` beside this file has the protocol.
 
-mod java;
-mod link;
 mod programs;
-mod session;
-#[cfg(test)]
-mod tests;
-
-pub use link::RUNTIME_ENDED;
-pub use programs::{Places, Program, names, prepare};
 
 use crate::family::has_direction;
 use base::model::{Algorithm, Direction};
 use contract::loader::LoadError;
-use contract::{Identity, Library, OpenError, Session};
-use link::Link;
+use contract::{
+    Identity, Library, OpenError, Operations, Placed, Ran, Remote, Session, Table, Turn, raw,
+};
+pub use programs::{Places, Program, names, prepare};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CStr, CString};
+use std::io::{BufReader, Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Done, and what was asked for.
 const DONE: u8 = 0;
@@ -85,6 +83,409 @@ impl Library for Runtime {
         key: &[u8],
     ) -> Result<Session, OpenError> {
         has_direction(algorithm, direction)?;
-        session::open(self, algorithm, direction, key)
+        open_session(self, algorithm, direction, key)
+    }
+}
+// A session in a runtime's process.
+
+/// An opened session.
+#[derive(Debug)]
+struct State {
+    link: Arc<Mutex<Link>>,
+    number: u32,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+}
+
+/// The same session, for batches.
+#[derive(Debug)]
+struct Batches {
+    link: Arc<Mutex<Link>>,
+    number: u32,
+    process: u32,
+    compiles: bool,
+}
+
+fn open_session(
+    runtime: &Runtime,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    key: &[u8],
+) -> Result<Session, OpenError> {
+    let byte = |len: usize| u8::try_from(len).map_err(|e| OpenError::Failed(e.to_string()));
+    let mut link = locked(&runtime.link);
+    let number = link.take_number();
+    let mut request = request(b'O', number);
+    request.push(raw::direction_number(direction) as u8);
+    request.extend([byte(algorithm.tag_len)?, byte(algorithm.nonce_len)?]);
+    request.push(byte(algorithm.name.len())?);
+    request.extend(algorithm.name.as_bytes());
+    request.extend(key);
+    let (status, told) = link.ask(&request);
+    let told = String::from_utf8_lossy(&told).into_owned();
+    if status != DONE {
+        link.give_number_back(number);
+        let kind = if status == UNSUPPORTED { OpenError::Unsupported } else { OpenError::Failed };
+        return Err(kind(told));
+    }
+    drop(link);
+    let state = State { link: Arc::clone(&runtime.link), number, algorithm, direction };
+    let flags = if runtime.allocates { raw::ALLOCATES } else { 0 };
+    let table = Table::new(state, flags, kept(&told)).raw();
+    let (link, process, compiles) = (Arc::clone(&runtime.link), runtime.process, runtime.compiles);
+    let batches = Batches { link, number, process, compiles };
+    // SAFETY: the functions are those of `State`, which read and write the lengths of the algorithm.
+    let session = unsafe { Session::new(table, algorithm, direction) };
+    Ok(session.with_remote(Box::new(batches)))
+}
+
+fn locked(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
+    link.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A text that lives as long as the program, once for all sessions that have it.
+fn kept(text: &str) -> &'static CStr {
+    static KEPT: Mutex<BTreeMap<String, &'static CStr>> = Mutex::new(BTreeMap::new());
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = all.get(text) {
+        return known;
+    }
+    let made: &'static CStr = Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str());
+    all.insert(text.to_owned(), made);
+    made
+}
+
+fn request(what: u8, number: u32) -> Vec<u8> {
+    let mut request = vec![what];
+    request.extend(number.to_le_bytes());
+    request
+}
+
+fn number(len: usize) -> [u8; 4] {
+    u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+impl Operations for State {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let (nonce_len, tag_len) = (self.algorithm.nonce_len, self.algorithm.tag_len);
+        let decrypts = self.direction == Direction::Decrypt;
+        let mut request = request(b'M', self.number);
+        request.extend(number(m.aad_len));
+        request.extend(number(m.len));
+        // SAFETY: the caller's message: every pointer covers its length, and a length of none needs no pointer.
+        unsafe {
+            request.extend(bytes(m.nonce, nonce_len));
+            request.extend(bytes(m.aad, m.aad_len));
+            request.extend(bytes(m.input, m.len));
+            request.extend(bytes(m.tag, tag_len));
+        }
+        let (status, reply) = locked(&self.link).ask(&request);
+        if status != DONE {
+            // Whatever else went wrong is the library's error; its words go to standard error.
+            if status != raw::REJECTED as u8 {
+                eprintln!("{}: {}", self.algorithm, String::from_utf8_lossy(&reply));
+                return raw::FAILED + 1;
+            }
+            return raw::REJECTED;
+        }
+        let output_len = if self.direction == Direction::Digest { 0 } else { m.len };
+        let written_tag = if decrypts { 0 } else { tag_len };
+        if reply.len() != output_len + written_tag {
+            eprintln!("{}: {} bytes for a message of {}", self.algorithm, reply.len(), m.len);
+            return raw::FAILED + 1;
+        }
+        // SAFETY: as above; the lengths were compared.
+        unsafe {
+            copy(&reply[..output_len], m.output);
+            copy(&reply[output_len..], m.tag);
+        }
+        raw::OK
+    }
+}
+
+/// # Safety
+/// The pointer covers the length.
+unsafe fn bytes<'a>(pointer: *const u8, len: usize) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(pointer, len) }
+}
+
+/// # Safety
+/// The pointer covers as many bytes.
+unsafe fn copy(from: &[u8], to: *mut u8) {
+    if !from.is_empty() {
+        // SAFETY: the caller's promise; what was read from a pipe overlaps with nothing.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        locked(&self.link).give_number_back(self.number);
+    }
+}
+
+impl Batches {
+    fn ask(&self, request: &[u8]) -> Vec<u8> {
+        locked(&self.link).ask(request).1
+    }
+}
+
+impl Remote for Batches {
+    fn place(&mut self, placed: &Placed<'_>) -> u64 {
+        let mut request = request(b'P', self.number);
+        let count = placed.inputs.len() / placed.size.max(1);
+        for len in [placed.size, count, placed.places] {
+            request.extend(number(len));
+        }
+        request.extend([u8::from(placed.fresh), placed.expected as u8]);
+        request.extend(number(placed.aad.len()));
+        request.extend(placed.aad);
+        request.extend(placed.inputs);
+        Told(&self.ask(&request)).u64()
+    }
+
+    fn run(&mut self, turn: &Turn<'_>) -> Ran {
+        let mut request = request(b'R', self.number);
+        request.extend(number(turn.at));
+        request.extend(turn.ops.to_le_bytes());
+        request.extend(turn.poison.map_or(u32::MAX, u32::from).to_le_bytes());
+        request.extend(turn.nonces);
+        request.extend(turn.tags);
+        let reply = self.ask(&request);
+        let mut told = Told(&reply);
+        let ns = told.u64() as f64;
+        let codes = told.i32();
+        let allocated = Some(told.u64()).filter(|bytes| *bytes != u64::MAX).map(|b| b as f64);
+        let (collecting, in_all) = (told.u64() as f64, told.u64() as f64);
+        let of_a_byte = if in_all > 0.0 { collecting / in_all } else { 0.0 };
+        let collecting_ns = allocated.map_or(0.0, |bytes| bytes * of_a_byte);
+        Ran { codes, ns, collecting_ns, allocated }
+    }
+
+    fn written(&mut self) -> Vec<u8> {
+        self.ask(&request(b'G', self.number))
+    }
+
+    fn compiles(&self) -> bool {
+        self.compiles
+    }
+
+    fn cpu_ns(&self) -> f64 {
+        cpu_ns(self.process).unwrap_or_default()
+    }
+}
+
+/// Numbers of a reply, zeros behind its end.
+struct Told<'a>(&'a [u8]);
+
+impl Told<'_> {
+    fn u64(&mut self) -> u64 {
+        let (head, rest) = self.0.split_first_chunk().unwrap_or((&[0; 8], &[]));
+        self.0 = rest;
+        u64::from_le_bytes(*head)
+    }
+
+    fn i32(&mut self) -> i32 {
+        let (head, rest) = self.0.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        self.0 = rest;
+        i32::from_le_bytes(*head)
+    }
+}
+
+/// Processor time of another process, all its threads together, in nanoseconds.
+fn cpu_ns(process: u32) -> Option<f64> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both pointers are to values of the types that are written.
+    let read = unsafe {
+        libc::clock_getcpuclockid(process.cast_signed(), &raw mut clock) == 0
+            && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    read.then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+}
+// The pipes to a runtime's process: requests and replies, each with its length before it.
+
+/// Longest reply that is taken: sixteen outputs of the largest message, with room to spare.
+const MOST_BYTES: usize = 512 << 20;
+
+/// A runtime's process. It ends when its standard input does.
+#[derive(Debug)]
+struct Link {
+    name: String,
+    process: u32,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+    child: Child,
+    /// Numbers of sessions that are open there.
+    open: BTreeSet<u32>,
+}
+
+impl Link {
+    fn start(mut command: Command, name: &str) -> Result<Self, String> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command.spawn().map_err(|e| format!("'{program}' does not start: {e}"))?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(requests), Some(replies)) = pipes else {
+            return Err(format!("'{program}' has no pipes"));
+        };
+        let (process, replies) = (child.id(), BufReader::with_capacity(1 << 16, replies));
+        let (name, open) = (name.to_owned(), BTreeSet::new());
+        Ok(Self { name, process, requests, replies, child, open })
+    }
+
+    fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// The least number that no open session has. The process of a visit ends without closing its own, and the next one
+    /// gives the number away again: what was there before is then dropped.
+    fn take_number(&mut self) -> u32 {
+        let number = (0..).find(|n| !self.open.contains(n)).unwrap_or_default();
+        self.open.insert(number);
+        number
+    }
+
+    fn give_number_back(&mut self, number: u32) {
+        self.open.remove(&number);
+    }
+
+    /// Status and content of the reply.
+    fn try_ask(&mut self, request: &[u8]) -> Result<(u8, Vec<u8>), String> {
+        let ended =
+            |e: std::io::Error| format!("{}'s process ended, or closed its pipes: {e}", self.name);
+        let len = u32::try_from(request.len()).map_err(|e| e.to_string())?;
+        let mut whole = Vec::with_capacity(4 + request.len());
+        whole.extend_from_slice(&len.to_le_bytes());
+        whole.extend_from_slice(request);
+        self.requests.write_all(&whole).map_err(ended)?;
+        let mut head = [0; 5];
+        self.replies.read_exact(&mut head).map_err(ended)?;
+        let [a, b, c, d, status] = head;
+        let len = u32::from_le_bytes([a, b, c, d]) as usize;
+        if len == 0 || len > MOST_BYTES {
+            return Err(format!("{}'s process answered out of protocol", self.name));
+        }
+        let mut reply = vec![0; len - 1];
+        self.replies.read_exact(&mut reply).map_err(ended)?;
+        Ok((status, reply))
+    }
+
+    /// The same. Where there is no reply, this process ends with the reason as its last words, as it would if the library
+    /// had been in it.
+    fn ask(&mut self, request: &[u8]) -> (u8, Vec<u8>) {
+        match self.try_ask(request) {
+            Ok(reply) => reply,
+            Err(why) => {
+                let ended = self.child.try_wait().ok().flatten();
+                let status = ended.map(|status| format!(" ({status})")).unwrap_or_default();
+                eprintln!("{why}{status}{}", last_words());
+                std::process::exit(RUNTIME_ENDED);
+            }
+        }
+    }
+}
+
+/// What the runtime printed last before it ended, without the lines of a trace: standard error is a file that both write.
+fn last_words() -> String {
+    let printed = std::fs::read("/proc/self/fd/2").unwrap_or_default();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    let mut lines = printed.lines().rev().filter(|line| !line.trim().is_empty());
+    lines.find(|l| !l.starts_with([' ', '\t'])).map(|l| format!(": {l}")).unwrap_or_default()
+}
+
+/// The exit code of a process whose runtime's has ended (`EX_UNAVAILABLE` of sysexits.h).
+pub const RUNTIME_ENDED: i32 = 69;
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::programs;
+    use contract::{Placed, Turn};
+
+    fn places(directory: &std::path::Path) -> Places {
+        let environment = std::env::vars_os().collect();
+        Places { cache: Some(directory.to_owned()), libraries: Vec::new(), environment }
+    }
+
+    #[test]
+    fn a_runtime_that_nobody_knows_is_answered_with_those_that_are_known() {
+        let error = prepare("cobol", &Places::default()).unwrap_err();
+        assert!(error.contains("go, java-sunjce") && !error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn without_a_cache_the_reason_says_what_to_set() {
+        for name in ["go", "node", "java-sunjce", "python-hashlib"] {
+            let error = prepare(name, &Places::default()).unwrap_err();
+            assert!(
+                error.contains("CIPHERMARK_CACHE") || error.contains("is not installed"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_changes_how_compilers_compile_names_another_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let tool = directory.path().join("tool");
+        std::fs::write(&tool, "a compiler").unwrap();
+        let key = |name: &str, value: &str| {
+            let environment = vec![("PATH".into(), "/bin".into()), (name.into(), value.into())];
+            let places = Places { environment, ..places(directory.path()) };
+            programs::unpacked(&tool, &[("main.go", "source")], &places).unwrap().1
+        };
+        for name in programs::COMPILING {
+            assert!(
+                key(name, "1") != key(name, "2") && key(name, "1") != key("OTHER", "1"),
+                "{name}"
+            );
+        }
+        assert_eq!(key("OTHER", "1"), key("OTHER", "2"));
+    }
+
+    #[test]
+    fn a_program_that_ends_at_once_is_no_library() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = prepare("/bin/true", &places(directory.path())).unwrap();
+        let error = attach(&program, "mine", &mut |_| Ok(())).err().unwrap().to_string();
+        assert!(error.contains("mine's process ended"), "{error}");
+    }
+
+    #[test]
+    #[ignore = "long: makes some hundred megabytes of garbage in each of two languages"]
+    fn messages_are_charged_for_the_garbage_that_they_make() {
+        const SIZE: usize = 16_384;
+        let directory = tempfile::tempdir().unwrap();
+        let inputs = vec![1; SIZE];
+        let nonces: Vec<u8> = (0..16).flat_map(|slot| [slot; 12]).collect();
+        let placed =
+            Placed { size: SIZE, inputs: &inputs, places: 1, aad: &[], fresh: true, expected: 0 };
+        for name in ["java-sunjce", "node"] {
+            let program = prepare(name, &places(directory.path())).unwrap();
+            let library = attach(&program, name, &mut |_| Ok(())).unwrap();
+            let algorithm = Algorithm::find("aes-256-gcm").unwrap();
+            let mut session = library.open(algorithm, Direction::Encrypt, &[1; 32]).unwrap();
+            let remote = session.remote().unwrap();
+            remote.place(&placed);
+            let turn = Turn { at: 0, ops: 500, poison: None, nonces: &nonces, tags: &[0; 16 * 16] };
+            let most = if name == "node" { 40 } else { 4_000 };
+            let charged = (0..most).any(|_| {
+                let ran = remote.run(&turn);
+                ran.allocated.is_some_and(|bytes| bytes > 0.0) && ran.collecting_ns > 0.0
+            });
+            assert!(charged, "{name}");
+        }
     }
 }

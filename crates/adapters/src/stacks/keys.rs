@@ -1,7 +1,7 @@
 //! The keys and certificates that handshakes are made with: public test keys, made once by
 //! `scripts/tls-test-keys`. Anybody has them; they protect nothing.
 
-use crate::stacks::bench::End;
+use crate::stacks::End;
 use record::tls::{Case, Certificate, Exchange, Group, Kind, Scheme, Version};
 
 /// One kind of certificate, in PEM.

@@ -1,32 +1,22 @@
-//! TLS stacks at run time: loaded by path, without headers, both ends of a connection in memory.
-//!
-//! This crate holds `unsafe` code: it calls C functions of libraries that it has just loaded.
-//! [`load`] finds the family by the symbols that are exported; [`connect`] drives a handshake of any
-//! of them and times each end's calls apart.
+//! TLS stacks at run time: loaded by path, without headers, both ends of a connection in memory; what every
+//! stack must be able to do, and what its primitives are called through. [`load`] finds the family by the
+//! symbols that are exported; [`connect`] drives a handshake of any of them and times each end's calls apart.
 
-mod attached;
-mod bench;
-mod connect;
-mod heap;
+mod connection;
 mod keys;
 mod openssl;
-mod primitive;
 pub mod reference;
 mod secret;
-mod transfer;
-mod wire;
+mod table;
 mod wolfssl;
 
-pub use bench::{Bench, End, Identity, Stack, Step, Trouble};
-pub use connect::{Connection, Ticks, connect, establish};
-pub use heap::live_bytes;
+use connection::Wire;
+pub use connection::{Batch, Connection, Line, NoLine, Ticks, connect, establish, live_bytes};
+use contract::loader::SharedObject;
 pub use keys::{Keys, dh_parameters, keys};
 pub use openssl::{Flow, Secured, Side, Sockets, Trust};
-pub use primitive::{PrivateKeys, Span, Workbench};
+use record::tls::{Case, EndSays, Primitive, Seen};
 pub use secret::{PRIVATE, Secret, secrets};
-pub use transfer::{Batch, Line, NoLine};
-
-use contract::loader::SharedObject;
 use std::path::Path;
 
 /// Loads a stack. `crypto` is the file of its primitives, where that is another one; it is loaded first,
@@ -40,7 +30,7 @@ pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String
     let object = open(path)?;
     // First, because such an object may well export another's names.
     if object.defines(contract::tls::SYMBOL) {
-        return Ok(Box::new(attached::Attached::attach(&object)?));
+        return Ok(Box::new(table::Attached::attach(&object)?));
     }
     // Then wolfSSL, because a build of it may have OpenSSL's names besides.
     if object.has("wolfSSL_CTX_new") {
@@ -78,12 +68,513 @@ pub(crate) fn c_text(buffer: &[u8]) -> String {
     String::from_utf8_lossy(&buffer[..end]).into_owned()
 }
 
-#[cfg(test)]
-mod tests;
-
 /// One test at a time: the heap that is weighed is the whole process's.
 #[cfg(test)]
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Opens the connection.
+    Client,
+    /// Answers.
+    Server,
+}
+
+impl End {
+    /// The end at the other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// Its handshake, in words.
+    pub(crate) fn handshake(self) -> &'static str {
+        match self {
+            Self::Client => "the client's handshake",
+            Self::Server => "the server's handshake",
+        }
+    }
+}
+
+/// How far an end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It waits for the other end.
+    Waits,
+    /// Its handshake is over.
+    Done,
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The stack does not offer what was asked for; in its own words, where it has any.
+    #[error("{0}")]
+    NotOffered(String),
+    /// A call failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Trouble {
+    /// What a stack has no function for.
+    pub(crate) fn missing(call: &str) -> Self {
+        Self::NotOffered(format!("it does not export {call}"))
+    }
+}
+
+/// Who a stack says it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Name, as in `--library`.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// How it was built, one fact a line.
+    pub build: Vec<String>,
+}
+
+/// A loaded stack.
+pub trait Stack {
+    /// Who it is; none where the library under it is asked that, as every library is.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
+    /// Loads keys and certificates for a case, at both ends.
+    ///
+    /// # Errors
+    /// [`Trouble::NotOffered`] where a setting is refused.
+    fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble>;
+
+    /// What a server of TLS 1.3 picks, by the wire, for a client that offers groups, a key share of the first of them.
+    /// The server's groups are those that are named, by colons, or else those that it has unset.
+    ///
+    /// # Errors
+    /// [`Trouble`] where an end does not take its groups, or where both have none in common.
+    fn pick(&self, _server: Option<&str>, _client: &str) -> Result<Seen, Trouble> {
+        Err(Trouble::NotOffered("its groups cannot be left unset".to_owned()))
+    }
+
+    /// Makes one of the operations under a handshake ready.
+    ///
+    /// # Errors
+    /// [`Trouble::NotOffered`] where the stack has no such function, or none that is known.
+    fn primitive(&self, primitive: &Primitive) -> Result<Box<dyn Workbench>, Trouble> {
+        let why = format!("no function of this stack is known for {primitive}");
+        Err(Trouble::NotOffered(why))
+    }
+}
+
+/// Both ends of one case: connections are made and freed one after the other. What fails is told in the
+/// stack's words.
+///
+/// The methods that [`connect`] calls inside the clock do nothing but call the stack.
+pub trait Bench {
+    /// The wire between both ends.
+    fn wire(&mut self) -> &mut Wire;
+
+    /// Makes an end's connection.
+    fn begin(&mut self, end: End) -> Result<(), Trouble>;
+
+    /// Carries an end's handshake on as far as what has come lets it.
+    fn step(&mut self, end: End) -> Result<Step, Trouble>;
+
+    /// Sends one byte of application data from the server.
+    fn send_byte(&mut self) -> Result<(), Trouble> {
+        self.send(b"!", 1)
+    }
+
+    /// Has the client read it, and what came before it.
+    fn take_byte(&mut self) -> Result<(), Trouble> {
+        let mut byte = [0];
+        self.receive(&mut byte, 1)?;
+        if byte == *b"!" {
+            Ok(())
+        } else {
+            Err(Trouble::Failed("another byte was received than was sent".to_owned()))
+        }
+    }
+
+    /// Sends records of application data from the server, `times` times the same bytes.
+    fn send(&mut self, data: &[u8], times: u32) -> Result<(), Trouble>;
+
+    /// Has the client receive as many records of `size` bytes as fill `into`.
+    fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble>;
+
+    /// What an end says of the connection.
+    fn says(&self, end: End) -> EndSays;
+
+    /// Says goodbye and frees an end's connection.
+    fn end(&mut self, end: End);
+
+    /// Makes ready for the next connection: keeps the newest session, empties the wire.
+    fn between(&mut self);
+}
+// What a library's primitives are called through, and where their results go.
+
+/// What lies inside the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From long-lived keys and what is on the wire to the result, as in a handshake.
+    Whole,
+    /// The library's one call alone, everything made before.
+    Call,
+}
+
+/// One operation of one scheme, with everything that it needs. Errors are the library's words for the first call
+/// that failed, and what is wrong with a result.
+pub trait Workbench {
+    /// Does the operation so many times. Inside the clock.
+    fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
+
+    /// Before anything is timed: known answers, and that a changed bit is noticed.
+    fn examine(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Holds what the last batch of each span left to what it must be, and forgets it.
+    fn prove(&mut self) -> Result<(), String>;
+
+    /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.
+    fn checks(&self) -> Vec<String>;
+}
+
+/// Private keys of one scheme, used one after the other.
+pub trait PrivateKeys {
+    /// Whether keys of ML-KEM are read as seeds only ([`secrets`]).
+    fn takes_seeds(&self) -> bool {
+        false
+    }
+
+    /// Reads a key in the place of the one before, and makes all ready for its use.
+    fn read(&mut self, secret: &Secret) -> Result<(), Trouble>;
+
+    /// Uses the key once.
+    fn call(&mut self) -> Result<(), Trouble>;
+
+    /// What the last use left.
+    fn result(&self) -> &[u8];
+
+    /// Holds that to what it must be.
+    fn prove(&self, secret: &Secret) -> Result<(), String>;
+
+    /// Has the library draw random numbers, so that the next ones are others.
+    fn stir(&mut self);
+}
+
+/// An operation that was made ready.
+pub(crate) type Made = Result<Box<dyn Workbench>, Trouble>;
+
+/// Keys, messages and peers that an operation takes in turn, so that a result that is kept from one time to
+/// the next is found out.
+pub(crate) const POOL: usize = 8;
+/// Results of a batch that are kept: its last ones. A multiple of the pool, so that each slot is of one
+/// member.
+const SLOTS: usize = 8 * POOL;
+
+/// Results of one span.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    bytes: Vec<u8>,
+    lengths: Vec<usize>,
+    width: usize,
+}
+
+impl Slots {
+    fn new(width: usize) -> Self {
+        Self { bytes: vec![0; width * SLOTS], lengths: vec![0; SLOTS], width }
+    }
+
+    #[inline]
+    pub(crate) fn of(&mut self, turn: usize) -> (&mut [u8], &mut usize) {
+        let at = turn % SLOTS;
+        (&mut self.bytes[at * self.width..][..self.width], &mut self.lengths[at])
+    }
+
+    fn at(&self, turn: usize) -> &[u8] {
+        let at = turn % SLOTS;
+        &self.bytes[at * self.width..][..self.lengths[at].min(self.width)]
+    }
+
+    fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let slots = self.bytes.chunks_exact(self.width).zip(&self.lengths).enumerate();
+        let written = slots.filter(|(_, (_, length))| **length > 0);
+        written.map(|(at, (slot, length))| (at % POOL, &slot[..(*length).min(slot.len())]))
+    }
+
+    fn clear(&mut self) {
+        self.bytes.fill(0);
+        self.lengths.fill(0);
+    }
+}
+
+/// Results of both spans.
+#[derive(Debug)]
+pub(crate) struct Results(pub(crate) [Slots; 2]);
+
+impl Results {
+    /// With room for so many bytes each.
+    pub(crate) fn new(width: usize) -> Self {
+        Self([Slots::new(width), Slots::new(width)])
+    }
+
+    /// Where a turn's result goes: its place, with its length, which is to be set.
+    #[inline]
+    pub(crate) fn of(&mut self, span: Span, turn: usize) -> (&mut [u8], &mut usize) {
+        self.0[span as usize].of(turn)
+    }
+
+    /// What a turn left.
+    pub(crate) fn at(&self, span: Span, turn: usize) -> &[u8] {
+        self.0[span as usize].at(turn)
+    }
+
+    /// What was written, each with the member of the pool that it is of.
+    fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.0.iter().flat_map(Slots::written)
+    }
+
+    /// Whether no two are the same, by a part of each.
+    pub(crate) fn differ(&self, part: impl Fn(&[u8]) -> &[u8]) -> bool {
+        let mut all: Vec<&[u8]> = self.written().map(|(_, result)| part(result)).collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        all.len() == count
+    }
+
+    /// Holds every result to what its member of the pool must give.
+    pub(crate) fn are(
+        &self,
+        right: impl Fn(usize, &[u8]) -> bool,
+        wrong: &str,
+    ) -> Result<(), String> {
+        let is_right = self.written().all(|(member, result)| right(member, result));
+        if is_right { Ok(()) } else { Err(wrong.to_owned()) }
+    }
+
+    /// Forgets everything: what an earlier batch left must not pass for what comes next.
+    pub(crate) fn clear(&mut self) {
+        self.0.iter_mut().for_each(Slots::clear);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Stack, Trouble, connect, load, *};
+    use probe::Clock;
+    use record::tls::{
+        Case, Certificate, Exchange, Filter, Kind, LARGEST_RECORD, Protection, Suite, Version,
+    };
+    use std::path::{Path, PathBuf};
+    use std::sync::MutexGuard;
+
+    /// A system's library, where there is one: the tests need no other.
+    pub(crate) fn system(name: &str) -> Option<PathBuf> {
+        let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+        Some(place.join(name)).filter(|path| path.is_file())
+    }
+
+    /// A stack, and the right to be the only test that is under way.
+    pub(crate) type Alone = (Box<dyn Stack>, MutexGuard<'static, ()>);
+
+    pub(crate) fn openssl() -> Option<Alone> {
+        let (Some(ssl), Some(crypto)) = (system("libssl.so.3"), system("libcrypto.so.3")) else {
+            eprintln!("left out: there is no libssl.so.3");
+            return None;
+        };
+        let alone = super::alone();
+        Some((load(&ssl, Some(&crypto)).unwrap(), alone))
+    }
+
+    /// The system's libwolfssl, or the one that `CIPHERMARK_TEST_WOLFSSL` names.
+    fn wolfssl() -> Option<Alone> {
+        let named = std::env::var_os("CIPHERMARK_TEST_WOLFSSL").map(PathBuf::from);
+        let Some(path) = named.or_else(|| system("libwolfssl.so.35")) else {
+            eprintln!(
+                "left out: there is no libwolfssl.so.35, and CIPHERMARK_TEST_WOLFSSL is not set"
+            );
+            return None;
+        };
+        let alone = super::alone();
+        Some((load(&path, None).unwrap(), alone))
+    }
+
+    /// Primes a resumption with a full handshake, then connects twice, and holds all to what was asked.
+    fn connected(stack: &dyn Stack, case: &Case) -> Result<record::tls::Negotiated, Trouble> {
+        let clock = Clock::calibrate();
+        let mut bench = stack.open(case)?;
+        if case.kind.is_resumed() {
+            let full = Case { kind: Kind::Full, ..*case };
+            let first = connect(&mut *bench, &full, &clock, false, &mut || {})?;
+            first.negotiated.map_err(|m| Trouble::Failed(m.why))?;
+        }
+        let first = connect(&mut *bench, case, &clock, false, &mut || {})?;
+        let again = connect(&mut *bench, case, &clock, false, &mut || {})?;
+        assert_eq!(first.negotiated, again.negotiated, "{case}");
+        assert!(first.client_bytes > 100 && first.server_bytes > 100, "{case}: {first:?}");
+        assert!(
+            first.ticks.server > first.ticks.server_setup && first.ticks.client > 0,
+            "{first:?}"
+        );
+        again.negotiated.map_err(|m| Trouble::NotOffered(m.why))
+    }
+
+    /// What a stack offers is what was asked for; what it may lack, it refuses in words that begin so.
+    fn negotiates(stack: &dyn Stack, cases: &[Case], may_lack: &[Exchange], refusal: &str) {
+        for case in cases {
+            match connected(stack, case) {
+                Ok(negotiated) => {
+                    assert_eq!(negotiated.resumed, case.kind.is_resumed(), "{case}");
+                    assert_eq!(negotiated.client_auth, case.client_auth, "{case}");
+                    assert_eq!(negotiated.group, group(case), "{case}");
+                }
+                Err(trouble) => {
+                    assert!(may_lack.contains(&case.exchange), "{case}: {trouble}");
+                    assert!(trouble.to_string().starts_with(refusal), "{case}: {trouble}");
+                }
+            }
+        }
+    }
+
+    /// Records of every suite come out as they went in.
+    fn transfers(stack: &dyn Stack, sizes: &[usize]) {
+        let clock = Clock::calibrate();
+        for protection in Protection::all(&[], &[]) {
+            for size in sizes {
+                let mut line = Line::open(stack, protection, *size, &clock).unwrap();
+                assert_eq!(line.negotiated().suite, protection.case().code().unwrap().openssl);
+                let batch = line.batch(&clock).unwrap();
+                assert!(batch.send > 0 && batch.receive > 0, "{protection} {size}: {batch:?}");
+                assert!((21..100).contains(&line.overhead()), "{protection}: {}", line.overhead());
+            }
+        }
+    }
+
+    #[test]
+    fn every_case_of_the_matrix_is_what_was_asked_or_is_told_why_not() {
+        let Some((stack, _alone)) = openssl() else { return };
+        // OpenSSL 3.0 to 3.4 have no ML-KEM.
+        negotiates(
+            &*stack,
+            &record::tls::matrix(&Filter::default()),
+            &[Exchange::X25519Mlkem768],
+            "",
+        );
+    }
+
+    /// A resumption of TLS 1.2 repeats no key exchange.
+    fn group(case: &Case) -> Option<String> {
+        let none = matches!(case.kind, Kind::ResumedId | Kind::ResumedTicket);
+        case.exchange.group().filter(|_| !none).map(|g| g.to_string())
+    }
+
+    #[test]
+    fn every_suite_is_the_one_that_was_asked_for() {
+        let Some((stack, _alone)) = openssl() else { return };
+        for suite in Suite::ALL {
+            for version in Version::ALL {
+                let certificate = Certificate::P256;
+                let case = Case {
+                    suite: *suite,
+                    ..Case::usual(*version, Exchange::X25519, certificate, Kind::Full)
+                };
+                if case.exists() {
+                    let negotiated = connected(&*stack, &case).unwrap();
+                    assert_eq!(negotiated.suite, case.code().unwrap().openssl);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn records_of_every_suite_and_size_come_out_as_they_went_in() {
+        let Some((stack, _alone)) = openssl() else { return };
+        transfers(&*stack, &[1, 64, 1400, LARGEST_RECORD]);
+    }
+
+    /// Of TLS 1.3 with AES-128-GCM: 5 bytes of header, 1 of content type, 16 of tag (RFC 8446 5.2).
+    #[test]
+    fn the_bytes_around_the_data_are_those_of_the_standard() {
+        let Some((stack, _alone)) = openssl() else { return };
+        let protection = Protection { version: Version::Tls13, suite: Suite::Aes128Gcm };
+        let line = Line::open(&*stack, protection, 1000, &Clock::calibrate()).unwrap();
+        assert_eq!((line.overhead(), line.records()), (22, 32));
+        let protection = Protection { version: Version::Tls12, suite: Suite::Aes128Gcm };
+        let line = Line::open(&*stack, protection, LARGEST_RECORD, &Clock::calibrate()).unwrap();
+        // The nonce's explicit part in the place of the content type (RFC 5288 3).
+        assert_eq!((line.overhead(), line.records()), (29, 4));
+    }
+
+    /// A handshake for a resumption whose session was never shown is no resumption.
+    #[test]
+    fn a_full_handshake_does_not_pass_for_a_resumption() {
+        let Some((stack, _alone)) = openssl() else { return };
+        let resumed =
+            Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
+        let mut bench = stack.open(&resumed).unwrap();
+        let clock = Clock::calibrate();
+        let first = connect(&mut *bench, &resumed, &clock, false, &mut || {}).unwrap();
+        let why = first.negotiated.unwrap_err().why;
+        assert_eq!(why, "handshake: resumed was asked for, and full negotiated");
+        let second = connect(&mut *bench, &resumed, &clock, false, &mut || {}).unwrap();
+        assert!(second.negotiated.unwrap().resumed);
+    }
+
+    #[test]
+    fn a_file_that_is_no_stack_is_named() {
+        let _alone = super::alone();
+        let Err(e) = load(Path::new("/nowhere/libssl.so"), None) else { panic!("loaded") };
+        assert!(e.contains("'/nowhere/libssl.so'"), "{e}");
+        let Some(crypto) = system("libcrypto.so.3") else { return };
+        let Err(e) = load(&crypto, None) else { panic!("loaded") };
+        assert!(e.contains("no TLS stack"), "{e}");
+    }
+
+    /// What is slow or said elsewhere already: large fields, which wolfSSL's client tests for primes.
+    fn is_quick(case: &Case) -> bool {
+        let by_field = case.exchange.is_finite_field();
+        !by_field
+            || (case.exchange == Exchange::OwnDh2048 && case.certificate == Certificate::Rsa2048)
+    }
+
+    #[test]
+    fn wolfssl_negotiates_what_it_is_asked_for_or_says_why_not() {
+        let Some((stack, _alone)) = wolfssl() else { return };
+        let mut cases = record::tls::matrix(&Filter::default());
+        cases.retain(is_quick);
+        // Older ones have no ML-KEM; static RSA is off unless it is asked for in the build.
+        let may_lack = [Exchange::X25519Mlkem768, Exchange::Rsa];
+        negotiates(&*stack, &cases, &may_lack, "wolfSSL_CTX_set_");
+    }
+
+    #[test]
+    fn wolfssls_records_come_out_as_they_went_in() {
+        let Some((stack, _alone)) = wolfssl() else { return };
+        transfers(&*stack, &[1, 1400, LARGEST_RECORD]);
+    }
+
+    #[test]
+    fn the_last_results_are_kept_each_with_its_member_until_they_are_forgotten() {
+        let mut slots = Slots::new(4);
+        for turn in 0..SLOTS + 3 {
+            let (place, length) = slots.of(turn);
+            place[..2].fill(turn as u8);
+            *length = 2;
+        }
+        let kept: Vec<(usize, &[u8])> = slots.written().collect();
+        assert_eq!(kept.len(), SLOTS);
+        assert_eq!(kept[0], (0, &[SLOTS as u8; 2][..]));
+        assert!(kept.iter().all(|(member, bytes)| usize::from(bytes[0]) % POOL == *member));
+        slots.clear();
+        assert_eq!(slots.written().count(), 0);
+    }
 }

@@ -1,23 +1,16 @@
-//! LibTomCrypt through its public C functions. `README.md` beside this file says which, and why.
+//! LibTomCrypt through its public C functions: attaching it, what every part uses of `tomcrypt.h`, modes
+//! without a tag, XTS, digests, HMAC and Poly1305. `README.md` beside this file says which functions, and
+//! why.
 
-mod aead;
-mod api;
-mod ccm;
-mod chacha;
-mod digest;
-mod eax;
-mod gcm;
-mod gmac;
-mod modes;
-mod ocb;
-mod xts;
+mod tagged;
 
-use crate::family::{self, Attached, Family};
-use api::Api;
+use crate::family;
+use crate::family::{Aligned, Attached, Family, In, Out, c_concat, calls, operations};
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
-use contract::{OpenError, raw};
-use std::ffi::{CStr, c_char};
+use contract::{OpenError, Table, raw};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use tagged::DoneFn;
 
 /// Attaches a LibTomCrypt.
 ///
@@ -60,11 +53,11 @@ unsafe impl Family for Api {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
         match (cipher, mode) {
-            _ if kind == Kind::Digest => digest::open(request),
-            (_, Mode::Hmac) => digest::open_hmac(request),
-            (Primitive::Poly1305, _) => digest::open_poly1305(request),
-            (Primitive::ChaCha20, Mode::Stream) => chacha::open(request),
-            (Primitive::ChaCha20, Mode::Poly1305) => chacha::open_aead(request),
+            _ if kind == Kind::Digest => open_digest(request),
+            (_, Mode::Hmac) => open_hmac(request),
+            (Primitive::Poly1305, _) => open_poly1305(request),
+            (Primitive::ChaCha20, Mode::Stream) => tagged::open_chacha(request),
+            (Primitive::ChaCha20, Mode::Poly1305) => tagged::open_chacha_poly(request),
             _ => block(request),
         }
     }
@@ -75,13 +68,675 @@ fn block(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let absent = || request.absent("LibTomCrypt");
     let cipher = request.library.cipher(request.algorithm.cipher).ok_or_else(absent)?;
     match request.algorithm.mode {
-        Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Ofb | Mode::Ctr => modes::open(request, cipher),
-        Mode::Xts => xts::open(request, cipher),
-        Mode::Gcm => gcm::open(request, cipher),
-        Mode::Eax => eax::open(request, cipher),
-        Mode::Ocb => ocb::open(request, cipher),
-        Mode::Ccm => ccm::open(request, cipher),
-        Mode::Gmac => gmac::open(request, cipher),
+        Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Ofb | Mode::Ctr => open_mode(request, cipher),
+        Mode::Xts => open_xts(request, cipher),
+        Mode::Gcm => tagged::open_gcm(request, cipher),
+        Mode::Eax => tagged::open_eax(request, cipher),
+        Mode::Ocb => tagged::open_ocb(request, cipher),
+        Mode::Ccm => tagged::open_ccm(request, cipher),
+        Mode::Gmac => tagged::open_gmac(request, cipher),
         _ => Err(absent()),
+    }
+}
+// ECB, CBC, CFB, OFB and CTR: a key schedule with a chaining value.
+
+/// `ecb_start`: cipher, key, length, rounds (0: as many as the cipher has), state.
+type StartEcbFn = unsafe extern "C" fn(Index, In, c_int, c_int, *mut c_void) -> c_int;
+/// `cbc_start`, `cfb_start`, `ofb_start`: cipher, IV, key, length, rounds, state.
+type StartFn = unsafe extern "C" fn(Index, In, In, c_int, c_int, *mut c_void) -> c_int;
+/// `ctr_start`: as the others, with the counter's kind before the state.
+type StartCtrFn = unsafe extern "C" fn(Index, In, In, c_int, c_int, c_int, *mut c_void) -> c_int;
+/// `*_setiv`: IV, length, state.
+type SetIvFn = unsafe extern "C" fn(In, c_ulong, *mut c_void) -> c_int;
+/// `*_encrypt`, `*_decrypt`: input, output, length, state.
+type CryptFn = unsafe extern "C" fn(In, Out, c_ulong, *mut c_void) -> c_int;
+/// `*_done`: state.
+type ModeDoneFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+/// `CTR_COUNTER_BIG_ENDIAN`. The low eight bits are the counter's width in bytes, 0 being the whole
+/// block; `LTC_CTR_RFC3686` (0x2000) would add one to the counter before the first block.
+const CTR_COUNTER_BIG_ENDIAN: c_int = 0x1000;
+/// Four times the largest of these states in 1.18.2.
+const STATE: usize = 4 * 4608;
+
+/// The names of a mode's functions.
+struct Names {
+    state: &'static CStr,
+    start: &'static str,
+    set_iv: &'static str,
+    encrypt: &'static str,
+    decrypt: &'static str,
+    done: &'static str,
+    calls: [&'static CStr; 2],
+}
+
+macro_rules! names {
+    ($mode:literal, $state:literal) => {
+        Names {
+            state: $state,
+            start: concat!($mode, "_start"),
+            set_iv: concat!($mode, "_setiv"),
+            encrypt: concat!($mode, "_encrypt"),
+            decrypt: concat!($mode, "_decrypt"),
+            done: concat!($mode, "_done"),
+            calls: [
+                c_concat!($mode, "_setiv, ", $mode, "_encrypt"),
+                c_concat!($mode, "_setiv, ", $mode, "_decrypt"),
+            ],
+        }
+    };
+}
+
+const ECB: Names =
+    Names { calls: [c"ecb_encrypt", c"ecb_decrypt"], ..names!("ecb", c"symmetric_ECB") };
+const CBC: Names = names!("cbc", c"symmetric_CBC");
+const CFB: Names = names!("cfb", c"symmetric_CFB");
+const OFB: Names = names!("ofb", c"symmetric_OFB");
+const CTR: Names = names!("ctr", c"symmetric_CTR");
+
+/// What begins a state with its key schedule.
+#[derive(Clone, Copy)]
+enum Begin {
+    Ecb(StartEcbFn),
+    Ctr(StartCtrFn),
+    Other(StartFn),
+}
+
+impl Begin {
+    /// # Safety
+    /// The state is the mode's, the key covers its length.
+    #[inline]
+    unsafe fn run(
+        self,
+        cipher: Index,
+        (key, len): (*const u8, c_int),
+        state: *mut c_void,
+    ) -> c_int {
+        // As long as the longest block.
+        let iv = [0; 16];
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Ecb(start) => start(cipher, key, len, 0, state),
+                Self::Ctr(start) => {
+                    start(cipher, iv.as_ptr(), key, len, 0, CTR_COUNTER_BIG_ENDIAN, state)
+                }
+                Self::Other(start) => start(cipher, iv.as_ptr(), key, len, 0, state),
+            }
+        }
+    }
+}
+
+/// An opened mode. Streams have a state of their own: a message in between must not touch them.
+struct ModeState {
+    message: Aligned,
+    stream: Aligned,
+    begin: Begin,
+    cipher: Index,
+    key_len: c_int,
+    /// `None`: ECB.
+    set_iv: Option<SetIvFn>,
+    crypt: CryptFn,
+    done: Option<ModeDoneFn>,
+    iv_len: c_ulong,
+}
+
+fn open_mode(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let names = match request.algorithm.mode {
+        Mode::Ecb => &ECB,
+        Mode::Cbc => &CBC,
+        Mode::Cfb => &CFB,
+        Mode::Ofb => &OFB,
+        _ => &CTR,
+    };
+    let ecb = request.algorithm.mode == Mode::Ecb;
+    let encrypts = request.encrypts();
+    // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
+    let begin = unsafe {
+        match request.algorithm.mode {
+            Mode::Ecb => Begin::Ecb(api.object.exported(names.start)?),
+            Mode::Ctr => Begin::Ctr(api.object.exported(names.start)?),
+            _ => Begin::Other(api.object.exported(names.start)?),
+        }
+    };
+    let key_len = request.key_len();
+    let started = || -> Result<Aligned, OpenError> {
+        let memory = api.memory(names.state, STATE);
+        // SAFETY: the state is the mode's, the key covers its length.
+        let error = unsafe { begin.run(cipher, (request.key.as_ptr(), key_len), memory.context()) };
+        api.done(names.start, error)?;
+        Ok(memory)
+    };
+    // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
+    let state = unsafe {
+        ModeState {
+            message: started()?,
+            stream: started()?,
+            begin,
+            cipher,
+            key_len,
+            set_iv: if ecb { None } else { Some(api.object.exported(names.set_iv)?) },
+            crypt: api.object.exported(if encrypts { names.encrypt } else { names.decrypt })?,
+            done: api.object.function(names.done),
+            iv_len: request.algorithm.nonce_len as c_ulong,
+        }
+    };
+    let (flags, call) = (raw::IN_PLACE, names.calls[usize::from(!encrypts)]);
+    let rekey = c"the mode's start function";
+    Ok(if ecb {
+        Table::new(Ecb(state), flags, call).streams().rekeys(rekey).raw()
+    } else {
+        Table::new(state, flags, call).streams().rekeys(rekey).raw()
+    })
+}
+
+operations! { impl for ModeState;
+    fn message(&mut self, m) {
+        calls!(
+            self.set_iv(&self.message, m.nonce),
+            (self.crypt)(m.input, m.output, m.len as c_ulong, self.message.context()),
+        )
+    }
+
+    fn start(&mut self, nonce) {
+        calls!(self.set_iv(&self.stream, nonce))
+    }
+
+    fn update(&mut self, input, output, len) {
+        calls!((self.crypt)(input, output, len as c_ulong, self.stream.context()))
+    }
+
+    fn rekey(&mut self, key) {
+        calls!(self.begin.run(self.cipher, (key, self.key_len), self.message.context()))
+    }
+}
+
+impl Drop for ModeState {
+    fn drop(&mut self) {
+        let Some(done) = self.done else { return };
+        for memory in [&self.message, &self.stream] {
+            // SAFETY: a state that was started, ended once. Its result is of no use any more.
+            let _ = unsafe { done(memory.context()) };
+        }
+    }
+}
+
+impl ModeState {
+    /// # Safety
+    /// `nonce` covers the mode's IV.
+    #[inline]
+    unsafe fn set_iv(&self, memory: &Aligned, nonce: *const u8) -> c_int {
+        match self.set_iv {
+            // SAFETY: the caller's promise; the state was started.
+            Some(set_iv) => unsafe { set_iv(nonce, self.iv_len, memory.context()) },
+            None => OK,
+        }
+    }
+}
+
+/// ECB has no IV, and nothing to begin.
+struct Ecb(ModeState);
+
+operations! { impl for Ecb;
+    fn message(&mut self, m) {
+        let context = self.0.message.context();
+        calls!((self.0.crypt)(m.input, m.output, m.len as c_ulong, context))
+    }
+
+    fn update(&mut self, input, output, len) {
+        let context = self.0.stream.context();
+        calls!((self.0.crypt)(input, output, len as c_ulong, context))
+    }
+
+    fn rekey(&mut self, key) {
+        self.0.rekey(key)
+    }
+}
+// XTS: two key schedules; one call is one data unit.
+
+/// `xts_start`: cipher, data key, tweak key, length of each, rounds, state.
+type XtsStartFn = unsafe extern "C" fn(Index, In, In, c_ulong, c_int, *mut c_void) -> c_int;
+/// `xts_encrypt`, `xts_decrypt`: input, length, output, tweak (which is changed), state.
+type XtsCryptFn = unsafe extern "C" fn(In, c_ulong, Out, Out, *mut c_void) -> c_int;
+/// `xts_done`: state.
+type XtsDoneFn = unsafe extern "C" fn(*mut c_void);
+
+/// Bytes of a tweak.
+const TWEAK: usize = 16;
+
+struct XtsState {
+    xts: Aligned,
+    restart: XtsStartFn,
+    cipher: Index,
+    /// Of each of the two keys.
+    key_len: usize,
+    crypt: XtsCryptFn,
+    done: Option<XtsDoneFn>,
+    /// What `start` set; the library changes the copy that it is given.
+    tweak: [u8; TWEAK],
+}
+
+fn open_xts(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let xts = api.memory(c"symmetric_xts", 4 * 8520);
+    let (data, tweak) = request.key.split_at(request.key.len() / 2);
+    let encrypts = request.encrypts();
+    // SAFETY: the types are those of tomcrypt_cipher.h; the keys cover their length.
+    let (error, restart, crypt, done) = unsafe {
+        let start = api.object.exported::<XtsStartFn>("xts_start")?;
+        let len = data.len() as c_ulong;
+        (
+            start(cipher, data.as_ptr(), tweak.as_ptr(), len, 0, xts.context()),
+            start,
+            api.object.exported(if encrypts { "xts_encrypt" } else { "xts_decrypt" })?,
+            api.object.function("xts_done"),
+        )
+    };
+    api.done("xts_start", error)?;
+    let state =
+        XtsState { xts, restart, cipher, key_len: data.len(), crypt, done, tweak: [0; TWEAK] };
+    let call = if encrypts { c"xts_encrypt" } else { c"xts_decrypt" };
+    Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"xts_start").raw())
+}
+
+operations! { impl for XtsState;
+    fn message(&mut self, m) {
+        let tweak = m.nonce.cast::<[u8; TWEAK]>().read_unaligned();
+        calls!(self.unit(tweak, m.input, m.output, m.len))
+    }
+
+    fn start(&mut self, nonce) {
+        self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
+        raw::OK
+    }
+
+    fn update(&mut self, input, output, len) {
+        calls!(self.unit(self.tweak, input, output, len))
+    }
+
+    fn rekey(&mut self, key) {
+        let (len, tweak) = (self.key_len as c_ulong, key.add(self.key_len));
+        calls!((self.restart)(self.cipher, key, tweak, len, 0, self.xts.context()))
+    }
+}
+
+impl Drop for XtsState {
+    fn drop(&mut self) {
+        if let Some(done) = self.done {
+            // SAFETY: a state that was started without error, ended once.
+            unsafe { done(self.xts.context()) };
+        }
+    }
+}
+
+impl XtsState {
+    /// One data unit.
+    ///
+    /// # Safety
+    /// `input` and `output` cover `len` bytes and are the same or do not overlap.
+    #[inline]
+    unsafe fn unit(
+        &self,
+        mut tweak: [u8; TWEAK],
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) -> c_int {
+        // SAFETY: the caller's promise; the tweak is ours to change.
+        unsafe {
+            (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
+        }
+    }
+}
+// Digests, HMAC and Poly1305: begun, fed and ended.
+
+/// `sha256_init` and the like: state.
+type InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// `sha256_process`, `hmac_process`, `poly1305_process`: state, input, length.
+type ProcessFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
+/// `sha256_done` and the like: state, digest.
+type DigestFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
+/// `hmac_init`: state, hash, key, length.
+type HmacInitFn = unsafe extern "C" fn(*mut c_void, Index, In, c_ulong) -> c_int;
+/// `poly1305_init`: state, key, length.
+type PolyInitFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
+
+/// What differs between them. Every function returns the library's error code.
+///
+/// # Safety
+/// Of each function: `state` is a state of the kind; `tag` has room for the algorithm's tag.
+trait Hash {
+    unsafe fn begin(&self, state: *mut c_void) -> c_int;
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int;
+}
+
+struct DigestState<H: Hash> {
+    hash: H,
+    process: ProcessFn,
+    message: Aligned,
+    stream: Aligned,
+    /// Whether the stream was begun and not ended: HMAC's beginning allocates what its end frees.
+    begun: bool,
+}
+
+impl<H: Hash> DigestState<H> {
+    fn table(
+        hash: H,
+        process: ProcessFn,
+        [message, stream]: [Aligned; 2],
+        (flags, call): (u32, &'static CStr),
+    ) -> raw::Session {
+        let state = Self { hash, process, message, stream, begun: false };
+        Table::new(state, raw::IN_PLACE | flags, call).parts().raw()
+    }
+
+    /// Ends a stream that nobody has ended.
+    fn abandon(&mut self) {
+        if self.begun {
+            let mut tag = [0; 64];
+            self.begun = false;
+            // SAFETY: a state that was begun; no tag is longer than 64 bytes. Its result is of no
+            // use any more.
+            let _ = unsafe { self.hash.end(self.stream.context(), tag.as_mut_ptr()) };
+        }
+    }
+}
+
+impl<H: Hash> Drop for DigestState<H> {
+    fn drop(&mut self) {
+        self.abandon();
+    }
+}
+
+operations! { impl[H: Hash] for DigestState<H>;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        calls!(
+            self.hash.begin(context),
+            (self.process)(context, m.input, m.len as c_ulong),
+            self.hash.end(context, m.tag),
+        )
+    }
+
+    fn start(&mut self, _nonce) {
+        self.abandon();
+        let error = self.hash.begin(self.stream.context());
+        self.begun = error == OK;
+        outcome(error)
+    }
+
+    fn update(&mut self, input, _output, len) {
+        outcome((self.process)(self.stream.context(), input, len as c_ulong))
+    }
+
+    fn finish(&mut self, tag) {
+        self.begun = false;
+        outcome(self.hash.end(self.stream.context(), tag))
+    }
+}
+
+struct Digest {
+    init: InitFn,
+    done: DigestFn,
+}
+
+impl Hash for Digest {
+    #[inline]
+    unsafe fn begin(&self, state: *mut c_void) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state) }
+    }
+
+    #[inline]
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.done)(state, tag) }
+    }
+}
+
+fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    // SHA-384 is fed by SHA-512's function, and all of SHA-3 is fed and ended by the same.
+    macro_rules! names {
+        ($init:literal, $process:literal, $done:literal) => {
+            ($init, $process, $done, c_concat!($init, ", ", $process, ", ", $done))
+        };
+    }
+    let (init, process, done, call) = match request.algorithm.cipher {
+        Primitive::Sha256 => names!("sha256_init", "sha256_process", "sha256_done"),
+        Primitive::Sha384 => names!("sha384_init", "sha512_process", "sha384_done"),
+        Primitive::Sha512 => names!("sha512_init", "sha512_process", "sha512_done"),
+        Primitive::Sha3_256 => names!("sha3_256_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_384 => names!("sha3_384_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_512 => names!("sha3_512_init", "sha3_process", "sha3_done"),
+        Primitive::Blake2b => names!("blake2b_512_init", "blake2b_process", "blake2b_done"),
+        _ => return Err(request.absent("LibTomCrypt")),
+    };
+    // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
+    let (hash, process) = unsafe {
+        let hash = Digest { init: api.object.exported(init)?, done: api.object.exported(done)? };
+        (hash, api.object.exported(process)?)
+    };
+    let memory = || api.memory(c"hash_state", 4 * 416);
+    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
+}
+
+struct Hmac {
+    hash: Index,
+    key: Vec<u8>,
+    tag_len: usize,
+    init: HmacInitFn,
+    done: DoneFn,
+}
+
+impl Hash for Hmac {
+    #[inline]
+    unsafe fn begin(&self, state: *mut c_void) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state, self.hash, self.key.as_ptr(), self.key.len() as c_ulong) }
+    }
+
+    #[inline]
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
+        let mut len = self.tag_len as c_ulong;
+        // SAFETY: the trait's promises.
+        unsafe { (self.done)(state, tag, &raw mut len) }
+    }
+}
+
+fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let hash = api
+        .hash(request.algorithm.cipher)
+        .ok_or_else(|| request.absent("this build of LibTomCrypt"))?;
+    let (key, tag_len) = (request.key.to_vec(), request.algorithm.tag_len);
+    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
+    let (hash, process) = unsafe {
+        let (init, done) = (api.object.exported("hmac_init")?, api.object.exported("hmac_done")?);
+        (Hmac { hash, key, tag_len, init, done }, api.object.exported("hmac_process")?)
+    };
+    let memory = || api.memory(c"hmac_state", 4 * 848);
+    // hmac_init allocates the padded key, which hmac_done frees: no copy of a keyed state can be
+    // kept, so the key pads are made anew for each message.
+    Ok(DigestState::table(
+        hash,
+        process,
+        [memory(), memory()],
+        (raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done"),
+    ))
+}
+
+struct Poly1305 {
+    key: Vec<u8>,
+    init: PolyInitFn,
+    done: DoneFn,
+}
+
+impl Hash for Poly1305 {
+    #[inline]
+    unsafe fn begin(&self, state: *mut c_void) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state, self.key.as_ptr(), self.key.len() as c_ulong) }
+    }
+
+    #[inline]
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
+        let mut len = tagged::TAG as c_ulong;
+        // SAFETY: the trait's promises.
+        unsafe { (self.done)(state, tag, &raw mut len) }
+    }
+}
+
+fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let key = request.key.to_vec();
+    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
+    let (hash, process) = unsafe {
+        let (init, done) =
+            (api.object.exported("poly1305_init")?, api.object.exported("poly1305_done")?);
+        (Poly1305 { key, init, done }, api.object.exported("poly1305_process")?)
+    };
+    let memory = || api.memory(c"poly1305_state", 4 * 88);
+    Ok(DigestState::table(
+        hash,
+        process,
+        [memory(), memory()],
+        (0, c"poly1305_init, poly1305_process, poly1305_done"),
+    ))
+}
+// What of `tomcrypt.h` every part of the adapter uses: error codes, registered descriptors, sizes.
+
+/// Number of a registered cipher or hash.
+type Index = c_int;
+/// `mem_neq`: two memories, length; 0 when they are equal, in constant time.
+type NotEqualFn = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
+/// `register_cipher`, `register_hash`: descriptor; its index, or -1.
+type RegisterFn = unsafe extern "C" fn(*const c_void) -> Index;
+type GetSizeFn = unsafe extern "C" fn(*const c_char, *mut c_uint) -> c_int;
+type ErrorFn = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// `CRYPT_OK`
+const OK: c_int = 0;
+/// `CRYPT_ERROR`
+const ERROR: c_int = 1;
+
+/// The loaded library with its ciphers and hashes registered.
+struct Api {
+    object: SharedObject,
+    ciphers: Vec<(Primitive, Index)>,
+    hashes: Vec<(Primitive, Index)>,
+    get_size: Option<GetSizeFn>,
+    error: Option<ErrorFn>,
+}
+
+impl Api {
+    /// Registers what the adapter offers; until then the library answers every call with
+    /// `CRYPT_INVALID_CIPHER` or `CRYPT_INVALID_HASH`.
+    fn load(object: SharedObject) -> Result<Self, LoadError> {
+        // SAFETY: the types are those of tomcrypt_cipher.h, tomcrypt_hash.h and tomcrypt_misc.h.
+        let (cipher, hash, get_size, error) = unsafe {
+            (
+                object.exported::<RegisterFn>("register_cipher")?,
+                object.exported::<RegisterFn>("register_hash")?,
+                object.function::<GetSizeFn>("crypt_get_size"),
+                object.function::<ErrorFn>("error_to_string"),
+            )
+        };
+        let register = |register: RegisterFn, list: &[(Primitive, &str)]| {
+            let index = |&(primitive, symbol): &(Primitive, &str)| {
+                // SAFETY: the address of a descriptor, which is a constant of the library's.
+                let descriptor = unsafe { object.function::<*const c_void>(symbol) }?;
+                // SAFETY: a descriptor of the table's kind; the same one is registered only once.
+                let index = unsafe { register(descriptor) };
+                (index >= 0).then_some((primitive, index))
+            };
+            list.iter().filter_map(index).collect::<Vec<_>>()
+        };
+        let ciphers = register(
+            cipher,
+            &[
+                (Primitive::Aes, "aes_desc"),
+                (Primitive::Camellia, "camellia_desc"),
+                (Primitive::TripleDes, "des3_desc"),
+            ],
+        );
+        let hashes = register(
+            hash,
+            &[
+                (Primitive::Sha256, "sha256_desc"),
+                (Primitive::Sha384, "sha384_desc"),
+                (Primitive::Sha512, "sha512_desc"),
+            ],
+        );
+        if ciphers.is_empty() {
+            return Err(object.unusable("register_cipher takes none of its ciphers"));
+        }
+        Ok(Self { object, ciphers, hashes, get_size, error })
+    }
+
+    fn cipher(&self, primitive: Primitive) -> Option<Index> {
+        self.ciphers.iter().find(|(p, _)| *p == primitive).map(|(_, index)| *index)
+    }
+
+    fn hash(&self, primitive: Primitive) -> Option<Index> {
+        self.hashes.iter().find(|(p, _)| *p == primitive).map(|(_, index)| *index)
+    }
+
+    /// Aligned for a state. The library tells the size of each (`crypt_get_size`, since 1.18); its
+    /// answer is only ever enlarged. `at_least` is four times the size in 1.18.2, for builds
+    /// without that table.
+    fn memory(&self, state: &CStr, at_least: usize) -> Aligned {
+        let told = self.get_size.and_then(|get_size| {
+            let mut size = 0;
+            // SAFETY: a NUL-terminated name, and room for the number.
+            (unsafe { get_size(state.as_ptr(), &raw mut size) } == 0).then_some(size as usize)
+        });
+        Aligned::zeroed(told.unwrap_or(0).max(at_least))
+    }
+
+    /// Turns a failure while opening into words.
+    fn done(&self, call: &str, error: c_int) -> Result<(), OpenError> {
+        if error == OK {
+            return Ok(());
+        }
+        let words = self.error.map(|error_to_string| {
+            // SAFETY: takes any number and gives a static NUL-terminated string.
+            unsafe { CStr::from_ptr(error_to_string(error)) }.to_string_lossy().into_owned()
+        });
+        let words = words.unwrap_or_else(|| format!("error {error}"));
+        Err(OpenError::Failed(format!("{call}: {words}")))
+    }
+
+    /// The library's comparison of tags.
+    fn not_equal(&self) -> Result<NotEqualFn, OpenError> {
+        // SAFETY: the type is that of tomcrypt_misc.h.
+        Ok(unsafe { self.object.exported("mem_neq")? })
+    }
+}
+
+/// An error code of the library's as one of the interface's: 0 is done and everything else stays as
+/// it is, unless it is one of the interface's own small numbers. CRYPT_ERROR (1) among them must
+/// never pass for a rejected tag.
+#[inline]
+fn outcome(error: c_int) -> i32 {
+    match error {
+        OK => raw::OK,
+        1..=3 => raw::FAILED,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::raw;
+
+    #[test]
+    fn the_librarys_small_codes_are_not_taken_for_the_interfaces() {
+        assert_eq!(outcome(OK), raw::OK);
+        assert!((1..=3).all(|code| outcome(code) == raw::FAILED));
+        // CRYPT_INVALID_CIPHER
+        assert_eq!(outcome(10), 10);
     }
 }

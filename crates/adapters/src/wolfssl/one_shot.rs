@@ -1,12 +1,11 @@
-//! EAX, SIV, GCM-SIV and ChaCha20-Poly1305: one call a message that takes the key itself, with the
-//! key schedule inside.
+//! EAX, SIV, GCM-SIV and ChaCha20-Poly1305: one call a message that takes the key itself; and
+//! XChaCha20-Poly1305 in parts, whose one-shot functions want the tag behind the ciphertext.
 
-use super::Request;
-use super::api::{
-    Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, lengths, outcome, verdict,
+use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, calls, operations, symbol};
+use crate::wolfssl::{
+    Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, Request, SIV_WRONG_TAG, done, lengths,
+    outcome, verdict,
 };
-use crate::bytes::{In, Out};
-use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations, symbol};
 use base::model::Mode;
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, functions, raw};
@@ -44,7 +43,7 @@ struct State {
     stream: Option<Stream>,
 }
 
-pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+pub(crate) fn open_one_shot(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
     let encrypts = request.encrypts();
     let ((call, wrong_tag), name) = function(object, request.algorithm.mode, encrypts)?;
@@ -242,5 +241,121 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+functions! {
+    /// chacha20_poly1305.h.
+    struct XChaChaFunctions {
+        /// Context, associated data, length, nonce, length, key, length, whether to encrypt.
+        wc_XChaCha20Poly1305_Init: fn(*mut c_void, In, u32, In, u32, In, u32, c_int) -> c_int;
+        /// Context, associated data, length.
+        wc_ChaCha20Poly1305_UpdateAad: fn(*mut c_void, In, u32) -> c_int;
+        /// Context, input, output, length.
+        wc_ChaCha20Poly1305_UpdateData: fn(*mut c_void, In, Out, u32) -> c_int;
+        /// Context, tag.
+        wc_ChaCha20Poly1305_Final: fn(*mut c_void, Out) -> c_int;
+        /// The two tags.
+        wc_ChaCha20Poly1305_CheckTag: fn(In, In) -> c_int;
+    }
+}
+
+struct XChaChaState {
+    message: Context,
+    stream: Context,
+    key: [u8; 32],
+    encrypts: bool,
+    f: XChaChaFunctions,
+}
+
+pub(crate) fn open_xchacha(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = XChaChaFunctions::of(&request.library.object)?;
+    let encrypts = request.encrypts();
+    let key = request.key.try_into().expect("XChaCha20 has keys of 32 bytes");
+    let (message, stream) = (Context::zeroed(), Context::zeroed());
+    let mut state = XChaChaState { message, stream, key, encrypts, f };
+    // The header of 5.5 names key and nonce the other way round than the code takes them. Both
+    // check their lengths, so a build in which it were so would say it here.
+    // SAFETY: the nonce has 24 bytes.
+    let code = unsafe { state.begin_stream([0; 24].as_ptr()) };
+    done("wc_XChaCha20Poly1305_Init", code)?;
+    let call = if encrypts {
+        c"wc_XChaCha20Poly1305_Init, wc_ChaCha20Poly1305_UpdateAad, wc_ChaCha20Poly1305_UpdateData, wc_ChaCha20Poly1305_Final"
+    } else {
+        c"wc_XChaCha20Poly1305_Init, wc_ChaCha20Poly1305_UpdateAad, wc_ChaCha20Poly1305_UpdateData, wc_ChaCha20Poly1305_Final, wc_ChaCha20Poly1305_CheckTag"
+    };
+    Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(KEY_IN_EACH_MESSAGE).raw())
+}
+
+operations! { impl for XChaChaState;
+    fn message(&mut self, m) {
+        lengths!(len = m.len, aad_len = m.aad_len);
+        let context = self.message.pointer();
+        calls!(
+            self.begin(&self.message, m.nonce),
+            (self.f.wc_ChaCha20Poly1305_UpdateAad)(context, m.aad, aad_len),
+            (self.f.wc_ChaCha20Poly1305_UpdateData)(context, m.input, m.output, len),
+        );
+        self.end(m.tag)
+    }
+
+    fn start(&mut self, nonce) {
+        calls!(self.begin_stream(nonce))
+    }
+
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len);
+        calls!((self.f.wc_ChaCha20Poly1305_UpdateData)(self.stream.pointer(), input, output, len))
+    }
+
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 32]>().read();
+        raw::OK
+    }
+}
+
+impl XChaChaState {
+    /// The associated data is not given to the beginning, which forgets to note its length.
+    ///
+    /// # Safety
+    /// `nonce` covers 24 bytes; the context is zeroed, as [`State::end`] leaves it: the beginning
+    /// does not set the lengths back either.
+    #[inline]
+    unsafe fn begin(&self, context: &Context, nonce: *const u8) -> c_int {
+        let (key, way) = (self.key.as_ptr(), c_int::from(self.encrypts));
+        // SAFETY: the caller's promise. No associated data; older versions want a pointer anyway.
+        unsafe {
+            let init = self.f.wc_XChaCha20Poly1305_Init;
+            init(context.pointer(), nonce, 0, nonce, 24, key, 32, way)
+        }
+    }
+
+    /// Begins a stream, in a context of its own: one that was begun before has no cheaper end.
+    ///
+    /// # Safety
+    /// `nonce` covers 24 bytes.
+    unsafe fn begin_stream(&mut self, nonce: *const u8) -> c_int {
+        self.stream = Context::zeroed();
+        // SAFETY: the caller's promise.
+        unsafe { self.begin(&self.stream, nonce) }
+    }
+
+    /// # Safety
+    /// `tag` covers 16 bytes, writable for encryption.
+    #[inline]
+    unsafe fn end(&self, tag: *mut u8) -> i32 {
+        let mut own = [0; 16];
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.encrypts {
+                return outcome((self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), tag));
+            }
+            let code = (self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), own.as_mut_ptr());
+            if code != 0 {
+                return outcome(code);
+            }
+            let code = (self.f.wc_ChaCha20Poly1305_CheckTag)(tag, own.as_ptr());
+            verdict(code, MAC_WRONG_TAG)
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Which extension of AArch64 an instruction belongs to, as far as ciphers are made of it: each instruction is a word
-//! of 32 bits.
+//! Which extension of AArch64 an instruction belongs to, as far as ciphers are made of it: each instruction
+//! is a word of 32 bits.
 
 /// Masks, values and the kernel's names of the features (`Features` of /proc/cpuinfo). Encodings are those of the Arm
 /// ARM, C4.1 ("Data Processing -- Scalar Floating-Point and Advanced SIMD", "SVE", "SME").

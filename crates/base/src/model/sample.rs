@@ -1,6 +1,171 @@
-//! Raw samples: what the worker saw, before any judgement.
+//! What is measured and what was seen: cases (one row of a plan and of a record), models (exactly what is
+//! inside the clock; `docs/MODELS.md` is the long form), and raw samples: what the worker saw, before any
+//! judgement.
 
+use crate::model::{Direction, Tier};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The working set that the operations walk through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Footprint {
+    /// The same few buffers again and again.
+    #[default]
+    Hot,
+    /// Buffers that fill the first-level cache.
+    L1,
+    /// Buffers that fill the second-level cache.
+    L2,
+    /// Buffers that fill the third-level cache.
+    L3,
+    /// Buffers that no cache holds.
+    Memory,
+}
+
+impl Footprint {
+    /// Every footprint, the smallest first.
+    pub const ALL: &'static [Self] = &[Self::Hot, Self::L1, Self::L2, Self::L3, Self::Memory];
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether it is the usual one.
+    #[must_use]
+    pub fn is_hot(&self) -> bool {
+        *self == Self::Hot
+    }
+}
+
+/// One row: what is measured, in which library.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Case {
+    /// Index of the library in the run's list of libraries.
+    pub library: usize,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
+    /// Which CPU instructions the library may see.
+    pub tier: Tier,
+    /// Threads measuring at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    #[serde(default)]
+    pub in_place: bool,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { algorithm, direction, model, size, tier, .. } = self;
+        write!(f, "{algorithm} {direction} {model} {size} B {tier}")
+    }
+}
+
+/// What one timed operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.
+    Stream,
+    /// New nonce, associated data, whole message, tag; key schedule reused.
+    Message,
+    /// As `message`, with a new key for each message.
+    Rekey,
+    /// Decryption of a message whose tag is wrong, and its rejection.
+    Forgery,
+    /// A TLS handshake, each end apart: `tls handshake`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Handshake,
+    /// A TLS record, sent or received: `tls records`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Records,
+    /// An operation under a TLS handshake: `tls primitives`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Primitive,
+    /// A stored page: `pages`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Page,
+}
+
+impl Model {
+    /// Every model of a survey: what `run` measures.
+    pub const ALL: &'static [Self] = &[Self::Stream, Self::Message, Self::Rekey, Self::Forgery];
+
+    /// Every model that a record can have: those of `tls` and `pages` too.
+    pub const RECORDED: &'static [Self] = &[
+        Self::Stream,
+        Self::Message,
+        Self::Rekey,
+        Self::Forgery,
+        Self::Handshake,
+        Self::Records,
+        Self::Primitive,
+        Self::Page,
+    ];
+
+    /// Whether it is one of a survey: what `run` measures.
+    #[must_use]
+    pub fn is_of_survey(self) -> bool {
+        Self::ALL.contains(&self)
+    }
+
+    /// Whether an operation is made of bytes of data, so that it has megabytes a second.
+    #[must_use]
+    pub fn has_bytes(self) -> bool {
+        !matches!(self, Self::Handshake | Self::Primitive)
+    }
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Raised whenever what is inside the clock changes, so that figures of two definitions are
+    /// never compared under one name.
+    #[must_use]
+    pub fn version(self) -> u32 {
+        match self {
+            Self::Stream | Self::Message | Self::Rekey | Self::Forgery => 1,
+            Self::Handshake | Self::Records | Self::Primitive | Self::Page => 1,
+        }
+    }
+
+    /// One sentence for lists.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Stream => {
+                "key and IV set once, then repeated update calls in place (as `openssl speed -evp`)"
+            }
+            Self::Message => {
+                "new nonce, 16 bytes of associated data, whole message, tag; key schedule reused"
+            }
+            Self::Rekey => "as `message`, with a new key for each message",
+            Self::Forgery => "decryption of a message with a wrong tag, which must be rejected",
+            Self::Handshake => "a TLS handshake in memory, each end apart (`tls handshake`)",
+            Self::Records => "a TLS record, sent or received in memory (`tls records`)",
+            Self::Primitive => "an operation under a TLS handshake (`tls primitives`)",
+            Self::Page => "a stored page, encrypted or decrypted (`pages`)",
+        }
+    }
+}
 
 /// One timed batch of operations of a case, as the worker saw it. Kept whole in the record:
 /// everything derived from it is derived late.

@@ -1,7 +1,9 @@
-//! Text that came from outside, made safe for a terminal; styles.
+//! Text that came from outside, made safe for a terminal; styles; widths of text in columns of a terminal,
+//! with clipping and wrapping.
 
-use crate::text::wrap;
+use crate::text::wrap as text_wrap;
 use anstyle::{AnsiColor, Style};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// What a renderer must know of the place where the text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ impl Options {
     /// The text in lines that end with a line break, the later ones indented.
     #[must_use]
     pub fn hang(self, text: &str, indent: usize, style: Style) -> String {
-        let lines = wrap(text, self.width.saturating_sub(indent).max(NARROWEST));
+        let lines = text_wrap(text, self.width.saturating_sub(indent).max(NARROWEST));
         let lines: Vec<String> = lines.iter().map(|l| paint(l, style, self.color)).collect();
         lines.join(&format!("\n{}", " ".repeat(indent))) + "\n"
     }
@@ -126,6 +128,68 @@ pub fn for_terminal(text: &str) -> String {
     out
 }
 
+/// Columns that the text takes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text cut to so many columns, with an ellipsis where something is missing.
+#[must_use]
+pub fn clip(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut clipped = String::new();
+    let mut room = columns.saturating_sub(1);
+    for c in text.chars() {
+        let taken = c.width().unwrap_or(0);
+        if taken > room {
+            break;
+        }
+        room -= taken;
+        clipped.push(c);
+    }
+    clipped + "…"
+}
+
+/// The text in lines of at most so many columns, broken at spaces where there are some.
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace().flat_map(|word| pieces(word, columns)) {
+        if !line.is_empty() && width(&line) + 1 + width(&word) > columns {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// A word, in pieces when it is wider than a line.
+fn pieces(word: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut taken = 0;
+    for c in word.chars() {
+        let columns_of_c = c.width().unwrap_or(0);
+        if taken > 0 && taken + columns_of_c > columns {
+            pieces.push(String::new());
+            taken = 0;
+        }
+        taken += columns_of_c;
+        pieces.last_mut().expect("there is always a piece").push(c);
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +240,31 @@ mod tests {
             STYLES.iter().for_each(|style| shown = shown.replace(style, ""));
             prop_assert!(shown.chars().all(|c| c == '\n' || !c.is_control()));
             prop_assert!(!one_line(&text).contains(char::is_control));
+        }
+    }
+
+    #[test]
+    fn clipping_counts_columns_not_characters() {
+        assert_eq!(clip("openssl", 7), "openssl");
+        assert_eq!(clip("openssl", 5), "open…");
+        assert_eq!(clip("暗号暗号", 5), "暗号…");
+    }
+
+    #[test]
+    fn words_wider_than_a_line_are_cut() {
+        assert_eq!(wrap("to aaaaaaaa b", 3), ["to", "aaa", "aaa", "aa", "b"]);
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert!(wrap(" ", 3).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn wrapped_lines_fit_and_lose_nothing(text in "\\PC{0,60}", columns in 2usize..30) {
+            let text = super::clean(&text);
+            let lines = wrap(&text, columns);
+            prop_assert!(lines.iter().all(|l| width(l) <= columns + 1), "{:?}", lines);
+            let letters = |s: &str| s.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&lines.concat()), letters(&text));
         }
     }
 }

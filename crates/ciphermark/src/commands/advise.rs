@@ -1,36 +1,192 @@
-//! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
+//! `ciphermark advise`: what to encrypt with, and why each other scheme lost. From a record, or from what is
+//! measured for the question: all candidates are looked at, those that could be chosen are verified and
+//! measured, and the rest is ruled out by how long it takes at the least.
+//!
+//! What is typed after `ciphermark advise`.
 
-use super::run::watch_signals;
-use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
+use crate::args::TimeArgs;
+use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
+use crate::commands::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::error::{Exit, Failure};
-use crate::kinds::{self, Kind};
-use crate::progress::Bar;
-use crate::{choose, screen};
-use base::model::{NameGlob, Tier};
-use clap::ValueEnum as _;
-use engine::{Attached, Event, LeakSubject, LibraryChoice, Secrets, Stop};
+use crate::files::Kind;
+use crate::screen::Bar;
+use crate::{choose, files, screen};
+use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, NameGlob, Tier};
+use base::text::flags::{parse_days, parse_micros, parse_share};
+use clap::{Args, ValueEnum};
+use engine::{
+    Attached, Budget, Event, LeakSubject, LibraryChoice, Request, Screened, Secrets, Stop,
+};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use judge::advise::{
-    Advice, Data, Evidence, Format, LibraryNow, OpenWhy, Outcome, Question, Surroundings, Use,
+    Advice, Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, OpenWhy,
+    Outcome, Question, Surroundings, Use, Wished,
 };
 use record::at_rest::PagesRecord;
 use record::{Leaks, LibraryId, Record};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// `ciphermark advise`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark advise --for postgres                              measures what it needs, half a minute or so\n  \
+    ciphermark advise run.json --for postgres --fips algorithm    nothing is measured anew\n  \
+    ciphermark advise --for postgres --expansion 0 --integrity none\n  \
+    ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
+    ciphermark advise run.json --for wal -t core2 --format markdown\n  \
+    ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
+    ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
+    ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
+    The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
+    the key must be changed; with --why every scheme that was rejected with the rule that did it, and all\n\
+    that would change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
+    (exit code 1); where something that could be chosen was not measured, it names that (exit code 3). What is not\n\
+    asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
+    For a TLS server the answer is a profile, a certificate and a stack, priced by a run of\n\
+    `ciphermark tls handshake`; docs/TLS.md.")]
+pub struct AdviseArgs {
+    /// A record to answer from (`ciphermark run --suite at-rest -o FILE`; of a TLS server, `ciphermark tls
+    /// handshake -o FILE`); without one, what is needed is measured.
+    #[arg(value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// The same, as a flag.
+    #[arg(long = "record", value_name = "FILE", conflicts_with = "record")]
+    pub record_flag: Option<PathBuf>,
+    /// What is encrypted.
+    #[arg(long = "for", value_name = "USE")]
+    pub used: UseArg,
+    /// Bytes of the unit that is encrypted: a page, a chunk; 8K.
+    #[arg(short, long, value_name = "BYTES")]
+    pub size: Option<String>,
+    /// What of a change must be noticed.
+    #[arg(long, value_name = "LEVEL")]
+    pub integrity: Option<IntegrityLevel>,
+    /// Approved by NIST: the algorithm, or a validated module that computes it.
+    #[arg(long, value_name = "LEVEL")]
+    pub fips: Option<Fips>,
+    /// Number of the validated module's certificate, which you vouch for; with --library.
+    #[arg(long, value_name = "NUMBER", requires = "library")]
+    pub certificate: Option<String>,
+    /// Most bytes that each unit may grow by: room for nonce and tag.
+    #[arg(long, value_name = "BYTES")]
+    pub expansion: Option<u32>,
+    /// Shortest key.
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=256))]
+    pub key_bits: Option<u32>,
+    /// What nonces are made of.
+    #[arg(long, value_name = "SOURCE")]
+    pub nonce: Option<NonceSource>,
+    /// Whether copies of the store (snapshots, replicas, restores) go on under the same key.
+    #[arg(long, value_name = "YES|NO")]
+    pub snapshots: Option<YesNo>,
+    /// What has a key of its own: the store, an epoch, or every single write (model `rekey`).
+    #[arg(long, value_name = "WHAT")]
+    pub key_per: Option<KeyPer>,
+    /// Units written a second, by each writer.
+    #[arg(long, value_name = "N")]
+    pub writes_per_second: Option<f64>,
+    /// Instances that write under the same keys: a primary, its replicas, restored copies.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub writers: Option<u32>,
+    /// Keys that these writes are spread over, as with a key for each table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keys: Option<u32>,
+    /// How long a key must last: 90d, 2y.
+    #[arg(long, value_name = "TIME", value_parser = parse_days, allow_hyphen_values = true)]
+    pub key_life: Option<f64>,
+    /// Day from which the key is in use; today if not given.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub key_born: Option<jiff::civil::Date>,
+    /// Share of decryption in the cost that ranks.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share, allow_hyphen_values = true)]
+    pub reads: Option<f64>,
+    /// Most time of the 99th percentile of one operation: 20us.
+    #[arg(long, value_name = "TIME", value_parser = parse_micros, allow_hyphen_values = true)]
+    pub max_p99: Option<f64>,
+    /// Only these libraries: a glob over names or name@version; NAME=PATH adds a file to what is
+    /// measured; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Only libraries of the system's own packages, or any.
+    #[arg(long, value_name = "WHICH")]
+    pub library_version: Option<LibraryVersion>,
+    /// Whether nobody else's code runs on the core, so that what depends on the secret may be used.
+    #[arg(long, value_name = "YES|NO")]
+    pub alone: Option<YesNo>,
+    /// Which CPU instructions libraries may see.
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
+    pub tier: Tier,
+    /// Print everything: assumptions, all that is to be respected, every scheme with the rule that decided.
+    #[arg(long)]
+    pub why: bool,
+    /// How to print it; Markdown and JSON have everything.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+    /// Keep what was measured in this file (JSON).
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["record", "record_flag"])]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
+    #[command(flatten)]
+    pub tls: TlsServerArgs,
+}
+
+/// `--for`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum UseArg {
+    /// PostgreSQL's pages, 8 KiB.
+    Postgres,
+    /// A write-ahead log, in blocks of 8 KiB.
+    Wal,
+    /// Sectors of a disk, 4 KiB, with no room for anything else.
+    Disk,
+    /// SQLite's pages, 4 KiB.
+    Sqlite,
+    /// Objects, in chunks of 64 KiB.
+    ObjectStore,
+    /// Backup archives, in chunks of 64 KiB.
+    Backup,
+    /// Messages on a connection, 1 KiB.
+    Messages,
+    /// A TLS server: profile, certificate and stack.
+    TlsServer,
+}
+
+/// `--snapshots`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
+}
+
+/// `--library-version`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LibraryVersion {
+    /// Those that the distribution's packages installed.
+    System,
+    /// Any.
+    Any,
+}
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     if matches!(args.used, UseArg::TlsServer) {
-        return super::advise_tls::advise_tls(args);
+        return crate::commands::advise_server::advise_tls(args);
     }
     if let Some(flag) = args.tls.typed() {
         return Err(Failure::usage(format!("{flag} is for --for tls-server only")));
     }
     if let Some(from) = &args.postgres.from {
-        return super::advise_postgres::predict(args, from);
+        return crate::commands::advise_server::predict(args, from);
     }
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
@@ -60,7 +216,7 @@ const AT_THE_END: Duration = Duration::from_secs(5);
 const IN_LINE: usize = 4;
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
-pub(super) fn judged_first(
+pub(crate) fn judged_first(
     args: &AdviseArgs,
     data: &Data,
     question: &Question<'_>,
@@ -118,28 +274,28 @@ fn wanted(library: &LibraryId) -> String {
 }
 
 /// Whether a library that is here is a build of a record.
-pub(super) fn is_build(library: &Attached, id: &LibraryId) -> bool {
+pub(crate) fn is_build(library: &Attached, id: &LibraryId) -> bool {
     let own = library.facts.identity();
     LibraryId { path: record::shown(&own.path), ..own } == *id
 }
 
 /// The record that was given, or one that is measured now, and what to call it.
-pub(super) fn prices(
+pub(crate) fn prices(
     data: &Data,
     question: &mut Question<'_>,
     args: &AdviseArgs,
 ) -> Result<(Kind, String), Failure> {
     let Some(path) = args.record.as_ref().or(args.record_flag.as_ref()) else {
-        let measured = super::advise_measure::measure(data, args, question)?;
+        let measured = measure(data, args, question)?;
         return Ok((Kind::Survey(Box::new(measured)), "measured now,".to_owned()));
     };
-    let kept = kinds::load(path)?;
+    let kept = files::load(path)?;
     has_what_is_asked(&kept, question, args, path)?;
     Ok((kept, record::shown(&format!("record {}", path.display()))))
 }
 
 /// What prices are taken from, and what is so on this machine.
-pub(super) fn evidence(kept: &Kind, today: Date) -> (Evidence<'_>, Surroundings) {
+pub(crate) fn evidence(kept: &Kind, today: Date) -> (Evidence<'_>, Surroundings) {
     let (evidence, libraries) = match kept {
         Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
         Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
@@ -148,7 +304,7 @@ pub(super) fn evidence(kept: &Kind, today: Date) -> (Evidence<'_>, Surroundings)
     (evidence, surroundings(libraries, today))
 }
 
-pub(super) fn question<'a>(
+pub(crate) fn question<'a>(
     data: &'a Data,
     args: &AdviseArgs,
     today: Date,
@@ -357,6 +513,236 @@ fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
     Surroundings { today, cpu, libraries, judged: Vec::new() }
 }
 
+/// Half-width of each case's interval when measuring on the spot: ties are decided by other things.
+const PRECISION: f64 = 0.02;
+
+/// Time of sampling of a thorough answer.
+const THOROUGH: Duration = Duration::from_secs(20);
+
+/// The share of what is left of the time that a look at everything may take, and measuring what it leaves.
+const LOOK: f64 = 0.5;
+const MEASURE: f64 = 0.7;
+/// Times that it is measured at most, and the time below which it is not worth it.
+const ROUNDS: usize = 3;
+const WORTH: Duration = Duration::from_secs(3);
+
+/// What the answer and its neighbours need, in every library that may be used.
+pub(crate) fn measure(
+    data: &Data,
+    args: &AdviseArgs,
+    question: &Question<'_>,
+) -> Result<Record, Failure> {
+    // Given back, with nothing in it, when the record is written.
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let stop = args.time.limit(&watch_signals()?);
+    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[question.tier]);
+    let measuring = Measuring { data, args, question, libraries, stop: stop.clone() };
+    let record = match args.time.thorough {
+        true => measuring.thoroughly()?,
+        false => measuring.by_elimination()?,
+    };
+    say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
+    if let Some(path) = &args.output {
+        record::save(&record, path).map_err(Failure::not_done)?;
+    }
+    Ok(record)
+}
+
+/// Algorithms in builds.
+type Pairs = BTreeSet<(LibraryId, String)>;
+
+struct Measuring<'a> {
+    data: &'a Data,
+    args: &'a AdviseArgs,
+    question: &'a Question<'a>,
+    libraries: Vec<Attached>,
+    stop: Stop,
+}
+
+impl Measuring<'_> {
+    /// All that fits, and what would with one wish changed.
+    fn thoroughly(&self) -> Result<Record, Failure> {
+        let mut algorithms = self.algorithms(Wished::Asked);
+        algorithms.extend(self.algorithms(Wished::Changed));
+        self.survey(&self.request(&algorithms), &self.stop)
+    }
+
+    /// What could be chosen, until nothing that could be is missing; then what could with one wish changed.
+    fn by_elimination(&self) -> Result<Record, Failure> {
+        let asked = self.algorithms(Wished::Asked);
+        if asked.is_empty() {
+            // Wishes that stand against each other: what there is without one of them.
+            return self.round(&self.algorithms(Wished::Changed), None, Wished::Changed);
+        }
+        let mut record = self.round(&asked, None, Wished::Asked)?;
+        let more: BTreeSet<&'static str> =
+            self.algorithms(Wished::Changed).difference(&asked).copied().collect();
+        if !more.is_empty() && self.has_time() {
+            record = self.round(&more, Some(record), Wished::Changed)?;
+        }
+        Ok(record)
+    }
+
+    fn has_time(&self) -> bool {
+        !self.stop.is_over() && self.stop.left().is_none_or(|left| left >= WORTH)
+    }
+
+    /// Looks at these algorithms in all libraries and measures what could be chosen, beside what is known of others.
+    fn round(
+        &self,
+        algorithms: &BTreeSet<&'static str>,
+        known: Option<Record>,
+        whose: Wished,
+    ) -> Result<Record, Failure> {
+        let request = self.request(algorithms);
+        let look = self.look(&request);
+        let bounds = match &known {
+            Some(known) => beside(known.clone(), look.record),
+            None => look.record,
+        };
+        let found =
+            judge::advise::contenders(self.data, self.question, Evidence::Survey(&bounds), whose);
+        let mut wanted: Pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
+        let mut record = self.measured(&request, &look.screened, &wanted)?;
+        let mut done = Pairs::new();
+        for _ in 1..ROUNDS {
+            if whose != Wished::Asked || !self.has_time() {
+                break;
+            }
+            done.append(&mut wanted);
+            wanted = self.missing(&mut record)?.difference(&done).cloned().collect();
+            if wanted.is_empty() || !self.has_time() {
+                break;
+            }
+            let more = self.measured(&request, &look.screened, &wanted)?;
+            record = completed(record, more);
+        }
+        Ok(match known {
+            Some(known) => beside(known, record),
+            None => record,
+        })
+    }
+
+    fn look(&self, request: &Request) -> engine::Look {
+        let request =
+            Request { sizes: vec![self.question.size], latency: false, ..request.clone() };
+        let left = self.stop.left().unwrap_or(request.budget.time);
+        let bar = Bar::new(self.args.quiet);
+        let stop = self.stop.within(left.mul_f64(LOOK));
+        let look = engine::screen(&request, &self.libraries, &stop, &|event| bar.show(event));
+        bar.finish();
+        look
+    }
+
+    /// Verifies and measures these, and nothing else.
+    fn measured(
+        &self,
+        request: &Request,
+        all: &Screened,
+        wanted: &Pairs,
+    ) -> Result<Record, Failure> {
+        let key = |(l, a): &(LibraryId, String)| {
+            let library = self.libraries.iter().position(|own| is_build(own, l))?;
+            Some((library, Algorithm::find(a).ok()?.name))
+        };
+        let only = wanted.iter().filter_map(key).collect();
+        let request = Request { screened: all.but(only), ..request.clone() };
+        let left = self.stop.left();
+        let stop = left.map_or(self.stop.clone(), |left| self.stop.within(left.mul_f64(MEASURE)));
+        self.survey(&request, &stop)
+    }
+
+    fn survey(&self, request: &Request, stop: &Stop) -> Result<Record, Failure> {
+        survey(self.args.quiet, request, &self.libraries, stop)
+    }
+
+    fn algorithms(&self, whose: Wished) -> BTreeSet<&'static str> {
+        let needed = judge::advise::needed_schemes(self.data, self.question, whose);
+        needed.iter().flat_map(|s| s.algorithms()).map(|a| a.name).collect()
+    }
+
+    fn request(&self, algorithms: &BTreeSet<&'static str>) -> Request {
+        let (question, time) = (self.question, &self.args.time);
+        Request {
+            suite: None,
+            algorithms: Algorithm::all().iter().filter(|a| algorithms.contains(a.name)).collect(),
+            directions: vec![Direction::Encrypt, Direction::Decrypt],
+            models: vec![question.model()],
+            sizes: sizes(question.size),
+            tiers: vec![question.tier],
+            footprints: vec![Footprint::Hot],
+            threads: vec![1],
+            in_place: vec![false],
+            latency: question.wishes.max_p99_us.is_some(),
+            budget: Budget { precision: PRECISION, time: time.sampling(THOROUGH) },
+            // Secrets are judged when it is known whose.
+            evidence: false,
+            screened: Screened::default(),
+            seed: random_seed(),
+            command: crate::commands::typed(),
+        }
+    }
+
+    /// What could still be chosen and was not measured, when what would be chosen is judged.
+    fn missing(&self, record: &mut Record) -> Result<Pairs, Failure> {
+        let mut around = Surroundings {
+            today: Date::default(),
+            cpu: Some(record.host.cpu.name.clone()),
+            libraries: Vec::new(),
+            judged: Vec::new(),
+        };
+        let Self { data, args, question, stop, .. } = self;
+        let evidence = Evidence::Survey(record);
+        let advice = judged_first(args, data, question, evidence, &mut around, stop)?;
+        record.leaks.append(&mut around.judged);
+        if matches!(advice.outcome, Outcome::None(_)) {
+            // What seemed cheapest was refused: the next in line, by the same bounds.
+            let evidence = Evidence::Survey(record);
+            let next = judge::advise::contenders(data, question, evidence, Wished::Asked);
+            return Ok(next.into_iter().map(|(l, a)| (l, a.to_owned())).collect());
+        }
+        let missing = advice.open.into_iter().filter(|o| o.kind == OpenWhy::Missing);
+        let pairs = missing.flat_map(|o| {
+            let algorithms = o.algorithms;
+            o.builds
+                .into_iter()
+                .flat_map(move |l| algorithms.clone().into_iter().map(move |a| (l.clone(), a)))
+        });
+        Ok(pairs.collect())
+    }
+}
+
+/// A record with what a later one of the same plan has measured.
+fn completed(mut record: Record, later: Record) -> Record {
+    for (row, new) in record.measurements.iter_mut().zip(&later.measurements) {
+        if row.is_left_out() && !new.is_left_out() {
+            *row = new.clone();
+        }
+    }
+    record.fits.extend(later.fits);
+    record
+}
+
+/// A record with another of the same libraries, of other algorithms.
+fn beside(mut record: Record, mut other: Record) -> Record {
+    record.plan.algorithms.append(&mut other.plan.algorithms);
+    for library in &mut record.libraries {
+        let same = other.libraries.iter_mut().find(|l| l.identity() == library.identity());
+        library.calls.extend(same.into_iter().flat_map(|l| std::mem::take(&mut l.calls)));
+    }
+    record.measurements.append(&mut other.measurements);
+    record.leaks.append(&mut other.leaks);
+    record.fits.append(&mut other.fits);
+    record
+}
+
+/// The unit's, and two more for the line through them, in whole blocks.
+fn sizes(size: usize) -> Vec<usize> {
+    let blocks = |n: usize| (n / 16).max(1) * 16;
+    let all = BTreeSet::from([blocks(size / 16), size, blocks(size * 4).min(MAX_SIZE)]);
+    all.into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,5 +754,12 @@ mod tests {
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);
+    }
+
+    #[test]
+    fn three_sizes_make_a_line_and_are_whole_blocks_beside_the_units_own() {
+        assert_eq!(sizes(8192), [512, 8192, 32768]);
+        assert_eq!(sizes(100), [16, 100, 400]);
+        assert_eq!(sizes(MAX_SIZE), [MAX_SIZE / 16, MAX_SIZE]);
     }
 }

@@ -1,12 +1,15 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
+//!
+//! What is typed after `ciphermark claims`.
 
-use super::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
-use crate::args_claims::ClaimsArgs;
+use crate::args::TimeArgs;
+use crate::commands::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
 use crate::error::{Exit, Failure};
-use crate::kinds::{self, Kind};
-use crate::progress::Bar;
-use crate::{choose, screen};
+use crate::files::Kind;
+use crate::screen::Bar;
+use crate::{choose, files, screen};
 use base::model::{Footprint, NameGlob, nearest};
+use clap::Args;
 use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
 use record::Record;
@@ -14,6 +17,45 @@ use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// `ciphermark claims`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark claims                                 measures what it needs, half a minute\n  \
+    ciphermark claims --only 'tx-*' -o claims.json    and keeps the record\n  \
+    ciphermark claims claims.json claims.tls.json     nothing is measured anew: the record and the handshakes\n  \
+    ciphermark claims --table highgo                  the article's table, with this machine beside it\n\n\
+    Verdicts: holds, does not hold, depends (and on what), not testable here (and why). A claim is\n\
+    judged in each version of the library that it is of. Sources: highgo, transactional,\n\
+    asecuritysite, tls. docs/CLAIMS.md has the conditions.")]
+pub struct ClaimsArgs {
+    /// Records and runs of `tls handshake` to judge by; without any, what is needed is measured.
+    #[arg(value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
+    /// Only these claims, by name or glob, separated by commas; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
+    /// Only the claims of this source; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// Print this source's table with this machine's figures beside it, instead of verdicts.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "source"])]
+    pub table: Option<String>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: judge::claims::Format,
+    /// Keep what was measured in this file (JSON); handshakes beside it, in NAME.tls.json.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Libraries to measure beside those found: NAME=PATH; or only those that a glob matches.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH", conflicts_with = "records")]
+    pub library: Vec<String>,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
 
 /// Time of sampling of a thorough answer.
 const THOROUGH: Duration = Duration::from_secs(120);
@@ -136,7 +178,7 @@ fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
 fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
     let (mut records, mut runs) = (Vec::new(), Vec::new());
     for path in paths {
-        match kinds::load(path)? {
+        match files::load(path)? {
             Kind::Survey(record) => records.push(*record),
             Kind::Tls(file) => match *file {
                 TlsFile::Handshakes(run) => runs.push(run),
@@ -178,7 +220,7 @@ fn handshakes(
     }
     let globs = globs(&need.libraries);
     // Who asked for libraries without a stack has no answer, and no error: other claims have theirs.
-    let (mut stacks, _) = super::tls::stacks(&args.library, false).ok()?;
+    let (mut stacks, _) = crate::commands::tls::stacks(&args.library, false).ok()?;
     stacks.retain(|stack| {
         let names = [&stack.facts.name, &stack.facts.label];
         globs.iter().any(|g| names.iter().any(|n| g.matches(n)))
@@ -194,7 +236,7 @@ fn handshakes(
         time: time.max(Duration::from_secs(3)),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
-        command: super::typed(),
+        command: crate::commands::typed(),
     };
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();
@@ -269,7 +311,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         evidence: need.instructions,
         screened: Screened::default(),
         seed: random_seed(),
-        command: super::typed(),
+        command: crate::commands::typed(),
     })
 }
 

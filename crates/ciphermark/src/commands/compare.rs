@@ -1,26 +1,146 @@
-//! `ciphermark compare`: two records, or two libraries, tiers, algorithms, sizes or directions of one, case by case.
+//! `ciphermark compare`: two records, or two libraries, tiers, algorithms, sizes or directions of one, case
+//! by case; with `--from` runs of an archive, machine by machine; with `--confirm` candidates are settled by
+//! pairs of processes of the two builds.
 
-use super::confirm;
-use crate::args::{CompareArgs, one_size};
+use crate::args::{Filter, one_size};
+use crate::commands::archive::{WhichArgs, ask, by_machine, chosen, failure, selection};
+use crate::commands::run::{plain_request, watch_signals};
 use crate::error::{Exit, Failure};
-use crate::{choose, kinds, screen};
-use base::model::{NameGlob, Tier};
-use clap::ValueEnum as _;
+use crate::screen::Bar;
+use crate::{choose, files, screen};
+use base::analysis::Verdict;
+use base::model::{Algorithm, Direction, NameGlob, Tier};
+use base::text::flags::{parse_duration, parse_fraction, parse_rows};
+use clap::{Args, ValueEnum as _};
+use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
 use judge::compare::{
-    Apart, Between, Comparison, Condition, Matching, Part, Settings, Side, Sought,
+    Apart, Between, Compared, Comparison, Condition, Confirmation, Matching, Part, Settings, Side,
+    Sought, Told,
 };
-use record::{Measurement, Record};
-use std::path::Path;
+use record::archive::{Archive, Chosen, Listed, Selection};
+use record::{LibraryId, Measurement, Record, WITH};
+use report::{ComparedMachine, ComparisonFormat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// `ciphermark compare`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark compare before.json after.json\n  \
+    ciphermark compare run.json --libraries 'openssl@3.0*,openssl@4*'\n  \
+    ciphermark compare run.json --libraries 'openssl@4*'            one library against each other one\n  \
+    ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
+    ciphermark compare run.json --algorithms 'aes-128-*,aes-256-*'  what AES-256 costs over AES-128\n  \
+    ciphermark compare run.json --algorithms aes-256-gcm,aes-256-gcm-siv -s 8K\n  \
+    ciphermark compare run.json --sizes 4K,16K -l 'openssl@3*'      what a byte costs in larger chunks\n  \
+    ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
+    ciphermark compare base.json head.json --confirm --budget 2m    settle candidates with pairs of processes\n  \
+    ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n  \
+    ciphermark compare --from fleet.db --since 2026-11-01 --fail-if slower:2%\n  \
+    ciphermark compare --from fleet.db --base library=openssl@3.5* --new library=openssl@4*\n\n\
+    Conditions of --fail-if:\n  \
+    slower[:PERCENT]        a case is certainly slower, and its estimate is more than this\n  \
+    mean[:PERCENT]          the geometric mean over all shared cases is certainly slower, by more than this\n  \
+    instructions[:PERCENT]  instructions at a measured size, per byte or per message grew by more\n                          \
+    than this; also instructions-per-operation, -per-byte, -per-message\n  \
+    leaks                   a place depends on the secret now, and did not in BASE\n  \
+    refused                 a case that BASE measured is refused or failed in NEW\n  \
+    missing                 a case that BASE measured is absent from NEW\n  \
+    undecided               there is no verdict on a case\n  \
+    never                   nothing\n\n\
+    --confirm compares a case again, as `ciphermark pair` does, if it is faster or slower, or undecided\n\
+    with an estimate beyond --same-within. Both builds must still be on this machine. Cases that would\n\
+    make the exit code 1 come first, until --budget is spent. The new verdict replaces the old one and\n\
+    decides the exit code.\n\n\
+    Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
+pub struct CompareArgs {
+    /// The record to compare with.
+    #[arg(value_name = "BASE", required_unless_present = "from", conflicts_with = "from")]
+    pub base: Option<PathBuf>,
+    /// The record to judge; without it, compare two libraries, tiers, algorithms, sizes or directions
+    /// of BASE.
+    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers", "algorithms", "sizes", "directions", "from"], conflicts_with = "from")]
+    pub new: Option<PathBuf>,
+    /// Compare runs of an archive, machine by machine.
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["libraries", "tiers", "confirm"])]
+    pub from: Option<String>,
+    /// With --from: the newest run against the last one before this day, or else the first since then.
+    #[arg(long, value_name = "DAY", value_parser = record::archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base"])]
+    pub since: Option<i64>,
+    /// With --from: the base is each machine's newest run of these (machine=, library=, since=, until=, record=).
+    #[arg(long = "base", value_name = "SELECT", value_parser = selection, requires = "from")]
+    pub of_base: Option<Selection>,
+    /// With --from: what is judged is each machine's newest run of these.
+    #[arg(long = "new", value_name = "SELECT", value_parser = selection, requires = "from")]
+    pub of_new: Option<Selection>,
+    /// Which runs of the archive.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// The base's library and the new one, as globs over name or name@version; with one alone,
+    /// compare it with each of the others.
+    #[arg(long, value_name = "BASE[,NEW]")]
+    pub libraries: Option<String>,
+    /// The base's tier and the new one.
+    #[arg(long, value_name = "BASE,NEW")]
+    pub tiers: Option<String>,
+    /// The base's algorithm and the new one, of one record: two names, or two with a star each, which
+    /// stands for the same in both.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers", "sizes", "directions"])]
+    pub algorithms: Option<String>,
+    /// The base's size and the new one, of one record, compared by what a byte costs.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers", "directions"])]
+    pub sizes: Option<String>,
+    /// The base's direction and the new one, of one record.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers"])]
+    pub directions: Option<String>,
+    /// Which cases.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Call two cases the same if they differ by at most this.
+    #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT", default_value = "0.5%")]
+    pub same_within: f64,
+    /// Conditions that make the exit code 1; may be repeated [default: slower, refused; of
+    /// algorithms, sizes and directions: never].
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+    /// Settle candidates with pairs of processes; both builds must be on this machine.
+    #[arg(long, conflicts_with = "tiers")]
+    pub confirm: bool,
+    /// Spend at most this long on --confirm.
+    #[arg(long, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", default_value = "60s", requires = "confirm")]
+    pub budget: Duration,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// How many cases of each verdict to list in text and Markdown: a number, or all.
+    #[arg(long, value_name = "N|all", default_value = "20", value_parser = parse_rows)]
+    pub rows: usize,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormat,
+}
+
+impl CompareArgs {
+    /// Conditions that make the exit code 1. What another algorithm costs is a question, and no regression.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let asks = self.algorithms.is_some() || self.sizes.is_some() || self.directions.is_some();
+        if !self.fail_if.is_empty() || asks {
+            return self.fail_if.clone();
+        }
+        ["slower", "refused"].map(|c| c.parse().expect("one of the conditions")).to_vec()
+    }
+}
 
 /// Compares and prints; the exit code says whether a condition holds.
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
-        return super::archive::compare(args, store);
+        return crate::commands::archive::compare_machines(args, store);
     }
     args.which.without_archive()?;
     let base_path = args.base.as_deref().unwrap_or(Path::new(""));
-    let base = kinds::record(base_path).map_err(Failure::usage)?;
-    let new = args.new.as_deref().map(kinds::record).transpose().map_err(Failure::usage)?;
+    let base = files::record(base_path).map_err(Failure::usage)?;
+    let new = args.new.as_deref().map(files::record).transpose().map_err(Failure::usage)?;
     let new_path = args.new.as_deref().unwrap_or(base_path);
     let rows = selected(args, &base, new.as_ref())?;
     let mut sides =
@@ -43,7 +163,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
             )));
         }
         let records = [&base, new.as_ref().unwrap_or(&base)];
-        confirm::confirm(args, records, matching, &mut comparison)?;
+        confirm(args, records, matching, &mut comparison)?;
     }
     let found: Vec<_> = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
     screen::print(|options| {
@@ -230,5 +350,322 @@ pub fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), F
              `ciphermark run` counts them unless --no-evidence says otherwise"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// Compares two runs of each machine; the exit code says whether a condition holds on any.
+pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure> {
+    if matches!(args.format, ComparisonFormat::Csv) {
+        return Err(Failure::usage("--from has the formats text, markdown and json"));
+    }
+    let (mut archive, all) = ask(store, &args.which)?;
+    let of_cases = chosen(&mut archive, &args.filter)?;
+    let sides = Sides::of(args, &mut archive, &of_cases)?;
+    let (mut compared, mut without) = (Vec::new(), Vec::new());
+    for runs in by_machine(&all) {
+        match sides.pair(runs) {
+            Some((base, new)) => {
+                compared.push(compare_runs(args, &mut archive, &sides, (base, new))?)
+            }
+            None => without.push(runs[0].machine.clone()),
+        }
+    }
+    if compared.is_empty() {
+        return Err(Failure::usage(format!(
+            "no machine of '{store}' has two such runs: `ciphermark archive list {store}` shows all"
+        )));
+    }
+    let found = compared.iter().any(|c| !c.found.is_empty());
+    screen::print(|options| {
+        report::machines(&compared, &without, args.format, args.rows, options)
+    })?;
+    Ok(if found { Exit::Found } else { Exit::Done })
+}
+
+/// Which runs and libraries are compared.
+struct Sides {
+    /// Runs that may be the base, those that may be judged.
+    ids: [BTreeSet<i64>; 2],
+    /// Their cases that are read.
+    of_base: Chosen,
+    of_new: Chosen,
+    since: Option<i64>,
+    names_libraries: bool,
+}
+
+impl Sides {
+    fn of(args: &CompareArgs, archive: &mut Archive, cases: &Chosen) -> Result<Self, Failure> {
+        let [base, new] = [&args.of_base, &args.of_new].map(|of| of.clone().unwrap_or_default());
+        let mut of = |side: &Selection| -> Result<(BTreeSet<i64>, Chosen), Failure> {
+            let runs = archive.list(side, args.which.doubtful).map_err(failure)?;
+            let takes = |id: &record::LibraryId| side.takes_library(id);
+            let only: Option<&dyn Fn(&record::LibraryId) -> bool> =
+                if side.library.is_some() { Some(&takes) } else { None };
+            let chosen = archive.narrow(cases, only).map_err(failure)?;
+            Ok((runs.iter().map(|r| r.id).collect(), chosen))
+        };
+        let ((base_ids, of_base), (new_ids, of_new)) = (of(&base)?, of(&new)?);
+        let names_libraries = base.library.is_some() && new.library.is_some();
+        Ok(Self { ids: [base_ids, new_ids], of_base, of_new, since: args.since, names_libraries })
+    }
+
+    /// The base and what is judged, of one machine's runs in the order of time.
+    fn pair<'a>(&self, runs: &'a [Listed]) -> Option<(&'a Listed, &'a Listed)> {
+        let (base, new) = match self.since {
+            Some(since) => {
+                let (before, after) = runs.split_at(runs.partition_point(|r| r.started < since));
+                (before.last().or(after.first())?, after.last()?)
+            }
+            None => {
+                let last = |ids: &BTreeSet<i64>| runs.iter().rev().find(|r| ids.contains(&r.id));
+                (last(&self.ids[0])?, last(&self.ids[1])?)
+            }
+        };
+        (base.id != new.id || self.names_libraries).then_some((base, new))
+    }
+}
+
+fn compare_runs(
+    args: &CompareArgs,
+    archive: &mut Archive,
+    sides: &Sides,
+    (base, new): (&Listed, &Listed),
+) -> Result<ComparedMachine, Failure> {
+    let of_base = archive.load(base, &sides.of_base).map_err(failure)?;
+    let of_new = archive.load(new, &sides.of_new).map_err(failure)?;
+    let matching = if sides.names_libraries { Matching::Every } else { Matching::ByName };
+    let settings =
+        Settings { tolerance: args.same_within, matching, apart: judge::compare::Apart::Nothing };
+    let comparison = judge::compare::compare(
+        &side_of_run(&of_base, base, choose::rows_if_any(&of_base, &args.filter)?),
+        &side_of_run(&of_new, new, choose::rows_if_any(&of_new, &args.filter)?),
+        &settings,
+    );
+    let conditions = args.conditions();
+    demand(&comparison, &conditions)?;
+    let found = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
+    Ok(machine(base, new, comparison, found))
+}
+
+fn side_of_run<'a>(record: &'a Record, listed: &Listed, rows: Vec<&'a Measurement>) -> Side<'a> {
+    let name = format!("{} {}", listed.machine, listed.sha256.get(..12).unwrap_or_default());
+    Side { record, name, rows }
+}
+
+fn machine(
+    base: &Listed,
+    new: &Listed,
+    comparison: Comparison,
+    found: Vec<judge::compare::Found>,
+) -> ComparedMachine {
+    ComparedMachine {
+        machine: new.machine.clone(),
+        base: (base.day(), base.sha256.clone()),
+        new: (new.day(), new.sha256.clone()),
+        comparison,
+        found,
+    }
+}
+
+/// Most time for one case, so that one that cannot be decided leaves some for the others.
+const MOST_FOR_ONE: Duration = Duration::from_secs(30);
+/// Less is not worth starting the processes.
+const LEAST_FOR_ONE: Duration = Duration::from_secs(3);
+
+/// Settles what it can within the budget, the most suspicious first.
+pub fn confirm(
+    args: &CompareArgs,
+    records: [&Record; 2],
+    matching: Matching,
+    comparison: &mut Comparison,
+) -> Result<(), Failure> {
+    let stop = watch_signals()?;
+    let bar = Bar::new(args.quiet);
+    let begun = Instant::now();
+    let candidates = comparison.candidates();
+    let mut told = Confirmation {
+        candidates: candidates.len(),
+        budget_seconds: args.budget.as_secs_f64(),
+        ..Confirmation::default()
+    };
+    let mut builds = Builds { elsewhere: elsewhere(records), found: BTreeMap::new() };
+    for (done, index) in candidates.iter().copied().enumerate() {
+        let case = &comparison.cases[index];
+        bar.confirming(done, candidates.len(), &case.case.algorithm, case.case.size);
+        let left = args.budget.saturating_sub(begun.elapsed());
+        let budget = share(left, candidates.len() - done);
+        match settle(case, &mut builds, args.same_within, budget, &stop) {
+            Ok((verdict, one)) => {
+                comparison.settle(index, verdict, one);
+                let settled = verdict != Verdict::Undecided;
+                *(if settled { &mut told.settled } else { &mut told.undecided }) += 1;
+            }
+            Err(why) => told.leave(&why),
+        }
+    }
+    bar.finish();
+    told.seconds = begun.elapsed().as_secs_f64();
+    comparison.sum_up(matching, told);
+    Ok(())
+}
+
+/// Time for the next case: twice its share, because most end long before theirs is spent. `None` if too
+/// little is left for another case.
+fn share(left: Duration, cases: usize) -> Option<Duration> {
+    let share = left * 2 / u32::try_from(cases).unwrap_or(u32::MAX).max(1);
+    (left >= LEAST_FOR_ONE).then(|| share.clamp(LEAST_FOR_ONE, MOST_FOR_ONE).min(left))
+}
+
+/// Compares one case by pairs, or says why not.
+fn settle(
+    case: &Compared,
+    builds: &mut Builds,
+    margin: f64,
+    budget: Option<Duration>,
+    stop: &Stop,
+) -> Result<(Verdict, Told), String> {
+    let request = request(case, budget)?;
+    let sides = [builds.find(&case.base_library)?, builds.find(&case.new_library)?];
+    if stop.is_interrupted() {
+        return Err("interrupted".to_owned());
+    }
+    let budget = request.budget.time;
+    if budget.is_zero() {
+        return Err("no time left: raise --budget".to_owned());
+    }
+    let begun = Instant::now();
+    let failed = |error: PairError| format!("pairs could not be measured: {error}");
+    let mut bench = PairBench::new(&request, &sides, margin).map_err(failed)?;
+    let outcome = bench.trial(stop).map_err(failed)?;
+    let told = Told {
+        ratio: outcome.ratio,
+        pairs: outcome.pairs.len(),
+        seconds: begun.elapsed().as_secs_f64(),
+    };
+    if outcome.ratio.is_none() {
+        return Err("no time left: raise --budget".to_owned());
+    }
+    Ok((outcome.verdict, told))
+}
+
+fn request(case: &Compared, budget: Option<Duration>) -> Result<Request, String> {
+    let c = &case.case;
+    if c.threads != 1 {
+        return Err("pairs are compared with one thread".to_owned());
+    }
+    let algorithm = Algorithm::find(&c.algorithm).map_err(|e| e.to_string())?;
+    // A digest has one direction, whichever is asked for.
+    let directions = match c.direction {
+        Direction::Decrypt => vec![Direction::Decrypt],
+        _ => vec![Direction::Encrypt],
+    };
+    let budget = Budget { precision: 0.0, time: budget.unwrap_or_default() };
+    Ok(Request {
+        directions,
+        models: vec![c.model],
+        sizes: vec![c.size],
+        tiers: vec![c.tier],
+        footprints: vec![c.footprint],
+        in_place: vec![c.in_place],
+        ..plain_request(vec![algorithm], budget)
+    })
+}
+
+/// The measured builds, as far as this machine still has them.
+struct Builds {
+    /// Why no build of these records can be paired here.
+    elsewhere: Option<String>,
+    found: BTreeMap<LibraryId, Result<Attached, String>>,
+}
+
+impl Builds {
+    /// The very build that the record names, loaded once.
+    fn find(&mut self, id: &LibraryId) -> Result<Attached, String> {
+        if let Some(why) = &self.elsewhere {
+            return Err(why.clone());
+        }
+        self.found.entry(id.clone()).or_insert_with(|| attach(id)).clone()
+    }
+}
+
+/// A pair measured here says nothing about another processor, nor about other circumstances.
+fn elsewhere(records: [&Record; 2]) -> Option<String> {
+    // As records have it, with `~` for the home directory.
+    let host = record::shared(host::facts(0));
+    let here = host.cpu.name;
+    if let Some(other) = records.iter().map(|r| &r.host.cpu.name).find(|name| **name != here) {
+        return Some(format!("measured on another processor ({other}); this one is {here}"));
+    }
+    let differing =
+        |r: &Record| record::differing_circumstances(&r.host.circumstances, &host.circumstances);
+    let [name, ..] = records.into_iter().flat_map(differing).next()?;
+    Some(format!("measured under another {name}, which decides which code runs"))
+}
+
+fn attach(id: &LibraryId) -> Result<Attached, String> {
+    let label = format!("{}@{}", id.name, id.version);
+    if base::model::runs_elsewhere(Path::new(&id.path)) {
+        return Err(format!("{label} is no file, which pairs could reload"));
+    }
+    let path = record::expanded(&id.path);
+    if !path.is_file() {
+        return Err(format!("{label} is not available: '{}' does not exist", id.path));
+    }
+    let other = |here: &str| {
+        format!("{label} is not available: '{}' is another build now ({here})", id.path)
+    };
+    let here = host::file_id(&path).map_err(|e| format!("'{}': {e}", id.path))?;
+    if id.own_file() != here {
+        return Err(other(&here));
+    }
+    let mut found = choose::attached(&[format!("{}={}", id.name, path.display())])
+        .map_err(|e| format!("{label} cannot be loaded: {}", e.message))?;
+    let found = found.pop().ok_or_else(|| format!("{label} cannot be loaded"))?;
+    // Ids of older records are of the library's own file alone.
+    if id.id.contains(WITH) && found.facts.id != id.id {
+        return Err(other(&found.facts.id));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_gets_twice_its_share_within_bounds_and_never_more_than_is_left() {
+        let seconds = Duration::from_secs;
+        assert_eq!(share(seconds(60), 8), Some(seconds(15)));
+        assert_eq!(share(seconds(60), 1), Some(MOST_FOR_ONE));
+        assert_eq!(share(seconds(60), 1000), Some(LEAST_FOR_ONE));
+        assert_eq!(share(seconds(4), 1), Some(seconds(4)));
+        assert_eq!(share(seconds(2), 1), None);
+    }
+
+    #[test]
+    fn pairs_are_measured_under_the_circumstances_of_the_records_alone() {
+        let here = Record { host: record::shared(host::facts(0)), ..Record::default() };
+        assert_eq!(elsewhere([&here, &here]), None);
+        let mut masked = here.clone();
+        masked.host.circumstances.clear();
+        masked.host.circumstances.push(record::Circumstance {
+            name: "A_MASK".into(),
+            value: Some("~0x2".into()),
+            ..record::Circumstance::default()
+        });
+        let why = elsewhere([&here, &masked]).unwrap();
+        assert_eq!(why, "measured under another A_MASK, which decides which code runs");
+    }
+
+    #[test]
+    fn a_build_that_is_gone_or_was_replaced_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("libx.so");
+        let path = file.display().to_string();
+        let id =
+            LibraryId { name: "x".into(), version: "1".into(), path, id: "build-id:00".into() };
+        assert!(attach(&id).unwrap_err().ends_with("does not exist"));
+        std::fs::write(&file, "another build").unwrap();
+        assert!(attach(&id).unwrap_err().contains("is another build now (sha256:"));
     }
 }

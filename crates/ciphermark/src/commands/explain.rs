@@ -1,27 +1,69 @@
-//! `ciphermark explain`: what runs inside the clock.
+//! `ciphermark explain`: what runs inside the clock, counted now or read from a record.
 
-use super::explain_record;
-use crate::args::{ExplainArgs, Filter};
+use crate::args::{DirectionArg, Filter, TierGlobs};
 use crate::error::{Exit, Failure};
-use crate::progress::Bar;
-use crate::{choose, kinds, screen};
-use base::model::{Algorithm, Direction, Model, Tier};
+use crate::screen::Bar;
+use crate::{choose, files, screen};
+use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
+use clap::Args;
 use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
+use record::{Call, Executed, Leaks, Record};
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// `ciphermark explain`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark explain -l botan -a aes-256-gcm\n  \
+    ciphermark explain -l cryptopp -a 'aes-256-*' -s 64,16K --json\n  \
+    ciphermark explain -l openssl -a aes-128-gcm -t aesni -t native\n  \
+    ciphermark explain run.json -a '*-gcm'             what a run counted, and what messages, bytes and keys cost\n\n\
+    Counts the instructions of an operation by single-stepping it at two sizes; the difference is the\n\
+    cost of a byte. Counts allocations and copies in separate workers that time nothing: everything\n\
+    that goes through malloc, memcpy and similar functions of the C library, for one message.")]
+pub struct ExplainArgs {
+    /// A record written by `run -o`: explain its counts, fitted lines, key set-ups, latencies and
+    /// threads instead of counting anew.
+    pub record: Option<PathBuf>,
+    /// Algorithms by name or glob, separated by commas; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries, as for `run`; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Message sizes in bytes to count at, as for `run`.
+    #[arg(short, long, value_name = "LIST", default_value = "16,8192", conflicts_with = "record")]
+    pub size: String,
+    /// What one operation is, for instructions.
+    #[arg(short, long, value_name = "MODEL", default_value = "message")]
+    pub model: Model,
+    /// Which CPU instructions the library may use, by name or glob, separated by commas, for
+    /// instructions; may be repeated.
+    #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true)]
+    pub tier: Vec<String>,
+    /// Encrypt, decrypt or both.
+    #[arg(short, long, value_name = "DIRECTION", default_value = "both")]
+    pub direction: DirectionArg,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
 
 /// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
 /// they call; or prints what a run has counted, and what it says of costs.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let record = args.record.as_deref().map(kinds::survey).transpose()?;
+    let record = args.record.as_deref().map(files::survey).transpose()?;
     let mut costs = Vec::new();
     let rows = match (&record, &args.record) {
         (Some(record), Some(path)) => {
             if !args.json {
                 costs = costs_rows(args, record)?;
             }
-            match explain_record::rows(record, path, args) {
+            match rows_of_record(record, path, args) {
                 // A record without counts still has its times.
                 Err(_) if record.executed.is_empty() && !costs.is_empty() => Vec::new(),
                 rows => rows?,
@@ -211,5 +253,85 @@ fn executed_row(evidence: &Evidence) -> report::ExecutedRow {
         executed: evidence.executed.clone(),
         refused: evidence.refused.as_ref().map(|f| f.why.clone()),
         exact: exact.map(|(size, count)| (*size, count.clone().map(|c| c.instructions))).collect(),
+    }
+}
+// `ciphermark explain RECORD`: what a run has counted, without counting anew.
+
+/// One row for each library, algorithm and direction of the record that the flags let through.
+pub fn rows_of_record(
+    record: &Record,
+    path: &Path,
+    args: &ExplainArgs,
+) -> Result<Vec<Row>, Failure> {
+    if record.executed.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}' has no instruction counts: it was written with --no-evidence or by an older version",
+            path.display()
+        )));
+    }
+    let (algorithms, libraries) = (choose::globs(&args.algorithm)?, choose::globs(&args.library)?);
+    let directions = choose::directions(args.direction);
+    let tiers = choose::tier_globs(&args.tier)?;
+    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+        globs.is_empty() || globs.iter().any(test)
+    };
+    let is_kept = |e: &&Executed| {
+        let one_way = !matches!(e.direction, Direction::Encrypt | Direction::Decrypt);
+        let library = &e.library;
+        any(&algorithms, &|g| g.matches(&e.algorithm))
+            && any(&libraries, &|g| choose::is_library(g, &library.name, &library.version))
+            && (one_way || directions.contains(&e.direction))
+            && any(&tiers, &|g| g.matches(e.tier.name()))
+    };
+    let mut kept: Vec<&Executed> = record.executed.iter().filter(is_kept).collect();
+    if kept.is_empty() {
+        return Err(Failure::usage("the filters leave no instruction counts of the record"));
+    }
+    let key = |e: &Executed| (e.library.clone(), e.algorithm.clone(), e.direction);
+    kept.sort_by_key(|e| key(e));
+    Ok(kept.chunk_by(|a, b| key(a) == key(b)).map(|of_one| row_of_record(record, of_one)).collect())
+}
+
+fn row_of_record(record: &Record, of_one: &[&Executed]) -> Row {
+    let first = of_one[0];
+    let library = record.libraries.iter().find(|l| l.path == first.library.path);
+    let same = |c: &&Call| c.algorithm == first.algorithm && c.direction == first.direction;
+    let call = library.and_then(|l| l.calls.iter().find(same));
+    let functions = call.and_then(|c| c.functions.clone());
+    let judged =
+        |e: &&Executed| record.leaks.iter().find(|l| l.is_of(&e.library, &e.algorithm, e.tier));
+    // The models of one tier have the same verdict.
+    let mut leaks: Vec<&Leaks> = of_one.iter().filter_map(judged).collect();
+    leaks.sort_by_key(|l| l.tier);
+    leaks.dedup_by_key(|l| l.tier);
+    let (copies, allocates) = call.map_or((false, false), |c| (c.copies, c.allocates));
+    Row {
+        json: json!({
+            "library": first.library, "algorithm": first.algorithm, "direction": first.direction,
+            "functions": functions, "copies": copies, "allocates": allocates,
+            "executed": of_one, "leaks": leaks,
+        }),
+        shown: report::CallRow {
+            library: format!("{}@{}", first.library.name, first.library.version),
+            algorithm: first.algorithm.clone(),
+            direction: first.direction.to_string(),
+            functions,
+            copies,
+            allocates,
+            costs: Ok(Vec::new()),
+            executed: of_one.iter().map(|e| executed_row_of_record(record, e)).collect(),
+            leaks: leaks.into_iter().cloned().collect(),
+        },
+        incomplete: false,
+    }
+}
+
+fn executed_row_of_record(record: &Record, executed: &Executed) -> report::ExecutedRow {
+    let refused = record.measurements.iter().filter(|m| executed.is_of(m));
+    let mut refused = refused.filter(|m| m.state == record::State::Refused);
+    report::ExecutedRow {
+        executed: executed.clone(),
+        refused: refused.next().and_then(|m| m.reason.clone()),
+        exact: Vec::new(),
     }
 }

@@ -1,15 +1,117 @@
-//! `ciphermark rank`: the best answer to a question, from a record or measured now.
+//! `ciphermark rank`: the best answer to a question, from a record or measured now; with `--from` the best of
+//! each machine's newest run in an archive, and what it costs.
+//!
+//! `ciphermark rank` as it is typed.
 
-use super::run;
-use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs, TimeArgs};
+use crate::args::{Cli, Command, InPlaceArg, RunArgs, TimeArgs, one_of};
+use crate::commands::archive::{
+    PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
+};
+use crate::commands::run;
 use crate::error::{Exit, Failure};
-use crate::suites;
-use crate::{choose, kinds, screen};
-use base::model::Algorithm;
-use clap::Parser as _;
-use judge::compare::{Class, Question, Ranking};
-use record::Record;
+use crate::{choose, files, screen};
+use base::model::{Algorithm, Direction, Footprint, Model, Tier};
+use base::text::Prices;
+use base::text::flags::parse_rows;
+use clap::{Args, Parser as _};
+use judge::compare::{By, Class, Per, Question, Ranking};
+use record::archive::{Archive, Chosen, Listed};
+use record::{Estimate, Record};
+use report::{BestOfMachine, ComparisonFormat, Money};
 use std::path::Path;
+
+/// `ciphermark rank`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark rank run.json                                       the usual questions\n  \
+    ciphermark rank run.json --authenticated --size 8K\n  \
+    ciphermark rank run.json --direction decrypt --size 64\n  \
+    ciphermark rank run.json --authenticated --per library\n  \
+    ciphermark rank run.json --tier noaes                          without AES instructions\n  \
+    ciphermark rank run.json --authenticated --same-trace          nothing that depends on secrets\n  \
+    ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
+    ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n  \
+    ciphermark rank --from fleet.db --authenticated --size 16K --prices prices.csv\n                                                                 \
+    what it costs on each machine\n\n\
+    Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
+    among those in place 1. What is not authenticated is labelled.")]
+pub struct RankArgs {
+    /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
+    #[arg(value_name = "RECORD")]
+    pub record: Option<String>,
+    /// Answer from an archive: the best of each machine's newest run.
+    #[arg(long, value_name = "STORE", conflicts_with = "record")]
+    pub from: Option<String>,
+    /// Which runs of the archive.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    #[command(flatten)]
+    pub prices: PriceArgs,
+    /// What is asked.
+    #[command(flatten)]
+    pub question: Option<QuestionArgs>,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// How many rows of each answer: a number, or all. Ties for the first place are always shown.
+    #[arg(long, value_name = "N|all", value_parser = parse_rows)]
+    pub rows: Option<usize>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormat,
+}
+
+/// A question in flags.
+#[derive(Debug, Args)]
+pub struct QuestionArgs {
+    /// Only algorithms that notice tampering.
+    #[arg(long, conflicts_with = "class")]
+    pub authenticated: bool,
+    /// Only algorithms of a kind.
+    #[arg(long, value_name = "CLASS")]
+    pub class: Option<Class>,
+    /// What is least in the best.
+    #[arg(long, value_name = "WHAT")]
+    pub by: Option<By>,
+    /// A best one for each.
+    #[arg(long, value_name = "WHAT")]
+    pub per: Option<Per>,
+    /// Bits of the key, by the algorithm's name.
+    #[arg(long, value_name = "BITS")]
+    pub key_bits: Option<usize>,
+    /// Only cases whose traces were the same for all secrets (`ciphermark leaks`).
+    #[arg(long)]
+    pub same_trace: bool,
+    /// Algorithms by name or glob, separated by commas; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries by name or name@version glob, separated by commas; may be repeated. To measure now also NAME=PATH.
+    #[arg(short, long, value_name = "GLOB")]
+    pub library: Vec<String>,
+    /// Bytes of plaintext.
+    #[arg(short, long, value_name = "BYTES")]
+    pub size: Option<String>,
+    /// Direction, or the part of what `tls` measures.
+    #[arg(short, long, value_name = "DIRECTION", value_parser = one_of(Direction::ALL, Direction::name))]
+    pub direction: Option<Direction>,
+    /// What one timed operation is.
+    #[arg(short, long, value_name = "MODEL", value_parser = one_of(Model::RECORDED, Model::name))]
+    pub model: Option<Model>,
+    /// Which CPU instructions the library may see.
+    #[arg(short, long, value_name = "TIER", hide_possible_values = true)]
+    pub tier: Option<Tier>,
+    /// Memory that the operations walk through.
+    #[arg(long, value_name = "FOOTPRINT")]
+    pub footprint: Option<Footprint>,
+    /// Threads measuring at once.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<u32>,
+    /// Output over the input.
+    #[arg(long, value_name = "WHERE")]
+    pub in_place: Option<InPlaceArg>,
+    /// What else tells cases apart: of handshakes hot, idle or cold; of pages as in 'random reused'.
+    #[arg(long, value_name = "TEXT")]
+    pub setting: Option<String>,
+}
 
 /// Rows of an answer to one question, and of each of several.
 const ROWS: usize = 10;
@@ -22,11 +124,11 @@ const SUITE: &str = "quick";
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;
-        return super::archive::rank(args, store, &question);
+        return crate::commands::archive::rank_machines(args, store, &question);
     }
     args.which.without_archive()?;
     let path = args.record.as_ref().map(Path::new);
-    let record = || path.map(|path| kinds::record(path).map_err(Failure::usage)).transpose();
+    let record = || path.map(|path| files::record(path).map_err(Failure::usage)).transpose();
     let answers = match &args.question {
         None => match record()? {
             Some(record) => {
@@ -161,7 +263,7 @@ fn parsed(line: &[String]) -> Result<RunArgs, Failure> {
 
 /// Of the suite where it has such, else of all.
 fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
-    let suite = suites::find(SUITE)?;
+    let suite = choose::named_suite(SUITE)?;
     let of = |all: Vec<&'static Algorithm>| -> Vec<String> {
         let taken = all.into_iter().filter(|a| question.takes(a.name));
         taken.map(|a| a.name.to_owned()).collect()
@@ -177,4 +279,96 @@ fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
         ));
     }
     Ok(found)
+}
+
+/// Rows of each machine's answer.
+const MACHINE_ROWS: usize = 1;
+
+/// Answers a question for each machine.
+pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Result<Exit, Failure> {
+    let prices = prices(&args.prices)?;
+    let (mut archive, all) = ask(store, &args.which)?;
+    let takes = |m: &record::Measurement| question.may_take(m);
+    let chosen = archive.choose(Some(&takes), None).map_err(failure)?;
+    let rows = args.rows.unwrap_or(MACHINE_ROWS);
+    let mut answers = Vec::new();
+    let mut why = None;
+    for runs in by_machine(&all) {
+        match newest(&mut archive, runs, &chosen, question, rows)? {
+            Ok((run, record, ranking)) => answers.push(answer(run, &record, ranking, &prices)),
+            Err(lacks) => why = Some(lacks),
+        }
+    }
+    if answers.is_empty() {
+        return Err(Failure::usage(why.unwrap_or_default()));
+    }
+    sort(&mut answers);
+    screen::print(|options| match args.format {
+        ComparisonFormat::Json => report::best_of_machines_json(&answers),
+        ComparisonFormat::Csv => report::best_of_machines_csv(&answers),
+        ComparisonFormat::Markdown => report::best_of_machines_table(&answers).markdown(),
+        ComparisonFormat::Text => report::best_of_machines(&answers, options),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// A run, its record and what it answers.
+type Found<'a> = (&'a Listed, Record, Ranking);
+
+/// The newest run of a machine that answers the question; or what the newest lacks.
+fn newest<'a>(
+    archive: &mut Archive,
+    runs: &'a [Listed],
+    chosen: &Chosen,
+    question: &Question,
+    rows: usize,
+) -> Result<Result<Found<'a>, String>, Failure> {
+    let mut lacks = None;
+    for run in runs.iter().rev() {
+        let record = archive.load(run, chosen).map_err(failure)?;
+        match judge::compare::rank(&record, question, rows) {
+            Ok(ranking) => return Ok(Ok((run, record, ranking))),
+            Err(why) => lacks = lacks.or(Some(why)),
+        }
+    }
+    Ok(Err(lacks.unwrap_or_default()))
+}
+
+fn answer(run: &Listed, record: &Record, ranking: Ranking, prices: &Prices) -> BestOfMachine {
+    let best = ranking.standings.first().and_then(|s| s.rows.first());
+    let price = price_of(prices, run);
+    let cpus = record.host.cpu.cpus_online;
+    let money = |ns: Estimate, operations: f64| {
+        let price = price?;
+        let amount = cost(ns, operations, price.per_hour, cpus);
+        Some(Money {
+            amount,
+            currency: price.currency.clone(),
+            per_hour: price.per_hour,
+            of_day: price.date.clone(),
+        })
+    };
+    let cost = best.and_then(|b| money(b.ns_per_op?, priced(b.case.model, b.case.size)));
+    BestOfMachine {
+        machine: run.machine.clone(),
+        region: run.region.clone(),
+        cpu: run.cpu.clone(),
+        day: run.day(),
+        record: run.sha256.clone(),
+        cost,
+        ranking,
+    }
+}
+
+/// By cost where there is one, else by time; machines without a price come last.
+fn sort(answers: &mut [BestOfMachine]) {
+    let key = |a: &BestOfMachine| {
+        let best = a.ranking.standings.first().and_then(|s| s.rows.first());
+        let ns = best.and_then(|b| b.ns_per_op).map_or(f64::INFINITY, |e| e.median);
+        (a.cost.as_ref().map_or(f64::INFINITY, |c| c.amount.median), ns)
+    };
+    answers.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
 }

@@ -1,21 +1,64 @@
-//! `ciphermark report`: records as one HTML page.
+//! `ciphermark report`: records as one HTML page; with `--from` an archive as a static site.
 
-use crate::args_report::ReportArgs;
+use crate::commands::archive::{PriceArgs, WhichArgs, ask, by_machine, failure, price_of, prices};
 use crate::error::{Exit, Failure};
-use crate::kinds::{self, Kind};
-use crate::screen;
-use report::page::{Content, Source};
+use crate::files::Kind;
+use crate::{files, screen};
+use base::analysis::Verdict;
+use base::text::Prices;
+use clap::Args;
+use judge::compare::{Case, Compared, Matching, Settings, Side};
+use record::archive::{Archive, Listed};
+use record::{LibraryId, Measurement, Record, State};
+use report::page::{
+    Content, SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload, Source,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// `ciphermark report`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark report run.json                       writes run.html; to a pipe, prints it\n  \
+    ciphermark report old.json new.json -o both.html  two runs, or two machines, side by side\n  \
+    ciphermark report pages.json advice.json -o at-rest.html  a page store (`pages -o`) and advice (`advise --format json`)\n  \
+    ciphermark report tls.json records.json primitives.json -o tls.html  runs of `ciphermark tls`, each with -o\n  \
+    ciphermark report run.json.gz | gzip > run.html.gz\n  \
+    ciphermark report --from fleet.db -o site --prices prices.csv   machines, libraries and releases of an archive\n\n\
+    The page is one file that loads nothing else and contains every raw sample. Its address (after '#')\n\
+    follows your selection, so you can send a view as a link.")]
+pub struct ReportArgs {
+    /// Records from `run -o` or `pages -o`, runs from `tls … -o`, and advice from `advise --format
+    /// json`.
+    #[arg(required_unless_present = "from", conflicts_with = "from", value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
+    /// Write the page to this file, '-' is standard output; with --from, a site into this directory.
+    #[arg(short, long, value_name = "FILE.html|DIRECTORY", required_unless_present = "records")]
+    pub output: Option<PathBuf>,
+    /// A static site from an archive.
+    #[arg(long, value_name = "STORE")]
+    pub from: Option<String>,
+    /// Link cells to records below this address instead of copying the records into the site.
+    #[arg(long, value_name = "URL", requires = "from")]
+    pub records_at: Option<String>,
+    /// Which runs of the archive.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    #[command(flatten)]
+    pub prices: PriceArgs,
+}
 
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if let (Some(store), Some(output)) = (&args.from, &args.output) {
-        return super::archive::site(args, store, output);
+        return crate::commands::archive::site(args, store, output);
     }
     args.which.without_archive()?;
     let place = Place::of(args)?;
-    let kinds: Result<Vec<Kind>, _> = args.records.iter().map(|path| kinds::load(path)).collect();
+    let kinds: Result<Vec<Kind>, _> = args.records.iter().map(|path| files::load(path)).collect();
     let kinds = kinds?;
     let files: Vec<String> = args.records.iter().map(|path| file_name(path)).collect();
     let each = kinds.iter().zip(&files);
@@ -102,4 +145,274 @@ fn file_name(path: &Path) -> String {
 
 fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot write the page '{}': {why}", path.display()))
+}
+
+/// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
+const TOLERANCE: f64 = 0.005;
+/// Where the records lie in the site.
+const RECORDS: &str = "records";
+
+/// Writes the site into a directory: a new one, an empty one, or one that has such a site.
+pub fn site(args: &ReportArgs, store: &str, output: &Path) -> Result<Exit, Failure> {
+    let prices = prices(&args.prices)?;
+    may_write(output)?;
+    let (mut archive, all) = ask(store, &args.which)?;
+    let mut builder =
+        Builder { at: args.records_at.as_deref().unwrap_or(RECORDS), ..Builder::default() };
+    for runs in by_machine(&all) {
+        builder.machine(&mut archive, runs, &prices)?;
+    }
+    let files = report::page::site(&builder.site).map_err(Failure::not_done)?;
+    let mut bytes = 0;
+    for (name, content) in files {
+        bytes += content.len();
+        write(&output.join(name), &content)?;
+    }
+    if args.records_at.is_none() {
+        for sha256 in &builder.used {
+            let path = output.join(RECORDS).join(format!("{sha256}.json.gz"));
+            if !path.exists() {
+                write(&path, &archive.object(sha256).map_err(failure)?)?;
+            }
+        }
+    }
+    anstream::eprintln!(
+        "ciphermark: wrote {}: {} machines, {} figures, {:.1} MB and {} records",
+        base::text::one_line(&output.join("index.html").display().to_string()),
+        builder.site.machines.len(),
+        builder.site.cells.len(),
+        bytes as f64 / 1e6,
+        if args.records_at.is_some() { 0 } else { builder.used.len() }
+    );
+    Ok(Exit::Done)
+}
+
+/// Nobody's files are written over.
+fn may_write(output: &Path) -> Result<(), Failure> {
+    let mut entries = match fs::read_dir(output) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => {
+            return Err(Failure::usage(format!(
+                "cannot write a site into '{}': {e}",
+                output.display()
+            )));
+        }
+    };
+    let index = fs::read(output.join("index.html")).unwrap_or_default();
+    match entries.next().is_none() || index.starts_with(SITE_MARK.as_bytes()) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "'{}' is not empty and holds no site by ciphermark: name another directory with -o",
+            output.display()
+        ))),
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)
+        .map_err(|e| Failure::not_done(format!("cannot create '{}': {e}", directory.display())))?;
+    screen::write_file(path, content)
+}
+
+/// A release's runs on a machine, the newest first; of runs that asked for the same only the newest.
+#[derive(Default)]
+struct Release(Vec<Run>);
+
+/// The releases of a library, the oldest first.
+type Versions = BTreeMap<(Vec<u64>, String), Release>;
+
+/// One run of a release.
+struct Run {
+    library: LibraryId,
+    record: Rc<Record>,
+    place: usize,
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    site: Site,
+    at: &'a str,
+    libraries: BTreeMap<(String, String), usize>,
+    workloads: BTreeMap<Case, usize>,
+    used: BTreeSet<String>,
+}
+
+impl Builder<'_> {
+    fn machine(
+        &mut self,
+        archive: &mut Archive,
+        runs: &[Listed],
+        prices: &Prices,
+    ) -> Result<(), Failure> {
+        let Some(newest) = runs.last() else { return Ok(()) };
+        let machine = self.site.machines.len();
+        let price = price_of(prices, newest);
+        self.site.machines.push(SiteMachine {
+            name: newest.machine.clone(),
+            region: newest.region.clone(),
+            cpu: newest.cpu.clone(),
+            cpus: 0,
+            price: price.map(|p| (p.per_hour, p.currency.clone(), p.date.clone())),
+        });
+        for releases in self.releases(archive, runs, machine)?.into_values() {
+            let mut before: Option<&Release> = None;
+            for release in releases.values() {
+                self.cells(release, before);
+                before = Some(release);
+            }
+        }
+        Ok(())
+    }
+
+    /// By the library's name, then by its version, the oldest first.
+    fn releases(
+        &mut self,
+        archive: &mut Archive,
+        runs: &[Listed],
+        machine: usize,
+    ) -> Result<BTreeMap<String, Versions>, Failure> {
+        let none = archive.choose(Some(&|_| false), None).map_err(failure)?;
+        let all = archive.choose(None, None).map_err(failure)?;
+        let mut seen = BTreeSet::new();
+        let mut releases: BTreeMap<String, Versions> = BTreeMap::new();
+        for run in runs.iter().rev() {
+            let asked = asked(&archive.load(run, &none).map_err(failure)?);
+            let mut own = archive.uses(run).map_err(failure)?;
+            own.retain(|id| seen.insert((id.name.clone(), id.version.clone(), asked.clone())));
+            if own.is_empty() {
+                continue;
+            }
+            let takes = |id: &LibraryId| own.contains(id);
+            let chosen = archive.narrow(&all, Some(&takes)).map_err(failure)?;
+            let record = Rc::new(archive.load(run, &chosen).map_err(failure)?);
+            // The newest run says how many CPUs the machine has.
+            if let Some(machine) = self.site.machines.get_mut(machine).filter(|m| m.cpus == 0) {
+                machine.cpus = record.host.cpu.cpus_online.max(1);
+            }
+            let place = self.site.records.len();
+            let link = format!("{}/{}.json.gz", self.at.trim_end_matches('/'), run.sha256);
+            self.site.records.push(SiteRecord { machine, day: run.day(), link });
+            self.used.insert(run.sha256.clone());
+            for library in own {
+                let versions = releases.entry(library.name.clone()).or_default();
+                let version = (version(&library.version), library.version.clone());
+                let run = Run { library, record: Rc::clone(&record), place };
+                versions.entry(version).or_default().0.push(run);
+            }
+        }
+        Ok(releases)
+    }
+
+    /// Each case of the newest run that has it.
+    fn cells(&mut self, release: &Release, before: Option<&Release>) {
+        let mut seen = BTreeSet::new();
+        for run in &release.0 {
+            let name = (run.library.name.clone(), run.library.version.clone());
+            let next = self.libraries.len();
+            let library = *self.libraries.entry(name.clone()).or_insert(next);
+            if library == next {
+                self.site.libraries.push(name);
+            }
+            let base =
+                before.and_then(|b| b.0.iter().find(|r| r.place == run.place).or(b.0.first()));
+            let verdicts = base.map(|base| verdicts(base, run)).unwrap_or_default();
+            for m in run.measured() {
+                let case = Case::of(m);
+                if let Some(ns) = m.ns_per_op.filter(|_| seen.insert(case.clone())) {
+                    self.cell((run, library), case, ns, &verdicts);
+                }
+            }
+        }
+    }
+
+    fn cell(
+        &mut self,
+        (run, library): (&Run, usize),
+        case: Case,
+        ns: record::Estimate,
+        verdicts: &BTreeMap<Case, Compared>,
+    ) {
+        let against = verdicts.get(&case);
+        let next = self.workloads.len();
+        let workload = *self.workloads.entry(case.clone()).or_insert(next);
+        if workload == next {
+            let (words, size) = (words(&case), case.size);
+            self.site.workloads.push(SiteWorkload { algorithm: case.algorithm, words, size });
+        }
+        self.site.cells.push(SiteCell {
+            record: run.place,
+            library,
+            workload,
+            ns: ns.median,
+            half: (ns.high - ns.low) / 2.0 / ns.median,
+            verdict: against.map_or(0, |c| number(c.verdict)),
+            change: against.and_then(|c| c.ratio).map_or(0.0, |r| r.estimate - 1.0),
+        });
+    }
+}
+
+/// What a run was asked for, to tell runs apart that hide each other from those that add to each other.
+fn asked(record: &Record) -> String {
+    let p = &record.plan;
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        record.kind(),
+        p.algorithms,
+        p.sizes,
+        p.models,
+        p.directions,
+        p.tiers,
+        p.footprints,
+        p.threads,
+        p.in_place
+    )
+}
+
+impl Run {
+    fn measured(&self) -> impl Iterator<Item = &Measurement> {
+        let rows = self.record.measurements.iter();
+        rows.filter(|m| m.library == self.library && m.state == State::Measured)
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { record: &self.record, name: String::new(), rows: self.measured().collect() }
+    }
+}
+
+/// What `compare --libraries BEFORE,NOW` says of the two releases.
+fn verdicts(before: &Run, now: &Run) -> BTreeMap<Case, Compared> {
+    let settings = Settings {
+        tolerance: TOLERANCE,
+        matching: Matching::Every,
+        apart: judge::compare::Apart::Nothing,
+    };
+    let cases = judge::compare::compare(&before.side(), &now.side(), &settings).cases;
+    cases.into_iter().map(|c| (c.case.clone(), c)).collect()
+}
+
+fn number(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Undecided => 0,
+        Verdict::Same => 1,
+        Verdict::Faster => 2,
+        Verdict::Slower => 3,
+    }
+}
+
+/// `3.10.2` after `3.9`.
+fn version(text: &str) -> Vec<u64> {
+    let parts = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
+    parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
+}
+
+/// Everything of a case but algorithm and size.
+fn words(c: &Case) -> String {
+    let mut words = vec![c.direction.to_string(), c.model.to_string(), c.tier.to_string()];
+    words.extend((c.threads > 1).then(|| format!("{} threads", c.threads)));
+    words.extend((!c.footprint.is_hot()).then(|| c.footprint.to_string()));
+    words.extend(c.in_place.then(|| "in place".to_owned()));
+    words.extend((!c.setting.is_empty()).then(|| c.setting.clone()));
+    words.join(", ")
 }

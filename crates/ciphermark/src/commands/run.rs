@@ -1,19 +1,131 @@
-//! `ciphermark run`: measure, verified, and print the ranked table.
+//! `ciphermark run`: measure, verified, and print the ranked table. A run that was killed or interrupted is
+//! resumed: plan, libraries and samples come from its journal.
+//!
+//! `ciphermark run` and `ciphermark show`.
 
-use super::resume;
-use crate::args::RunArgs;
+use crate::args::Filter;
 use crate::error::{Exit, Failure};
-use crate::progress::Bar;
-use crate::suites;
+use crate::screen::Bar;
 use crate::{choose, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Suite;
-use base::text::units::{parse_duration, parse_fraction};
-use engine::{Attached, Budget, Keeping, Outcome, Request, Screened, Stop, SurveyError};
-use record::{Journal, Measurement, Record, RecordError, State};
+use base::text::flags::{parse_duration, parse_fraction};
+use clap::{Args, ValueEnum};
+use engine::{
+    Attached, Budget, Keeping, LibraryChoice, Outcome, Request, Screened, Stop, SurveyError,
+};
+use record::{Journal, JournalHead, Kept, Measurement, Plan, Record, RecordError, State, Stopped};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+/// `ciphermark run`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark run                                   the quick suite, about a minute\n  \
+    ciphermark run -a 'aes-256-*' -s 4K,8K,16K       database pages\n  \
+    ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
+    ciphermark run -l openssl -t native,noaes        with and without AES instructions\n  \
+    ciphermark run -l openssl -t 'sandybridge,zen*'  with what other machines have\n  \
+    ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \
+    ciphermark run -m message,rekey -s 16..64K       what a new key for each message costs\n  \
+    ciphermark run -a 'aes-256-gcm' -m forgery       what rejecting a forgery costs\n  \
+    ciphermark run --footprint hot,l2,l3,memory      warm and cold buffers\n  \
+    ciphermark run --threads 1,2,4 --footprint memory -s 16K     up to the memory wall\n  \
+    ciphermark run --latency -s 16,1K                p50, p99 and p99.9 of single operations\n  \
+    ciphermark run --precision 0.5% --budget 5m --format csv > out.csv\n  \
+    ciphermark run --resume long.json                resume an interrupted run")]
+pub struct RunArgs {
+    /// Which cases; the suite supplies what is not given.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// A suite by name (see `ciphermark list suites`) or a TOML file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    pub suite: String,
+    /// Stop measuring a case once its interval's half-width is at most this.
+    #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT")]
+    pub precision: Option<f64>,
+    /// Measure for at most this long.
+    #[arg(long, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Do not count instructions; tiers are then not checked.
+    #[arg(long)]
+    pub no_evidence: bool,
+    /// Also time single operations and show percentiles of their latency.
+    #[arg(long)]
+    pub latency: bool,
+    /// Seed for keys, messages and the order of cases [default: random, and recorded].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Write the record to this file (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Resume an interrupted or killed run and write its record to the same file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "latency", "seed", "precision"])]
+    pub resume: Option<PathBuf>,
+    /// What to print on standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+    /// Print the whole table, however long, instead of the answer in a screen.
+    #[arg(long)]
+    pub all: bool,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ciphermark show`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
+    ciphermark show run.json --format csv > run.csv\n  \
+    ciphermark show run.json --leaks -l 'wolfssl*'\n  \
+    ciphermark export run.json --format parquet -o run.parquet\n  \
+    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr\n  \
+    ciphermark export run.json --format bencher -o bencher.json    for `bencher run --adapter json`")]
+pub struct ShowArgs {
+    /// A record: what `run`, `tls …` or `pages` wrote with -o.
+    pub record: PathBuf,
+    /// Which rows.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Show what depends on secrets instead: each place, by library and tier.
+    #[arg(long)]
+    pub leaks: bool,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatArg {
+    /// Ranked table.
+    Table,
+    /// The whole record.
+    Json,
+    /// One measurement a line.
+    Jsonl,
+    /// One measurement a row, without raw samples.
+    Csv,
+    /// Ranked table in Markdown.
+    Markdown,
+    /// The format of `openssl speed`.
+    Openssl,
+    /// The format of `openssl speed -mr`, for programs that parse it.
+    OpensslMr,
+    /// Bencher Metric Format.
+    Bencher,
+    /// What github-action-benchmark reads as customSmallerIsBetter.
+    Gha,
+    /// LNT's report, format version 2.
+    Lnt,
+    /// The columns of the CSV with types and units, for pandas, DuckDB and others.
+    Parquet,
+}
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -21,7 +133,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     // First, so that an interrupt leaves nothing half done.
     let stop = watch_signals()?;
     let job = match &args.resume {
-        Some(path) => resume::job(path, args)?,
+        Some(path) => resumed_job(path, args)?,
         None => fresh(args)?,
     };
     let path = job.output.clone();
@@ -53,7 +165,7 @@ pub struct Job {
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
-    let suite = suites::find(&args.suite)?;
+    let suite = choose::named_suite(&args.suite)?;
     let of_suite = suite.libraries.clone();
     let request = request(args, suite)?;
     let output = args.output.clone();
@@ -103,7 +215,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         screened: Screened::default(),
         seed: args.seed.unwrap_or_else(random_seed),
         suite: Some(suite.name),
-        command: super::typed(),
+        command: crate::commands::typed(),
     })
 }
 
@@ -124,7 +236,7 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
         evidence: false,
         screened: Screened::default(),
         seed: random_seed(),
-        command: super::typed(),
+        command: crate::commands::typed(),
     }
 }
 
@@ -291,4 +403,103 @@ fn exit(record: &Record) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The journal of a run that can be resumed, and what it has.
+pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
+    let path = Journal::path_for(record);
+    if !path.exists() {
+        return Err(Failure::usage(not_resumable(record, &path)));
+    }
+    let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
+    let (shown, left_out) = (path.display(), kept.left_out);
+    let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
+    say(quiet, left_out > 0, &behind);
+    Ok((journal, kept))
+}
+
+/// The job that a journal describes, with a new budget or the old one again.
+pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
+    let (journal, kept) = reopen(record, args.quiet)?;
+    if kept.head.kind != "survey" {
+        let (shown, kind) = (record.display(), &kept.head.kind);
+        return Err(Failure::usage(format!(
+            "'{shown}' is a run of kind '{kind}': resume it with `ciphermark {}`",
+            if kind == record::at_rest::KIND { "pages" } else { "tls" }
+        )));
+    }
+    let head = &kept.head;
+    let request =
+        planned_request(&head.plan, head.command.clone(), args.budget, !args.no_evidence)?;
+    let libraries = planned_libraries(head)?;
+    // Before the run has ended, replace only its own record.
+    let own = !record.exists() || record::load(record).is_ok_and(|r| r.started == head.started);
+    let snapshots = own.then(|| record.to_owned());
+    let keeping = Keeping { journal: Some(journal), snapshots, earlier: Some(kept) };
+    Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })
+}
+
+/// Why there is nothing to resume.
+fn not_resumable(record: &Path, journal: &Path) -> String {
+    let (shown, journal) = (record.display(), journal.display());
+    let interrupted =
+        |r: &Record| r.measurements.iter().any(|m| m.stopped == Some(Stopped::Interrupted));
+    match record::load(record) {
+        Ok(r) if interrupted(&r) => format!(
+            "cannot resume '{shown}': its journal '{journal}' is missing; run again without --resume"
+        ),
+        Ok(_) => format!("'{shown}' is complete: there is nothing to resume"),
+        Err(why) if record.exists() => {
+            format!("there is no run to resume: no file '{journal}', and {why}")
+        }
+        Err(_) => format!("there is no run to resume: no file '{journal}'"),
+    }
+}
+
+fn planned_request(
+    plan: &Plan,
+    command: Vec<String>,
+    budget: Option<Duration>,
+    evidence: bool,
+) -> Result<Request, Failure> {
+    let planned = Duration::try_from_secs_f64(plan.budget_seconds).map_err(Failure::usage)?;
+    Ok(Request {
+        suite: plan.suite.clone(),
+        algorithms: choose::algorithms(&plan.algorithms)?,
+        directions: plan.directions.clone(),
+        models: plan.models.clone(),
+        sizes: plan.sizes.clone(),
+        tiers: plan.tiers.clone(),
+        footprints: plan.footprints.clone(),
+        threads: plan.threads.clone(),
+        in_place: plan.in_place.clone(),
+        latency: plan.latency,
+        budget: Budget { precision: plan.precision, time: budget.unwrap_or(planned) },
+        evidence,
+        screened: Screened::default(),
+        seed: plan.seed,
+        command,
+    })
+}
+
+/// The same files again, under the names they had. The engine checks that they are the same builds.
+fn planned_libraries(head: &JournalHead) -> Result<Vec<Attached>, Failure> {
+    let choices: Vec<LibraryChoice> = head
+        .libraries
+        .iter()
+        .map(|(_, facts)| LibraryChoice::Path {
+            name: facts.name.clone(),
+            path: facts.path.clone().into(),
+        })
+        .collect();
+    let mut found = engine::discover(&choices);
+    for (attached, (given, _)) in found.iter_mut().zip(&head.libraries) {
+        attached.given_name.clone_from(given);
+    }
+    match found.iter().find_map(|l| l.facts.error.as_ref().map(|e| (l, e))) {
+        Some((library, why)) => {
+            Err(Failure::usage(format!("library '{}': {why}", library.facts.path)))
+        }
+        None => Ok(found),
+    }
 }

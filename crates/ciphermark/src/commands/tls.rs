@@ -1,33 +1,244 @@
-//! `ciphermark tls`: what TLS costs in the stacks of this machine.
+//! `ciphermark tls`: what handshakes, records and primitives of TLS cost in the stacks of this machine.
+//!
+//! `ciphermark tls` and its commands that measure stacks.
 
-mod calibrate;
 mod load;
-mod records;
-mod validate;
-mod why;
 
-use super::resume;
-use super::run::{random_seed, say, watch_signals};
-use crate::args::{Cli, Command};
-use crate::args_advise::YesNo;
-use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
+use crate::args::{Cli, Command, TimeArgs, one_of};
+use crate::commands::advise::YesNo;
+use crate::commands::run;
+use crate::commands::run::{plain_request, random_seed, say, survey, watch_signals};
 use crate::error::{Exit, Failure};
-use crate::progress::Bar;
-use crate::{choose, kinds, screen};
+use crate::screen::Bar;
+use crate::{choose, files, screen};
+use base::model::Algorithm;
 use base::text::Options;
-use clap::Parser as _;
+use base::text::flags::parse_fraction;
+use clap::{Args, Parser as _, Subcommand};
 use engine::{
-    Attached, Event, Keeping, SampledRow, SelectedStacks, StackFile, Stop, SurveyError, TlsOutcome,
-    TlsRequest,
+    Attached, Budget, Event, Keeping, Request, SampledRow, SelectedStacks, StackFile, Stop,
+    SurveyError, TlsOutcome, TlsRequest,
 };
+use load::{CalibrateArgs, LoadArgs, WhyArgs};
 use record::tls::{
-    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Subject, Temperature,
+    Certificate, Exchange, Filter, Format, Handshake, Kind, LARGEST_RECORD, Operation, Primitive,
+    PrimitiveRow, Protection, RecordRow, Rendered, Row, Scheme, Subject, Suite, Temperature,
+    Version,
 };
 use record::{Journal, Kept, Measurement, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
+
+/// `ciphermark tls`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc    the matrix of two stacks, two minutes\n  \
+    ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack\n  \
+    ciphermark tls records -l 'openssl@3.0*'                what a record costs, next to the bare cipher\n  \
+    ciphermark tls calibrate -o cal.json                    what connections cost nginx here\n  \
+    ciphermark tls primitives -p x25519,ecdsa-p256          what a handshake is made of\n  \
+    ciphermark tls load site.toml --calibration cal.json    a server's CPU by part\n  \
+    ciphermark tls why --from 0.5% --to 2..3% --calibration cal.json")]
+pub struct TlsArgs {
+    #[command(subcommand)]
+    pub command: TlsCommand,
+}
+
+/// `ciphermark tls …`
+#[derive(Debug, Subcommand)]
+pub enum TlsCommand {
+    /// Measure handshakes in memory: server and client separately, in every stack.
+    Handshake(HandshakeArgs),
+    /// Measure records: sending and receiving separately, by suite and size, next to the bare cipher.
+    Records(RecordsArgs),
+    /// Measure what connections and requests cost servers on this machine, including nginx.
+    Calibrate(CalibrateArgs),
+    /// Measure what a handshake is made of: key generation and agreement, signatures, digests.
+    Primitives(PrimitivesArgs),
+    /// Calculate what a server spends CPU on, from a specification and a calibration.
+    Load(Box<LoadArgs>),
+    /// Find what explains a rise in CPU use, and what cannot.
+    Why(WhyArgs),
+}
+
+/// Where the result of a command goes.
+#[derive(Debug, Args)]
+pub struct TlsOutput {
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+    /// Also write it to this file (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Flags of everything that is measured in stacks.
+#[derive(Debug, Args)]
+pub struct TlsCommon {
+    /// Stacks by the name of their library (for rustls: rustls-ring, rustls-graviola,
+    /// rustls-aws-lc), name@version or glob, or NAME=PATH of a libssl, a libcrypto, a libwolfssl or a
+    /// stack's own object; may be repeated [default: all that are found].
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Stop sampling a case once its interval's half-width is at most this; 5% for handshakes that
+    /// are not hot.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction, allow_hyphen_values = true)]
+    pub precision: f64,
+    #[command(flatten)]
+    pub time: TimeArgs,
+    /// Resume the run that was to write FILE and was killed or interrupted. Its flags count again; only
+    /// --budget, --thorough, --format and --quiet may be new.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output"])]
+    pub resume: Option<PathBuf>,
+    /// Seed for the order of visits [default: random].
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub out: TlsOutput,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl TlsCommand {
+    /// The flags of what is measured in stacks.
+    pub fn common(&mut self) -> Option<&mut TlsCommon> {
+        match self {
+            Self::Handshake(args) => Some(&mut args.common),
+            Self::Records(args) => Some(&mut args.common),
+            Self::Primitives(args) => Some(&mut args.common),
+            Self::Calibrate(_) | Self::Load(_) | Self::Why(_) => None,
+        }
+    }
+}
+
+/// What handshakes and records both negotiate.
+#[derive(Debug, Args)]
+pub struct TlsNegotiated {
+    /// Versions of TLS: 1.2, 1.3.
+    #[arg(short = 'V', long = "tls", value_name = "LIST", value_delimiter = ',', value_parser = Filter::version)]
+    pub versions: Vec<Version>,
+    /// Suites.
+    #[arg(long = "cipher", value_name = "LIST", value_delimiter = ',', value_parser = Filter::suite)]
+    pub suites: Vec<Suite>,
+}
+
+/// `ciphermark tls handshake`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc        the matrix of two stacks\n  \
+    ciphermark tls handshake -x x25519 -c p256 -k full          one case in every stack\n  \
+    ciphermark tls handshake -V 1.2 -x own-dh-2048,ffdhe2048    what a DH file costs\n  \
+    ciphermark tls handshake -k resumed-psk -t hot,cold         how much the caches help\n  \
+    ciphermark tls handshake -l mine=/opt/openssl/lib/libssl.so.4 -o tls.json\n\n\
+    Key exchanges: rsa, ffdhe2048, ffdhe4096, own-dh-2048, p256, p384, x25519, x25519mlkem768.\n\
+    Certificates: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519. Kinds: full, hello-retry,\n\
+    resumed-id, resumed-ticket, resumed-psk. Suites: aes-128-gcm, aes-256-gcm, chacha20-poly1305,\n\
+    aes-128-ccm, aes-128-cbc+sha1, aes-256-cbc+sha1, aes-128-cbc+sha256, aes-256-cbc+sha384.\n\n\
+    Every handshake that counts is checked against its row, from the bytes on the wire and at both\n\
+    ends: version, suite, group, signature, resumed or not. Tables show medians. JSON and CSV also have\n\
+    the means (a server's load is a sum of means), the first handshake of a process, bytes on the wire\n\
+    and memory. docs/TLS.md says what is inside the clock.\n\n\
+    Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
+pub struct HandshakeArgs {
+    #[command(flatten)]
+    pub common: TlsCommon,
+    #[command(flatten)]
+    pub negotiated: TlsNegotiated,
+    /// Key exchanges.
+    #[arg(short = 'x', long = "exchange", value_name = "LIST", value_delimiter = ',', value_parser = Filter::exchange)]
+    pub exchanges: Vec<Exchange>,
+    /// Certificates.
+    #[arg(short, long = "certificate", value_name = "LIST", value_delimiter = ',', value_parser = Filter::certificate)]
+    pub certificates: Vec<Certificate>,
+    /// How connections begin.
+    #[arg(short, long = "kind", value_name = "LIST", value_delimiter = ',', value_parser = Filter::kind)]
+    pub kinds: Vec<Kind>,
+    /// Whether the client authenticates itself too.
+    #[arg(long, value_name = "WHICH")]
+    pub client_auth: Option<YesNo>,
+    /// The pause between two steps of a handshake. hot: none; idle: 100 µs; cold: a pause, and other
+    /// data in the core's caches [default: hot, and cold too for X25519, P-256 and X25519MLKEM768 with
+    /// RSA-2048 and P-256].
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = one_of(Temperature::ALL, Temperature::name))]
+    pub temperature: Vec<Temperature>,
+}
+
+/// `ciphermark tls records`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls records -l 'openssl@3.0*' -l aws-lc               every suite of two stacks\n  \
+    ciphermark tls records --cipher aes-128-gcm,chacha20-poly1305    two suites in every stack\n  \
+    ciphermark tls records -V 1.2 --cipher aes-256-cbc+sha384 -s 1K,16K\n  \
+    ciphermark tls records -s 64..16K --format csv                   for a plot\n\n\
+    Suites: aes-128-gcm, aes-256-gcm, chacha20-poly1305, aes-128-ccm, and in TLS 1.2 aes-128-cbc+sha1,\n\
+    aes-256-cbc+sha1, aes-128-cbc+sha256, aes-256-cbc+sha384.\n\n\
+    Each batch is checked outside the clock: there are as many records on the wire as were written,\n\
+    long enough and not in the clear; what arrives is what was sent; and a record changed on the way is\n\
+    rejected. The bare cipher is that of the stack's own library, called directly, with all its checks.\n\
+    docs/TLS.md says what is inside the clock.\n\n\
+    Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
+pub struct RecordsArgs {
+    #[command(flatten)]
+    pub common: TlsCommon,
+    #[command(flatten)]
+    pub negotiated: TlsNegotiated,
+    /// Bytes of data in a record, 1 to 16K.
+    #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,4K,16K")]
+    pub size: RecordSizes,
+}
+
+/// `ciphermark tls primitives`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls primitives -l 'openssl@3.0*' -l aws-lc               everything in two libraries\n  \
+    ciphermark tls primitives -p rsa-2048-pss,ecdsa-p256 -O sign        what a certificate costs a server\n  \
+    ciphermark tls primitives -p x25519,p256,p384,mlkem768              what a key exchange costs\n  \
+    ciphermark tls primitives -p sha256,sha384 -s 64,16K --format csv   digests, for a plot\n  \
+    ciphermark tls primitives -l mine=/opt/openssl/lib/libssl.so.4 -o primitives.json\n\n\
+    Primitives: x25519, p256, p384, ffdhe2048, ffdhe3072, ffdhe4096, own-dh-2048 (generate, agree);\n\
+    mlkem768, x25519mlkem768 (generate, encapsulate, decapsulate); rsa-2048-pss, rsa-2048-pkcs1 and the\n\
+    same of 3072 and 4096 bits, ecdsa-p256, ecdsa-p384, ed25519 (sign, verify); sha256, sha384,\n\
+    hmac-sha256, hmac-sha384 (digest).\n\n\
+    Each row has two figures, measured in turn: whole, as in a handshake (context, the other side's key\n\
+    from its bytes, the operation), and the library's call alone, as in openssl speed. After each timed\n\
+    batch another implementation checks its results, and a changed bit must be noticed. A handshake\n\
+    costs more than their sum. docs/TLS.md says what is inside the clock.\n\n\
+    Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
+pub struct PrimitivesArgs {
+    #[command(flatten)]
+    pub common: TlsCommon,
+    /// Primitives.
+    #[arg(short, long = "primitive", value_name = "LIST", value_delimiter = ',', value_parser = Filter::scheme)]
+    pub primitives: Vec<Scheme>,
+    /// Operations: generate, agree, sign, verify, encapsulate, decapsulate, digest.
+    #[arg(short = 'O', long = "operation", value_name = "LIST", value_delimiter = ',', value_parser = Filter::operation)]
+    pub operations: Vec<Operation>,
+    /// Bytes to digest, 1 to 16K.
+    #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,16K")]
+    pub size: RecordSizes,
+}
+
+/// Sizes that fit into a record.
+#[derive(Clone, Debug)]
+pub struct RecordSizes(pub Vec<u32>);
+
+impl FromStr for RecordSizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let sizes = base::model::parse_sizes(text).map_err(|e| e.to_string())?;
+        match sizes.iter().find(|size| !(1..=LARGEST_RECORD).contains(*size)) {
+            Some(size) => Err(format!(
+                "a TLS record holds 1 to {LARGEST_RECORD} bytes of data (RFC 8446 5.1), not {size}"
+            )),
+            None => Ok(Self(sizes.into_iter().map(|size| size as u32).collect())),
+        }
+    }
+}
 
 /// Time of sampling of a thorough run, at least.
 const THOROUGH: Duration = Duration::from_secs(120);
@@ -61,13 +272,13 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
 }
 
 /// The journal of a run that can be resumed, and what it has.
-pub(super) fn gone_on_with(path: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
+pub(crate) fn gone_on_with(path: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     let journal = Journal::path_for(path);
     if !journal.exists() {
         let why = format!("there is nothing to resume: no file '{}'", journal.display());
         return Err(Failure::usage(why));
     }
-    resume::reopen(path, quiet)
+    run::reopen(path, quiet)
 }
 
 /// What was typed when the run began.
@@ -79,23 +290,23 @@ fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
 }
 
 /// The journal of an earlier part of a run, and what it has.
-pub(super) type Begun = Option<(Journal, Kept)>;
+pub(crate) type Begun = Option<(Journal, Kept)>;
 
 fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
     match command {
         TlsCommand::Handshake(args) => handshake(args, begun),
-        TlsCommand::Records(args) => records::records(args, begun),
-        TlsCommand::Calibrate(args) => calibrate::calibrate(args),
+        TlsCommand::Records(args) => records(args, begun),
+        TlsCommand::Calibrate(args) => load::calibrate(args),
         TlsCommand::Load(args) => load::load(args),
-        TlsCommand::Why(args) => why::why(args),
+        TlsCommand::Why(args) => load::why(args),
         TlsCommand::Primitives(args) => primitives(args, begun),
     }
 }
 
 /// What was typed, when the run began.
-pub(super) fn command(keeping: &Keeping) -> Vec<String> {
+pub(crate) fn command(keeping: &Keeping) -> Vec<String> {
     let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
-    earlier.unwrap_or_else(super::typed)
+    earlier.unwrap_or_else(crate::commands::typed)
 }
 
 fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
@@ -147,7 +358,7 @@ fn run<R: SampledRow + Rendered>(
 }
 
 /// Samples with a progress bar.
-pub(super) fn sampled<D>(
+pub(crate) fn sampled<D>(
     quiet: bool,
     stop: &Stop,
     run: impl FnOnce(&Stop, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
@@ -163,7 +374,7 @@ pub(super) fn sampled<D>(
 
 /// The stacks that were asked for; with `bare`, also the libraries whose ciphers can be compared with
 /// theirs.
-pub(super) fn stacks(
+pub(crate) fn stacks(
     texts: &[String],
     bare: bool,
 ) -> Result<(Vec<StackFile>, Vec<Attached>), Failure> {
@@ -209,13 +420,13 @@ fn check_output(path: &Path, is_run: impl FnOnce() -> bool) -> Result<(), Failur
 
 /// The same of a record of this kind; keeps other runs from writing there. A device or pipe has no place for a
 /// journal.
-pub(super) fn claim_output(
+pub(crate) fn claim_output(
     output: Option<&Path>,
     kind: &str,
     begun: Begun,
 ) -> Result<Keeping, Failure> {
     if let Some(path) = output {
-        let is_same = || kinds::record(path).is_ok_and(|record| record.kind() == Some(kind));
+        let is_same = || files::record(path).is_ok_and(|record| record.kind() == Some(kind));
         check_output(path, is_same)?;
     }
     if let Some((journal, kept)) = begun {
@@ -230,7 +441,7 @@ pub(super) fn claim_output(
 
 /// Removes the journal of a run whose record is safe; an interrupted one's stays. Returns what to say last: that
 /// the run was interrupted, and how to resume it.
-pub(super) fn release(
+pub(crate) fn release(
     journal: Option<Journal>,
     is_interrupted: bool,
     output: Option<&Path>,
@@ -302,4 +513,52 @@ impl TlsCommon {
             |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
         Ok(if record.measurements.iter().any(bad) { Exit::SomeRefused } else { Exit::Done })
     }
+}
+
+fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
+    let protections = Protection::all(&args.negotiated.versions, &args.negotiated.suites);
+    if protections.is_empty() {
+        return Err(Failure::usage(
+            "TLS has no such records: these versions and suites do not go together",
+        ));
+    }
+    let of_one = |protection: &Protection| {
+        let protection = *protection;
+        let of_size = move |size: &u32| Subject::Records { protection, size: *size };
+        args.size.0.iter().map(move |size| (of_size(size), Temperature::Hot))
+    };
+    let rows = protections.iter().flat_map(of_one).collect();
+    let keeping = args.common.out.claim::<RecordRow>(begun)?;
+    let request = args.common.request(rows, &keeping);
+    let stop = args.common.time.limit(&watch_signals()?);
+    let (stacks, libraries) = stacks(&args.common.library, true)?;
+    let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
+    // First, because it is shorter: an interrupt of the other still leaves something to compare.
+    let bare = bare(args, (&request, &protections), &stacks, &libraries, &third);
+    let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
+        engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
+    })?;
+    let bare = bare.map_err(|failure| failure.message);
+    record::tls::beside(&mut outcome.run, bare.as_ref());
+    args.common.deliver(outcome)
+}
+
+/// The ciphers of the suites, called directly in the libraries under the stacks.
+fn bare(
+    args: &RecordsArgs,
+    (request, protections): (&TlsRequest, &[Protection]),
+    stacks: &[StackFile],
+    libraries: &[Attached],
+    stop: &Stop,
+) -> Result<record::Record, Failure> {
+    let is_wanted = |a: &&Algorithm| protections.iter().any(|p| p.suite.cipher() == a.name);
+    let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
+    let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
+    let budget = Budget { precision: request.precision, time: request.time / 3 };
+    let request = Request {
+        sizes: args.size.0.iter().map(|size| *size as usize).collect(),
+        seed: request.seed,
+        ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
+    };
+    survey(args.common.quiet, &request, &libraries, stop)
 }

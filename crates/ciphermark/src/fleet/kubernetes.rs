@@ -1,7 +1,8 @@
 //! Kubernetes: the manifest of a job, and what the cluster's answers mean.
 
-use super::{Fleet, Machine, Phase, Seen, code, measure, spec};
-use base::text::units::parse_duration;
+use crate::fleet;
+use crate::fleet::{Fleet, Machine, Phase, Seen, code, measure};
+use base::text::flags::parse_duration;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ fn block(script: &str, indent: usize) -> String {
 /// exec`, which the second container waits for: the kubelet keeps 10 MiB of a log.
 pub fn manifest(
     fleet: &Fleet,
-    kubernetes: &spec::Kubernetes,
+    kubernetes: &fleet::Kubernetes,
     machine: &Machine,
     seed: u64,
 ) -> String {
@@ -84,12 +85,12 @@ spec:
 }
 
 /// Seconds that a finished pod waits.
-fn keep(kubernetes: &spec::Kubernetes) -> u64 {
+fn keep(kubernetes: &fleet::Kubernetes) -> u64 {
     parse_duration(&kubernetes.keep).map_or(3600, |keep| keep.as_secs())
 }
 
 /// The first measures, the second keeps the record until it is fetched.
-fn containers(kubernetes: &spec::Kubernetes, name: &str, script: &str, seed: u64) -> String {
+fn containers(kubernetes: &fleet::Kubernetes, name: &str, script: &str, seed: u64) -> String {
     let keep = keep(kubernetes);
     let hold = format!(
         "for second in $(seq {keep}); do\n  [ ! -e /out/{seed}/fetched ] || exit 0\n  sleep 1\ndone\n"
@@ -130,7 +131,7 @@ fn containers(kubernetes: &spec::Kubernetes, name: &str, script: &str, seed: u64
     )
 }
 
-fn claim(kubernetes: &spec::Kubernetes, name: &str, labels: &str) -> String {
+fn claim(kubernetes: &fleet::Kubernetes, name: &str, labels: &str) -> String {
     let Some(size) = &kubernetes.volume else { return String::new() };
     let class = kubernetes.storage_class.as_deref();
     let class =

@@ -1,16 +1,18 @@
-//! A survey on many machines through the user's own scheduler, one exclusive job for each machine type. Here is what is
-//! pure: FLEET.toml into scripts and manifests, the state of a survey, and the scheduler's answers into words.
-//! `commands/fleet` runs the programs.
+//! A survey on many machines, one exclusive job for each machine type. Here is what is pure: FLEET.toml, the
+//! state of a survey between two calls, and, one module for each, scripts or manifests for a scheduler and
+//! its answers in words. `commands/fleet` runs the programs.
 
 pub mod kubernetes;
 pub mod slurm;
-pub mod spec;
-pub mod state;
-#[cfg(test)]
-mod tests;
 
-pub use spec::{Fleet, Machine};
-pub use state::{Job, State};
+use base::text::Prices;
+use base::text::flags::parse_duration;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Spanned;
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,4 +102,792 @@ fi
 "#,
         directory = quoted(directory)
     )
+}
+
+/// Who schedules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    Slurm,
+    Kubernetes,
+}
+
+/// A survey of machine types.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fleet {
+    /// Names the survey's jobs: lower-case letters, digits, dashes.
+    pub survey: String,
+    /// Who schedules.
+    pub engine: Engine,
+    /// Of `ciphermark run`.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// Most time of a job.
+    #[serde(default = "two_hours")]
+    time: String,
+    /// Where gathered records go, seen from FLEET.toml.
+    #[serde(default = "records")]
+    records: PathBuf,
+    /// A CSV file of prices, seen from FLEET.toml.
+    prices: Option<PathBuf>,
+    /// An SSH key that signs what is gathered, seen from FLEET.toml.
+    key: Option<PathBuf>,
+    /// What Slurm needs to know.
+    pub slurm: Option<Slurm>,
+    /// What Kubernetes needs to know.
+    pub kubernetes: Option<Kubernetes>,
+    #[serde(rename = "machine", default)]
+    machines: Vec<Spanned<Machine>>,
+}
+
+/// What Slurm needs to know.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slurm {
+    /// On every node: the program, or a package's tarball, which a job unpacks.
+    #[serde(default = "program")]
+    pub program: String,
+    /// On every node: where journals and records are kept. It need not be shared.
+    #[serde(default = "var_tmp")]
+    pub directory: String,
+    /// Of `sbatch` and `srun`: --partition=…, --account=….
+    #[serde(default)]
+    pub options: Vec<String>,
+}
+
+/// What Kubernetes needs to know.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kubernetes {
+    /// The image that `make packages` builds, where the cluster pulls it from.
+    pub image: String,
+    /// The kubectl context; its current one if absent.
+    pub context: Option<String>,
+    /// The namespace; the context's if absent.
+    pub namespace: Option<String>,
+    /// The label of nodes that names their type.
+    #[serde(default = "instance_type")]
+    pub label: String,
+    /// A claim of this size keeps the journal when a pod is evicted (10Gi); without, a new pod begins anew.
+    pub volume: Option<String>,
+    /// The claim's storage class.
+    pub storage_class: Option<String>,
+    /// How long a finished pod keeps its record for `gather`.
+    #[serde(default = "an_hour")]
+    pub keep: String,
+    /// CPUs that a pod asks for: as many as the type's nodes have free keep others away.
+    #[serde(default = "one")]
+    pub cpu: String,
+    /// Memory that it asks for.
+    #[serde(default = "memory")]
+    pub memory: String,
+}
+
+/// A machine type.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Its name, in the store and in prices.
+    #[serde(rename = "type")]
+    pub name: String,
+    /// What the engine knows it by, if not by its name: a feature of Slurm's, a label's value of Kubernetes'.
+    pub select: Option<String>,
+    /// Read by [`Prices`].
+    #[serde(rename = "region")]
+    _region: Option<String>,
+    #[serde(rename = "price_per_hour")]
+    _price_per_hour: Option<f64>,
+    #[serde(rename = "currency")]
+    _currency: Option<String>,
+    #[serde(rename = "date")]
+    _date: Option<toml::Value>,
+}
+
+fn two_hours() -> String {
+    "2h".to_owned()
+}
+
+fn an_hour() -> String {
+    "1h".to_owned()
+}
+
+fn records() -> PathBuf {
+    PathBuf::from("records")
+}
+
+fn program() -> String {
+    "/usr/bin/ciphermark".to_owned()
+}
+
+fn var_tmp() -> String {
+    "/var/tmp".to_owned()
+}
+
+fn instance_type() -> String {
+    "node.kubernetes.io/instance-type".to_owned()
+}
+
+fn one() -> String {
+    "1".to_owned()
+}
+
+fn memory() -> String {
+    "512Mi".to_owned()
+}
+
+impl Machine {
+    /// What the engine selects nodes by.
+    pub fn selector(&self) -> &str {
+        self.select.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Its name as a part of names of jobs and files.
+    pub fn slug(&self) -> String {
+        slug(&self.name)
+    }
+}
+
+fn slug(name: &str) -> String {
+    let dashed = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    name.chars().map(dashed).collect::<String>().trim_matches('-').to_owned()
+}
+
+/// Names of jobs are labels of Kubernetes, which are this long at most (RFC 1123).
+const MOST_CHARS: usize = 63;
+/// What this program gives by itself.
+const OWN: [&str; 7] = ["-o", "--output", "--resume", "--seed", "--format", "-q", "--quiet"];
+
+impl Fleet {
+    /// Reads FLEET.toml.
+    ///
+    /// # Errors
+    /// One line with the place.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let fleet: Self = base::text::from_toml(text).map_err(|e| e.to_string())?;
+        Prices::from_toml(text).map_err(|e| e.to_string())?;
+        let at_key = |key: &str, why: String| format!("line {}: {why}", line_of(text, key));
+        if fleet.survey.is_empty() || slug(&fleet.survey) != fleet.survey {
+            let why = format!(
+                "'{}' is no name of a survey: lower-case letters, digits, dashes",
+                fleet.survey
+            );
+            return Err(at_key("survey", why));
+        }
+        for (key, time) in
+            [("time", Some(&fleet.time)), ("keep", fleet.kubernetes.as_ref().map(|k| &k.keep))]
+        {
+            let wrong = time.and_then(|time| parse_duration(time).err());
+            wrong.map_or(Ok(()), |why| Err(at_key(key, format!("{key}: {why}"))))?;
+        }
+        let own =
+            |a: &&String| OWN.iter().any(|own| *a == own || a.starts_with(&format!("{own}=")));
+        if let Some(given) = fleet.arguments.iter().find(own) {
+            return Err(at_key("arguments", format!("'{given}' is given by `fleet` itself")));
+        }
+        let missing = match fleet.engine {
+            Engine::Slurm if fleet.slurm.is_none() => Some("[slurm]"),
+            Engine::Kubernetes if fleet.kubernetes.is_none() => Some("[kubernetes] with `image`"),
+            _ => None,
+        };
+        if let Some(table) = missing {
+            return Err(at_key("engine", format!("the engine needs a table {table}")));
+        }
+        if let Some(slurm) = fleet
+            .slurm
+            .as_ref()
+            .filter(|s| !s.directory.starts_with('/') || !s.program.starts_with('/'))
+        {
+            let why = format!(
+                "'{}' and '{}': paths on the nodes begin with /",
+                slurm.program, slurm.directory
+            );
+            return Err(at_key("[slurm]", why));
+        }
+        fleet.check_machines(text)?;
+        Ok(fleet)
+    }
+
+    fn check_machines(&self, text: &str) -> Result<(), String> {
+        if self.machines.is_empty() {
+            return Err("line 1: no [[machine]]: name at least one type".to_owned());
+        }
+        let mut seen = BTreeMap::new();
+        for spanned in &self.machines {
+            let machine = spanned.get_ref();
+            let line = 1 + text[..spanned.span().start].matches('\n').count();
+            let job = self.job_name(machine);
+            if machine.slug().is_empty() || job.len() > MOST_CHARS {
+                return Err(format!(
+                    "line {line}: '{job}' is no name of a job: {MOST_CHARS} characters at most"
+                ));
+            }
+            if !machine.selector().chars().all(|c| c.is_ascii_graphic()) {
+                return Err(format!(
+                    "line {line}: '{}' is nothing to select nodes by",
+                    machine.selector()
+                ));
+            }
+            if let Some(other) = seen.insert(machine.slug(), machine.name.clone()) {
+                return Err(format!(
+                    "line {line}: '{}' has the name of '{other}': each type once",
+                    machine.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every machine type, in the file's order.
+    pub fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.machines.iter().map(Spanned::get_ref)
+    }
+
+    /// What a type's job is called.
+    pub fn job_name(&self, machine: &Machine) -> String {
+        format!("ciphermark-{}-{}", self.survey, machine.slug())
+    }
+
+    /// Most time of a job.
+    pub fn time(&self) -> Duration {
+        parse_duration(&self.time).expect("it was read before")
+    }
+
+    /// Where gathered records go.
+    pub fn records(&self, file: &Path) -> PathBuf {
+        beside(file, &self.records)
+    }
+
+    /// The file of prices.
+    pub fn prices(&self, file: &Path) -> Option<PathBuf> {
+        self.prices.as_deref().map(|path| beside(file, path))
+    }
+
+    /// The key that signs.
+    pub fn key(&self, file: &Path) -> Option<PathBuf> {
+        self.key.as_deref().map(|path| beside(file, path))
+    }
+}
+
+fn beside(file: &Path, path: &Path) -> PathBuf {
+    let path = path.to_str().map_or_else(|| path.to_owned(), record::expanded);
+    file.parent().unwrap_or(Path::new("")).join(path)
+}
+
+/// The first line that begins with a key; 1 where there is none.
+fn line_of(text: &str, key: &str) -> usize {
+    let begins = |line: &str| line.trim_start().starts_with(key);
+    text.lines().position(begins).map_or(1, |at| at + 1)
+}
+// What is known of a survey between two calls: a file beside FLEET.toml.
+
+/// Of the file's layout.
+const VERSION: u32 = 1;
+
+/// A survey that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    version: u32,
+    /// FLEET.toml's.
+    pub survey: String,
+    /// One for each machine type that was submitted.
+    pub jobs: Vec<Job>,
+}
+
+/// A job of a machine type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The machine type.
+    pub machine_type: String,
+    /// The run's seed: a record with another one is not this job's.
+    pub seed: u64,
+    /// When it was given, RFC 3339.
+    pub given: String,
+    /// The engine's name for it; `None` where it was not taken.
+    pub id: Option<String>,
+    /// Why it was not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Where it ran, once that is known: Slurm forgets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// SHA-256 of the record that was gathered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gathered: Option<String>,
+    /// Whether it was cancelled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancelled: bool,
+}
+
+impl State {
+    /// Of a survey that has no jobs yet.
+    pub fn new(survey: &str) -> Self {
+        Self { version: VERSION, survey: survey.to_owned(), jobs: Vec::new() }
+    }
+
+    /// Where the state of a survey is kept, unless the user says where.
+    pub fn path(fleet: &Path) -> PathBuf {
+        fleet.with_extension("state.json")
+    }
+
+    /// Reads the state; `None` where there is no file.
+    ///
+    /// # Errors
+    /// One line: the file cannot be read, or is no state.
+    pub fn load(path: &Path) -> Result<Option<Self>, String> {
+        let shown = path.display();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(format!("cannot read '{shown}': {e}")),
+        };
+        let state: Self = serde_json::from_str(&text)
+            .map_err(|e| format!("'{shown}' is no state of a survey: {e}"))?;
+        if state.version != VERSION {
+            return Err(format!(
+                "'{shown}' has version {}; this program reads {VERSION}",
+                state.version
+            ));
+        }
+        Ok(Some(state))
+    }
+
+    /// Writes it: at every moment the old one or the new one is there, whole.
+    ///
+    /// # Errors
+    /// One line.
+    pub fn save(&self, path: &Path) -> Result<(), String> {
+        let text = serde_json::to_string_pretty(self).expect("plain data always serialises") + "\n";
+        record::write_file(path, text.as_bytes())
+            .map_err(|e| format!("cannot write '{}': {e}", path.display()))
+    }
+
+    /// The job of a machine type.
+    pub fn job(&self, machine: &Machine) -> Option<&Job> {
+        self.jobs.iter().find(|job| job.machine_type == machine.name)
+    }
+
+    /// Notes a job in the place of an earlier one of its type.
+    pub fn put(&mut self, job: Job) {
+        match self.jobs.iter_mut().find(|other| other.machine_type == job.machine_type) {
+            Some(other) => *other = job,
+            None => self.jobs.push(job),
+        }
+    }
+
+    /// Each machine type of the file with its job.
+    pub fn with<'a>(
+        &'a self,
+        fleet: &'a Fleet,
+    ) -> impl Iterator<Item = (&'a Machine, Option<&'a Job>)> {
+        fleet.machines().map(|machine| (machine, self.job(machine)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::{kubernetes, slurm};
+    use serde_json::{Value, json};
+
+    const SLURM: &str = include_str!("../../../../docs/examples/fleet/slurm.toml");
+    const KUBERNETES: &str = include_str!("../../../../docs/examples/fleet/kubernetes.toml");
+
+    fn slurm() -> Fleet {
+        Fleet::parse(SLURM).unwrap()
+    }
+
+    fn why(text: &str) -> String {
+        Fleet::parse(text).unwrap_err()
+    }
+
+    #[test]
+    fn what_is_no_survey_is_one_line_with_its_place() {
+        let of = |from: &str, to: &str| {
+            assert!(SLURM.contains(from), "{from}");
+            why(&SLURM.replacen(from, to, 1))
+        };
+        for (from, to, said) in [
+            ("\"2026-12\"", "\"Dec 26\"", "line 2: 'Dec 26' is no name of a survey"),
+            ("\"slurm\"", "\"nomad\"", "line 3: unknown variant `nomad`"),
+            (
+                "engine = \"slurm\"",
+                "engine = \"kubernetes\"",
+                "line 3: the engine needs a table [kubernetes]",
+            ),
+            ("\"30m\"", "\"long\"", "line 5: time: write a time"),
+            (
+                "[\"--suite\", \"quick\"]",
+                "[\"--seed\", \"1\"]",
+                "line 4: '--seed' is given by `fleet` itself",
+            ),
+            ("[\"--suite\", \"quick\"]", "[\"--output=x\"]", "line 4: '--output=x' is given"),
+            ("\"/var/tmp\"", "\"tmp\"", "line 7: "),
+            (
+                "type = \"c7i.large\"",
+                "type = \"C7a-large\"",
+                "line 20: 'C7a-large' has the name of 'c7a.large'",
+            ),
+            ("type = \"c7i.large\"", "typ = \"c7i.large\"", "line 21: unknown field `typ`"),
+            (
+                "select = \"c7i\"",
+                "select = \"c7 i\"",
+                "line 20: 'c7 i' is nothing to select nodes by",
+            ),
+            ("price_per_hour = 0.1026", "price_per_hour = -1.0", "line 12: -1 is no price"),
+        ] {
+            let why = of(from, to);
+            assert!(why.starts_with(said) && why.lines().count() == 1, "{from} → {to}: {why}");
+        }
+        assert!(why(SLURM.split("[[machine]]").next().unwrap()).contains("no [[machine]]"));
+        let long = SLURM.replace("2026-12", &"x".repeat(60));
+        assert!(why(&long).contains("63 characters at most"), "{}", why(&long));
+    }
+
+    #[test]
+    fn names_that_a_shell_or_yaml_would_read_as_code_stay_names() {
+        let text = SLURM.replace("[\"--suite\", \"quick\"]", "[\"-a\", \"aes-*'$(id)\"]");
+        let fleet = Fleet::parse(&text).unwrap();
+        let machine = fleet.machines().next().unwrap();
+        let script = slurm::script(&fleet, fleet.slurm.as_ref().unwrap(), machine, 1);
+        assert!(script.contains(r"'-a' 'aes-*'\''$(id)' --seed 1"), "{script}");
+        let text = KUBERNETES.replace("1700m", "1, memory: 9Ti");
+        let fleet = Fleet::parse(&text).unwrap();
+        let manifest = kubernetes::manifest(&fleet, fleet.kubernetes.as_ref().unwrap(), machine, 1);
+        assert!(manifest.contains("cpu: \"1, memory: 9Ti\","), "{manifest}");
+    }
+
+    #[test]
+    fn a_tarball_is_unpacked_on_the_node() {
+        let fleet =
+            Fleet::parse(&SLURM.replace("bin/ciphermark\"", "ciphermark-0.1.0.tar.xz\"")).unwrap();
+        let machine = fleet.machines().next().unwrap();
+        let script = slurm::script(&fleet, fleet.slurm.as_ref().unwrap(), machine, 5);
+        assert!(
+            script.contains("tar -x -f '/opt/ciphermark/ciphermark-0.1.0.tar.xz' -C"),
+            "{script}"
+        );
+        assert!(
+            script.contains("ciphermark-2026-12-c7a-large-5'/program/*/bin/ciphermark run"),
+            "{script}"
+        );
+    }
+
+    /// What `scontrol --oneliner show job` of Slurm 22.05 prints, shortened.
+    fn job(state: &str, more: &str) -> String {
+        format!(
+            "JobId=3 JobName=ciphermark-a-m8g UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=4294901757 Nice=0 \
+         Account=(null) QOS=(null) JobState={state} {more} Requeue=1 BatchFlag=1 TimeLimit=00:10:00 \
+         ReqNodeList=(null) ExcNodeList=(null) Features=m8g Command=(null) WorkDir=/var/tmp"
+        )
+    }
+
+    #[test]
+    fn slurms_answers_are_plain_words() {
+        for (said, phase, words) in [
+            (
+                job("PENDING", "Reason=Priority Restarts=0 ExitCode=0:0 NodeList="),
+                Phase::Waiting,
+                "waits for a machine",
+            ),
+            (
+                job(
+                    "PENDING",
+                    "Reason=Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions Restarts=0 NodeList=(null)",
+                ),
+                Phase::Waiting,
+                "waits: the nodes of this type are down or drained",
+            ),
+            (
+                job(
+                    "PENDING",
+                    "Reason=ReqNodeNotAvail,_UnavailableNodes:n3 Restarts=0 NodeList=(null)",
+                ),
+                Phase::Waiting,
+                "waits: the nodes of this type are down or drained",
+            ),
+            (
+                job("PENDING", "Reason=BeginTime Restarts=1 NodeList=(null)"),
+                Phase::Waiting,
+                "waits: it was requeued, and Slurm starts it again in some two minutes, requeued once",
+            ),
+            (
+                job("PENDING", "Reason=launch_failed_requeued_held Restarts=2 NodeList=(null)"),
+                Phase::Waiting,
+                "held (launch_failed_requeued_held): `scontrol release` lets it go on, requeued 2 times",
+            ),
+            (
+                job("RUNNING", "Reason=None Restarts=0 ExitCode=0:0 NodeList=n3"),
+                Phase::Running,
+                "measures on n3",
+            ),
+            (
+                job("COMPLETED", "Reason=None Restarts=1 ExitCode=0:0 NodeList=n3"),
+                Phase::Done,
+                "done on n3, requeued once: gather it",
+            ),
+            (
+                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=72:0 NodeList=n3"),
+                Phase::Failed,
+                "failed on n3: there is no ciphermark on the node: check `program`",
+            ),
+            (
+                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=73:0 NodeList=n3"),
+                Phase::Failed,
+                "failed on n3: the node's directory takes no files: no space, or no rights; check `directory`",
+            ),
+            (
+                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=137:0 NodeList=n3"),
+                Phase::Failed,
+                "failed on n3: it was killed (SIGKILL): out of memory, or by hand",
+            ),
+            (
+                job("FAILED", "Reason=RaisedSignal:9(Killed) Restarts=0 ExitCode=0:9 NodeList=n3"),
+                Phase::Failed,
+                "failed on n3: it was killed (SIGKILL): out of memory, or by hand",
+            ),
+            (
+                job("TIMEOUT", "Reason=TimeLimit Restarts=0 ExitCode=0:15 NodeList=n3"),
+                Phase::Failed,
+                "killed on n3: it took longer than `time`",
+            ),
+            (
+                job("NODE_FAIL", "Reason=NodeDown Restarts=0 ExitCode=0:0 NodeList=n3"),
+                Phase::Failed,
+                "its node went down on n3",
+            ),
+            (
+                job("CANCELLED", "Reason=None Restarts=0 ExitCode=0:0 NodeList=n3"),
+                Phase::Failed,
+                "cancelled",
+            ),
+            (
+                job("PENDING", "Reason=PartitionTimeLimit Restarts=0 NodeList=(null)"),
+                Phase::Waiting,
+                "waits for ever: `time` is longer than the partition allows",
+            ),
+        ] {
+            let seen = slurm::seen(&said).unwrap();
+            assert_eq!((seen.phase, seen.words.as_str()), (phase, words), "{said}");
+            assert_eq!(
+                seen.node.as_deref(),
+                said.contains("NodeList=n3").then_some("n3"),
+                "{said}"
+            );
+        }
+        assert_eq!(slurm::seen("slurm_load_jobs error: Invalid job id specified"), None);
+    }
+
+    #[test]
+    fn slurms_refusals_name_the_remedy() {
+        let fleet = slurm();
+        let machine = fleet.machines().next().unwrap();
+        for (said, words) in [
+            (
+                "sbatch: error: Batch job submission failed: Invalid feature specification\n",
+                "unknown type: no node of the cluster has the feature 'c7a'",
+            ),
+            (
+                "sbatch: error: Batch job submission failed: Requested node configuration is not available\n",
+                "unknown type: ",
+            ),
+            (
+                "sbatch: error: invalid partition specified: bench\nsbatch: error: Batch job submission failed: Invalid partition name specified\n",
+                "Batch job submission failed: Invalid partition name specified: check `options`",
+            ),
+            (
+                "sbatch: error: Batch job submission failed: User's group not permitted to use this partition\n",
+                "no rights: Batch job",
+            ),
+            (
+                "sbatch: error: Batch job submission failed: Access/permission denied\n",
+                "no rights: ",
+            ),
+            (
+                "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
+                "the cluster's controller does not answer",
+            ),
+            ("", "Slurm said nothing"),
+        ] {
+            let found = slurm::refusal(machine, said);
+            assert!(found.starts_with(words) && found.lines().count() == 1, "{said}: {found}");
+        }
+        let listed = "n1 idle c7a,nvme\nn1 idle c7a,nvme\nn2 mix c7a\nn3 down* c7a\nn4 idle c7i\nn5 idle* c7a\nn6 drain c7a\n";
+        assert_eq!(slurm::candidates(machine, listed), ["n1", "n2"]);
+    }
+
+    fn listed(items: Value) -> Value {
+        json!({"apiVersion": "v1", "kind": "List", "items": items})
+    }
+
+    fn pod(created: &str, status: Value) -> Value {
+        json!({"kind": "Pod", "metadata": {"name": format!("p-{created}"), "creationTimestamp": created,
+        "labels": {"job-name": "ciphermark-2026-12-c7a-large"}},
+        "spec": {"nodeName": "n1", "initContainers": [{"image": "r/c:1"}]}, "status": status})
+    }
+
+    #[test]
+    fn kubernetes_answers_are_plain_words() {
+        let fleet = Fleet::parse(KUBERNETES).unwrap();
+        let machine = fleet.machines().next().unwrap();
+        let name = fleet.job_name(machine);
+        let job = |conditions: Value| json!({"kind": "Job", "metadata": {"name": name}, "status": {"conditions": conditions}});
+        let init =
+            |state: Value| json!({"phase": "Pending", "initContainerStatuses": [{"state": state}]});
+        let unscheduled = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+        "reason": "Unschedulable", "message": "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}]});
+        let terminated = |reason: &str, code: i32| json!({"phase": "Failed", "initContainerStatuses": [{"state": {"terminated": {"reason": reason, "exitCode": code}}}]});
+        let over = json!([{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}]);
+        let late = json!([{"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}]);
+        let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: ephemeral-storage."});
+        let none = Some(kubernetes::Nodes { all: 0, ready: 0 });
+        let down = Some(kubernetes::Nodes { all: 2, ready: 0 });
+        for (conditions, status, nodes, phase, words) in [
+            (
+                json!([]),
+                unscheduled.clone(),
+                none,
+                Phase::Waiting,
+                "waits: unknown type, or none is up yet: no node is labelled 'c7a.large'",
+            ),
+            (
+                json!([]),
+                unscheduled.clone(),
+                down,
+                Phase::Waiting,
+                "waits: the nodes of this type are down",
+            ),
+            (
+                json!([]),
+                unscheduled,
+                None,
+                Phase::Waiting,
+                "waits for a node: 0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
+            ),
+            (
+                json!([]),
+                init(json!({"waiting": {"reason": "ImagePullBackOff"}})),
+                None,
+                Phase::Waiting,
+                "waits: the node cannot pull the image 'r/c:1' (ImagePullBackOff)",
+            ),
+            (json!([]), init(json!({"running": {}})), None, Phase::Running, "measures on n1"),
+            (json!([]), json!({"phase": "Running"}), None, Phase::Done, "done on n1: gather it"),
+            (
+                json!([]),
+                json!({"phase": "Succeeded"}),
+                None,
+                Phase::Failed,
+                "its pod ended before the record was gathered: raise `keep`",
+            ),
+            (
+                json!([]),
+                terminated("Error", 143),
+                None,
+                Phase::Waiting,
+                "failed: it was interrupted; it is tried again",
+            ),
+            (
+                over.clone(),
+                terminated("OOMKilled", 137),
+                None,
+                Phase::Failed,
+                "killed: out of memory, raise `memory`",
+            ),
+            (
+                over.clone(),
+                terminated("Error", 73),
+                None,
+                Phase::Failed,
+                "failed: the node's directory takes no files: no space, or no rights; check `directory`",
+            ),
+            (
+                over,
+                evicted,
+                None,
+                Phase::Failed,
+                "evicted: no space on the node: The node was low on resource: ephemeral-storage.",
+            ),
+            (
+                late,
+                init(json!({"running": {}})),
+                None,
+                Phase::Failed,
+                "killed: it took longer than `time`",
+            ),
+        ] {
+            // An older pod says nothing any more.
+            let all = listed(json!([
+                job(conditions),
+                pod("2026-12-01T00:00:00Z", json!({"phase": "Failed"})),
+                pod("2026-12-01T00:05:00Z", status.clone())
+            ]));
+            let seen = kubernetes::seen(&all, &name, machine, nodes);
+            assert_eq!((seen.phase, seen.words.as_str()), (phase, words), "{status}");
+        }
+        let gone = kubernetes::seen(&listed(json!([])), &name, machine, None);
+        assert_eq!(gone.phase, Phase::Gone);
+        let nodes = listed(
+            json!([{"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}]),
+        );
+        assert_eq!(kubernetes::Nodes::of(&nodes), kubernetes::Nodes { all: 2, ready: 1 });
+    }
+
+    #[test]
+    fn kubectls_errors_name_the_remedy() {
+        for (said, words) in [
+            (
+                "Error from server (Forbidden): error when creating \"STDIN\": jobs.batch is forbidden: User \"x\" cannot create resource \"jobs\"",
+                "no rights: (Forbidden)",
+            ),
+            (
+                "error: You must be logged in to the server (Unauthorized)",
+                "no rights: error: You must be logged in",
+            ),
+            (
+                "Error from server (NotFound): error when creating \"STDIN\": namespaces \"bench\" not found",
+                "no such namespace: ",
+            ),
+            (
+                "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\nUnable to connect to the server",
+                "the cluster does not answer: ",
+            ),
+            (
+                "error: context \"x\" does not exist",
+                "error: context \"x\" does not exist: check `context`",
+            ),
+            ("", "kubectl said nothing"),
+        ] {
+            let found = kubernetes::refusal(said);
+            assert!(found.starts_with(words), "{said}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_state_comes_back_as_it_was_saved_and_no_other_file_is_taken_for_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = State::path(&directory.path().join("fleet.toml"));
+        assert_eq!(path.file_name().unwrap(), "fleet.state.json");
+        assert_eq!(State::load(&path), Ok(None));
+        let mut state = State::new("2026-12");
+        let job = Job {
+            machine_type: "c7a.large".to_owned(),
+            seed: u64::MAX,
+            given: "2026-12-01T00:00:00Z".to_owned(),
+            id: Some("3".to_owned()),
+            refused: None,
+            node: None,
+            gathered: None,
+            cancelled: false,
+        };
+        state.put(job.clone());
+        state.put(Job { cancelled: true, ..job });
+        state.save(&path).unwrap();
+        assert_eq!(State::load(&path), Ok(Some(state.clone())));
+        assert_eq!(state.jobs.len(), 1);
+        std::fs::write(&path, "{}").unwrap();
+        assert!(State::load(&path).unwrap_err().contains("is no state of a survey"));
+    }
 }

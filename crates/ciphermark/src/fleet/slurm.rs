@@ -1,17 +1,18 @@
 //! Slurm: the script of a job, and what Slurm's answers mean.
 
-use super::{Fleet, Machine, Phase, Seen, code, measure, quoted, spec};
+use crate::fleet;
+use crate::fleet::{Fleet, Machine, Phase, Seen, code, measure, quoted};
 
 /// A package's tarball is unpacked; anything else is the program.
 const TARBALLS: [&str; 3] = [".tar.xz", ".tar.gz", ".tar"];
 
 /// Where a job keeps journal and record on its node. The seed keeps surveys of one name apart.
-pub fn directory(fleet: &Fleet, slurm: &spec::Slurm, machine: &Machine, seed: u64) -> String {
+pub fn directory(fleet: &Fleet, slurm: &fleet::Slurm, machine: &Machine, seed: u64) -> String {
     format!("{}/{}-{seed}", slurm.directory.trim_end_matches('/'), fleet.job_name(machine))
 }
 
 /// The script of a type's job, for `sbatch`.
-pub fn script(fleet: &Fleet, slurm: &spec::Slurm, machine: &Machine, seed: u64) -> String {
+pub fn script(fleet: &Fleet, slurm: &fleet::Slurm, machine: &Machine, seed: u64) -> String {
     let (name, chdir) = (fleet.job_name(machine), &slurm.directory);
     // Slurm counts minutes, and takes none for no limit.
     let minutes = fleet.time().as_secs().div_ceil(60).max(1);
@@ -23,12 +24,12 @@ pub fn script(fleet: &Fleet, slurm: &spec::Slurm, machine: &Machine, seed: u64) 
             "mkdir -p {0}/program && tar -x -f {1} -C {0}/program || exit {2}\n",
             quoted(&directory),
             quoted(&slurm.program),
-            super::NO_PROGRAM
+            crate::fleet::NO_PROGRAM
         );
         (unpack, format!("{}/program/*/bin/ciphermark", quoted(&directory)))
     } else {
         (
-            format!("[ -x {0} ] || exit {1}\n", quoted(&slurm.program), super::NO_PROGRAM),
+            format!("[ -x {0} ] || exit {1}\n", quoted(&slurm.program), crate::fleet::NO_PROGRAM),
             quoted(&slurm.program),
         )
     };

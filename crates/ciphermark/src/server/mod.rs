@@ -1,40 +1,26 @@
-//! TLS over real sockets of this machine's loopback: a client of our own that resumes and counts, a
-//! minimal server with and without TLS, nginx with a configuration of ours, and the CPU time that each
-//! server took for it. No unsafe code: libssl is called through `tls-stack`.
-//!
-//! Client and minimal server are processes of their own, hidden subcommands of the same executable: a
-//! process holds one library, and a server's CPU time is that of its process.
+//! TLS over this machine's loopback: a client that resumes and counts, a minimal server, nginx, and the CPU
+//! time that each server took. Client and minimal server are processes of their own, hidden subcommands of
+//! this program: a process holds one library. No unsafe code: libssl is called through `adapters::stacks`.
 
-mod calibrate;
-mod cell;
+mod calibration;
 mod client;
 mod cpu;
-mod door;
-mod hidden;
 mod job;
-mod level;
-mod mini;
+mod minimal;
 mod nginx;
-mod points;
 mod process;
 mod rounds;
-mod tally;
-mod validate;
+mod validation;
 
-pub use calibrate::{Calibrating, calibrate, calibration_cells};
-pub use cell::{Cell, plain, secured};
-pub use cpu::{Cpu, Usage, client_cpu};
-pub use hidden::{SUBCOMMAND, serve};
+pub use calibration::{Calibrating, calibrate, calibration_cells};
+pub use cpu::{Cpu, Level, Tally, Usage, Visit, client_cpu};
 pub use job::{
     Answer, ClientPlan, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told,
 };
-pub use level::Level;
 pub use nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls, find as find_nginx};
-pub use points::{PARTS, Planned, part};
-pub use process::{Client, Minimal};
-pub use rounds::{Course, Loopback, Setting, rounds};
-pub use tally::{Tally, Visit};
-pub use validate::validate;
+pub use process::{Client, Minimal, SUBCOMMAND, serve};
+pub use rounds::{Cell, Course, Loopback, Setting, plain, rounds, secured};
+pub use validation::{PARTS, Planned, part, validate};
 
 /// What bodies of responses are filled with.
 pub(crate) const FILLER: u8 = b'x';

@@ -1,7 +1,12 @@
-//! What to encrypt with: from a record and measured on the spot, in every format, with exit codes.
+//! `advise`: what to encrypt with, from a record and measured on the spot, in every format, with exit codes;
+//! for a TLS server, whose every printed configuration nginx loads, with each libssl at hand; and for
+//! PostgreSQL from its own statistics.
 
 use crate::support::*;
-use serde_json::Value;
+use crate::tls::stack;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn record() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz")
@@ -141,4 +146,393 @@ fn a_record_of_pages_answers_with_what_its_store_cost() {
     let kept = file(&directory, "advice.json");
     std::fs::write(&kept, answer.to_string()).unwrap();
     refuses(&format!("advise {kept} --for postgres"), &["is advice already"]);
+}
+// `advise --for tls-server`: a run of handshakes asked what a server should be set to.
+
+/// A run with one stack in which ECDSA costs 80 µs, RSA of 2048 bits 400 and everything of TLS 1.2 a tenth
+/// more.
+fn run_in(directory: &Path) -> PathBuf {
+    run_of(directory, "9.9", true)
+}
+
+/// The same in a stack of that version, with or without ML-KEM.
+pub(crate) fn run_of(directory: &Path, version: &str, has_ml_kem: bool) -> PathBuf {
+    let label = format!("openssl@{version}");
+    let mut rows = Vec::new();
+    for (certificate, us) in [("p256", 80.0), ("rsa-2048", 400.0), ("rsa-3072", 1200.0)] {
+        for (version, exchange, times) in [
+            ("1.3", "x25519mlkem768", 1.0),
+            ("1.3", "x25519", 0.9),
+            ("1.2", "x25519", 1.1),
+            ("1.2", "p256", 1.1),
+        ] {
+            let ns = us * times * 1000.0;
+            let cost = json!({"median_ns": ns, "low_ns": ns * 0.99, "high_ns": ns * 1.01, "mean_ns": ns,
+                "max_ns": ns, "setup_ns": 0.0, "cycles": null});
+            let has = has_ml_kem || exchange != "x25519mlkem768";
+            let state = if has { "measured" } else { "unsupported" };
+            let cost = if has { cost } else { Value::Null };
+            rows.push(json!({
+                "stack": label, "temperature": "hot", "state": state, "reason": null,
+                "case": {"version": version, "exchange": exchange, "certificate": certificate, "kind": "full",
+                    "client_auth": false, "suite": "aes-128-gcm"},
+                "negotiated": null, "server": cost, "client": cost, "first": null, "bytes": null, "memory": null,
+                "samples": 30, "handshakes": 30, "processes": 6, "contended": false, "stopped": null,
+                "disturbed": json!(record::Disturbances::default()),
+            }));
+        }
+    }
+    let run = json!({
+        "format_version": "1.0", "kind": "tls-handshakes", "started": "2026-11-21T00:00:00Z", "seconds": 1.0,
+        "command": [], "host": json!(record::Host::default()), "span": "",
+        "plan": {"precision": 0.02, "budget_seconds": 1.0, "seed": 1, "cpu": 0},
+        "stacks": [{"label": label, "name": "openssl", "version": version, "path": "", "id": "",
+            "crypto_path": "", "crypto_id": "", "build": []}],
+        "noise": {"samples": 1, "clean": 1, "disturbed": json!(record::Disturbances::default()),
+            "stolen_seconds": null, "core_alone": false},
+        "handshakes": rows,
+    });
+    let path = directory.join("tls.json");
+    std::fs::write(&path, run.to_string()).unwrap();
+    path
+}
+
+fn advice_for_server(run: &Path, arguments: &[&str], code: i32) -> Value {
+    let what = ["advise", arg(run), "--for", "tls-server", "--format", "json"];
+    ciphermark(&[&what[..], arguments].concat(), b"").with_code(code).json()
+}
+
+#[test]
+fn a_run_is_answered_from_with_what_the_flags_say() {
+    let directory = scratch();
+    let run = run_in(directory.path());
+    let found = advice_for_server(&run, &["--certificates", "rsa-2048,p256"], 0);
+    keeps_to(&found, "docs/tls-advice.schema.json");
+    assert_eq!(text(&found, "choice.candidate.profile"), "modern");
+    assert_eq!(found["choice"]["candidate"]["certificates"], json!(["p256"]));
+    let flags = ["--certificates", "rsa-2048", "--clients", "browser,firefox-45=5%"];
+    let found = advice_for_server(&run, &flags, 0);
+    assert_eq!(text(&found, "choice.candidate.profile"), "intermediate");
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn without_a_run_the_handshakes_are_measured_and_kept() {
+    let Some(stack) = stack() else { return };
+    let directory = scratch();
+    let kept = file(&directory, "kept.json");
+    let what = "--for tls-server --certificates p256";
+    let measured =
+        |budget: &str| call(&format!("advise {what} -l {stack} -q --budget {budget} -o {kept}"));
+    assert!(with_more_time(measured).stdout.contains("p256, system@"));
+    let again = call(&format!("advise {kept} {what}")).with_code(0);
+    assert!(again.stdout.contains("p256, system@"));
+    call(&format!("report {kept} -o {}", file(&directory, "page.html"))).with_code(0);
+}
+
+#[test]
+fn what_cannot_be_asked_gets_one_line_that_helps() {
+    let directory = scratch();
+    let run = run_in(directory.path());
+    for (flags, words) in [
+        ("--clients netscape", "'netscape' is no class of clients"),
+        ("--integrity none", "--integrity is for stored data"),
+        ("--bytes 1K", "--bytes needs a price"),
+        ("-l botan", "the run has no stack that matches 'botan'"),
+    ] {
+        refuses(&format!("advise {} --for tls-server {flags}", arg(&run)), &[words]);
+    }
+    refuses(&format!("advise {} --for postgres", arg(&run)), &["is a run of TLS"]);
+    let other = "advise --for postgres --clients browser";
+    refuses(other, &["--clients is for --for tls-server only"]);
+    let none = advice_for_server(&run, &["--certificates", "ed25519"], 1);
+    assert!(none["choice"].is_null(), "{none:#}");
+}
+// Every configuration that is printed for nginx is loaded by nginx: with the system's libssl, and with each other
+// that nginx can run with here.
+
+/// One libssl that nginx runs with.
+struct Loaded {
+    /// Its directory; none is the system's.
+    directory: Option<PathBuf>,
+    /// `3.0.19`
+    version: String,
+}
+
+/// Directories that have a libssl with the name that nginx asks for.
+fn others() -> Vec<PathBuf> {
+    let built = std::env::var_os("CIPHERMARK_LIBS").map(PathBuf::from);
+    let below = built.unwrap_or_else(|| repository("target/libs"));
+    let entries = std::fs::read_dir(below).into_iter().flatten().filter_map(Result::ok);
+    let has_libssl = |d: &PathBuf| d.join("libssl.so.3").exists();
+    entries.map(|e| e.path()).filter(has_libssl).collect()
+}
+
+fn nginx(path: &Path, with: Option<&Path>) -> Command {
+    let mut command = Command::new(path);
+    if let Some(directory) = with {
+        command.env("LD_LIBRARY_PATH", directory);
+    }
+    command
+}
+
+/// Each libssl, by what nginx says that it runs with.
+fn loaded(path: &Path) -> Vec<Loaded> {
+    let of = |directory: Option<PathBuf>| {
+        let said = nginx(path, directory.as_deref()).arg("-V").output().ok()?;
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        let line = said.lines().find_map(|l| l.strip_prefix("built with OpenSSL "))?;
+        let running = line.split_once("running with OpenSSL ").map_or(line, |(_, r)| r);
+        let version = running.split(' ').next()?.to_owned();
+        Some(Loaded { directory, version })
+    };
+    let all = [None].into_iter().chain(others().into_iter().map(Some));
+    all.filter_map(of).collect()
+}
+
+/// Whether nginx takes the directives, in a server of their own.
+fn loads(path: &Path, with: &Loaded, directives: &[String]) -> Result<(), String> {
+    let place = tempfile::tempdir().unwrap();
+    let keys = repository("crates/adapters/keys");
+    for entry in std::fs::read_dir(keys).unwrap() {
+        let file = entry.unwrap().path();
+        std::fs::copy(&file, place.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let lines: String = directives.iter().map(|d| format!("    {d}\n")).collect();
+    let shown = arg(place.path());
+    let text = format!(
+        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  access_log off;\n  server {{\n    \
+         listen unix:{shown}/socket ssl;\n{lines}  }}\n}}\n"
+    );
+    let conf = place.path().join("nginx.conf");
+    std::fs::write(&conf, text).unwrap();
+    let mut command = nginx(path, with.directory.as_deref());
+    let done = command.args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// Clients that call for each profile, from the narrowest on.
+const CLIENTS: [&str; 3] = ["browser", "browser,firefox-45=5%", "browser,ie-11-win7=5%"];
+
+#[test]
+fn every_configuration_that_is_printed_is_loaded_by_nginx() {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
+        eprintln!("left out: there is no nginx");
+        return;
+    };
+    let all = loaded(&facts.path);
+    assert!(!all.is_empty(), "{facts:?}");
+    for with in &all {
+        // ML-KEM came with 3.5 (its change log).
+        let number: Vec<u32> = with.version.split('.').filter_map(|n| n.parse().ok()).collect();
+        let has_ml_kem = number[..] >= [3, 5][..];
+        let directory = scratch();
+        let run = run_of(directory.path(), &with.version, has_ml_kem);
+        for clients in CLIENTS {
+            for certificates in ["p256", "rsa-2048", "rsa-2048,p256"] {
+                let asked = ["--clients", clients, "--certificates", certificates];
+                let asked = [&["advise", arg(&run), "--for", "tls-server"], &asked[..]].concat();
+                let found = ciphermark(&[&asked[..], &["--format", "json"]].concat(), b"");
+                let found = found.with_code(0).json();
+                let lines: Vec<String> = rows(&found["choice"], "nginx")
+                    .iter()
+                    .map(|line: &Value| line.as_str().unwrap().to_owned())
+                    .collect();
+                loads(&facts.path, with, &lines)
+                    .unwrap_or_else(|why| panic!("{} {asked:?}: {why}{lines:#?}", with.version));
+                let all = lines.join("\n");
+                let profile = text(&found, "choice.candidate.profile");
+                let wants = profile != "old";
+                assert_eq!(all.contains("X25519MLKEM768"), has_ml_kem && wants, "{all}");
+                let named = found["choice"]["remarks"].to_string().contains("is left out of ssl_");
+                assert_eq!(named, !has_ml_kem && wants, "{found:#}");
+            }
+        }
+        // What was printed before: the check can fail.
+        let before = ["ssl_ecdh_curve X25519MLKEM768:X25519;", "ssl_certificate p256.chain.pem;"];
+        let before = [&before[..], &["ssl_certificate_key p256.key.pem;"]].concat();
+        let before: Vec<String> = before.into_iter().map(str::to_owned).collect();
+        assert_eq!(loads(&facts.path, with, &before).is_ok(), has_ml_kem, "{}", with.version);
+    }
+}
+
+/// What `tls why` says to log.
+#[test]
+fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
+        eprintln!("left out: there is no nginx");
+        return;
+    };
+    let directory = scratch();
+    let calibration = file(&directory, "cal.json");
+    let sample = serde_json::to_string(&judge::load::sample::calibration()).unwrap();
+    std::fs::write(&calibration, sample).unwrap();
+    let why = format!("tls why --from 0.5% --to 2..3% --format json --calibration {calibration}");
+    let why = call(&why).with_code(0).json();
+    let all = rows(&why, "evidence").iter().map(|one| text(one, "look_at"));
+    let variables: Vec<&str> = all.filter(|name| name.starts_with('$')).collect();
+    assert!(variables.len() >= 7, "{variables:?}");
+    let logged = |variables: &str| {
+        let format = format!("log_format tls '{variables}';");
+        checked(&facts.path, &format, "access_log PLACE/log tls;")
+    };
+    logged(&variables.join(" ")).unwrap();
+    assert!(logged("$ssl_nonsense").unwrap_err().contains("ssl_nonsense"));
+}
+
+/// The documents print configuration too.
+#[test]
+fn the_log_format_of_the_documents_is_loaded_by_nginx() {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
+        eprintln!("left out: there is no nginx");
+        return;
+    };
+    let document = std::fs::read_to_string(repository("docs/TLS-LOAD.md")).unwrap();
+    let format = document.split('`').find(|part| part.starts_with("log_format ")).unwrap();
+    checked(&facts.path, format, "access_log PLACE/log tls;").unwrap();
+}
+
+/// Whether nginx takes directives of `http` and of a server without TLS; `PLACE` in these is a directory.
+fn checked(path: &Path, http: &str, server: &str) -> Result<(), String> {
+    let place = tempfile::tempdir().unwrap();
+    let shown = arg(place.path());
+    let conf = place.path().join("nginx.conf");
+    let server = server.replace("PLACE", shown);
+    let text = format!(
+        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  {http}\n  server {{\n    \
+         listen unix:{shown}/socket;\n    {server}\n  }}\n}}\n"
+    );
+    std::fs::write(&conf, text).unwrap();
+    let done = nginx(path, None).args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&done.stderr).into_owned())
+}
+// `advise --for postgres --from`: what encryption would take of a server, from its statistics.
+
+fn at_rest_record() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz")
+}
+
+/// The query of docs/AT-REST.md that takes a snapshot.
+fn query() -> String {
+    let text = std::fs::read_to_string(repository("docs/AT-REST.md")).unwrap();
+    let begin = text.find("SELECT json_build_object(").expect("the document has the query");
+    text[begin..].split("\nEND").next().unwrap().to_owned()
+}
+
+#[test]
+fn the_document_has_the_query_that_the_program_uses() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&query()), words(judge::advise::postgres::QUERY));
+    // What newer versions have instead of the last two rows.
+    let io = words(judge::advise::postgres::QUERY_IO);
+    let document = std::fs::read_to_string(repository("docs/AT-REST.md")).unwrap();
+    let last = io.rsplit_once("'pg_stat_io'").unwrap().1;
+    assert!(words(&document).contains(&format!("'pg_stat_io'{last}")), "{last}");
+}
+
+/// Files that no server wrote, with what is wrong with them.
+#[test]
+fn what_is_no_pair_of_snapshots_is_refused_with_what_helps() {
+    let directory = scratch();
+    let snapshot = |name: &str, at: &str, read: u64| {
+        let counters = json!({"xact_commit": read, "xact_rollback": 0, "blks_read": read, "stats_reset": null});
+        let value = json!({"at": at, "version": 150_018, "started": "2026-11-24T09:00:00Z", "block_size": 8192,
+            "track_counts": "on", "lsn": "0/100", "bytes": 0, "pg_stat_database": [counters],
+            "pg_stat_wal": {"wal_bytes": 1, "wal_write": 1, "stats_reset": "x"},
+            "pg_stat_bgwriter": {"buffers_checkpoint": 1, "buffers_clean": 1, "buffers_backend": 1, "stats_reset": "x"}});
+        let path = file(&directory, name);
+        std::fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    let first = snapshot("first", "2026-11-24T10:00:00Z", 100);
+    let soon = snapshot("soon", "2026-11-24T10:00:01Z", 100);
+    let reset = snapshot("reset", "2026-11-24T10:01:00Z", 10);
+    let good = snapshot("good", "2026-11-24T10:01:00Z", 200);
+    let asked = |pair: &str| format!("advise {} --for postgres --from {pair}", at_rest_record());
+    refuses(&asked(&format!("{first},{soon}")), &["1.0 s between the snapshots"]);
+    refuses(&asked(&format!("{good},{first}")), &["60 s older than the first"]);
+    refuses(&asked(&format!("{first},{reset}")), &["counters were reset"]);
+    refuses(&asked(&format!("{first},/no/such")), &["/no/such"]);
+    refuses(
+        &asked(&format!("{first},{}", at_rest_record())),
+        &["no snapshot of PostgreSQL's statistics"],
+    );
+    refuses(&asked("first"), &["a connection string", "FIRST,SECOND"]);
+    refuses(&asked("dbname=x --interval 1s"), &["--interval 1.0s", "5s at least"]);
+    let other = format!("advise {} --for wal --from {first},{good}", at_rest_record());
+    refuses(&other, &["--from is for --for postgres only"]);
+    // No psql, and no server.
+    let live =
+        ["advise", at_rest_record(), "--for", "postgres", "--from", "host=/no/where dbname=x"];
+    let none = ciphermark_with(&live, &[("PATH", "")]).with_code(4);
+    assert!(none.only_line_on_stderr().contains("there is no psql here"), "{none:?}");
+    let unreachable = ciphermark_with(&live, &[]).with_code(4);
+    assert!(unreachable.only_line_on_stderr().contains("/no/where"), "{unreachable:?}");
+    // What is right is answered, from files as from a server.
+    let pair = format!("{first},{good}");
+    let done = ciphermark(&["advise", at_rest_record(), "--for", "postgres", "--from", &pair], b"");
+    let text = done.with_code(0).stdout;
+    assert!(text.contains("1.7 transactions a second") && text.lines().count() <= 30, "{text}");
+}
+
+fn prediction(from: &str, more: &[&str]) -> Value {
+    let asked =
+        ["advise", at_rest_record(), "--for", "postgres", "-l", "openssl*", "-q", "--from", from];
+    ciphermark(&[&asked[..], more, &["--format", "json"]].concat(), b"").with_code(0).json()
+}
+
+#[test]
+#[ignore = "long: a PostgreSQL cluster, and ten seconds of watching it"]
+fn counts_of_a_cluster_are_what_pgbench_did() {
+    let cluster = Cluster::new();
+    cluster.start(&cluster.data());
+    cluster.client("pgbench", &["-i", "-q", "-s", "1", "postgres"]);
+    // A cold cache.
+    cluster.stop(&cluster.data());
+    cluster.start(&cluster.data());
+    let query = query();
+    let take = |name: &str| {
+        let path = cluster.beside(name);
+        cluster.client("psql", &["-XqAt", "-o", arg(&path), "-c", &query, "postgres"]);
+        arg(&path).to_owned()
+    };
+    let first = take("first");
+    cluster.client("psql", &["-c", "SELECT sum(abalance) FROM pgbench_accounts", "postgres"]);
+    cluster.client("pgbench", &["-n", "-c", "2", "-t", "500", "postgres"]);
+    cluster.client("psql", &["-c", "CHECKPOINT", "postgres"]);
+    std::thread::sleep(std::time::Duration::from_millis(5500));
+    let last = take("last");
+    let found = prediction(&format!("{first},{last}"), &[]);
+    let count = |path: &str| number(&found, &format!("work.{path}"));
+    let within = |what: &str, n: f64, low: f64, high: f64| {
+        assert!(low <= n && n <= high, "{what} {n}: {}", found["work"])
+    };
+    within("transactions", count("transactions"), 1000.0, 1040.0);
+    // The table has 1640 pages, its index 276; the catalogs a few hundred.
+    within("read", count("read.median"), 1640.0, 2400.0);
+    // 1000 updates at random touch 748 of 1640 pages and 268 of the index's 276, and put their new rows on some twenty
+    // more; the cluster's own processes add some.
+    within("written", count("written.median"), 650.0, 1500.0);
+    // A commit is a write, but for those that share one. Each page touched is in the log once.
+    within("log writes", count("log_writes.median"), 500.0, 1100.0);
+    within("log", count("log.median"), 1150.0, 2500.0);
+    let rows = found["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|r| text(r, "library").starts_with("openssl@")), "{rows:?}");
+    let xts = rows.iter().find(|r| r["scheme"] == "aes-256-xts").unwrap();
+    let pages = count("read.median") + count("written.median") + count("log.median");
+    let ns = number(xts, "us_per_transaction.median") * 1e3 * count("transactions") / pages;
+    within("ns a page", ns, number(xts, "write_ns.low").min(number(xts, "read_ns.low")), 5000.0);
+    // The same of a server that is watched.
+    let socket = cluster.data();
+    let connection =
+        format!("host={} user=postgres dbname=postgres", arg(socket.parent().unwrap()));
+    let idle = prediction(&connection, &["--interval", "5s"]);
+    assert!(number(&idle, "work.transactions") < 50.0, "{idle}");
+    cluster.stop(&cluster.data());
 }

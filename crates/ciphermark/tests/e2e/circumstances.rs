@@ -2,7 +2,7 @@
 //! the cache was filled.
 #![cfg(target_arch = "x86_64")]
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,16 @@
+//! `compare` and `pair`: two records, or two libraries or tiers of one, and two libraries held against each
+//! other; a gate over two builds, and the workflow of `docs/examples/regression.yml` that stands on it. Four
+//! times the work is more, whatever the speed of this machine.
+//!
 //! `compare`: two records, or two libraries or tiers of one. The published record stands in for runs,
 //! so nothing here depends on this machine.
 
-use crate::support::*;
+use crate::support::{fakes, *};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use yaml_rust2::{Yaml, YamlLoader};
 
 fn compare(arguments: &str) -> Done {
     call(&format!("compare {arguments}"))
@@ -119,4 +128,306 @@ fn what_cannot_be_compared_gets_one_line_that_helps() {
         ),
         &["no instructions were counted on both sides"],
     );
+}
+
+fn planted(per_mille: u32) -> String {
+    let object = fakes::object("planted", &format!("PLANTED={per_mille}"));
+    format!("planted{per_mille}={}", arg(&object))
+}
+
+fn compare_pair(base: &str, new: &str, more: &str) -> Done {
+    within("200s", base, new, more)
+}
+
+fn within(budget: &str, base: &str, new: &str, more: &str) -> Done {
+    call(&format!("pair {base} {new} -a crc32c -s 16000 --budget {budget} {more}"))
+}
+
+#[test]
+fn a_library_with_four_times_the_work_is_slower_and_the_other_way_round_faster() {
+    let (base, new) = (planted(0), planted(3000));
+    let whole = compare_pair(&base, &new, "--json").with_code(1).json();
+    let trial = &whole["trials"][0];
+    assert_eq!(text(trial, "verdict"), "slower", "{trial}");
+    assert_eq!(rows(trial, "pairs").len(), 12, "the first look is enough: {trial}");
+    assert!(number(trial, "ratio.low") > 1.0, "{trial}");
+    assert_eq!(whole["false_verdicts"], 0.001);
+    let done = compare_pair(&new, &base, "").with_code(0);
+    assert!(done.stdout.contains("\n  faster "), "{}", done.stdout);
+}
+
+#[test]
+fn several_trials_are_counted_by_verdict() {
+    let (base, new) = (planted(0), planted(3000));
+    let done = compare_pair(&base, &new, "--trials 2").with_code(0);
+    assert!(done.stdout.contains("2 trials: 0 same, 0 faster, 2 slower"), "{}", done.stdout);
+}
+
+#[test]
+fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
+    let (base, new) = (planted(0), planted(3000));
+    // No pair of processes is through in this time.
+    let hurried = |more: &str| within("1ms", &base, &new, more);
+    let done = hurried("").with_code(0);
+    assert!(done.stdout.contains("undecided: the budget was spent after 0 "), "{}", done.stdout);
+    hurried("--fail-if slower --fail-if undecided").with_code(1);
+    let whole = hurried("--json").json();
+    assert!(text(&whole["trials"][0], "advice").contains("--budget"), "{whole}");
+    compare_pair(&base, &new, "--fail-if undecided").with_code(0);
+    compare_pair(&new, &base, "--fail-if faster").with_code(1);
+}
+
+#[test]
+fn a_library_that_fails_a_check_is_not_compared() {
+    let (right, wrong) = (fakes::library("correct"), fakes::library("wrong_tag"));
+    let done = call(&format!("pair {right} {wrong} -a aes-128-gcm -s 64")).with_code(3);
+    assert!(done.only_line_on_stderr().contains("wrong_tag@1.0: known-answers: "), "{done:?}");
+}
+
+#[test]
+fn what_is_no_pair_gets_one_line_that_helps() {
+    let correct = fakes::library("correct");
+    for (flags, words) in [
+        ("-a aes-128-ctr -s 16,64", "'16,64' for '--size <BYTES>': give one size"),
+        ("-a aes-128-ctr -d both", "[possible values: encrypt, decrypt]"),
+        ("-a aes-129-ctr", "aes-129-ctr"),
+    ] {
+        refuses(&format!("pair {correct} {correct} {flags}"), &[words]);
+    }
+}
+// What a gate over two builds stands on: instructions at the measured sizes, and verdicts that pairs of
+// processes settle. Nothing here depends on how fast this machine is: four times the work is more.
+
+/// A run over two builds into one record.
+fn measured(base: &Path, head: &Path, directory: &Path, sizes: &str) -> PathBuf {
+    let record = directory.join("speed.json");
+    let what = format!("-q -l base={} -l head={} -a crc32c -s {sizes}", arg(base), arg(head));
+    let how = format!("{what} --precision 5% --budget 4s -o {}", arg(&record));
+    measure(&how.split(' ').collect::<Vec<_>>()).with_code(0);
+    record
+}
+
+/// With the record's directory as the home directory.
+fn compare_builds(record: &Path, more: &str) -> Done {
+    let line = format!("compare {} --libraries base,head {more}", arg(record));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    ciphermark_with(&words, &[("HOME", arg(record.parent().unwrap())), ("CIPHERMARK_CACHE", "")])
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn three_per_cent_more_instructions_at_8_kib_alone_fail_the_gate_and_an_equal_build_passes() {
+    let directory = scratch();
+    // The same code on both sides: where the planted steps begin is a constant in it.
+    let base = fakes::object("planted", "PLANTED=50 FROM=1000000 TO=1000000");
+    let head = fakes::object("planted", "PLANTED=50 FROM=8192 TO=8192");
+    let record = measured(&base, &head, directory.path(), "64,8K");
+    let gate = "--fail-if instructions:0.5%";
+    let done = compare_builds(&record, &format!("{gate} --format json")).with_code(1);
+    let row = &done.json()["instructions"][0];
+    let growth = |size: u64| {
+        let of_size = rows(row, "sizes").iter().find(|s| s["size"] == size);
+        number(of_size.unwrap_or_else(|| panic!("{row}")), "growth")
+    };
+    assert_eq!(growth(64), 0.0);
+    assert!((0.02..0.06).contains(&growth(8192)), "{row}");
+    // What the gate had before: the two sizes of the slope go past it.
+    assert_eq!(row["per_byte_growth"], 0.0, "{row}");
+    assert!(number(row, "per_message_growth") < 0.005, "{row}");
+    compare_builds(&record, "--fail-if instructions-per-byte:0.5%").with_code(0);
+    let text = compare_builds(&record, gate).with_code(1).stdout;
+    assert!(text.contains("instructions grew in 1 case, by up to "), "{text}");
+
+    let equal = fakes::object("planted", "PLANTED=50 FROM=1000001 TO=1000001");
+    let record = measured(&base, &equal, directory.path(), "64,8K");
+    compare_builds(&record, "--fail-if instructions").with_code(0);
+}
+
+/// Clean samples of twelve processes that agree within a tenth of a per cent.
+fn made_up(ticks: u64) -> Value {
+    let all: Vec<u64> = (0..60).collect();
+    let of = |value: &dyn Fn(u64) -> Value| all.iter().map(|i| value(*i)).collect::<Vec<_>>();
+    json!({
+        "process": of(&|i| (i / 5).into()), "ops": of(&|_| 10.into()),
+        "ticks": of(&|i| (ticks + ticks * (i % 7) / 10_000).into()),
+        "clock_before": of(&|_| 1.0.into()), "clock_after": of(&|_| 1.0.into()),
+        "probe_before": of(&|_| 4.0.into()), "probe_after": of(&|_| 4.0.into()),
+        "switches": of(&|_| 0.into()), "migrated": of(&|_| false.into()),
+        "clean": of(&|_| true.into()),
+    })
+}
+
+/// The head is four times as fast as the base, and the record says that it is five times as slow.
+fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
+    let (base, head) = (directory.join("base.so"), directory.join("head.so"));
+    std::fs::copy(fakes::object("planted", "PLANTED=3000"), &base).unwrap();
+    std::fs::copy(fakes::object("planted", "PLANTED=0"), &head).unwrap();
+    let path = measured(&base, &head, directory, "16000");
+    let mut record = read(&path);
+    for m in record["measurements"].as_array_mut().unwrap() {
+        m["contended"] = false.into();
+        m["raw"] = made_up(if m["library"]["name"] == "head" { 50_000 } else { 10_000 });
+    }
+    // The files below the home directory, as records that are shared name them.
+    let here = record::shown(arg(&directory.canonicalize().unwrap()));
+    let text = record.to_string().replace(&here, "~");
+    assert!(text.contains("\"~/head.so\""), "{text}");
+    std::fs::write(&path, text).unwrap();
+    (path, head)
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
+    let directory = scratch();
+    let (record, head) = wrong_record(directory.path());
+    let before = compare_builds(&record, "--format json").with_code(1).json();
+    assert_eq!(before["cases"][0]["verdict"], "slower");
+    assert!(before["confirmation"].is_null());
+    let confirm = "--confirm --budget 200s -q";
+    let whole = compare_builds(&record, &format!("{confirm} --format json")).with_code(0).json();
+    let case = &whole["cases"][0];
+    assert_eq!(
+        (text(case, "verdict"), text(case, "by_pairs.verdict_before")),
+        ("faster", "slower")
+    );
+    assert!(number(case, "ratio.high") < 1.0, "{case}");
+    assert!(number(case, "by_pairs.ratio_before.low") > 1.0, "{case}");
+    assert_eq!((&whole["tally"]["faster"], &whole["tally"]["slower"]), (&1.into(), &0.into()));
+    assert_eq!(
+        (&whole["confirmation"]["settled"], &whole["confirmation"]["left"]),
+        (&1.into(), &0.into())
+    );
+    let said = compare_builds(&record, confirm).with_code(0).stdout;
+    assert!(said.contains("1 of 1 candidates settled") && said.contains("was slower"), "{said}");
+
+    // A build that is not there any more leaves the verdict as it was, and is named.
+    std::fs::remove_file(&head).unwrap();
+    let said = compare_builds(&record, confirm).with_code(1).stdout;
+    assert!(said.contains("0 of 1 candidates settled") && said.contains("1 left"), "{said}");
+    assert!(said.contains("head@1.0 is not available"), "{said}");
+}
+
+#[test]
+fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
+    let directory = scratch();
+    let (path, _) = wrong_record(directory.path());
+    let said = compare_builds(&path, "--confirm --budget 1ms").with_code(1).stdout;
+    assert!(said.contains("1 left") && said.contains("no time left"), "{said}");
+    let mut record = read(&path);
+    record["host"]["cpu"]["name"] = "Another CPU".into();
+    std::fs::write(&path, record.to_string()).unwrap();
+    let said = compare_builds(&path, "--confirm").with_code(1).stdout;
+    assert!(said.contains("measured on another processor (Another CPU)"), "{said}");
+}
+
+#[test]
+fn what_no_library_offers_ends_as_what_could_not_be_done_in_every_command() {
+    let correct = fakes::library("correct");
+    for (line, words) in [
+        (format!("run -q -l {correct} -a sm4-ctr -s 64 --budget 1s"), "nothing was measured"),
+        (format!("verify -q -l {correct} -a sm4-ctr"), "none of the selected libraries offers"),
+        (format!("pair -q {correct} {correct} -a sm4-ctr -s 64"), "correct@1.0"),
+        (format!("explain -l {correct} -a sm4-ctr"), "no library that was selected offers any"),
+    ] {
+        let done = call(&line).with_code(4);
+        assert!(done.only_line_on_stderr().contains(words), "{line}: {done:?}");
+    }
+}
+// The workflow of `docs/examples/regression.yml`: it is YAML of the right shape, and its shell steps
+// do what they say, with two stand-in libraries in the place of two builds.
+
+/// The steps that need neither a repository nor a network.
+const OURS: [&str; 3] = ["Verify", "Measure", "Compare"];
+
+fn workflow() -> Yaml {
+    let text = std::fs::read_to_string(repository("docs/examples/regression.yml")).unwrap();
+    YamlLoader::load_from_str(&text).unwrap().remove(0)
+}
+
+fn words(yaml: &Yaml) -> &str {
+    yaml.as_str().unwrap_or_else(|| panic!("no text: {yaml:?}"))
+}
+
+fn steps(workflow: &Yaml) -> Vec<Yaml> {
+    workflow["jobs"]["speed"]["steps"].as_vec().unwrap().clone()
+}
+
+fn named<'a>(steps: &'a [Yaml], name: &str) -> &'a Yaml {
+    steps.iter().find(|s| words(&s["name"]) == name).unwrap_or_else(|| panic!("no step {name}"))
+}
+
+/// What the runner would set for the steps of ours.
+struct Runner {
+    directory: tempfile::TempDir,
+    variables: BTreeMap<String, String>,
+}
+
+impl Runner {
+    fn new(base: &Path, head: &Path) -> Self {
+        let directory = scratch();
+        let workflow = workflow();
+        let of_file = workflow["env"].as_hash().unwrap().iter();
+        let mut variables: BTreeMap<String, String> =
+            of_file.map(|(k, v)| (words(k).to_owned(), words(v).to_owned())).collect();
+        // The one algorithm that the stand-ins have, whose work is planted.
+        variables.insert("ALGORITHMS".to_owned(), "crc32c".to_owned());
+        variables.insert("SIZES".to_owned(), "1K,16K".to_owned());
+        let summary = arg(&directory.path().join("summary.md")).to_owned();
+        let found = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{found}", arg(program().parent().unwrap()));
+        let set = [("BASE", arg(base)), ("HEAD", arg(head)), ("GITHUB_STEP_SUMMARY", &*summary)];
+        variables.extend(set.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        variables
+            .extend([("PATH".to_owned(), path), ("CIPHERMARK_BUNDLED".to_owned(), String::new())]);
+        Self { directory, variables }
+    }
+
+    /// Runs a step as the runner does, and gives its exit code.
+    fn run(&self, name: &str) -> i32 {
+        let steps = steps(&workflow());
+        let script = words(&named(&steps, name)["run"]).to_owned();
+        let mut bash = Command::new("bash");
+        bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]);
+        let output =
+            bash.current_dir(self.directory.path()).envs(&self.variables).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!said.contains("panicked") && !said.contains("usage"), "{name}: {said}");
+        output.status.code().unwrap()
+    }
+
+    fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.directory.path().join(name)).unwrap()
+    }
+}
+
+#[test]
+fn the_workflow_has_the_shape_that_actions_want() {
+    let workflow = workflow();
+    assert_eq!(words(&workflow["on"]), "pull_request");
+    assert_eq!(words(&workflow["permissions"]["contents"]), "read");
+    for step in steps(&workflow) {
+        let (run, uses) = (step["run"].as_str(), step["uses"].as_str());
+        assert!(run.is_some() != uses.is_some(), "one of run and uses: {step:?}");
+        assert!(uses.is_none_or(|u| u.contains('@')), "without a version: {step:?}");
+    }
+    let steps = steps(&workflow);
+    OURS.iter().for_each(|name| assert!(named(&steps, name)["run"].as_str().is_some()));
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_head_that_does_four_times_the_work_fails_and_the_summary_says_why() {
+    let (base, head) =
+        (fakes::object("planted", "PLANTED=0"), fakes::object("planted", "PLANTED=3000"));
+    let runner = Runner::new(&base, &head);
+    assert_eq!(OURS.map(|step| runner.run(step)), [0, 0, 1]);
+    let summary = runner.file("summary.md");
+    assert!(summary.starts_with("### ❌ 2 slower, 0 faster"), "{summary}");
+    assert!(summary.contains("instructions grew in 1 case"), "{summary}");
+    assert!(summary.contains("confirmed by pairs: 2 of 2 candidates settled"), "{summary}");
+    // The other way round it is an improvement.
+    let runner = Runner::new(&head, &base);
+    assert_eq!(OURS.map(|step| runner.run(step)), [0; 3]);
+    assert!(runner.file("summary.md").starts_with("### ✅ 0 slower, 2 faster"));
 }

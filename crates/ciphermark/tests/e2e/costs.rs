@@ -1,6 +1,6 @@
 //! What operations cost beyond their bytes: new keys, forgeries, footprints, threads, latencies, lines.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use serde_json::Value;
 
 /// The rows of a record that is measured now.

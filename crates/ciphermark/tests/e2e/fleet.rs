@@ -1,9 +1,13 @@
-//! A survey on many machines: through a real Slurm on the loopback, and through a stand-in for kubectl.
+//! A survey on many machines: through a real Slurm on the loopback, a stand-in for kubectl and a real
+//! Kubernetes; and every manifest that `fleet plan` prints, read by kubectl (`kubectl set --local` asks no
+//! cluster) with nothing lost.
 
 use crate::support::*;
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use yaml_rust2::{Yaml, YamlLoader};
 
 /// What a job measures: some cases, for some seconds.
 pub const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "4s"]"#;
@@ -350,4 +354,220 @@ fn what_is_planned_is_what_the_examples_show_and_a_shell_can_read_it() {
             assert_eq!(kinds, ["PersistentVolumeClaim", "Job", "PersistentVolumeClaim", "Job"]);
         }
     }
+}
+
+/// A survey of these types.
+fn spec(survey: &str, image: &str, more: &str, types: &[&str]) -> String {
+    let machines: String = types.iter().map(|t| format!("[[machine]]\ntype = '{t}'\n")).collect();
+    // Long enough to be interrupted.
+    let arguments = ARGUMENTS.replace("\"4s\"", "\"15s\"");
+    format!(
+        "survey = '{survey}'\nengine = 'kubernetes'\ntime = '10m'\narguments = {arguments}\nkey = 'key'\n[kubernetes]\n\
+         image = '{image}'\ncpu = '1'\nmemory = '64Mi'\n{more}\n{machines}"
+    )
+}
+
+/// A new key of OpenSSH, and the file of allowed signers that names it.
+fn signer(directory: &tempfile::TempDir) -> String {
+    let (key, signers) = (file(directory, "key"), file(directory, "signers"));
+    let mut keygen = Command::new("ssh-keygen");
+    keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", &key]);
+    assert!(keygen.status().unwrap().success());
+    let public = std::fs::read_to_string(directory.path().join("key.pub")).unwrap();
+    std::fs::write(&signers, format!("bench@example.com {public}")).unwrap();
+    signers
+}
+
+#[test]
+#[ignore = "long: a Kubernetes of three nodes; `make test-kubernetes` builds it"]
+fn three_types_through_a_real_kubernetes_with_one_down_one_killed_and_one_unknown() {
+    let Some(cluster) = KubernetesCluster::new(&["n1=c7a.large", "n2=c7i.large", "n3=m8g.large"])
+    else {
+        return;
+    };
+    let here = scratch();
+    let signers = signer(&here);
+    let (path, configuration) = cluster.variables();
+    let fleet = |command: &str, of: &str| {
+        let variables = [("PATH", path.as_str()), ("KUBECONFIG", configuration.as_str())];
+        ciphermark_with(&["fleet", command, &file(&here, of)], &variables)
+    };
+    let claims = "volume = '1Gi'\nstorage_class = 'fleet'";
+    let types = ["c7a.large", "c7i.large", "m8g.large", "r9x.large"];
+    let whole = spec("a", "docker.io/local/ciphermark:1", claims, &types);
+    std::fs::write(here.path().join("a.toml"), whole).unwrap();
+    cluster.run(&["stop", "n3"]);
+    let submitted = fleet("run", "a.toml").with_code(0);
+    assert_eq!(words(&submitted, "c7a.large"), "submitted as ciphermark-a-c7a-large");
+    // Once both measure, one of them is evicted; its claim keeps the journal.
+    cluster.wait_for("two journals", |c| c.journals().len() == 2);
+    let label = "job-name=ciphermark-a-c7i-large";
+    cluster.kubectl(&["delete", "pod", "-l", label, "--grace-period=1", "--wait=false"]);
+    let status = fleet("status", "a.toml").with_code(0);
+    let unknown = "waits: unknown type, or none is up yet: no node is labelled 'r9x.large'";
+    assert_eq!(words(&status, "r9x.large"), unknown, "{}", status.stdout);
+    assert_eq!(words(&status, "m8g.large"), "waits: the nodes of this type are down");
+    // What is under way is not submitted again.
+    let again = fleet("run", "a.toml").with_code(0);
+    assert!(!again.stdout.contains("submitted"), "{}", again.stdout);
+    cluster.run(&["start", "n3"]);
+    cluster.wait_for("three that are done", |_| {
+        let status = fleet("status", "a.toml");
+        status.stdout.matches(": gather it").count() == 3
+    });
+    cluster.kubectl(&["delete", "job", "ciphermark-a-r9x-large"]);
+    let gathered = fleet("gather", "a.toml").with_code(1);
+    assert!(
+        gathered.stdout.contains("3 of 4 records are here; 1 are not here"),
+        "{}",
+        gathered.stdout
+    );
+    assert!(!gathered.stdout.contains("doubtful"), "{}", gathered.stdout);
+    let records: Vec<String> = types[..3]
+        .iter()
+        .map(|kind| file(&here, &format!("records/a-{}.json", kind.replace('.', "-"))))
+        .collect();
+    for (kind, path) in types.iter().zip(&records) {
+        let (record, manifest) = (read(path), read(format!("{path}.manifest")));
+        assert_eq!(record["plan"]["seed"], manifest["seed"], "{kind}");
+        assert_eq!(manifest["machine_type"], *kind);
+        all_are(rows(&record, "measurements"), "measured");
+    }
+    let store = file(&here, "fleet.db");
+    let add = ["archive", "add", &store, "--allowed-signers", &signers];
+    let all: Vec<&str> = add.into_iter().chain(records.iter().map(String::as_str)).collect();
+    let added = ciphermark(&all, b"").with_code(0);
+    assert_eq!(added.stderr.matches("cases, signed").count(), 3, "{}", added.stderr);
+    // Let go of, their pods end.
+    cluster.wait_for("pods that have ended", |c| {
+        let running = [
+            "get",
+            "pods",
+            "-l",
+            "survey=a",
+            "--field-selector=status.phase=Running",
+            "-o",
+            "name",
+        ];
+        c.kubectl(&running).trim().is_empty()
+    });
+    says_what_is_wrong(&cluster, &here, &fleet);
+}
+
+/// An image that is not there, and a user who may not.
+fn says_what_is_wrong(
+    cluster: &KubernetesCluster,
+    here: &tempfile::TempDir,
+    fleet: &dyn Fn(&str, &str) -> Done,
+) {
+    let types = ["c7a.large"];
+    // Nothing listens there.
+    let without_image = spec("b", "127.0.0.1:1/none:1", "", &types);
+    std::fs::write(here.path().join("b.toml"), without_image).unwrap();
+    fleet("run", "b.toml").with_code(0);
+    cluster.wait_for("an image that cannot be pulled", |_| {
+        let status = fleet("status", "b.toml");
+        status.stdout.contains("the node cannot pull the image '127.0.0.1:1/none:1'")
+    });
+    assert_eq!(words(&fleet("cancel", "b.toml").with_code(0), "c7a.large"), "cancelled");
+    cluster.wait_for("no job of a cancelled survey", |c| {
+        c.kubectl(&["get", "jobs", "-l", "survey=b", "-o", "name"]).is_empty()
+    });
+    for (survey, more, said) in [
+        ("c", "context = 'stranger'", "refused: no rights"),
+        ("d", "namespace = 'nowhere'", "refused: no such namespace"),
+    ] {
+        let name = format!("{survey}.toml");
+        let text = spec(survey, "docker.io/local/ciphermark:1", more, &types);
+        std::fs::write(here.path().join(&name), text).unwrap();
+        let refused = fleet("run", &name).with_code(1);
+        assert!(words(&refused, "c7a.large").starts_with(said), "{}", refused.stdout);
+    }
+}
+// Every manifest that `fleet plan` prints is read by kubectl: decoded into Kubernetes' own types, with nothing lost.
+// No cluster is asked: `kubectl set` changes files by itself (`--local`).
+
+/// What kubectl makes of an object, or its words. It decodes what has a pod: a service account can be set there.
+fn read_by_kubectl(object: &Value) -> Result<Value, String> {
+    let what = ["set", "serviceaccount", "--local", "-f", "-", "none", "-o", "json"];
+    let mut kubectl = Command::new("kubectl")
+        .args(what)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    kubectl.stdin.take().unwrap().write_all(object.to_string().as_bytes()).unwrap();
+    let done = kubectl.wait_with_output().unwrap();
+    if !done.status.success() {
+        return Err(String::from_utf8_lossy(&done.stderr).into_owned());
+    }
+    Ok(serde_json::from_slice(&done.stdout).unwrap())
+}
+
+/// A claim has no pod: it is read as a set's template of claims, which is the same type.
+fn with_a_pod(object: Value) -> Value {
+    if object["kind"] != "PersistentVolumeClaim" {
+        return object;
+    }
+    let pod = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "s"}, "spec": {
+        "serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": pod,
+        "volumeClaimTemplates": [object]}})
+}
+
+fn plain(yaml: &Yaml) -> Value {
+    match yaml {
+        Yaml::Hash(all) => {
+            let pairs = all.iter().map(|(k, v)| (k.as_str().unwrap().to_owned(), plain(v)));
+            Value::Object(pairs.collect())
+        }
+        Yaml::Array(all) => all.iter().map(plain).collect(),
+        Yaml::String(text) => json!(text),
+        Yaml::Integer(number) => json!(number),
+        Yaml::Boolean(yes) => json!(yes),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The first thing that was written and is not in what was read.
+fn lost(written: &Value, read: &Value, place: &str) -> Option<String> {
+    match written {
+        Value::Object(all) => {
+            all.iter().find_map(|(name, of)| lost(of, &read[name], &format!("{place}.{name}")))
+        }
+        Value::Array(all) => all
+            .iter()
+            .enumerate()
+            .find_map(|(at, of)| lost(of, &read[at], &format!("{place}[{at}]"))),
+        leaf => (leaf != read).then(|| place.to_owned()),
+    }
+}
+
+fn all_of(printed: &str) -> Vec<Value> {
+    YamlLoader::load_from_str(printed).unwrap().iter().map(plain).map(with_a_pod).collect()
+}
+
+#[test]
+fn every_manifest_that_is_printed_is_read_by_kubectl_and_nothing_of_it_is_lost() {
+    if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
+        eprintln!("left out: there is no kubectl");
+        return;
+    }
+    let example = repository("docs/examples/fleet/kubernetes.toml");
+    let printed = ciphermark(&["fleet", "plan", arg(&example)], b"").with_code(0).stdout;
+    let written = all_of(&printed);
+    assert!(written.len() >= 4, "{printed}");
+    for object in &written {
+        let read = read_by_kubectl(object).unwrap_or_else(|why| panic!("{why}{object:#}"));
+        assert_eq!(lost(object, &read, ""), None, "{object:#}");
+    }
+    // The check can fail: by a name that there is not, and by a value of another type.
+    let misspelt = all_of(&printed.replace("backoffLimit", "backofLimit"));
+    let misspelt = misspelt.iter().find(|o| o["kind"] == "Job").unwrap();
+    let read = read_by_kubectl(misspelt).unwrap();
+    assert_eq!(lost(misspelt, &read, "").as_deref(), Some(".spec.backofLimit"));
+    let wrong = all_of(&printed.replace("backoffLimit: 3", "backoffLimit: few"));
+    let why = read_by_kubectl(wrong.iter().find(|o| o["kind"] == "Job").unwrap()).unwrap_err();
+    assert!(why.contains("backoffLimit"), "{why}");
 }

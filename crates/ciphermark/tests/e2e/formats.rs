@@ -1,6 +1,6 @@
 //! One record in every format, from `run` and from `show`, whole and filtered.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use std::sync::OnceLock;
 
 /// A record with measured, unsupported and refused rows.

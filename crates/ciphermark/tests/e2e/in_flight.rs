@@ -1,7 +1,7 @@
-//! Libraries that work on several messages at once: the stand-in `defers`, and IPsec-MB with several jobs where it is
-//! installed.
+//! Libraries that work on several messages at once: the stand-in `defers`, and IPsec-MB with several jobs
+//! where it is installed.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use std::process::Command;
 
 #[test]

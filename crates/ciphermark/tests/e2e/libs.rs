@@ -1,11 +1,11 @@
-//! `libs/build`, the driver behind `make libs`, with entries of the tests' own; and the program
-//! that finds what it built.
+//! `libs/build`, the driver behind `make libs`, with entries of the tests' own, its cache, and the program
+//! that finds what it built; a library that is linked to another one, and is another build when that one is.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -285,4 +285,253 @@ fn a_program_without_the_libraries_that_come_with_it_says_how_to_get_them() {
     std::fs::create_dir_all(&own).unwrap();
     std::fs::write(own.join("libciphermark_baselines.so"), "").unwrap();
     assert_eq!(said(), "");
+}
+
+/// [`COMPILE`], leaving a line for each time.
+const COUNTED: &str =
+    "echo once >>\"$MARKS/followed\"; cc -shared -o \"$OUT/$object\" -x c - <<< 'int answer = 42;'";
+
+impl Driver {
+    /// As `builds`, in a checkout where nothing was built yet.
+    fn builds_in_another_checkout(&self) -> String {
+        std::fs::remove_dir_all(self.path("target")).unwrap();
+        self.builds()
+    }
+
+    /// How often a recipe that is [`COUNTED`] was followed.
+    fn followed(&self) -> usize {
+        std::fs::read_to_string(self.path("followed")).unwrap().lines().count()
+    }
+
+    /// One of the files of the only entry and recipe in the cache.
+    fn cached(&self, file: &str) -> PathBuf {
+        let mut recipes = std::fs::read_dir(self.path("cache/one")).unwrap();
+        let only = recipes.next().unwrap().unwrap().path();
+        assert!(recipes.next().is_none());
+        only.join(file)
+    }
+}
+
+#[test]
+fn a_checkout_takes_what_another_one_has_built_from_the_cache() {
+    let driver = Driver::new(&[("one", COUNTED)]);
+    driver.builds();
+    let read = |file: &str| std::fs::read(driver.built(file)).unwrap();
+    let files = ["one/libone.so", "one/library.toml", "one/.stamp"];
+    let before = files.map(read);
+    let text = driver.builds_in_another_checkout();
+    assert!(text.contains("one taken from the cache"), "{text}");
+    assert_eq!((driver.followed(), files.map(read)), (1, before));
+    assert!(!driver.built("one/.sums").exists());
+    let again = driver.builds();
+    assert!(again.contains("one is there"), "{again}");
+}
+
+#[test]
+fn a_changed_recipe_is_followed_whatever_the_cache_has_and_both_results_are_kept() {
+    let driver = Driver::new(&[("one", COUNTED)]);
+    driver.builds();
+    driver.write("one", COUNTED, "# changed");
+    driver.builds();
+    driver.write("one", COUNTED, "depends() { echo another machine; }");
+    driver.builds_in_another_checkout();
+    assert_eq!(driver.followed(), 3);
+    driver.write("one", COUNTED, "");
+    let text = driver.builds();
+    assert!(text.contains("one taken from the cache"), "{text}");
+    assert_eq!(driver.followed(), 3);
+}
+
+#[test]
+fn a_copy_in_the_cache_that_is_damaged_is_found_and_built_again() {
+    let driver = Driver::new(&[("one", COUNTED)]);
+    driver.builds();
+    let damages: [(&str, &dyn Fn(PathBuf)); 4] = [
+        ("libone.so", &|file| std::fs::write(file, "half of it").unwrap()),
+        ("libone.so", &|file| std::fs::remove_file(file).unwrap()),
+        (".sums", &|file| std::fs::write(file, "").unwrap()),
+        ("more.so", &|file| std::fs::write(file, "of a stranger").unwrap()),
+    ];
+    for (n, (file, damage)) in damages.into_iter().enumerate() {
+        damage(driver.cached(file));
+        let text = driver.builds_in_another_checkout();
+        assert!(text.contains("one is damaged in the cache"), "{file}: {text}");
+        assert_eq!(driver.followed(), n + 2);
+        assert!(driver.built("one/libone.so").is_file() && !driver.built("one/more.so").exists());
+        let text = driver.builds_in_another_checkout();
+        assert!(text.contains("one taken from the cache"), "{file}: {text}");
+    }
+}
+
+#[test]
+fn what_the_cache_has_is_listed_with_size_and_age_and_removed_on_demand() {
+    let driver = Driver::new(&[("one", COUNTED), ("two", COMPILE)]);
+    driver.run(&["one"]);
+    let listed = driver.run(&["--list"]).text;
+    let line = |entry: &str| listed.lines().find(|l| l.starts_with(entry)).unwrap();
+    assert!(line("one").contains(" MB, 0 days "), "{listed}");
+    assert!(line("two").contains(" - ") && line("two").ends_with(" missing"), "{listed}");
+    assert!(line("cache: ").contains(arg(&driver.path("cache"))), "{listed}");
+    assert_eq!(driver.run(&["--clean"]).code, Some(0));
+    assert!(!driver.path("cache").exists() && !driver.path("target/libs").exists());
+}
+
+#[test]
+fn without_a_cache_nothing_is_kept_or_taken() {
+    let driver = Driver::new(&[("one", COUNTED)]);
+    for _ in 0..2 {
+        let status = driver.command(&["one"]).env("LIBS_CACHE", "").output().unwrap().status;
+        assert!(status.success());
+        std::fs::remove_dir_all(driver.path("target")).unwrap();
+    }
+    assert!(driver.followed() == 2 && !driver.path("cache").exists());
+}
+// A library that is linked to another one: it is found by every command alike, and is another build when that one is.
+
+/// Times that the slow core does nothing: as much as all else that a message of 64 bytes takes, and few enough instructions to be counted.
+const SLOW: u32 = 3_000;
+
+/// A directory with the adapter and its core, which was told to work so often.
+struct Linked(tempfile::TempDir);
+
+impl Linked {
+    /// Linked by where the adapter itself lies.
+    fn by_origin(work: u32) -> Self {
+        let linked = Self(scratch());
+        linked.put_core(".", work);
+        linked.link(".", &["-Wl,-rpath,$ORIGIN"]);
+        linked
+    }
+
+    fn put_core(&self, directory: &str, work: u32) {
+        let core = self.path(directory).join("libcore.so");
+        std::fs::create_dir_all(core.parent().unwrap()).unwrap();
+        let mut cc = fakes::compiler(&core);
+        cc.arg(format!("-DWORK={work}")).arg(repository("tests/fakes/core.c"));
+        fakes::succeed(&mut cc);
+    }
+
+    fn link(&self, directory: &str, flags: &[&str]) {
+        let mut cc = fakes::compiler(&self.library());
+        cc.args(["-O2", "-I"]).arg(repository("include")).arg(repository("tests/fakes/linked.c"));
+        cc.arg("-L").arg(self.path(directory)).arg("-lcore").args(flags);
+        fakes::succeed(&mut cc);
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn library(&self) -> PathBuf {
+        self.path("liblinked.so")
+    }
+
+    fn named(&self, name: &str) -> String {
+        format!("{name}={}", arg(&self.library()))
+    }
+
+    /// Measures into a file of the directory.
+    fn run(&self, name: &str, cache: &Path) -> String {
+        let to = arg(&self.path(name)).to_owned();
+        let library = self.named("mine");
+        let line = ["run", "-l", &library, "-a", "aes-128-ctr", "-s", "64", "-q", "-o", &to];
+        let cache = [("CIPHERMARK_CACHE", arg(cache))];
+        ciphermark_with(&[&line[..], &QUICK].concat(), &cache).with_code(0);
+        to
+    }
+}
+
+#[test]
+fn a_library_finds_what_it_is_linked_to_in_every_command_however_it_names_it() {
+    let by_origin = Linked::by_origin(1);
+    let below = Linked(scratch());
+    below.put_core("deps/inner", 1);
+    below.link("deps/inner", &["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/deps/inner"]);
+    // What the loader takes for `$LIB` depends on the system.
+    let of_system = Linked(scratch());
+    let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    for directory in ["lib", "lib64", &triplet] {
+        of_system.put_core(&format!("deps/{directory}"), 1);
+    }
+    of_system.link("deps/lib", &["-Wl,-rpath,${ORIGIN}/deps/$LIB"]);
+    let searched = Linked(scratch());
+    searched.put_core("deps", 1);
+    searched.link("deps", &[]);
+    let deps = searched.path("deps");
+    let of_none = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", "")];
+    let of_path = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", arg(&deps))];
+    let all =
+        [(&by_origin, of_none), (&below, of_none), (&of_system, of_none), (&searched, of_path)];
+    for (linked, variables) in all {
+        let library = linked.named("mine");
+        let case = "-a aes-128-ctr";
+        let quick = format!("--no-evidence {}", QUICK.join(" "));
+        for line in [
+            format!("verify -l {library} {case}"),
+            format!("explain -l {library} {case}"),
+            format!("run -l {library} {case} -s 64 -t native -t noaes -q {quick}"),
+            format!("pair {library} {library} {case} -s 64 --margin 50%"),
+        ] {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            ciphermark_with(&words, &variables).with_code(0);
+        }
+        // Its tables are looked up by the key: a verdict, which takes loading it.
+        let leaks = format!("leaks -l {library} {case} -t native -t noaes -s 16 --secrets 2");
+        let words: Vec<&str> = leaks.split_whitespace().collect();
+        ciphermark_with(&words, &variables).with_code(1);
+    }
+}
+
+#[test]
+fn a_core_that_was_swapped_is_another_build_whose_slowness_is_found_and_stays_found() {
+    let (linked, cache) = (Linked::by_origin(1), scratch());
+    let before = linked.run("before.json", cache.path());
+    let again = linked.run("again.json", cache.path());
+    linked.put_core(".", SLOW);
+    let after = linked.run("after.json", cache.path());
+
+    let library = |path: &str| rows(&read(path), "libraries")[0].clone();
+    let (old, new) = (library(&before), library(&after));
+    assert_eq!(old["id"], library(&again)["id"]);
+    let own =
+        |library: &serde_json::Value| text(library, "id").split('+').next().map(str::to_owned);
+    assert_eq!(own(&old), own(&new), "the adapter is the same file");
+    assert_ne!(old["id"], new["id"]);
+    assert!(text(&rows(&new, "objects")[0], "path").ends_with("/libcore.so"), "{new}");
+
+    let compare = |flags: &str, code| {
+        let line = format!("compare {before} {after} --fail-if slower {flags}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ciphermark(&words, b"").with_code(code).stdout
+    };
+    let said = compare("", 1);
+    assert!(said.contains("by what it loads: libcore.so"), "{said}");
+    assert!(said.contains("0 same, 0 faster, 2 slower, 0 undecided"), "{said}");
+    // The earlier build is gone, so no pair can take the verdict back.
+    let confirmed = compare("--confirm --budget 20s", 1);
+    assert!(confirmed.contains("is another build now"), "{confirmed}");
+    assert!(confirmed.contains("0 same, 0 faster, 2 slower, 0 undecided"), "{confirmed}");
+    let json: serde_json::Value = serde_json::from_str(&compare("--format json", 1)).unwrap();
+    // Counts of the old core would be found in the cache by the adapter's file.
+    let counts = &rows(&json, "instructions")[0];
+    assert!(
+        number(counts, "new.per_message") > 10.0 * number(counts, "base.per_message"),
+        "{counts}"
+    );
+    let same = ciphermark(&["compare", &before, &again, "--fail-if", "never"], b"").stdout;
+    assert!(same.contains("the same build on both sides"), "{same}");
+}
+
+#[test]
+fn pairs_confirm_what_a_core_that_both_sides_still_have_costs() {
+    let (fast, slow, cache) = (Linked::by_origin(1), Linked::by_origin(SLOW), scratch());
+    let (base, new) = (fast.run("r.json", cache.path()), slow.run("r.json", cache.path()));
+    let line = format!("compare {base} {new} --fail-if slower --confirm --budget 60s");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let said = ciphermark(&words, b"").with_code(1).stdout;
+    assert!(said.contains("2 of 2 candidates settled"), "{said}");
+    assert!(said.contains("confirmed by ") && said.contains(" %)"), "{said}");
+    let pair = format!("pair {} {} -a aes-128-ctr -s 64", fast.named("fast"), slow.named("slow"));
+    let said = call(&pair).with_code(1).stdout;
+    assert!(said.contains("slower") && said.contains(" at 99.9"), "{said}");
 }

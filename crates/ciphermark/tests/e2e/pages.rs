@@ -1,7 +1,11 @@
-//! Page stores: a real cluster that its own server made, and what is refused.
+//! Page stores: a real cluster that its own server made, what is refused, stand-ins with planted faults, hint
+//! bits that keep a page's LSN even where checksums are on, and runs that are killed, interrupted, resumed.
 
-use crate::support::*;
+use crate::support::{fakes, *};
+use rustix::process::Signal;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Two states of a cluster, between which nothing happened but reading: hint bits change pages and
 /// leave their LSN. Then it gets checksums, which a decrypted copy must still have.
@@ -203,4 +207,306 @@ fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
     let gcm = where_(rows(&found["nonces"], "schemes"), &[("scheme", "aes-256-gcm")])[0];
     assert_eq!((text(gcm, "rule"), text(gcm, "verdict")), ("block-lsn", "unique"));
     refuses(&format!("advise {kept} --for postgres"), &["was taken with --nonce lsn"]);
+}
+// Stand-in libraries with planted faults under `pages`: each is found, and none gets a number.
+
+/// One run over 128 pages with these libraries, in which something is wrong.
+fn pages(libraries: &[String], more: &str, code: i32) -> (Value, String) {
+    let directory = scratch();
+    let kept = file(&directory, "pages.json");
+    let what = "pages --synthetic 1M --thorough --precision 50% -s aes-128-ctr -s aes-128-gcm";
+    let line = format!("{what} -l {} {more} -o {kept}", libraries.join(" -l "));
+    let printed = call(&line).with_code(code).stdout;
+    (run_of(&read(&kept)), printed)
+}
+
+fn of<'a>(found: &'a Value, part: &str, library: &str, scheme: &str) -> Vec<&'a Value> {
+    let libraries = rows(found, "libraries");
+    let at = libraries.iter().position(|l| l["name"] == library);
+    let at = at.unwrap_or_else(|| panic!("no {library}: {libraries:?}"));
+    let own = |v: &&Value| v["library"] == at && v["scheme"] == scheme;
+    rows(found, part).iter().filter(own).collect()
+}
+
+/// The pair has this state for a reason with these words, and there is no number of it anywhere.
+fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &str) {
+    let verified = of(found, "verified", library, scheme);
+    assert_eq!(text(verified[0], "state"), state, "{verified:?}");
+    assert!(text(verified[0], "reason").contains(why), "{verified:?}");
+    for cell in of(found, "cells", library, scheme) {
+        assert_ne!(cell["state"], "measured", "{cell}");
+        for number in ["crypto_ns", "crypto_tails", "io_ns", "over_none_ns", "pages_per_s"] {
+            assert!(cell[number].is_null(), "{cell}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
+    let libraries = [fakes::library("wrong_tag"), fakes::library("overrun")];
+    let (found, printed) = pages(&libraries, "--media memory", 3);
+    no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
+    no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
+    no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
+    assert!(printed.contains("REFUSED aes-128-gcm in wrong_tag@1.0"), "{printed}");
+    // What is right beside it has its numbers.
+    let right = of(&found, "verified", "wrong_tag", "aes-128-ctr");
+    assert_eq!(text(right[0], "state"), "measured");
+    assert!(
+        of(&found, "cells", "wrong_tag", "aes-128-ctr").iter().any(|c| !c["crypto_ns"].is_null())
+    );
+}
+
+#[test]
+fn pages_that_come_back_as_others_after_many_right_ones_are_found() {
+    let (found, _) = pages(&[fakes::variant("later_pages", "LATER=100")], "--media none", 3);
+    no_number(&found, ("later", "aes-128-ctr"), "refused", "it comes back as another");
+}
+
+#[test]
+fn a_library_that_agrees_with_itself_alone_is_outvoted() {
+    let libraries = [
+        fakes::variant("later_pages", "AGREED=100"),
+        fakes::library("correct"),
+        fakes::library("copies"),
+    ];
+    let (found, _) = pages(&libraries, "--media none", 3);
+    let why = "2 libraries agree on other bytes for the same pages";
+    no_number(&found, ("agreed", "aes-128-ctr"), "refused", why);
+    let right = of(&found, "verified", "copies", "aes-128-ctr");
+    assert_eq!((text(right[0], "state"), &right[0]["agreeing"]), ("measured", &Value::from(2)));
+}
+
+/// Behind all that is verified: in time's own calls a session goes on to more pages than the store has,
+/// and what they left is compared as well.
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
+    let libraries = [fakes::variant("later_pages", "LATER=200")];
+    let (found, printed) = pages(&libraries, "--media memory,cache --probes 0", 3);
+    let verified = of(&found, "verified", "later", "aes-128-ctr");
+    assert_eq!(text(verified[0], "state"), "measured", "{verified:?}");
+    let cells = of(&found, "cells", "later", "aes-128-ctr");
+    let cached: Vec<_> = cells.iter().filter(|c| text(c, "medium") == "cache").collect();
+    assert!(!cached.is_empty(), "{printed}");
+    for cell in cached {
+        assert_eq!((text(cell, "state"), &cell["crypto_ns"]), ("refused", &Value::Null), "{cell}");
+        assert!(text(cell, "reason").contains("came back as another"), "{cell}");
+    }
+}
+
+#[test]
+fn forgeries_that_are_taken_for_pages_end_the_run_with_exit_code_1() {
+    let libraries = [fakes::variant("accepts_forgery", "FORGED_AT=8192")];
+    let (found, printed) = pages(&libraries, "--media none", 1);
+    let probed = of(&found, "probes", "forged_at", "aes-128-gcm");
+    assert_eq!(probed[0]["as_expected"], false, "{probed:?}");
+    assert_eq!(probed[0]["against_accidents"], false);
+    assert!(printed.contains("UNEXPECTED"), "{printed}");
+}
+
+const PAGE: usize = 8192;
+
+/// A cluster with checksums, few buffers and no checkpoints of its own, running.
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    let data = cluster.data();
+    cluster.run("pg_checksums", &["--enable", "-D", arg(&data)]);
+    let settings = "shared_buffers = 512kB\nbgwriter_lru_maxpages = 0\n\
+        checkpoint_timeout = 1h\nmax_wal_size = 4GB\n";
+    let path = data.join("postgresql.conf");
+    let all = std::fs::read_to_string(&path).unwrap() + settings;
+    std::fs::write(&path, all).unwrap();
+    cluster.start(&data);
+    cluster.client("pgbench", &["-i", "-q", "-s", "2", "postgres"]);
+    sql(&cluster, "create table hinted as select generate_series(1, 20) as n");
+    cluster
+}
+
+fn sql(cluster: &Cluster, command: &str) {
+    cluster.client("psql", &["-q", "-d", "postgres", "-c", command]);
+}
+
+/// Where the table's one page lies.
+fn relation_file(cluster: &Cluster) -> PathBuf {
+    let said = cluster.beside("path");
+    let query = "select pg_relation_filepath('hinted')";
+    cluster.client("psql", &["-At", "-d", "postgres", "-o", arg(&said), "-c", query]);
+    cluster.data().join(std::fs::read_to_string(said).unwrap().trim())
+}
+
+/// The page as the server wrote it, once it has written another than `before`: thousands of pages go
+/// through a few dozen buffers, not in a ring of their own.
+fn evicted(cluster: &Cluster, file: &Path, before: &[u8]) -> Vec<u8> {
+    let others = "set enable_seqscan = off; set enable_bitmapscan = off; \
+        set enable_indexonlyscan = off; select count(abalance) from pgbench_accounts where aid > 0";
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        sql(cluster, others);
+        let page = std::fs::read(file).unwrap();
+        if page != before {
+            assert_eq!(page.len(), PAGE);
+            return page;
+        }
+        assert!(Instant::now() < end, "the page stays in its buffer");
+    }
+}
+
+fn lsn(page: &[u8]) -> &[u8] {
+    &page[..8]
+}
+
+#[test]
+fn checksums_do_not_make_the_lsn_a_nonce() {
+    let cluster = cluster();
+    let data = cluster.data();
+    let file = relation_file(&cluster);
+    sql(&cluster, "checkpoint");
+    let created = std::fs::read(&file).unwrap();
+    // The first change after the checkpoint: the page gets a new LSN, and its image goes to the log.
+    sql(&cluster, "update hinted set n = n + 1");
+    let updated = evicted(&cluster, &file, &created);
+    assert_ne!(lsn(&created), lsn(&updated));
+    // Reading sets hint bits. The LSN is past the checkpoint, so that nothing is logged.
+    sql(&cluster, "select count(*) from hinted");
+    let hinted = evicted(&cluster, &file, &updated);
+    assert_eq!(lsn(&updated), lsn(&hinted), "hint bits were logged");
+    let checksum = |page: &[u8]| [page[8], page[9]];
+    assert!(checksum(&updated) != [0, 0] && checksum(&updated) != checksum(&hinted));
+
+    // Two states of the store that hold what the server wrote: nonces of the LSN are broken.
+    cluster.stop(&data);
+    assert_eq!(std::fs::read(&file).unwrap(), hinted);
+    let before = cluster.beside("before");
+    let copied =
+        std::process::Command::new("cp").args(["-a", arg(&data), arg(&before)]).status().unwrap();
+    assert!(copied.success());
+    let old = before.join(file.strip_prefix(&data).unwrap());
+    std::fs::write(old, updated).unwrap();
+    let states = format!("pages {} --snapshot {}", arg(&data), arg(&before));
+    let how = "-l openssl --media none --probes 0 -s aes-256-gcm --nonce lsn";
+    let printed = call(&format!("{states} {how}")).with_code(1).stdout;
+    assert!(printed.contains("checksums of its own"), "{printed}");
+    assert!(printed.contains("BROKEN aes-256-gcm: a nonce came twice"), "{printed}");
+}
+// Runs over a page store that are cut short: killed, interrupted, resumed.
+
+/// Far more than ending takes, far less than the run's budget.
+const SOON: Duration = Duration::from_secs(60);
+
+/// A store, and a run over it that is under way.
+fn started(directory: &Path) -> (std::path::PathBuf, std::path::PathBuf, Background) {
+    let (store, record) = (directory.join("store"), directory.join("p.json"));
+    std::fs::write(&store, (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
+        .unwrap();
+    let what = ["pages", arg(&store), "-l", "openssl", "-s", "aes-128-gcm", "--pages", "32"];
+    let how = ["--media", "memory,cache", "--probes", "0", "--scratch", arg(directory)];
+    let running = Background::start_kept(&[&what[..], &how].concat(), &record, "10m", 60);
+    (store, record, running)
+}
+
+fn samples_in_journal(record: &Path) -> usize {
+    let text = std::fs::read_to_string(journal(record)).unwrap();
+    text.split_inclusive('\n').filter(|l| l.contains(" {\"sample\"") && l.ends_with('\n')).count()
+}
+
+fn samples_in_record(record: &Value) -> usize {
+    rows(record, "measurements").iter().map(|c| rows(&c["raw"], "ticks").len()).sum()
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
+    let directory = scratch();
+    let (store, record, running) = started(directory.path());
+    running.send(Signal::KILL);
+    running.ends_within(SOON).with_code(BY_SIGNAL);
+    assert!(!record.exists(), "the record is written when it is whole");
+    let kept = samples_in_journal(&record);
+    let (before, bytes) =
+        (std::fs::read(journal(&record)).unwrap(), std::fs::read(&store).unwrap());
+
+    std::fs::write(&store, vec![7; bytes.len()]).unwrap();
+    let resume = format!("pages --resume {} --budget 40s", arg(&record));
+    refuses(&resume, &["the store has changed", "run again without --resume"]);
+    assert_eq!(std::fs::read(journal(&record)).unwrap(), before, "nothing is lost");
+    refuses(&format!("run --resume {}", arg(&record)), &["`ciphermark pages`"]);
+
+    std::fs::write(&store, bytes).unwrap();
+    let printed = call(&format!("{resume} --format json")).with_code(0).stdout;
+    let whole = read(&record);
+    assert_eq!(printed, std::fs::read_to_string(&record).unwrap());
+    assert!(samples_in_record(&whole) > kept, "samples of before and of now");
+    all_are(rows(&whole, "measurements"), "measured");
+    let cells = rows(&whole, "measurements");
+    assert_eq!(cells.len(), 14, "{cells:#?}");
+    assert!(cells.iter().all(|c| text(c, "stopped") != "interrupted"), "{cells:#?}");
+    assert!(!journal(&record).exists());
+    refuses(&resume, &["nothing to resume"]);
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
+    let directory = scratch();
+    let (_, record, running) = started(directory.path());
+    running.send(Signal::INT);
+    let done = running.ends_within(SOON).with_code(INTERRUPTED);
+    assert!(done.only_line_on_stderr().contains(&format!("--resume {}", arg(&record))));
+    assert!(done.stdout.contains("aes-128-gcm"), "{done:?}");
+    let found = read(&record);
+    let kept = samples_in_journal(&record);
+    assert_eq!(samples_in_record(&found), kept, "nothing is lost");
+    for cell in rows(&found, "measurements") {
+        assert_eq!(text(cell, "stopped"), "interrupted");
+        // Whose turn had not come has no number.
+        if text(cell, "state") == "failed" {
+            continue;
+        }
+        let io = cell["details"]["raw_io_ticks"].as_array().map_or(0, Vec::len);
+        let expected = if cell["details"]["medium"] == "cache" {
+            rows(&cell["raw"], "ticks").len()
+        } else {
+            0
+        };
+        assert_eq!(io, expected, "{cell}");
+    }
+    // Time for the proof too, which a busy machine takes seconds for.
+    call(&format!("pages --resume {} --budget 10s", arg(&record))).with_code(0);
+    assert!(samples_in_record(&read(&record)) >= kept);
+    assert!(!journal(&record).exists());
+}
+
+#[test]
+fn a_run_over_a_store_that_took_no_time_is_shown_again() {
+    let directory = scratch();
+    let record = file(&directory, "p.json");
+    let what = "pages -q --synthetic 1M -l openssl -s aes-256-xts --media none --probes 0";
+    let printed = call(&format!("{what} -o {record}")).with_code(0).stdout;
+    assert!(printed.contains("2 schemes in 1 libraries"), "{printed}");
+    assert_eq!(call(&format!("show {record}")).with_code(0).stdout, printed);
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_killed_run_that_writes_a_copy_is_resumed_and_writes_only_where_it_is_told() {
+    let directory = scratch();
+    let (store, record) = (directory.path().join("store"), directory.path().join("p.json"));
+    std::fs::write(&store, (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
+        .unwrap();
+    let copy = directory.path().join("copy");
+    let what = ["pages", arg(&store), "-l", "openssl", "-s", "aes-128-gcm", "--pages", "32"];
+    let how = ["--media", "memory", "--probes", "0", "--decrypt-to", arg(&copy)];
+    let running = Background::start_kept(&[&what[..], &how].concat(), &record, "10m", 30);
+    running.send(Signal::KILL);
+    running.ends_within(SOON).with_code(BY_SIGNAL);
+    assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(&store).unwrap());
+    let resume = format!("pages -q --resume {} --budget 10s", arg(&record));
+    refuses(&resume, &["resume it with --decrypt-to PATH"]);
+    // It is there already, and stays as it is.
+    std::fs::write(&copy, "mine").unwrap();
+    call(&format!("{resume} --decrypt-to {}", arg(&copy))).with_code(0);
+    assert_eq!(std::fs::read_to_string(&copy).unwrap(), "mine");
+    assert!(!journal(&record).exists());
 }

@@ -1,6 +1,6 @@
 //! `run` over libraries that are refused for what the zoo has no stand-in for.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 
 #[test]
 fn an_object_of_another_interface_version_is_refused_by_name() {

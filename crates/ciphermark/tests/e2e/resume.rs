@@ -1,6 +1,6 @@
 //! Runs that are cut short: killed, interrupted, resumed.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::path::Path;

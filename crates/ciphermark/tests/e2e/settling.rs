@@ -1,7 +1,9 @@
-//! How cases come to their speed, and processes that come in kinds.
+//! How cases come to their speed, processes that come in kinds, and a core that earlier runs saw quieter: one
+//! that a neighbour accompanies from its beginning to its end could not know it by itself.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use serde_json::Value;
+use std::path::Path;
 
 /// A record of one case of a stand-in, its file and the case.
 fn measured(library: &str) -> (tempfile::TempDir, String, Value) {
@@ -47,4 +49,38 @@ fn a_library_whose_processes_are_of_two_kinds_is_shown_as_two() {
     assert!(number(&kinds[0], "cost") < estimate && estimate < number(&kinds[1], "cost"), "{row}");
     let shown = ciphermark(&["show", &path], b"").with_code(0).stdout;
     assert!(shown.contains("has processes of two kinds"), "{shown}");
+}
+
+/// A run that ends with its budget, with what earlier ones left in `cache`.
+fn run(cache: &Path, budget: &str) -> Value {
+    let fake = fakes::library("correct");
+    let mut words = vec!["run", "-l", &fake, "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
+    words.extend(["--no-evidence", "--precision", "0.0001%", "--format", "json"]);
+    words.extend(["--budget", budget]);
+    let done = ciphermark_with(&words, &[("CIPHERMARK_CACHE", arg(cache))]).with_code(0);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// The quiet rate of the CPU that took a record's samples.
+fn rate(record: &Value) -> f64 {
+    record["host"]["clock"]["quiet_probe"].as_f64().unwrap()
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+#[cfg(target_arch = "x86_64")]
+fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
+    let cache = scratch();
+    let first = run(cache.path(), "10s");
+    assert!(rate(&first) < QUIETER, "{}", rate(&first));
+    let path = kept_rates(cache.path());
+    // As if this run had been accompanied and two earlier ones not.
+    remember_rate(&path, QUIETER);
+    let later = run(cache.path(), "6s");
+    assert_eq!(rate(&later), QUIETER);
+    let row = &later["measurements"][0];
+    assert_eq!(row["contended"], true, "{row}");
+    // A file that nobody can read is no more than a machine of which nothing is known.
+    std::fs::write(&path, "torn = [").unwrap();
+    assert!(rate(&run(cache.path(), "6s")) < QUIETER);
 }

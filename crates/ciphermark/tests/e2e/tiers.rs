@@ -1,6 +1,6 @@
 //! `--tier`: what a library sees of the CPU, and that it is right in what it then does.
 
-use crate::support::*;
+use crate::support::{fakes, *};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::{Command, Stdio};

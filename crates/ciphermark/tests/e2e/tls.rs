@@ -1,7 +1,13 @@
+//! `tls`: handshakes, records and primitives of the machine's own stack, as far as it has one, and of shims
+//! that cheat; and the group that each libssl at hand picks, read from the wire.
+//!
 //! `tls`: handshakes of the machine's own stack, as far as it has one. Nothing here depends on how
 //! fast anything is.
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
-use crate::support::*;
+use crate::support::{fakes, *};
+use judge::load::{Agreement, ClientShare, Picking, Settings, Spec, outcomes};
+use record::tls::{Certificate, Kind, Version};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -280,4 +286,248 @@ fn what_cannot_be_gets_one_line_that_helps() {
     }
     let done = call(&format!("tls handshake -l {}", fakes::library("correct"))).with_code(4);
     assert!(done.only_line_on_stderr().contains("no TLS stack: none of correct@1.0"), "{done:?}");
+}
+// `tls primitives`: what lies under a handshake, in the machine's own libcrypto, as far as it has one, and
+// in one that cheats.
+
+fn primitives(stack: &str, what: &str, code: i32) -> Value {
+    run_of(&soon(&format!("tls primitives -l {stack} --format json {what}"), code).json())
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn every_row_has_both_spans_and_what_it_was_held_to() {
+    let Some(stack) = stack() else { return };
+    let some = "x25519,ecdsa-p256,rsa-2048-pss,ed25519,sha256,hmac-sha384";
+    let run = primitives(&stack, &format!("-p {some} -s 64,1400"), 0);
+    let all = rows(&run, "rows");
+    // Generating and agreeing, three signatures made and verified, two digests of two sizes.
+    assert_eq!(all.len(), 2 + 6 + 4, "{run:#}");
+    for row in all {
+        assert_eq!(text(row, "state"), "measured", "{row:#}");
+        assert!(!rows(row, "checks").is_empty(), "{row:#}");
+        for span in ["whole", "call"] {
+            let cost = |what: &str| number(row, &format!("{span}.{what}_ns"));
+            assert!(0.0 < cost("low") && cost("low") <= cost("median"), "{row:#}");
+            assert!(cost("median") <= cost("high") && cost("mean") <= cost("max"), "{row:#}");
+        }
+        let is_digest = row["primitive"]["operation"] == "digest";
+        assert_eq!(row["primitive"]["size"].is_null(), !is_digest, "{row:#}");
+    }
+    let answers = all.iter().filter(|row| row["checks"].to_string().contains("known answer"));
+    // X25519's agreement, Ed25519's signature, the digests.
+    assert_eq!(answers.count(), 2 + 4, "{run:#}");
+}
+
+#[test]
+fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
+    let Some(stack) = stack() else { return };
+    // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
+    let run = primitives(&stack, "-p mlkem768,x25519mlkem768", 0);
+    for row in rows(&run, "rows") {
+        match text(row, "state") {
+            "unsupported" => {
+                assert!(row["whole"].is_null() && row["call"].is_null(), "{row:#}");
+                assert!(text(row, "reason").starts_with("EVP_PKEY_CTX_new_from_name"), "{row:#}");
+            }
+            state => assert_eq!(state, "measured", "{row:#}"),
+        }
+    }
+}
+
+#[test]
+fn a_table_says_what_lies_inside_the_clock() {
+    let Some(stack) = stack() else { return };
+    let done = soon(&format!("tls primitives -l {stack} -p sha256 -s 64"), 0);
+    assert!(done.stdout.contains("whole µs") && done.stdout.contains("64 B"), "{}", done.stdout);
+    assert!(done.stdout.contains("as openssl speed has it"), "{}", done.stdout);
+}
+
+/// A libcrypto with `tests/fakes/crypto_shim.c` before it.
+fn shimmed_crypto(define: &str, directory: &Path) -> Option<String> {
+    let shim = shim("crypto_shim.c", &[define], directory)?;
+    Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
+}
+
+/// A libcrypto with a source of `tests/fakes` before it. The real one goes by another name, so that no
+/// other of its name is found beside the one that is meant.
+pub(crate) fn shim(source: &str, defines: &[&str], directory: &Path) -> Option<PathBuf> {
+    let [ssl, crypto] = system()?;
+    for (from, to) in [(ssl, "libssl.so"), (crypto, "zibcrypto.so.3")] {
+        let mut bytes = std::fs::read(from).unwrap();
+        let name = b"libcrypto.so.3";
+        let places: Vec<usize> = bytes
+            .windows(name.len())
+            .enumerate()
+            .filter(|(_, w)| w == name)
+            .map(|(i, _)| i)
+            .collect();
+        assert!(!places.is_empty(), "{to}");
+        places.iter().for_each(|at| bytes[*at] = b'z');
+        std::fs::write(directory.join(to), bytes).unwrap();
+    }
+    let shim = directory.join("libcrypto.so");
+    let mut cc = fakes::compiler(&shim);
+    // Workers load a copy of the shim, which lies elsewhere.
+    cc.args(["-O2", "-Wl,--no-as-needed", &format!("-Wl,-rpath,{}", arg(directory))]);
+    cc.args(defines.iter().map(|define| format!("-D{define}")));
+    cc.arg(repository("tests/fakes").join(source));
+    fakes::succeed(cc.arg(directory.join("zibcrypto.so.3")).arg("-ldl"));
+    Some(shim)
+}
+
+#[test]
+fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
+    for (define, what, operation, why) in [
+        ("SIGNS_ONCE", "ecdsa-p256", "sign", "the signature does not verify"),
+        ("TAKES_EVERY_SIGNATURE", "rsa-2048-pss", "verify", "a changed bit was not noticed"),
+        ("RETURNS_EARLY", "x25519", "agree", "the secret is not the one that the other side has"),
+        ("ONE_KEY", "p256", "generate", "two new keys are the same"),
+        ("DIGESTS_THE_BEGINNING", "sha256", "digest", "the digest is wrong"),
+    ] {
+        let directory = scratch();
+        let Some(stack) = shimmed_crypto(define, directory.path()) else { return };
+        let run = primitives(&stack, &format!("-p {what} -O {operation} -s 1400"), 3);
+        let row = &run["rows"][0];
+        assert_eq!((text(row, "state"), text(row, "reason")), ("refused", why), "{define}");
+        assert!(row["whole"].is_null() && row["checks"] == serde_json::json!([]), "{row:#}");
+    }
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_page_has_a_run_of_each_kind() {
+    let Some(stack) = stack() else { return };
+    let directory = scratch();
+    let handshake = "handshake -V 1.3 -x x25519 -c p256 -k full --client-auth no -t hot";
+    let kinds =
+        ["primitives -p sha256 -s 64", "records -V 1.3 --cipher aes-128-gcm -s 64", handshake];
+    let names = ["primitives.json", "records.json", "handshakes.json.gz"];
+    let paths = names.map(|name| file(&directory, name));
+    for (what, path) in kinds.iter().zip(&paths) {
+        soon(&format!("tls {what} -l {stack} -o {path}"), 0);
+    }
+    let page = file(&directory, "page.html");
+    call(&format!("report {} -o {page}", paths.join(" "))).with_code(0);
+    let html = std::fs::read_to_string(page).unwrap();
+    for words in ["TLS handshakes", "TLS records", "under a TLS handshake"] {
+        assert!(html.contains(words), "{words}");
+    }
+}
+// The group that each libssl at hand picks is the one that the model has, and it asks the client again where the
+// model says so: read from the wire, both ends in memory.
+
+/// Where the test of one library finds its libssl. A process holds one: two of the same name would be bound to one
+/// libcrypto.
+const LIBSSL: &str = "CIPHERMARK_TEST_LIBSSL";
+
+/// Groups of a server, where any are named, and of a client with a key share of its first.
+const LISTS: [(Option<&str>, &str); 11] = [
+    (None, "X25519:P-256"),
+    (None, "P-256:X25519"),
+    (None, "P-384:X25519"),
+    (None, "P-384:P-256"),
+    (None, "X25519:X25519MLKEM768"),
+    (None, "X25519MLKEM768:X25519"),
+    (Some("X25519:P-256:P-384"), "P-384:X25519"),
+    (Some("P-384:P-256"), "X25519:P-256:P-384"),
+    (Some("P-384:P-256"), "X25519:P-384:P-256"),
+    (Some("X25519MLKEM768:X25519:P-256:P-384"), "X25519:X25519MLKEM768"),
+    (Some("P-256/X25519"), "X25519:P-256"),
+];
+
+/// The system's libssl, and those that were built.
+fn libraries() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built = std::env::var_os("CIPHERMARK_LIBS").map(PathBuf::from);
+    let entries = std::fs::read_dir(built.unwrap_or_else(|| root.join("target/libs")));
+    let below = entries.into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let system = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let files = |directory: PathBuf| [3, 4].map(|n| directory.join(format!("libssl.so.{n}")));
+    let all = std::iter::once(system).chain(below).flat_map(files);
+    all.filter(|file| file.is_file() && version(file).is_some()).collect()
+}
+
+fn crypto(ssl: &Path) -> PathBuf {
+    let ending = ssl.file_name().unwrap().to_str().unwrap().strip_prefix("libssl").unwrap();
+    ssl.with_file_name(format!("libcrypto{ending}"))
+}
+
+/// `3.5.5`, as its libcrypto has it among its texts; none of those that are not OpenSSL.
+fn version(ssl: &Path) -> Option<String> {
+    let bytes = std::fs::read(crypto(ssl)).ok()?;
+    let starts = bytes.windows(9).enumerate().filter(|(_, w)| w.starts_with(b"OpenSSL "));
+    let mut numbers = starts.filter(|(_, w)| w[8].is_ascii_digit()).map(|(at, _)| &bytes[at + 8..]);
+    let number = numbers.next()?.iter().take_while(|b| b.is_ascii_digit() || **b == b'.');
+    Some(number.map(|b| char::from(*b)).collect())
+}
+
+/// What the model has: the group's name, and whether the client is asked again.
+fn modelled(picking: Picking, server: Option<&str>, client: &str) -> Option<(String, bool)> {
+    let versions = Some(vec![Version::Tls13]);
+    let spec = Spec {
+        server: Settings {
+            versions: versions.clone(),
+            groups: server.map(str::to_owned),
+            certificates: vec![Certificate::P256],
+            ..Settings::default()
+        },
+        clients: vec![ClientShare {
+            versions,
+            groups: Some(client.to_owned()),
+            ..ClientShare::of("a client of one's own", 1.0)
+        }],
+        ..Spec::default()
+    };
+    match &outcomes(&spec, picking, &[]).unwrap()[0].agreement {
+        Agreement::Agreed { case, .. } => {
+            Some((case.exchange.group().unwrap().to_string(), case.kind == Kind::HelloRetry))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn every_libssl_at_hand_picks_the_group_that_the_model_has() {
+    let all = libraries();
+    if all.is_empty() {
+        eprintln!("left out: there is no libssl");
+    }
+    for ssl in all {
+        let mut one = Command::new(std::env::current_exe().unwrap());
+        one.args([
+            "--exact",
+            "tls::one_libssl_picks_the_group_that_the_model_has",
+            "--nocapture",
+        ]);
+        let done = one.env(LIBSSL, &ssl).env("OPENSSL_CONF", "/dev/null").output().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout).into_owned()
+            + &String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() && said.contains("1 passed"), "{}: {said}", ssl.display());
+    }
+}
+
+/// Does nothing by itself: the test above starts it, once for each library.
+#[test]
+fn one_libssl_picks_the_group_that_the_model_has() {
+    let Some(ssl) = std::env::var_os(LIBSSL).map(PathBuf::from) else { return };
+    let version = version(&ssl).unwrap();
+    let picking = Picking::of("openssl", &version);
+    let stack = adapters::stacks::load(&ssl, Some(&crypto(&ssl))).unwrap();
+    let mut compared = 0;
+    for (server, client) in LISTS {
+        let names_mlkem = [server.unwrap_or_default(), client].concat().contains("MLKEM");
+        let has_tuples = picking == Picking::ByTuple;
+        if !has_tuples && (names_mlkem || server.is_some_and(|list| list.contains('/'))) {
+            // What came with 3.5, older ones do not take.
+            assert!(stack.pick(server, client).is_err(), "{version} {server:?} {client}");
+            continue;
+        }
+        let seen = stack.pick(server, client);
+        let seen = seen.unwrap_or_else(|why| panic!("{version} {server:?} {client}: {why}"));
+        let seen = seen.group.map(|group| (group.to_string(), seen.hello_retry));
+        assert_eq!(seen, modelled(picking, server, client), "{version} {server:?} {client}");
+        compared += 1;
+    }
+    assert!(compared >= 7, "{compared}");
 }

@@ -1,10 +1,9 @@
-//! The interface of TLS stacks whose functions cannot be called by name: Rust's, C++'s, strangers' own.
-//!
-//! A shared object exports one function, [`SYMBOL`], which takes nothing and returns a [`Table`] that lives for
+//! The interface of TLS stacks whose functions cannot be called by name: Rust's, C++'s, strangers' own. A
+//! shared object exports one function, [`SYMBOL`], which takes nothing and returns a [`Table`] that lives for
 //! ever. ciphermark loads the object in a process of its own, opens a session for each case ([`Table::open`])
 //! and makes both ends' connections in it, one after the other, on one thread. Numbers are those of IANA's
-//! registry "Transport Layer Security (TLS) Parameters". Both sides' calls of it are `unsafe`:
-//! [`rustls`] holds such code.
+//! registry "Transport Layer Security (TLS) Parameters". Both sides' calls of it are `unsafe`: [`rustls`]
+//! holds such code.
 
 #[cfg(feature = "rustls")]
 pub mod rustls;

@@ -1,7 +1,7 @@
-//! Replies of every kind, as an honest worker may send them.
+//! Replies of every kind, as an honest worker may send them: for tests.
 
-use super::tests::{any_sample, finite};
-use super::{MOST, MOST_REMARKS};
+use crate::decode::tests::{any_sample, finite};
+use crate::decode::{MOST, MOST_REMARKS};
 use crate::protocol::{
     ClassSteps, Costs, Finding, FunctionSteps, Judged, Offer, Reply, SetSteps, Steps, VisitResult,
 };

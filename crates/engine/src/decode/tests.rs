@@ -95,12 +95,12 @@ fn samples_of_another_process_are_told_apart() {
 }
 
 /// Numbers whose text has all their digits.
-pub(super) fn finite() -> impl Strategy<Value = f64> {
+pub(crate) fn finite() -> impl Strategy<Value = f64> {
     (0.0..1e6_f64).prop_map(|n| n)
 }
 
 prop_compose! {
-    pub(super) fn any_sample()(
+    pub(crate) fn any_sample()(
         process in 0..100_u32, thread in 0..8_u32, ops in 1..u32::MAX, ticks in 0..MOST,
         rates in [finite(), finite(), finite(), finite()], switches: u32, migrated: bool,
         stolen: bool, cpu: u32, faults: u32,
@@ -142,8 +142,10 @@ proptest! {
     fn requests_come_out_as_they_went_in(
         algorithm in "\\PC{0,30}", size: usize, sizes in prop::collection::vec(any::<usize>(), 0..9), most_steps: u64,
     ) {
-        use crate::protocol::{Metering, Stepping};
-        use base::model::{Direction, Model};
+        use crate::protocol::Metering;
+use crate::protocol::Stepping;
+        use base::model::Direction;
+use base::model::Model;
         let direction = Direction::Decrypt;
         for sent in [
             Request::Verify { algorithm: algorithm.clone(), seed: most_steps, sizes: sizes.clone() },

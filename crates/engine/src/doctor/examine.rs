@@ -1,10 +1,8 @@
-//! What the facts mean. Pure.
+//! What the facts mean: processor, clock, memory, noise, libraries, and what their workers give up. Pure.
 
-use crate::doctor::finding::Finding;
-use crate::doctor::live::Live;
-use crate::doctor::machine::Machine;
-use crate::doctor::{confinement, hardware, instructions, noise};
-use record::{Circumstance, Cpu, Library};
+use crate::doctor::{Finding, Live, Machine, instructions};
+use record::{Circumstance, Confinement, Cpu, Library};
+use std::collections::BTreeMap;
 
 /// Memory below which runs with many workers may meet the end of it: the survey of all libraries
 /// stays below 500 MB.
@@ -30,11 +28,11 @@ pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     findings.push(clock(live));
     findings.push(drift(live));
     findings.push(core_clock(live));
-    findings.extend(noise::examine(machine, live));
-    findings.extend(instructions::examine(machine));
+    findings.extend(examine_noise(machine, live));
+    findings.extend(instructions::examine_instructions(machine));
     findings.extend(libraries(&machine.libraries));
-    findings.extend(confinement::examine(&machine.libraries));
-    findings.extend(hardware::examine(machine, live));
+    findings.extend(examine_confinement(&machine.libraries));
+    findings.extend(instructions::examine_hardware(machine, live));
     findings
 }
 
@@ -214,7 +212,424 @@ fn libraries(libraries: &[Library]) -> Vec<Finding> {
     }));
     findings
 }
+// What disturbs the measuring CPU. Pure.
+
+/// Part of the time that interruptions may take: an idle machine's timer takes a tenth of that.
+const MOST_INTERRUPTED: f64 = 0.01;
+/// From here on a run spends more time waiting than measuring.
+const FAR_TOO_MUCH: f64 = 0.5;
+/// Stolen time worth knowing of, and that which makes figures in time mean little.
+const STOLEN: (f64, f64) = (0.002, 0.1);
+/// Part of the probes that may meet a busy sibling before it is worth knowing.
+const CONTENDED: f64 = 0.05;
+/// What a neighbour on the same core leaves of the probe at most; one on another core leaves all.
+const SHARED: f64 = 0.85;
+
+pub(crate) fn examine_noise(machine: &Machine, live: &Live) -> Vec<Finding> {
+    vec![
+        interruptions(live),
+        competitors(machine, live),
+        stolen(live),
+        contention(live),
+        sibling(machine, live),
+    ]
+}
+
+fn interruptions(live: &Live) -> Finding {
+    let seconds = live.spun_seconds.max(1e-9);
+    let share = live.gap_seconds / seconds;
+    let found = format!(
+        "{:.0} a second, {:.2} % of the time, the longest {:.0} µs",
+        live.gaps as f64 / seconds,
+        share * 100.0,
+        live.longest_gap_us
+    );
+    Finding::ok("noise", "interruptions", found).note_if(
+        share > MOST_INTERRUPTED,
+        "samples that meet one do not count, so a run takes longer: stop what else runs, or choose \
+         a quieter CPU with taskset -c",
+    )
+}
+
+fn competitors(machine: &Machine, live: &Live) -> Finding {
+    let load = machine.host.load_average.unwrap_or(0.0);
+    let found = format!(
+        "switched out {} times in {:.1} s, load average {load:.2}",
+        live.preempted, live.spun_seconds
+    );
+    let lost = live.gap_seconds / live.spun_seconds.max(1e-9);
+    let finding = Finding::ok("noise", "other programs", found);
+    if lost > FAR_TOO_MUCH {
+        finding.note(
+            "other programs have this CPU most of the time: clean samples are still right, but raise \
+             --budget, or stop them",
+        )
+    } else {
+        finding.note_if(
+            live.preempted > 20,
+            "other programs run on this CPU: stop them, or raise --budget",
+        )
+    }
+}
+
+fn stolen(live: &Live) -> Finding {
+    let Some(seconds) = live.stolen_seconds else {
+        return Finding::ok("noise", "stolen time", "not counted by this kernel");
+    };
+    let share = seconds / live.spun_seconds.max(1e-9);
+    let finding =
+        Finding::ok("noise", "stolen time", format!("{:.1} % of the time", share * 100.0));
+    if share > STOLEN.1 {
+        finding.problem(
+            "the hypervisor runs something else on this CPU: figures in time mean little until it has \
+             room; use another machine or another hour",
+        )
+    } else {
+        finding.note_if(share > STOLEN.0, "blocks of samples in which it happens do not count")
+    }
+}
+
+fn contention(live: &Live) -> Finding {
+    let Some(quiet) = live.quiet_probe else {
+        return Finding::ok("noise", "contention", "unknown").note(
+            "there is no throughput probe for this architecture yet: a busy sibling goes unseen",
+        );
+    };
+    let found = format!(
+        "{:.0} % of throughput probes below the quiet {quiet:.2} instructions per cycle",
+        live.contended * 100.0
+    );
+    let finding = Finding::ok("noise", "contention", found);
+    let advice = "somebody is busy on the core's other hardware thread; such samples do not count, so \
+                  a run takes longer: raise --budget, or measure at another hour";
+    if live.contended > FAR_TOO_MUCH {
+        finding.problem(format!("{advice}; what is still contended at the end is marked '>'"))
+    } else {
+        finding.note_if(live.contended > CONTENDED, advice)
+    }
+}
+
+fn sibling(machine: &Machine, live: &Live) -> Finding {
+    let cpu = &machine.host.cpu;
+    let sharing: Vec<String> =
+        live.neighbours.iter().filter(|n| n.left < SHARED).map(|n| n.cpu.to_string()).collect();
+    let said = cpu.thread_siblings.as_deref().unwrap_or("unknown");
+    let (own, tried, list) = (live.cpu, live.neighbours.len(), sharing.join(", "));
+    let found = if sharing.is_empty() {
+        format!("keeping {tried} other CPUs busy took nothing from CPU {own}")
+    } else {
+        format!("CPU {list} takes execution slots from CPU {own}")
+    };
+    let found = Finding::ok("noise", "shared core", format!("{found} (the system says: {said})"));
+    let advice = format!("keep CPU {list} free while measuring, as with isolcpus or taskset");
+    found.note_if(!sharing.is_empty(), &advice)
+}
+// What the workers of this machine's libraries give up.
+
+/// One finding for what every worker gives up, one for each thing that is missing, and one for the libraries
+/// that tried what they may not.
+pub(crate) fn examine_confinement(libraries: &[Library]) -> Vec<Finding> {
+    let confined: Vec<(&str, &Confinement)> = libraries
+        .iter()
+        .filter_map(|l| l.confinement.as_ref().map(|c| (l.name.as_str(), c)))
+        .collect();
+    let Some((_, first)) = confined.first() else { return Vec::new() };
+    let mut findings: Vec<Finding> = first
+        .in_force
+        .iter()
+        .map(|r| Finding::ok("confinement", &r.name, r.detail.as_str()))
+        .collect();
+    let mut missing: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (_, confinement) in &confined {
+        for restriction in &confinement.missing {
+            *missing.entry((&restriction.name, &restriction.detail)).or_insert(0) += 1;
+        }
+    }
+    findings.extend(missing.into_iter().map(|((name, why), count)| {
+        let found = format!("missing with {count} of {} libraries: {why}", confined.len());
+        Finding::ok("confinement", name, found).note(without(name))
+    }));
+    findings.extend(older(first));
+    if let Some(why) = &first.switched_off {
+        findings.push(
+            Finding::ok("confinement", "switched off", why.as_str())
+                .note("for a library that needs more; unset it to have libraries confined again"),
+        );
+    }
+    findings.extend(denied(&confined));
+    findings
+}
+
+/// What a library can do without a restriction (docs/TRUST.md, "Least power").
+fn without(name: &str) -> &'static str {
+    match name {
+        "seccomp" => "a library can do what you can do: measure none that you do not trust",
+        "landlock" => {
+            "a library can read what you can read; it has no network, but its texts go into records"
+        }
+        _ => "a library that you were handed can do more in a worker than it needs; records say so",
+    }
+}
+
+/// That Landlock is there, and is older than its rules for TCP.
+fn older(first: &Confinement) -> Option<Finding> {
+    let landlock = first.in_force.iter().find(|r| r.name == "landlock")?;
+    let is_older = !landlock.detail.contains("no TCP");
+    is_older.then(|| {
+        Finding::ok("confinement", "TCP", "this kernel's Landlock has no rules for it (Linux 6.7)").note(
+            "`tls calibrate` refuses a library that you name: nothing would hold it to its servers",
+        )
+    })
+}
+
+fn denied(confined: &[(&str, &Confinement)]) -> Option<Finding> {
+    let tried = confined.iter().filter(|(_, c)| !c.denied.is_empty());
+    let tried: Vec<String> =
+        tried.map(|(name, c)| format!("{name} ({})", c.denied.join(", "))).collect();
+    (!tried.is_empty()).then(|| {
+        Finding::ok("confinement", "tried", tried.join("; ")).note(
+            "while they were loaded these libraries called what a worker may not; the calls failed",
+        )
+    })
+}
 
 #[cfg(test)]
-#[path = "tests.rs"]
-pub(crate) mod tests;
+pub(crate) mod tests {
+    use super::*;
+    use crate::doctor::{Neighbour, Verdict};
+    use record::Restriction;
+
+    // Made-up machines, good and bad.
+
+    fn live() -> Live {
+        Live {
+            cpu: 1,
+            source: "tsc".into(),
+            step_ns: 10.0,
+            overhead_ns: 29.0,
+            ticks_per_second: 2.6e9,
+            drift_ppm: 0.4,
+            core_ghz: Some(3.7),
+            multiplication_cycles: 3.0,
+            spun_seconds: 1.0,
+            gaps: 250,
+            gap_seconds: 0.001,
+            longest_gap_us: 12.0,
+            stolen_seconds: Some(0.0),
+            quiet_probe: Some(6.0),
+            contended: 0.01,
+            neighbours: vec![Neighbour { cpu: 0, left: 1.0 }],
+            ..Live::default()
+        }
+    }
+
+    fn machine() -> Machine {
+        let mut machine = Machine { available_bytes: Some(4 << 30), ..Machine::default() };
+        machine.host.cpu.cpus_allowed = 2;
+        machine.host.cpu.features = vec!["aes".into(), "vaes".into()];
+        machine.libraries = vec![library("openssl", None)];
+        machine
+    }
+
+    pub(crate) fn library(name: &str, error: Option<&str>) -> Library {
+        Library {
+            name: name.into(),
+            path: format!("/opt/{name}.so"),
+            error: error.map(ToOwned::to_owned),
+            ..Library::default()
+        }
+    }
+
+    fn verdict(machine: &Machine, live: &Live, name: &str) -> Verdict {
+        let findings = examine(machine, live);
+        let found = findings.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(found.mend.is_some(), found.verdict != Verdict::Ok, "{found:?}");
+        found.verdict
+    }
+
+    #[test]
+    fn a_quiet_machine_has_no_problem() {
+        let findings = examine(&machine(), &live());
+        let problems: Vec<_> = findings.iter().filter(|f| f.verdict == Verdict::Problem).collect();
+        assert!(problems.is_empty(), "{problems:?}");
+        for name in ["interruptions", "other programs", "stolen time", "contention", "shared core"]
+        {
+            assert_eq!(verdict(&machine(), &live(), name), Verdict::Ok, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_bears_on_measuring_is_a_problem_or_a_note() {
+        use Verdict::{Note, Problem};
+        let mut slow = machine();
+        slow.host.cpu.governor = Some("powersave".into());
+        slow.host.cpu.boost = Some(true);
+        let mut broken = machine();
+        broken.libraries.push(library("mine", Some("is no shared object")));
+        let empty = Machine { libraries: Vec::new(), ..machine() };
+        let poor = Machine { available_bytes: Some(100 << 20), ..machine() };
+        let mut masked = machine();
+        masked.host.circumstances = vec![record::Circumstance {
+            name: "OPENSSL_ia32cap".into(),
+            value: Some("~0x2".into()),
+            concerns: vec!["openssl".into()],
+            effect: "hides CPU features".into(),
+            sha256: None,
+        }];
+        let shared = vec![Neighbour { cpu: 0, left: 0.55 }];
+        let busy = Live { gap_seconds: 0.6, preempted: 300, ..live() };
+        for (name, expected, machine, live) in [
+            ("drift", Problem, machine(), Live { drift_ppm: 500.0, ..live() }),
+            ("stolen time", Problem, machine(), Live { stolen_seconds: Some(0.3), ..live() }),
+            ("contention", Problem, machine(), Live { contended: 0.9, ..live() }),
+            ("memory", Problem, poor, live()),
+            ("circumstances", Note, masked, live()),
+            ("found", Problem, empty, live()),
+            ("interruptions", Note, machine(), busy.clone()),
+            ("other programs", Note, machine(), busy),
+            ("shared core", Note, machine(), Live { neighbours: shared, ..live() }),
+            ("governor", Note, slow.clone(), live()),
+            ("turbo", Note, slow, live()),
+            ("mine", Note, broken, live()),
+        ] {
+            assert_eq!(verdict(&machine, &live, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_kind_of_cpu_whose_accuracy_was_never_checked_is_told_what_checks_it() {
+        let of = |vendor: &str, family, model| {
+            let mut machine = machine();
+            machine.host.cpu =
+                Cpu { vendor: vendor.into(), family, model, ..machine.host.cpu.clone() };
+            let findings = examine(&machine, &live());
+            let found = findings.into_iter().find(|f| f.name == "accuracy").unwrap();
+            (found.found, found.mend)
+        };
+        assert!(KINDS.split('/').count() >= 2, "{KINDS}");
+        for kind in KINDS.split('/') {
+            let parts: Vec<&str> = kind.split('-').collect();
+            let [vendor, family, model] = parts[..] else { panic!("{kind}") };
+            let (found, mend) = of(vendor, family.parse().unwrap(), model.parse().unwrap());
+            assert!(found.starts_with("checked on this kind") && mend.is_none(), "{kind}: {found}");
+        }
+        for (vendor, family, model) in [
+            ("AuthenticAMD", 25, 9999),
+            ("GenuineIntel", 25, 17),
+            ("AuthenticAMD", 2, 17),
+            ("", 0, 0),
+        ] {
+            let (found, mend) = of(vendor, family, model);
+            assert_eq!(found, "never checked on this CPU", "{vendor} {family} {model}");
+            assert!(mend.unwrap().starts_with("`make accuracy` takes half an hour"));
+        }
+    }
+
+    #[test]
+    fn counters_that_are_forbidden_are_told_apart_from_none() {
+        let text = |device, paranoid| {
+            let counters = host::Counters { device, paranoid };
+            let machine = Machine { counters, ..machine() };
+            let findings = examine(&machine, &live());
+            findings.iter().find(|f| f.name == "performance counters").unwrap().found.clone()
+        };
+        assert!(text(false, Some(2)).starts_with("none"));
+        assert_eq!(text(true, Some(4)), "forbidden: perf_event_paranoid is 4");
+        assert_eq!(text(true, Some(1)), "available");
+    }
+
+    #[test]
+    fn missing_extensions_are_named() {
+        let findings = examine(&machine(), &live());
+        let found = &findings.iter().find(|f| f.name == "extensions").unwrap().found;
+        assert!(found.starts_with("AES, VAES; not PCLMUL"), "{found}");
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_guest_that_hides_what_its_kind_of_cpu_has_is_named_with_what_that_costs() {
+        let mend = |vendor: &str, family, model, features: &[&str], hypervisor: Option<&str>| {
+            let mut machine = machine();
+            let cpu = &mut machine.host.cpu;
+            (cpu.vendor, cpu.family, cpu.model) = (vendor.into(), family, model);
+            cpu.features = features.iter().map(|f| (*f).to_owned()).collect();
+            machine.host.hypervisor = hypervisor.map(str::to_owned);
+            let findings = examine(&machine, &live());
+            findings.into_iter().find(|f| f.name == "extensions").unwrap().mend
+        };
+        let all = ["aes", "pclmulqdq", "avx2", "vaes", "sha_ni"];
+        let kvm = Some("KVM");
+        let haswell = mend("GenuineIntel", 6, 0x3c, &["aes", "avx2"], kvm).unwrap();
+        assert!(haswell.contains("have PCLMULQDQ most likely"), "{haswell}");
+        assert!(haswell.contains("AES-GCM takes 8 to 25 times as long"), "{haswell}");
+        assert!(haswell.contains("-cpu host"), "{haswell}");
+        let zen3 = mend("AuthenticAMD", 0x19, 1, &all[..3], None).unwrap();
+        assert!(zen3.contains("have VAES, SHA most likely, and the firmware"), "{zen3}");
+        assert_eq!(mend("AuthenticAMD", 0x1a, 2, &all, kvm), None);
+        assert_eq!(mend("GenuineIntel", 6, 0x3c, &all[..3], kvm), None);
+        assert_eq!(mend("GenuineIntel", 6, 0x17, &all[..1], kvm), None, "a kind that is not known");
+    }
+
+    #[test]
+    fn a_core_clock_says_what_its_chain_takes_or_why_it_is_not_known() {
+        let clock = |live: Live| {
+            let findings = examine(&machine(), &live);
+            let found = findings.into_iter().find(|f| f.name == "core clock").unwrap();
+            format!("{} {}", found.found, found.mend.unwrap_or_default())
+        };
+        let small = clock(Live { multiplication_cycles: 5.0, ..live() });
+        assert!(small.contains("each takes 5 cycles"), "{small}");
+        let why = "a multiplication takes 3.50 times as long".to_owned();
+        let unknown = clock(Live { core_ghz: None, cycles_reason: Some(why), ..live() });
+        assert!(unknown.starts_with("unknown a multiplication takes 3.50 times"), "{unknown}");
+        assert!(clock(Live { core_ghz: None, ..live() }).contains("no chain of known latency"));
+    }
+
+    fn confined_library(confinement: Option<Confinement>) -> Library {
+        Library { confinement, ..library("openssl", None) }
+    }
+
+    fn restriction(name: &str) -> Restriction {
+        Restriction { name: name.into(), detail: "so and so".into() }
+    }
+
+    #[test]
+    fn each_kernel_is_told_what_it_lets_a_library_do() {
+        let of = |in_force: Vec<Restriction>, missing: Vec<Restriction>| {
+            let confinement = Confinement { in_force, missing, ..Confinement::default() };
+            let found = examine_confinement(&[confined_library(Some(confinement))]);
+            found.into_iter().map(|f| (f.name, f.mend.unwrap_or_default())).collect::<Vec<_>>()
+        };
+        let landlock =
+            |detail: &str| Restriction { detail: detail.into(), ..restriction("landlock") };
+        let whole = of(vec![landlock("files read-only, no TCP")], Vec::new());
+        assert_eq!(whole.len(), 1, "{whole:?}");
+        let older = of(vec![landlock("files read-only")], Vec::new());
+        assert!(older[1].0 == "TCP" && older[1].1.contains("`tls calibrate` refuses"), "{older:?}");
+        let none = of(Vec::new(), vec![restriction("landlock"), restriction("seccomp")]);
+        assert!(none[0].1.contains("can read what you can read"), "{none:?}");
+        assert!(none[1].1.contains("can do what you can do"), "{none:?}");
+    }
+
+    #[test]
+    fn what_is_given_up_is_told_and_what_is_missing_is_a_note() {
+        assert_eq!(examine_confinement(&[confined_library(None)]), []);
+        let confinement = Confinement {
+            in_force: vec![restriction("seccomp")],
+            missing: vec![restriction("landlock")],
+            switched_off: Some("limits left out".into()),
+            denied: vec!["socket".into()],
+        };
+        let findings =
+            examine_confinement(&[confined_library(None), confined_library(Some(confinement))]);
+        let told: Vec<(&str, Verdict)> =
+            findings.iter().map(|f| (f.name.as_str(), f.verdict)).collect();
+        let note = Verdict::Note;
+        assert_eq!(
+            told,
+            [("seccomp", Verdict::Ok), ("landlock", note), ("switched off", note), ("tried", note)]
+        );
+        assert!(findings[1].found.contains("missing with 1 of 1"), "{findings:?}");
+        assert!(findings[3].found.contains("openssl (socket)"), "{findings:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Measurements held against the core's limits. What is faster than is proven to be possible is refused:
-//! something other than the algorithm was timed. What is faster than the best method known to us is
-//! printed with a remark: another method may be faster, and the limit is then no bound.
+//! something other than the algorithm was timed. What is faster than the best method known to us gets a
+//! remark.
 
 use base::analysis::bound::{Basis, Core, Limit, Operation, Seen};
 use base::model::{Algorithm, Model};

@@ -1,10 +1,589 @@
-//! Page stores: staged to the workers part by part, proven, changed, timed; and the record of it.
+//! A run over a page store, from what was asked for to its record: staged part by part, proven, changed, and
+//! timed on the schedule that everything is timed on.
 
-mod copy;
-mod prove;
-mod run;
-mod stage;
-mod timing;
-mod workers;
+mod proof;
 
-pub use run::{PagesError, PagesEvent, PagesPlan, run};
+use crate::cpus::{measuring_cpu, placed_cpus};
+use crate::kinds::{Page, Subject};
+use crate::libraries::{Attached, at_tiers};
+use crate::plan::Budget;
+use crate::pool::Source;
+use crate::progress;
+use crate::progress::{CaseProgress, End, Event};
+use crate::protocol::Finding;
+use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_all};
+use crate::time::Stop;
+use crate::verification::{Extra, verify_all};
+use base::model::{Algorithm, Direction, Model, Tier};
+use probe::Clock;
+use proof::{Copy, PART, Stage, Standing, Standings, Workers, probe, verdicts, verify};
+use record::at_rest::scheme::{Profile, Recipe};
+use record::at_rest::store::{Kind, Scan, Store, StoreError};
+use record::at_rest::{
+    Cell, CellKey, CellSamples, FORMAT_VERSION, KIND, Keying, Medium, Nonces, PageStore,
+    PagesRecord, ProfileFacts, Scale, Seen, Snapshot, Timing, cell, nonces, scheme_facts,
+    set_over_none,
+};
+use record::{Host, Journal, JournalHead};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct PagesPlan {
+    /// The schemes, `none` first.
+    pub recipes: Vec<Recipe>,
+    /// The real system whose way they are.
+    pub profile: Option<Profile>,
+    /// Where pages come from and go to; none: no time is taken.
+    pub media: Vec<Medium>,
+    /// Numbers of threads.
+    pub threads: Vec<u32>,
+    /// Which instructions the libraries may see.
+    pub tier: Tier,
+    /// Keys, nonces of verification and orders come from it.
+    pub seed: u64,
+    /// Time for timing.
+    pub budget: Duration,
+    /// Half the width of the interval at which sampling of a cell ends, as a fraction.
+    pub precision: f64,
+    /// What was typed.
+    pub command: Vec<String>,
+    /// Pages of a visit in memory.
+    pub pages_per_visit: usize,
+    /// Probes of each kind; 0: none.
+    pub probes: u32,
+    /// Directory for files to read and write.
+    pub scratch: PathBuf,
+    /// Where a decrypted copy is to go.
+    pub copy_to: Option<PathBuf>,
+    /// Ends timing early.
+    pub stop: Stop,
+}
+
+impl PagesPlan {
+    /// The directory for files, where some are read and written.
+    fn scratch(&self) -> Option<&Path> {
+        self.media.iter().any(|m| m.has_io()).then_some(&*self.scratch)
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub enum PagesEvent<'a> {
+    /// Pages read.
+    Reading {
+        /// So many.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Standard checks done.
+    Checking {
+        /// So many.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Pages through all libraries and schemes.
+    Verifying {
+        /// So many.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Schemes probed.
+    Probing {
+        /// So many.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// What timing reports.
+    Timing(Event<'a>),
+}
+
+type Events<'a> = &'a (dyn Fn(PagesEvent<'_>) + Sync);
+
+/// Why a run could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum PagesError {
+    /// The store.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The files for workers.
+    #[error("cannot make a file in '{path}': {why}; name another directory with --scratch")]
+    Scratch {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The decrypted copy.
+    #[error("--decrypt-to: {0}")]
+    Copy(String),
+    /// No library has any of the schemes.
+    #[error("no library that was selected has any of the schemes; see `ciphermark list libraries`")]
+    Nothing,
+    /// The earlier part of the run does not fit, or the journal cannot be begun.
+    #[error("{0}")]
+    Sampling(#[from] SurveyError),
+}
+
+/// Verifies, probes and times page schemes over a store.
+///
+/// # Errors
+/// [`PagesError`], in one line.
+pub fn run(
+    plan: &PagesPlan,
+    store: &Store,
+    snapshots: &[Store],
+    libraries: &[Attached],
+    keeping: Keeping,
+    events: Events<'_>,
+) -> Result<Ended<PagesRecord>, PagesError> {
+    let began = jiff::Timestamp::now().to_string();
+    let libraries = &*at_tiers(libraries, &[plan.tier]);
+    let copy = plan.copy_to.as_deref().map(|to| Copy::begin(store, to).map_err(PagesError::Copy));
+    let copy = copy.transpose()?;
+    let mut stage = Stage::new(plan.scratch())
+        .map_err(|e| PagesError::Scratch { path: plan.scratch.clone(), why: e.to_string() })?;
+    let scan = scan(store, true, events)?;
+    is_unchanged(&keeping, &scan)?;
+    let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
+    let mut standings = standings(plan, libraries, events);
+    if standings.values().all(|s| s.outcome.is_err()) {
+        return Err(PagesError::Nothing);
+    }
+    let mut workers = Workers::new(libraries, plan.tier, stage.files(None), &plan.stop);
+    let (recipes, seed) = (&*plan.recipes, plan.seed);
+    verify(store, recipes, (&mut stage, &mut workers), &mut standings, seed, copy, events)?;
+    let of_probes = (seed, plan.probes);
+    let probes =
+        probe(store, recipes, (&mut stage, &mut workers), &mut standings, of_probes, events)?;
+    drop(workers);
+    let timed =
+        timed(plan, store, libraries, &mut stage, (&scan, &standings), (keeping, began), events)?;
+    let after = self::scan(store, false, events)?;
+    let Timed { started, host, timing, cells, journal } = timed;
+    let interrupted = timing.is_some() && plan.stop.is_interrupted();
+    let document = PagesRecord {
+        kind: KIND.to_owned(),
+        format_version: FORMAT_VERSION.to_owned(),
+        tool: record::Tool {
+            name: "ciphermark".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: plan.command.clone(),
+        },
+        started,
+        host,
+        store: PageStore { snapshots: others, ..page_store(store, &scan, &after) },
+        profile: plan.profile.as_ref().map(profile_facts),
+        tier: plan.tier,
+        seed: plan.seed,
+        libraries: libraries.iter().map(|l| l.facts.clone()).collect(),
+        schemes: plan.recipes.iter().map(scheme_facts).collect(),
+        verified: verdicts(&standings, &plan.recipes),
+        probes,
+        nonces,
+        timing,
+        cells,
+    };
+    Ok(Ended { document: record::shared(document), interrupted, journal })
+}
+
+/// Samples of two states of a store are never mixed.
+fn is_unchanged(keeping: &Keeping, now: &Scan) -> Result<(), SurveyError> {
+    let then = keeping.earlier.as_ref().and_then(|kept| kept.head.store.as_ref());
+    match then.filter(|then| **then != now.sha256) {
+        Some(then) => Err(SurveyError::Resume(format!(
+            "the store has changed: its SHA-256 was {then} and is {}; run again without --resume",
+            now.sha256
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Stages pages from all over the store and times, where time is to be taken.
+fn timed(
+    plan: &PagesPlan,
+    store: &Store,
+    libraries: &[Attached],
+    stage: &mut Stage,
+    (scan, standings): (&Scan, &Standings),
+    (keeping, began): (Keeping, String),
+    events: Events<'_>,
+) -> Result<Timed, PagesError> {
+    if plan.media.is_empty() {
+        let (host, journal) = (host(libraries), keeping.journal);
+        return Ok(Timed { started: began, host, timing: None, cells: Vec::new(), journal });
+    }
+    let window = (PART / store.page_size()) as u64;
+    stage.put(store, &store.spread(window, 16))?;
+    let cpus = &*placed_cpus();
+    let (page_size, store) = (store.page_size(), &*scan.sha256);
+    let scene = Scene { plan, libraries, cpus, stage, page_size, store, began: &began };
+    time(&scene, standings, keeping, events)
+}
+
+fn scan(store: &Store, keep: bool, events: Events<'_>) -> Result<Scan, StoreError> {
+    let of = store.pages();
+    store.scan(keep, &mut |done| events(PagesEvent::Reading { done, of }))
+}
+
+/// Nonces over all states of the store, and what the other states are.
+fn try_nonces(
+    plan: &PagesPlan,
+    store: &Store,
+    snapshots: &[Store],
+    own: &Scan,
+    events: Events<'_>,
+) -> Result<(Nonces, Vec<Snapshot>), StoreError> {
+    let (mut stores, mut scans, mut others) = (vec![store], vec![own.clone()], Vec::new());
+    for snapshot in snapshots {
+        let found = scan(snapshot, true, events)?;
+        others.push(Snapshot {
+            name: file_name(snapshot.root()),
+            pages: found.pages,
+            sha256: found.sha256.clone(),
+        });
+        stores.push(snapshot);
+        scans.push(found);
+    }
+    let seen: Vec<Seen> = scans
+        .iter()
+        .enumerate()
+        .flat_map(|(snapshot, scan)| {
+            scan.sightings.iter().enumerate().map(move |(page, s)| Seen {
+                snapshot,
+                page,
+                position: s.position,
+                content: s.content,
+            })
+        })
+        .collect();
+    let name = |seen: &Seen| {
+        let page = scans[seen.snapshot].sightings[seen.page].page;
+        let lsn = seen.position.version;
+        let place = stores[seen.snapshot].describe(page);
+        format!("{place} (state {}, LSN {:X}/{:X})", seen.snapshot, lsn >> 32, lsn & 0xffff_ffff)
+    };
+    let versions = matches!(store.kind(), Kind::Postgres | Kind::Synthetic);
+    Ok((nonces(&plan.recipes, &seen, versions, &name), others))
+}
+
+/// Every pair that can be, after the standard checks of its cipher.
+fn standings(plan: &PagesPlan, libraries: &[Attached], events: Events<'_>) -> Standings {
+    let mut standings = Standings::new();
+    let mut subjects = BTreeSet::new();
+    for (l, library) in libraries.iter().enumerate() {
+        for (s, recipe) in plan.recipes.iter().enumerate() {
+            let Some(algorithm) = recipe.algorithm() else { continue };
+            let outcome = offered(library, plan.tier, algorithm);
+            if outcome.is_ok() {
+                subjects.insert((l, algorithm.name));
+            }
+            standings.insert((l, s), Standing::new(outcome));
+        }
+        if standings.iter().any(|((of, _), s)| *of == l && s.outcome.is_ok()) {
+            for (s, _) in plan.recipes.iter().enumerate().filter(|(_, r)| r.cipher.is_none()) {
+                standings.insert((l, s), Standing::new(Ok(())));
+            }
+        }
+    }
+    check(plan, libraries, &subjects, &mut standings, events);
+    standings
+}
+
+fn offered(library: &Attached, tier: Tier, algorithm: &Algorithm) -> Result<(), Finding> {
+    let offers = library.offers_at(tier)?;
+    for direction in [Direction::Encrypt, Direction::Decrypt] {
+        let offer =
+            offers.iter().find(|o| o.algorithm == algorithm.name && o.direction == direction);
+        if !offer.is_some_and(|o| o.models.contains(&Model::Message)) {
+            let reason = offer.and_then(|o| o.reason.clone());
+            let why = reason.unwrap_or_else(|| format!("the library does not offer {algorithm}"));
+            return Err(Finding::unsupported(why));
+        }
+    }
+    Ok(())
+}
+
+/// The same end, and that of a share of what is left until then; none where it has none.
+fn within(stop: &Stop, share: f64) -> Stop {
+    stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(share)))
+}
+
+/// The checks that every case has before it is timed.
+fn check(
+    plan: &PagesPlan,
+    libraries: &[Attached],
+    subjects: &BTreeSet<(usize, &'static str)>,
+    standings: &mut Standings,
+    events: Events<'_>,
+) {
+    let asked: Vec<crate::verification::Subject> = subjects
+        .iter()
+        .filter_map(|(l, name)| Algorithm::find(name).ok().map(|a| (*l, plan.tier, a)))
+        .collect();
+    let done = std::sync::atomic::AtomicU64::new(0);
+    let step = || {
+        let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        events(PagesEvent::Checking { done, of: asked.len() as u64 });
+    };
+    // Every page of the store is verified as well, so the page's size is.
+    let extra = Extra { seed: plan.seed, sizes: &[] };
+    for verdict in verify_all(libraries, &asked, extra, &within(&plan.stop, 0.35), &step) {
+        let Err(finding) = verdict.outcome else { continue };
+        for ((library, scheme), standing) in standings.iter_mut() {
+            let cipher = plan.recipes[*scheme].cipher.as_deref();
+            if *library == verdict.library && cipher == Some(verdict.algorithm) {
+                standing.outcome = Err(finding.clone());
+            }
+        }
+    }
+}
+
+fn page_store(store: &Store, before: &Scan, after: &Scan) -> PageStore {
+    PageStore {
+        kind: match store.kind() {
+            Kind::Postgres => "postgres",
+            Kind::Sqlite => "sqlite",
+            Kind::Image => "image",
+            Kind::Synthetic => "synthetic",
+        }
+        .to_owned(),
+        name: file_name(store.root()),
+        page_size: store.page_size(),
+        pages: before.pages,
+        files: store.files() as u64,
+        left_out: store.left_out(),
+        zero_pages: before.zero_pages,
+        without_lsn: before.without_lsn,
+        hole_bytes: before.hole_bytes,
+        checksums: store.checksums(),
+        sha256_before: before.sha256.clone(),
+        sha256_after: after.sha256.clone(),
+        facts: store.facts().to_vec(),
+        snapshots: Vec::new(),
+    }
+}
+
+/// The last part of a path: a record is for others, whom the rest does not concern.
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(|| "made of a seed".to_owned(), |n| n.to_string_lossy().into_owned())
+}
+
+fn profile_facts(profile: &Profile) -> ProfileFacts {
+    ProfileFacts {
+        name: profile.name.to_owned(),
+        title: profile.title.to_owned(),
+        differs: profile.differs.to_owned(),
+        source: profile.source.to_owned(),
+        read: record::at_rest::scheme::SOURCES_READ.to_owned(),
+    }
+}
+
+/// The machine, where nothing was timed.
+fn host(libraries: &[Attached]) -> record::Host {
+    let mut host = host::facts(measuring_cpu());
+    let ready = libraries.iter().find_map(|l| l.ready.as_ref());
+    host.clock.source = ready.map(|r| r.clock.clone()).unwrap_or_default();
+    host.clock.ticks_per_second = Clock::calibrate().rough_ticks_per_ns() * 1e9;
+    host
+}
+
+/// Passes that are made however long they take: the medians of two processes show whether they agree.
+const LEAST_PASSES: u32 = 2;
+
+/// What is timed, and where.
+struct Scene<'a> {
+    plan: &'a PagesPlan,
+    libraries: &'a [Attached],
+    /// In the order in which threads are placed.
+    cpus: &'a [u32],
+    stage: &'a Stage,
+    page_size: usize,
+    /// The store's SHA-256.
+    store: &'a str,
+    /// When the run began.
+    began: &'a str,
+}
+
+/// All that was timed.
+struct Timed {
+    started: String,
+    host: Host,
+    timing: Option<Timing>,
+    cells: Vec<Cell>,
+    journal: Option<Journal>,
+}
+
+/// Times every pair that stands, until all cells are precise or the time is over.
+fn time(
+    scene: &Scene<'_>,
+    standings: &Standings,
+    keeping: Keeping,
+    events: Events<'_>,
+) -> Result<Timed, PagesError> {
+    let Scene { plan, libraries, stage, page_size, .. } = *scene;
+    let keys = keys(plan, standings);
+    let of_key = |(i, key): (usize, &CellKey)| CaseProgress::new(i, Subject::Page(scene.page(key)));
+    let files = stage.files(Some(page_size));
+    let source = |library: usize, tier| Source::Pages(&libraries[library], tier, files);
+    let sampling = Sampling {
+        head: scene.head(keys.len()),
+        all_progress: keys.iter().enumerate().map(of_key).collect(),
+        source: &source,
+        budget: Budget { precision: plan.precision, time: plan.budget },
+        least_passes: LEAST_PASSES,
+        cpu: scene.cpu(),
+    };
+    let tell = |event: crate::progress::Event<'_>| events(PagesEvent::Timing(event));
+    let (sampled, journal) = sample_all(sampling, keeping, &plan.stop, &tell)?;
+    let scale =
+        Scale { ticks_per_ns: sampled.ticks_per_ns, page_size, quiet: sampled.quiet.clone() };
+    let samples: Vec<(CellKey, CellSamples)> =
+        keys.into_iter().zip(sampled.all_progress.iter().map(samples)).collect();
+    let name = |key: &CellKey| &*plan.recipes[key.scheme].scheme;
+    let mut cells: Vec<Cell> = samples.iter().map(|(k, s)| cell(k, name(k), s, &scale)).collect();
+    set_over_none(&mut cells, &samples, 0, &scale);
+    let timing = Some(scene.timing(&sampled));
+    let SampledRun { started, host, .. } = sampled;
+    Ok(Timed { started, host, timing, cells, journal })
+}
+
+/// Every cell of the pairs that stand, where the library has a scheme beside `none`.
+fn keys(plan: &PagesPlan, standings: &Standings) -> Vec<CellKey> {
+    let stands = standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|(pair, _)| *pair);
+    let stands: Vec<(usize, usize)> = stands.collect();
+    let has_cipher = |scheme: usize| plan.recipes[scheme].cipher.is_some();
+    let mut keys = Vec::new();
+    for (library, scheme) in &stands {
+        if !stands.iter().any(|(l, s)| l == library && has_cipher(*s)) {
+            continue;
+        }
+        for (medium, keying, direction) in ways(plan, has_cipher(*scheme)) {
+            keys.extend(plan.threads.iter().map(|threads| CellKey {
+                library: *library,
+                scheme: *scheme,
+                medium,
+                keying,
+                direction,
+                threads: *threads,
+            }));
+        }
+    }
+    keys
+}
+
+/// What is timed of a scheme.
+fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> {
+    let mut ways = Vec::new();
+    for medium in &plan.media {
+        let rekeys = *medium == Medium::Sequential && has_cipher;
+        let keyings =
+            if rekeys { &[Keying::Reused, Keying::PerPage][..] } else { &[Keying::Reused] };
+        for keying in keyings {
+            ways.push((*medium, *keying, Direction::Encrypt));
+            if *medium != Medium::Log {
+                ways.push((*medium, *keying, Direction::Decrypt));
+            }
+        }
+    }
+    ways
+}
+
+/// What a progress has for its cell.
+fn samples(progress: &CaseProgress) -> CellSamples {
+    let (finding, stopped) = match &progress.end {
+        Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), finding.stopped),
+        Some(End::Stopped(why)) => (None, Some(*why)),
+        None => (None, None),
+    };
+    CellSamples {
+        crypto: progress.samples.clone(),
+        io: progress.ends.others(),
+        threads: progress.subject.threads(),
+        latencies: progress.latencies.clone(),
+        io_latencies: progress.other_latencies.clone(),
+        finding,
+        stopped,
+    }
+}
+
+impl Scene<'_> {
+    fn cpu(&self) -> u32 {
+        self.cpus.first().copied().unwrap_or(0)
+    }
+
+    fn page(&self, key: &CellKey) -> Page {
+        // A log has one end.
+        let threads = if key.medium == Medium::Log { 1 } else { key.threads };
+        Page {
+            library: key.library,
+            tier: self.plan.tier,
+            recipe: self.plan.recipes[key.scheme].clone(),
+            medium: key.medium,
+            keying: key.keying,
+            direction: key.direction,
+            cpus: self.cpus.iter().copied().take(threads as usize).collect(),
+            pages: self.plan.pages_per_visit,
+            page_size: self.page_size,
+        }
+    }
+
+    /// What the journal says at its head; the schemes come from the command line again.
+    fn head(&self, cells: usize) -> JournalHead {
+        let plan = record::Plan {
+            precision: self.plan.precision,
+            budget_seconds: self.plan.budget.as_secs_f64(),
+            seed: self.plan.seed,
+            ..record::Plan::default()
+        };
+        let named = self.libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone()));
+        let (named, command) = (named.collect(), &self.plan.command);
+        let head = progress::journal_head(
+            record::at_rest::KIND,
+            (plan, cells),
+            named,
+            command,
+            self.cpu(),
+        );
+        JournalHead { started: self.began.to_owned(), store: Some(self.store.to_owned()), ..head }
+    }
+
+    fn timing(&self, sampled: &SampledRun) -> Timing {
+        let processes = |progress: &CaseProgress| {
+            let mut all: Vec<u32> = progress.samples.iter().map(|s| s.process).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.len()
+        };
+        Timing {
+            rounds: sampled.all_progress.iter().map(processes).max().unwrap_or(0) as u32,
+            seconds: sampled.seconds,
+            pages_per_visit: self.plan.pages_per_visit,
+            window_bytes: self.stage.pages as u64 * self.page_size as u64,
+            clock: sampled.host.clock.source.clone(),
+            random_source: "getrandom(2), a call for each nonce".to_owned(),
+            scratch: self.plan.scratch().and_then(file_system),
+            quiet_throughput: sampled.quiet.of(self.cpu()),
+            precision: Some(self.plan.precision),
+        }
+    }
+}
+
+/// The kernel's name of a directory's file system, by the longest mount point above it.
+fn file_system(directory: &Path) -> Option<String> {
+    let directory = directory.canonicalize().ok()?;
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let of = |line: &str| {
+        let mut fields = line.split(' ').skip(1);
+        let (point, kind) = (fields.next()?.replace("\\040", " "), fields.next()?.to_owned());
+        directory.starts_with(&point).then_some((point.len(), kind))
+    };
+    mounts.lines().filter_map(of).max_by_key(|(len, _)| *len).map(|(_, kind)| kind)
+}

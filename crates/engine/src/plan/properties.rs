@@ -1,9 +1,9 @@
 //! What must hold of the plan for any request over any libraries.
 
-use super::tests::{attached, machine, offer};
-use super::*;
-use crate::attached::AtTier;
-use crate::earlier::all_progress;
+use crate::libraries::AtTier;
+use crate::plan::tests::{attached, machine, offer};
+use crate::plan::*;
+use crate::progress::all_progress;
 use base::model::RawSample;
 use proptest::prelude::*;
 use proptest::sample::subsequence;

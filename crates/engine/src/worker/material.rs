@@ -1,23 +1,31 @@
+//! What operations are made of and what they must leave: keys, nonces and messages, all from the run's seed;
+//! an opened algorithm; and outputs held against the reference.
+//!
 //! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same keys
 //! and messages.
 
-use crate::protocol::Visit;
-use base::model::{AAD_LEN, Algorithm, Mode, Model};
-use contract::raw;
-use probe::MessageSet;
+use crate::protocol::{Finding, NO_FORGERY, Visit, not_opened};
+use base::model::{AAD_LEN, Algorithm, Direction, Kind, Mode, Model};
+use contract::{Library, Message, Outcome, Session, raw};
+use probe::{Done, MessageBatch, MessageSet};
+use rand::Rng;
+use rand::rngs::StdRng;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use rand_chacha::rand_core::SeedableRng as _;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 use verify::reference::Reference;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Key, first nonce and associated data of one algorithm.
-pub(super) struct Material {
-    pub(super) key: Vec<u8>,
-    pub(super) nonce: Vec<u8>,
-    pub(super) aad: Vec<u8>,
+pub(crate) struct Material {
+    pub(crate) key: Vec<u8>,
+    pub(crate) nonce: Vec<u8>,
+    pub(crate) aad: Vec<u8>,
 }
 
 impl Material {
-    pub(super) fn new(seed: u64, algorithm: &Algorithm) -> Self {
+    pub(crate) fn new(seed: u64, algorithm: &Algorithm) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // A stream of its own for each algorithm, found by its name.
         rng.set_stream(xxhash_rust::xxh3::xxh3_64(algorithm.name.as_bytes()));
@@ -44,7 +52,7 @@ impl Material {
     }
 
     /// The first nonce raised by `by` in its first eight bytes, little-endian; shorter nonces stay.
-    pub(super) fn nonce_raised(&self, by: u64) -> Vec<u8> {
+    pub(crate) fn nonce_raised(&self, by: u64) -> Vec<u8> {
         let mut nonce = self.nonce.clone();
         if let Some(counter) = nonce.first_chunk_mut::<8>() {
             *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
@@ -53,7 +61,7 @@ impl Material {
     }
 
     /// The key raised by `by` in its first eight bytes, little-endian; shorter keys stay.
-    pub(super) fn key_raised(&self, by: u64) -> Vec<u8> {
+    pub(crate) fn key_raised(&self, by: u64) -> Vec<u8> {
         let mut key = self.key.clone();
         if let Some(counter) = key.first_chunk_mut::<8>() {
             *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
@@ -63,7 +71,7 @@ impl Material {
 
     /// Ciphertexts of the messages of `size` bytes that `plain` is made of: encrypted by the
     /// reference, not by the library that is measured; with `rekeyed` each under a key of its own.
-    pub(super) fn encrypted(
+    pub(crate) fn encrypted(
         &self,
         reference: &Reference,
         size: usize,
@@ -74,7 +82,7 @@ impl Material {
     }
 
     /// As [`Material::encrypted`], with nonces and keys raised by `first` before the first message.
-    pub(super) fn encrypted_from(
+    pub(crate) fn encrypted_from(
         &self,
         first: u64,
         reference: &Reference,
@@ -104,18 +112,18 @@ impl Material {
 
 /// What a case of decryption works on.
 #[derive(Debug, Default)]
-pub(super) struct Ciphertexts {
+pub(crate) struct Ciphertexts {
     /// One after the other.
-    pub(super) inputs: Vec<u8>,
-    pub(super) nonces: Vec<Vec<u8>>,
-    pub(super) tags: Vec<Vec<u8>>,
+    pub(crate) inputs: Vec<u8>,
+    pub(crate) nonces: Vec<Vec<u8>>,
+    pub(crate) tags: Vec<Vec<u8>>,
     /// Of the model `rekey`.
-    pub(super) keys: Vec<Vec<u8>>,
+    pub(crate) keys: Vec<Vec<u8>>,
 }
 
 impl Ciphertexts {
     /// The tags, each with one bit changed, another one in each.
-    pub(super) fn forged_tags(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn forged_tags(&self) -> Vec<Vec<u8>> {
         let forged = self.tags.iter().enumerate().map(|(i, tag)| {
             let mut tag = tag.clone();
             let at = i * 5 % tag.len().max(1);
@@ -129,7 +137,7 @@ impl Ciphertexts {
 }
 
 /// What a batch of whole messages works on.
-pub(super) struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     size: usize,
     plain: &'a [u8],
     aad: &'a [u8],
@@ -144,7 +152,7 @@ pub(super) struct Feed<'a> {
 
 impl<'a> Feed<'a> {
     /// For a visit; nonces and keys that count up begin `first` above the material's own.
-    pub(super) fn new(
+    pub(crate) fn new(
         material: &'a Material,
         visit: &Visit,
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
@@ -156,7 +164,7 @@ impl<'a> Feed<'a> {
     }
 
     /// For the model `message`.
-    pub(super) fn of_messages(
+    pub(crate) fn of_messages(
         material: &'a Material,
         size: usize,
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
@@ -167,12 +175,12 @@ impl<'a> Feed<'a> {
     }
 
     /// With the right tags, whatever the model.
-    pub(super) fn authentic(self) -> Self {
+    pub(crate) fn authentic(self) -> Self {
         Self { forged: None, ..self }
     }
 
     /// As the probe takes it: the same few buffers again and again.
-    pub(super) fn set(&self) -> MessageSet<'_> {
+    pub(crate) fn set(&self) -> MessageSet<'_> {
         let key = self.key.as_ref().map_or([].as_slice(), |key| key);
         let (inputs, nonces, tags, keys) = match self.made {
             Some(made) => {
@@ -196,18 +204,18 @@ impl<'a> Feed<'a> {
 }
 
 /// The run's plaintext: every message is cut from its beginning.
-pub(super) struct Plaintext {
+pub(crate) struct Plaintext {
     rng: ChaCha8Rng,
     bytes: Vec<u8>,
 }
 
 impl Plaintext {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { rng: ChaCha8Rng::seed_from_u64(seed), bytes: Vec::new() }
     }
 
     /// Its first bytes.
-    pub(super) fn first(&mut self, len: usize) -> &[u8] {
+    pub(crate) fn first(&mut self, len: usize) -> &[u8] {
         let have = self.bytes.len();
         if have < len {
             self.bytes.resize(len, 0);
@@ -215,6 +223,365 @@ impl Plaintext {
         }
         &self.bytes[..len]
     }
+}
+// An opened algorithm in one direction with what checks it.
+
+/// Messages in flight need an output each.
+const LARGEST_IN_FLIGHT: usize = 1 << 20;
+
+/// Why a runtime's rows have no model `rekey`.
+const NEW_KEYS: &str = "a runtime's program sets one key for many messages";
+
+/// An opened algorithm in one direction with what checks it.
+pub(crate) struct Subject {
+    pub(crate) session: Session,
+    pub(crate) reference: Reference,
+    pub(crate) material: Material,
+    /// Whether its key is a new one for each message.
+    rekeys: bool,
+    /// By message size.
+    ciphertexts: HashMap<usize, Ciphertexts>,
+    /// Digest of what a stream must leave, by size and number of updates.
+    streams: HashMap<(usize, u32), u64>,
+    /// Of messages that come again under the same nonce, or none.
+    pub(crate) answers: Answers,
+}
+
+impl Subject {
+    /// Opens it; with `rekeys` for new keys, by opening it again for each where the library's
+    /// context takes none.
+    pub(crate) fn open(
+        library: &'static dyn Library,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        seed: u64,
+        rekeys: bool,
+    ) -> Result<Self, Finding> {
+        let material = Material::new(seed, algorithm);
+        if rekeys && algorithm.key_len == 0 {
+            return Err(Finding::unsupported(format!("{algorithm} has no key")));
+        }
+        let mut session = library.open(algorithm, direction, &material.key).map_err(not_opened)?;
+        if rekeys && session.is_remote() {
+            return Err(Finding::unsupported(NEW_KEYS));
+        }
+        if rekeys && !session.has_rekey() {
+            session = contract::reopening(library, algorithm, direction, &material.key)
+                .map_err(not_opened)?;
+        }
+        let reference = Reference::new(algorithm, &material.key);
+        let (ciphertexts, streams) = (HashMap::new(), HashMap::new());
+        let answers = Answers::new();
+        Ok(Self { session, reference, material, rekeys, ciphertexts, streams, answers })
+    }
+
+    /// Whether the visit can be made.
+    pub(crate) fn offers(&self, visit: &Visit) -> Result<(), Finding> {
+        if visit.model == Model::Stream {
+            return self.offers_stream(visit);
+        }
+        if !self.session.has_message() {
+            return Err(Finding::unsupported("the library does not offer whole messages"));
+        }
+        if self.session.in_flight() > 1 && visit.size > LARGEST_IN_FLIGHT {
+            return Err(Finding::unsupported(format!(
+                "with several messages in flight, none is larger than {LARGEST_IN_FLIGHT} bytes"
+            )));
+        }
+        if visit.in_place && !self.session.in_place() {
+            return Err(Finding::unsupported("the library's interface does not work in place"));
+        }
+        if visit.model == Model::Forgery
+            && !(self.session.algorithm().rejects() && visit.direction == Direction::Decrypt)
+        {
+            return Err(Finding::unsupported(NO_FORGERY));
+        }
+        Ok(())
+    }
+
+    /// Whether a stream of updates of this size can be timed.
+    fn offers_stream(&self, visit: &Visit) -> Result<(), Finding> {
+        if !self.session.has_stream() || !self.session.in_place() {
+            return Err(Finding::unsupported(format!(
+                "the library has no repeated update in place for {}",
+                visit.algorithm
+            )));
+        }
+        if !self.reference.stream_sizes().allows(visit.size) {
+            return Err(Finding::unsupported(format!(
+                "a stream of {} takes updates of whole blocks of 16 bytes",
+                visit.algorithm
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a visit of decryption works on: made of `plain`, or kept from an earlier visit.
+    pub(crate) fn ciphertexts(&mut self, visit: &Visit, plain: &[u8]) -> Option<Ciphertexts> {
+        (visit.direction == Direction::Decrypt).then(|| {
+            let kept = self.ciphertexts.remove(&visit.size);
+            let make = || self.material.encrypted(&self.reference, visit.size, plain, self.rekeys);
+            kept.unwrap_or_else(make)
+        })
+    }
+
+    /// Keeps ciphertexts for later visits.
+    pub(crate) fn keep(&mut self, size: usize, made: Ciphertexts) {
+        self.ciphertexts.insert(size, made);
+    }
+
+    /// After forgeries: that the first message, as it should be, is still taken. A session that
+    /// rejects everything is fast as well.
+    pub(crate) fn still_accepts(
+        &mut self,
+        made: &Ciphertexts,
+        plain: &[u8],
+    ) -> Result<(), Finding> {
+        let mut output = vec![0; plain.len()];
+        let mut tag = made.tags[0].clone();
+        let outcome = self.session.message(Message {
+            nonce: &made.nonces[0],
+            aad: &self.material.aad,
+            input: &made.inputs[..plain.len()],
+            output: &mut output,
+            tag: &mut tag,
+        });
+        if outcome == Outcome::Done && output == plain {
+            return Ok(());
+        }
+        Err(Finding::refused(format!(
+            "timed-output: after forgeries the message itself gives {outcome:?} and {} plaintext",
+            if output == plain { "its" } else { "another" }
+        )))
+    }
+
+    /// Holds what `ops` updates left of `initial` against the reference, whose part is worked out
+    /// once.
+    pub(crate) fn check_stream(
+        &mut self,
+        visit: &Visit,
+        ops: u32,
+        initial: &[u8],
+        left: &[u8],
+    ) -> Result<(), Finding> {
+        let (reference, nonce) = (&self.reference, &self.material.nonce);
+        let next_unit = self.session.next_unit();
+        let expected = *self.streams.entry((visit.size, ops)).or_insert_with(|| {
+            let mut buffer = initial.to_vec();
+            if let Some(mut stream) = reference.stream(visit.direction, nonce, next_unit) {
+                for _ in 0..ops {
+                    stream.update(&mut buffer);
+                }
+            }
+            xxh3_64(&buffer)
+        });
+        if xxh3_64(left) == expected {
+            return Ok(());
+        }
+        Err(Finding::refused(format!(
+            "timed-output: after {ops} timed updates the buffer is not what the reference gives"
+        )))
+    }
+}
+// What operations left, held against the reference: of as many as there is time for, the last one always.
+
+/// Time for outputs besides the last one; where the batch took longer, as long as it took.
+const LEAST_COMPARING: Duration = Duration::from_micros(30);
+/// And no longer than this: batches of one long operation are checked whole with their last output.
+const MOST_COMPARING: Duration = Duration::from_millis(1);
+/// Bytes that cannot all be the poison by chance: one in 2^64.
+const SURE: usize = 8;
+/// Bytes of an answer that is kept.
+const KEPT_ANSWER_BYTES: usize = 64 << 10;
+
+/// Outputs and tags of messages that come again, by size and number of the message: worked out once.
+pub(crate) type Answers = HashMap<(usize, usize), (Vec<u8>, Vec<u8>)>;
+
+/// What operations on a visit's messages must leave.
+pub(crate) struct Expected<'a> {
+    pub(crate) algorithm: &'static Algorithm,
+    pub(crate) direction: Direction,
+    pub(crate) model: Model,
+    /// Bytes of a message.
+    pub(crate) size: usize,
+    pub(crate) reference: &'a Reference,
+    pub(crate) aad: &'a [u8],
+    /// All messages, one after the other.
+    pub(crate) plain: &'a [u8],
+    /// What outputs and, but for decryption, tags were filled with before.
+    pub(crate) poison: u8,
+    pub(crate) answers: &'a mut Answers,
+    /// What the last comparison took.
+    pub(crate) took: Duration,
+}
+
+/// Time for comparing what a batch left that took this long.
+pub(crate) fn time_for(batch: Duration) -> Duration {
+    batch.clamp(LEAST_COMPARING, MOST_COMPARING)
+}
+
+impl<'a> Expected<'a> {
+    /// For a visit's messages, with their associated data before them; outputs are poisoned with this byte.
+    pub(crate) fn new(
+        reference: &'a Reference,
+        visit: &Visit,
+        (aad, plain): (&'a [u8], &'a [u8]),
+        (poison, answers, took): (u8, &'a mut Answers, Duration),
+    ) -> Self {
+        let algorithm = reference.algorithm();
+        let Visit { direction, model, size, .. } = *visit;
+        Self { algorithm, direction, model, size, reference, aad, plain, poison, answers, took }
+    }
+    /// Compares what the last of `ran` operations left, and as much of what is left of those before it, in
+    /// random order, as there is time for. Of the others, whether they were written at all. Whether all were
+    /// compared.
+    pub(crate) fn check(
+        &mut self,
+        batch: &MessageBatch<'_>,
+        ran: u32,
+        time: Duration,
+        rng: &mut StdRng,
+    ) -> Result<bool, Finding> {
+        let begun = Instant::now();
+        self.check_last(batch)?;
+        self.check_from(1, batch, ran, (begun, time), rng)
+    }
+
+    /// Compares what the last operation left.
+    pub(crate) fn check_last(&mut self, batch: &MessageBatch<'_>) -> Result<(), Finding> {
+        self.compare(batch, 0)
+    }
+
+    /// As [`Expected::check`], without the last one's right to be compared: for operations that are many.
+    pub(crate) fn check_some(
+        &mut self,
+        batch: &MessageBatch<'_>,
+        ran: u32,
+        time: Duration,
+        rng: &mut StdRng,
+    ) -> Result<bool, Finding> {
+        self.check_from(0, batch, ran, (Instant::now(), time), rng)
+    }
+
+    fn check_from(
+        &mut self,
+        first: usize,
+        batch: &MessageBatch<'_>,
+        ran: u32,
+        (begun, time): (Instant, Duration),
+        rng: &mut StdRng,
+    ) -> Result<bool, Finding> {
+        let kept = batch.kept(ran);
+        let mut left: Vec<usize> = (first..kept).collect();
+        let mut all = kept == ran as usize;
+        while !left.is_empty() {
+            let back = left.swap_remove(rng.next_u64() as usize % left.len());
+            if may_go_on(self.took, begun.elapsed(), time, rng) {
+                self.compare(batch, back)?;
+            } else {
+                self.is_written(&batch.done(back))?;
+                all = false;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Compares what the operation left after which there were `back` more.
+    fn compare(&mut self, batch: &MessageBatch<'_>, back: usize) -> Result<(), Finding> {
+        let begun = Instant::now();
+        let (done, size) = (batch.done(back), self.size);
+        let message = &self.plain[done.message * size..][..size];
+        let found = match (self.direction, self.algorithm.kind) {
+            (Direction::Decrypt, _) => self.compare_with(&done, (message, done.tag)),
+            (_, Kind::Null) => self.compare_with(&done, (&vec![self.poison; size], done.tag)),
+            _ => {
+                let key = (size, done.message);
+                let known = if batch.counts() { None } else { self.answers.remove(&key) };
+                let answer = known.unwrap_or_else(|| self.answer(&done, message));
+                let found = self.compare_answer(&done, &answer, batch.is_poisoned_whole());
+                if !batch.counts() && size <= KEPT_ANSWER_BYTES {
+                    self.answers.insert(key, answer);
+                }
+                found
+            }
+        };
+        self.took = begun.elapsed();
+        found
+    }
+
+    fn answer(&self, done: &Done<'_>, message: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let writes = self.algorithm.writes_output();
+        let mut output = vec![0; if writes { message.len() } else { 0 }];
+        let mut tag = vec![0; self.algorithm.tag_len];
+        let own = (self.model == Model::Rekey).then(|| Reference::new(self.algorithm, &done.key));
+        own.as_ref().unwrap_or(self.reference).encrypt(
+            &done.nonce,
+            self.aad,
+            message,
+            &mut output,
+            &mut tag,
+        );
+        (output, tag)
+    }
+
+    /// An answer without an output is that of an algorithm that writes none: there the poison stays.
+    fn compare_answer(
+        &self,
+        done: &Done<'_>,
+        (output, tag): &(Vec<u8>, Vec<u8>),
+        poisoned: bool,
+    ) -> Result<(), Finding> {
+        if !output.is_empty() {
+            return self.compare_with(done, (output, tag));
+        }
+        let size = if poisoned { self.size } else { 0 };
+        self.compare_with(done, (&vec![self.poison; size], tag))
+    }
+
+    fn compare_with(&self, done: &Done<'_>, (output, tag): (&[u8], &[u8])) -> Result<(), Finding> {
+        let Done { output: left, from, .. } = *done;
+        let output = output.get(from..).unwrap_or_default();
+        if let Some(at) = output.iter().zip(left).position(|(a, b)| a != b) {
+            return Err(Finding::refused(format!(
+                "timed-output: byte {} of {} that the timed loop left is {:02x}, the reference has {:02x}",
+                from + at,
+                self.size,
+                left[at],
+                output[at]
+            )));
+        }
+        if tag != done.tag {
+            return Err(Finding::refused(
+                "timed-output: the tag that the timed loop left is not the reference's",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether anything was written, without the reference.
+    fn is_written(&self, done: &Done<'_>) -> Result<(), Finding> {
+        let poisoned =
+            |bytes: &[u8]| bytes.len() >= SURE && bytes.iter().all(|b| *b == self.poison);
+        let writes = self.algorithm.writes_output();
+        let edge = done.output.len().min(2 * SURE);
+        let (first, last) = (&done.output[..edge], &done.output[done.output.len() - edge..]);
+        let encrypts = self.direction != Direction::Decrypt;
+        if writes && (poisoned(first) || poisoned(last)) || encrypts && poisoned(done.tag) {
+            return Err(Finding::refused(format!(
+                "timed-output: the {} of {} bytes that the timed loop left is as it was before",
+                if poisoned(done.tag) { "tag of a message" } else { "output" },
+                self.size
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Whether one more fits the time; of what fits in part, by chance as often as it would.
+fn may_go_on(one: Duration, spent: Duration, time: Duration, rng: &mut StdRng) -> bool {
+    let left = time.saturating_sub(spent);
+    let chance = left.as_secs_f64() / one.as_secs_f64().max(1e-9);
+    chance * 2_f64.powi(32) > f64::from(rng.next_u32())
 }
 
 #[cfg(test)]
@@ -291,5 +658,26 @@ mod tests {
             let bits: u32 = tag.iter().zip(&forged).map(|(a, b)| (a ^ b).count_ones()).sum();
             assert_eq!(bits, 1);
         }
+    }
+
+    #[test]
+    fn comparisons_take_the_time_that_there_is_and_no_more() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let us = Duration::from_micros;
+        let mut went = |one, spent, time| {
+            (0..3000).filter(|_| may_go_on(us(one), us(spent), us(time), &mut rng)).count()
+        };
+        assert_eq!(went(10, 0, 30), 3000);
+        assert_eq!(went(10, 30, 30), 0);
+        assert_eq!(went(10, 40, 30), 0);
+        assert_eq!(went(0, 0, 30), 3000);
+        // What fits to a third goes on one time in three.
+        assert!((900..1100).contains(&went(90, 0, 30)));
+    }
+
+    #[test]
+    fn outputs_get_as_long_as_their_batch_took_within_bounds() {
+        let us = Duration::from_micros;
+        assert_eq!([0, 30, 200, 5000].map(|t| time_for(us(t))), [30, 30, 200, 1000].map(us));
     }
 }

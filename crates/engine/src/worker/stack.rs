@@ -1,27 +1,30 @@
-//! The worker's TLS stack: handshakes of each case, held to what was asked, and timed.
+//! The worker's TLS stack: handshakes of each case, records over open connections, primitives; each held to
+//! what was asked, and timed.
 
-use super::power::Power;
-use super::primitives::Primitives;
-use super::records::Lines;
-use super::side_effects::{self, Pulse};
 use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
-use adapters::stacks::{Bench, Connection, Identity, Stack, Ticks, Trouble, connect};
+use crate::worker::checks;
+use crate::worker::checks::Pulse;
+use crate::worker::loading::Power;
+use adapters::stacks::{
+    Bench, Connection, Identity, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
+};
 use base::model::Settling;
 use probe::{Clock, Evictor, around_parts};
 use record::tls::{
-    Case, Facts, Found, Group, HandshakeSample, Kind, Mismatch, Negotiated, StackHello, Subject,
-    Temperature, Unset, Version, Visit,
+    Case, Facts, Found, Group, HandshakeSample, Kind, Mismatch, Negotiated, Primitive,
+    PrimitiveFacts, Protection, RecordFacts, StackHello, Subject, Temperature, Unset, Version,
+    Visit,
 };
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Nanoseconds that a sample should take at least: 10,000 steps of the coarsest clock.
-const SAMPLE_NS: f64 = 100_000.0;
+const HANDSHAKES_NS: f64 = 100_000.0;
 /// Handshakes in a sample at most.
-const MOST_OPS: u32 = 16;
+const MOST_HANDSHAKES: u32 = 16;
 /// How long untimed handshakes go on before a visit's first sample, at least: the visit before was another's.
-const WARM_UP: Duration = Duration::from_micros(200);
+const HANDSHAKES_WARM_UP: Duration = Duration::from_micros(200);
 
 /// How long the core sleeps before each step of a handshake that is not hot: a server that is idle at
 /// a few per cent waits about so long for the network.
@@ -30,14 +33,14 @@ const PAUSE: Duration = Duration::from_micros(100);
 const EVICTED_BYTES: usize = 4 << 20;
 
 /// A loaded stack and its cases.
-pub(super) struct StackBench {
+pub(crate) struct StackBench {
     stack: Box<dyn Stack>,
     confinement: Option<record::Confinement>,
     clock: Clock,
     ticks_per_ns: f64,
     process: u32,
     core_alone: bool,
-    cases: HashMap<Case, Result<Opened, Finding>>,
+    cases: HashMap<Case, Result<OpenCase, Finding>>,
     /// Open connections for records.
     lines: Lines,
     /// Operations that are ready.
@@ -50,29 +53,29 @@ pub(super) struct StackBench {
 }
 
 /// What a visit gave, ...
-pub(super) type Taken = Result<Visited, Finding>;
+pub(crate) type Taken = Result<Visited, Finding>;
 
 /// ... with facts at the first one of its subject in a process.
-pub(super) struct Visited {
+pub(crate) struct Visited {
     /// None where nothing runs before the samples.
-    pub(super) settling: Option<Settling>,
-    pub(super) samples: Vec<HandshakeSample>,
-    pub(super) facts: Option<Found>,
+    pub(crate) settling: Option<Settling>,
+    pub(crate) samples: Vec<HandshakeSample>,
+    pub(crate) facts: Option<Found>,
 }
 
 /// What samples of records and primitives are taken with.
-pub(super) struct Timing<'a> {
-    pub(super) stack: &'a dyn Stack,
-    pub(super) clock: &'a Clock,
-    pub(super) ticks_per_ns: f64,
-    pub(super) process: u32,
+pub(crate) struct Timing<'a> {
+    pub(crate) stack: &'a dyn Stack,
+    pub(crate) clock: &'a Clock,
+    pub(crate) ticks_per_ns: f64,
+    pub(crate) process: u32,
     /// How long the subject runs untimed, at least.
-    pub(super) settle: Duration,
+    pub(crate) settle: Duration,
 }
 
 impl Timing<'_> {
     /// Runs operations untimed, for `least` or as long as asked, until they get no faster; `run` gives their ticks.
-    pub(super) fn settle(
+    pub(crate) fn settle(
         &self,
         least: Duration,
         mut run: impl FnMut(u32) -> Result<u64, Finding>,
@@ -85,7 +88,7 @@ impl Timing<'_> {
 }
 
 /// A case that is ready to be sampled.
-struct Opened {
+struct OpenCase {
     bench: Box<dyn Bench>,
     negotiated: Negotiated,
     /// Handshakes in a hot sample.
@@ -93,11 +96,11 @@ struct Opened {
 }
 
 impl StackBench {
-    pub(super) fn load(hello: &StackHello) -> Result<Self, String> {
+    pub(crate) fn load(hello: &StackHello) -> Result<Self, String> {
         let before = host::loaded_objects();
         let power = Power::give_up_for_stack(hello)?;
         let load = || adapters::stacks::load(&hello.path, hello.crypto.as_deref());
-        let stack = side_effects::watched(|| load().map_err(super::power::why))?;
+        let stack = checks::load_watched(|| load().map_err(crate::worker::loading::why))?;
         let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {
@@ -123,7 +126,7 @@ impl StackBench {
         })
     }
 
-    pub(super) fn ready(&self) -> Ready {
+    pub(crate) fn ready(&self) -> Ready {
         let Identity { name, version, build } = self.stack.identity().unwrap_or_default();
         Ready {
             name,
@@ -144,7 +147,7 @@ impl StackBench {
 
     /// Takes the samples of a visit, which count only if the stack reached for nothing it must not and
     /// left the process as it was.
-    pub(super) fn visit(&mut self, visit: &Visit) -> Vec<VisitResult> {
+    pub(crate) fn visit(&mut self, visit: &Visit) -> Vec<VisitResult> {
         let pulse = Pulse::now();
         let taken = self.sampled(visit);
         let denied = host::confine::take_denied().reason();
@@ -162,7 +165,7 @@ impl StackBench {
     }
 
     /// Waits for a quiet core before visits from now on.
-    pub(super) fn expect(&mut self, quiet: QuietCore) {
+    pub(crate) fn expect(&mut self, quiet: QuietCore) {
         self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
     }
 
@@ -228,7 +231,7 @@ impl StackBench {
         facts
     }
 
-    fn open(&self, case: &Case) -> Result<(Opened, Facts), Finding> {
+    fn open(&self, case: &Case) -> Result<(OpenCase, Facts), Finding> {
         let mut bench = self.stack.open(case).map_err(not_offered)?;
         let mut make = |case: &Case, weigh: bool| {
             connect(&mut *bench, case, &self.clock, weigh, &mut || {}).map_err(not_offered)
@@ -243,7 +246,7 @@ impl StackBench {
         let ns = |ticks: Ticks| (ticks.server + ticks.client) as f64 / self.ticks_per_ns;
         // The first handshake of all takes up to twice as long as others. Where even half of it fills a
         // sample, there is nothing more to find out.
-        let fills = ns(first.ticks) > 2.0 * SAMPLE_NS;
+        let fills = ns(first.ticks) > 2.0 * HANDSHAKES_NS;
         let ns = ns(if fills { first.ticks } else { make(case, false)?.ticks });
         let facts = Facts {
             negotiated: negotiated.clone(),
@@ -256,8 +259,8 @@ impl StackBench {
             server_memory: adapters::stacks::live_bytes().map(|_| weighed.server_memory),
             client_memory: adapters::stacks::live_bytes().map(|_| weighed.client_memory),
         };
-        let ops = ((SAMPLE_NS / ns.max(1.0)).ceil() as u32).clamp(1, MOST_OPS);
-        Ok((Opened { bench, negotiated, ops }, facts))
+        let ops = ((HANDSHAKES_NS / ns.max(1.0)).ceil() as u32).clamp(1, MOST_HANDSHAKES);
+        Ok((OpenCase { bench, negotiated, ops }, facts))
     }
 }
 
@@ -284,7 +287,7 @@ struct Connecting<'a> {
     timing: &'a Timing<'a>,
     case: &'a Case,
     temperature: Temperature,
-    opened: &'a mut Opened,
+    opened: &'a mut OpenCase,
     evictor: &'a mut Evictor,
 }
 
@@ -303,7 +306,7 @@ impl Connecting<'_> {
         let made = |ops| {
             (0..ops).map(|_| self.one().map(|made| made.ticks.server + made.ticks.client)).sum()
         };
-        timing.settle(WARM_UP, made).map(Some)
+        timing.settle(HANDSHAKES_WARM_UP, made).map(Some)
     }
 
     fn sample(&mut self, ops: u32) -> Result<HandshakeSample, Finding> {
@@ -369,12 +372,188 @@ fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
 
 /// Another handshake than was asked for, at the first try: the stack does something else in its place,
 /// unless it contradicts itself.
-pub(super) fn another(mismatch: Mismatch) -> Finding {
+pub(crate) fn another(mismatch: Mismatch) -> Finding {
     let why = mismatch.why;
     if mismatch.contradiction { Finding::refused(why) } else { Finding::unsupported(why) }
 }
 
 /// At the first try every trouble is the stack's way to say that it does not do it.
-pub(super) fn not_offered(trouble: Trouble) -> Finding {
+pub(crate) fn not_offered(trouble: Trouble) -> Finding {
     Finding::unsupported(trouble.to_string())
+}
+// The worker's records: one open connection for each suite and size.
+
+/// Nanoseconds that a sample should take at least.
+const RECORDS_NS: f64 = 100_000.0;
+/// How long untimed batches go on before a visit's first sample, at least.
+const RECORDS_WARM_UP: Duration = Duration::from_micros(100);
+
+/// The connections that are open.
+#[derive(Default)]
+pub(crate) struct Lines(HashMap<(Protection, u32), Result<OpenLine, Finding>>);
+
+struct OpenLine {
+    line: Line,
+    /// Batches of a sample.
+    batches: u32,
+}
+
+impl Lines {
+    /// Takes samples of records.
+    pub(crate) fn sampled(
+        &mut self,
+        timing: &Timing<'_>,
+        protection: Protection,
+        size: u32,
+        samples: u32,
+    ) -> Taken {
+        let mut facts = None;
+        let slot = self.0.entry((protection, size)).or_insert_with(|| {
+            let opened = OpenLine::open(timing, protection, size)?;
+            facts = Some(Found::Records(RecordFacts {
+                negotiated: opened.line.negotiated().clone(),
+                overhead_bytes: opened.line.overhead() as u32,
+            }));
+            Ok(opened)
+        });
+        let opened = slot.as_mut().map_err(|finding| finding.clone())?;
+        let settling = Some(opened.warm_up(timing)?);
+        let samples = (0..samples).map(|_| opened.sample(timing)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Visited { settling, samples, facts })
+    }
+}
+
+impl OpenLine {
+    fn open(timing: &Timing<'_>, protection: Protection, size: u32) -> Result<Self, Finding> {
+        let line = Line::open(timing.stack, protection, size as usize, timing.clock);
+        let mut line = line.map_err(at_first)?;
+        // The first fills caches; the second says how long one takes.
+        line.batch(timing.clock).map_err(later)?;
+        let batch = line.batch(timing.clock).map_err(later)?;
+        let ns = (batch.send + batch.receive) as f64 / timing.ticks_per_ns;
+        let batches = (RECORDS_NS / ns.max(1.0)).ceil().clamp(1.0, 1000.0) as u32;
+        Ok(Self { line, batches })
+    }
+
+    fn warm_up(&mut self, timing: &Timing<'_>) -> Result<Settling, Finding> {
+        let mut one = || {
+            let batch = self.line.batch(timing.clock).map_err(later)?;
+            Ok(batch.send + batch.receive)
+        };
+        timing.settle(RECORDS_WARM_UP, |batches| (0..batches).map(|_| one()).sum())
+    }
+
+    fn sample(&mut self, timing: &Timing<'_>) -> Result<HandshakeSample, Finding> {
+        let Self { line, batches } = self;
+        let (all, around) = around_parts(timing.clock, timing.process, || {
+            (0..*batches).map(|_| line.batch(timing.clock)).collect::<Result<Vec<_>, _>>()
+        });
+        let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
+        sample.server.ops = *batches * line.records();
+        for batch in all.map_err(later)? {
+            sample.server.ticks += batch.send;
+            sample.client_ticks += batch.receive;
+        }
+        Ok(sample)
+    }
+}
+
+/// At the first try, what a stack does not do.
+fn at_first(no: NoLine) -> Finding {
+    match no {
+        NoLine::Trouble(trouble) => not_offered(trouble),
+        NoLine::Mismatch(mismatch) => another(mismatch),
+        NoLine::Wrong(why) => Finding::refused(why),
+    }
+}
+
+/// A connection that worked and does no longer.
+fn later(no: NoLine) -> Finding {
+    match &no {
+        NoLine::Trouble(_) => Finding::failed(no.to_string()),
+        NoLine::Mismatch(_) | NoLine::Wrong(_) => Finding::refused(no.to_string()),
+    }
+}
+// The worker's primitives: one workbench for each operation, whose results are held to be right after
+// every timed batch.
+
+/// Nanoseconds that either part of a sample should take at least: 10,000 steps of the coarsest clock.
+const PART_NS: f64 = 100_000.0;
+/// Operations of a part at most.
+const MOST_PRIMITIVE_OPS: u32 = 4096;
+/// How long untimed operations go on before a visit's first sample, at least.
+const PRIMITIVES_WARM_UP: Duration = Duration::from_micros(200);
+
+/// The workbenches that are open.
+#[derive(Default)]
+pub(crate) struct Primitives(HashMap<Primitive, Result<OpenWorkbench, Finding>>);
+
+struct OpenWorkbench {
+    bench: Box<dyn Workbench>,
+    /// Operations of each part of a sample.
+    ops: u32,
+}
+
+impl Primitives {
+    /// Takes samples of a primitive.
+    pub(crate) fn sampled(
+        &mut self,
+        timing: &Timing<'_>,
+        primitive: Primitive,
+        samples: u32,
+    ) -> Taken {
+        let mut facts = None;
+        let slot = self.0.entry(primitive).or_insert_with(|| {
+            let opened = OpenWorkbench::open(timing, &primitive)?;
+            let checks = opened.bench.checks();
+            facts = Some(Found::Primitive(PrimitiveFacts { checks }));
+            Ok(opened)
+        });
+        let opened = slot.as_mut().map_err(|finding| finding.clone())?;
+        let mut both = || opened.parts(timing).map(|(whole, call)| whole + call);
+        let settling =
+            Some(timing.settle(PRIMITIVES_WARM_UP, |parts| (0..parts).map(|_| both()).sum())?);
+        opened.bench.prove().map_err(wrong)?;
+        let samples = (0..samples).map(|_| opened.sample(timing)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Visited { settling, samples, facts })
+    }
+}
+
+impl OpenWorkbench {
+    fn open(timing: &Timing<'_>, primitive: &Primitive) -> Result<Self, Finding> {
+        let mut bench = timing.stack.primitive(primitive).map_err(not_offered)?;
+        bench.examine().map_err(wrong)?;
+        let mut opened = Self { bench, ops: 1 };
+        // The first fills caches; the second says how long one takes.
+        opened.parts(timing).map_err(|first| Finding::unsupported(first.why))?;
+        let (whole, call) = opened.parts(timing)?;
+        opened.bench.prove().map_err(wrong)?;
+        let ns = |ticks: u64| (ticks as f64 / timing.ticks_per_ns).max(1.0);
+        opened.ops =
+            (PART_NS / ns(whole.min(call))).ceil().clamp(1.0, f64::from(MOST_PRIMITIVE_OPS)) as u32;
+        Ok(opened)
+    }
+
+    /// As many operations whole, and as many calls alone: the ticks of each.
+    fn parts(&mut self, timing: &Timing<'_>) -> Result<(u64, u64), Finding> {
+        let Self { bench, ops, .. } = self;
+        let (whole, of_whole) = timing.clock.part(|| bench.run(Span::Whole, *ops));
+        let (call, of_call) = timing.clock.part(|| bench.run(Span::Call, *ops));
+        whole.and(call).map_err(|t: Trouble| Finding::failed(t.to_string()))?;
+        Ok((of_whole, of_call))
+    }
+
+    fn sample(&mut self, timing: &Timing<'_>) -> Result<HandshakeSample, Finding> {
+        let (parts, around) = around_parts(timing.clock, timing.process, || self.parts(timing));
+        let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
+        sample.server.ops = self.ops;
+        (sample.server.ticks, sample.client_ticks) = parts?;
+        self.bench.prove().map_err(wrong)?;
+        Ok(sample)
+    }
+}
+
+/// A result that is not what it must be.
+fn wrong(why: String) -> Finding {
+    Finding::refused(why)
 }

@@ -1,6 +1,8 @@
-//! Files, TCP ports, abstract sockets and signals, by Landlock (landlock(7), Linux 5.13 and later).
+//! Files, TCP ports, abstract sockets and signals, by Landlock (landlock(7), Linux 5.13 and later); and what
+//! a shared object depends on and asks the loader to look for outside of the system's directories.
 
-use crate::confine::{Needs, Sockets, needed};
+use crate::Dynamic;
+use crate::confine::{Needs, Sockets};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
     RestrictSelfAttr as _, RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreated,
@@ -38,10 +40,10 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
     paths.extend(beside(needs.library));
     paths.insert(needs.library.to_owned());
     for file in needs.files {
-        paths.extend(needed::objects(file));
+        paths.extend(objects_needed(file));
         paths.insert(file.clone());
     }
-    paths.extend(needed::objects(needs.library));
+    paths.extend(objects_needed(needs.library));
     paths.extend(std::env::current_exe());
     rules = allow_all(rules, &paths)?;
     if let Sockets::Made(ports) = needs.sockets {
@@ -185,6 +187,50 @@ fn beside(library: &Path) -> Vec<PathBuf> {
         if modules { path.is_dir() } else { object && path.is_file() }
     };
     entries.flatten().map(|e| e.path()).filter(belongs).collect()
+}
+
+/// As the loader takes them from beneath a directory (ld.so(8), "Hardware capabilities").
+const VARIANTS: [&str; 4] =
+    ["", "glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"];
+
+/// Objects deeper than this one are not looked for: nobody nests so deep.
+const MOST_OBJECTS: usize = 256;
+
+/// The objects that the library and its dependencies name and that lie in directories that they, or
+/// `LD_LIBRARY_PATH`, name. Only files that are ELF objects: nobody is shown another by naming it.
+pub(crate) fn objects_needed(library: &Path) -> BTreeSet<PathBuf> {
+    let searched = crate::library_path();
+    let (mut found, mut open) = (BTreeSet::new(), vec![library.to_owned()]);
+    while let Some(object) = open.pop() {
+        if found.len() > MOST_OBJECTS {
+            break;
+        }
+        for path in dependencies(&object, &searched) {
+            if found.insert(path.clone()) {
+                open.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn dependencies(object: &Path, searched: &[PathBuf]) -> Vec<PathBuf> {
+    let Some(dynamic) = Dynamic::of(object) else { return Vec::new() };
+    let origin = object.parent().unwrap_or(Path::new("/"));
+    let directories: Vec<PathBuf> =
+        dynamic.directories(origin).into_iter().chain(searched.iter().cloned()).collect();
+    let candidates = |name: &String| {
+        let name = crate::expanded(name, origin).unwrap_or_default();
+        let within = |d: &PathBuf| VARIANTS.map(|v| d.join(v).join(&name));
+        // A name with a slash is a path.
+        let paths: Vec<PathBuf> = if name.contains('/') {
+            vec![PathBuf::from(&name)]
+        } else {
+            directories.iter().flat_map(within).collect()
+        };
+        paths
+    };
+    dynamic.needed.iter().flat_map(candidates).filter(|path| crate::is_object(path)).collect()
 }
 
 #[cfg(test)]

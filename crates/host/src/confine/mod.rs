@@ -1,37 +1,33 @@
-//! Least power: what a worker process gives up before it loads a library, and what after.
-//!
-//! `--library` runs code that a user was handed: a shared object's initialisers run while it is loaded,
-//! its functions after that. Neither needs the network, other processes, files to write, or more memory than
-//! the machine has. What can be given up for good is given up before the library is loaded; what loading
-//! needs (to read the library, what it depends on, and the directories of the system's libraries) goes
-//! after that.
-//!
-//! What this kernel lacks is missing and told ([`record::Confinement`]); nothing fails for it. No restriction
-//! costs anything but at system calls, and there is none inside the clock.
-//!
-//! This crate holds `unsafe` code: a signal handler, system calls that no safe wrapper has.
+//! Least power: what a worker process gives up before it loads a library, and what after. `--library` runs
+//! code that a user was handed: a shared object's initialisers run while it is loaded, its functions after
+//! that. Neither needs the network, other processes, files to write, or more memory than the machine has.
+//! What can be given up for good is given up before the library is loaded; what loading needs (to read the
+//! library, what it depends on, and the directories of the system's libraries) goes after that. What this
+//! kernel lacks is missing and told ([`record::Confinement`]); nothing fails for it. No restriction costs
+//! anything but at system calls, and there is none inside the clock. It holds `unsafe` code: a signal
+//! handler, system calls that no safe wrapper has. Here: the order of it, limits of resources, privileges,
+//! what is left out for somebody who looks into a library that needs more, and the process of a language's
+//! runtime.
 
-mod calls;
 mod denied;
 mod files;
-mod filter;
-mod fork;
-mod left_out;
-mod limits;
-mod names;
-mod needed;
-mod privileges;
-mod runtime;
+mod seccomp;
 
 pub use denied::{Denied, hostile_so_far, take_denied};
-pub use fork::{Forked, end_with_parent, fork, leave};
-pub use privileges::close_inherited;
-pub use runtime::runtime;
-
-use left_out::{LeftOut, Part};
 use record::{Confinement, Restriction};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
+};
+use seccomp::Rule;
+pub use seccomp::{Forked, end_with_parent, fork, leave};
 use std::fs::File;
+use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use strum::VariantArray as _;
 
 /// What a worker keeps while it loads a library.
 #[derive(Debug)]
@@ -74,10 +70,10 @@ pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
     let mut facts = Confinement { switched_off: left_out.reason(), ..Confinement::default() };
     let store_bypass = store_bypass();
     if wanted(Part::Limits) {
-        add(&mut facts, "limits", limits::lower());
+        add(&mut facts, "limits", lower_limits());
     }
     if wanted(Part::Capabilities) {
-        add(&mut facts, "no-new-privileges", privileges::no_new());
+        add(&mut facts, "no-new-privileges", no_new_privileges());
     }
     let mut paths_limited = false;
     if wanted(Part::Landlock) {
@@ -86,13 +82,13 @@ pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
         add(&mut facts, "landlock", outcome);
     }
     if wanted(Part::Capabilities) {
-        add(&mut facts, "capabilities", privileges::drop_capabilities(paths_limited));
+        add(&mut facts, "capabilities", drop_capabilities(paths_limited));
     }
     if wanted(Part::Seccomp) {
         add(
             &mut facts,
             "seccomp",
-            denied::install().and_then(|()| filter::while_loading(needs.sockets)),
+            denied::install().and_then(|()| seccomp::while_loading(needs.sockets)),
         );
     }
     Ok(Confined { facts, store_bypass })
@@ -110,7 +106,7 @@ impl Confined {
             files::only_what_was_loaded(objects)?;
         }
         if in_force("seccomp") {
-            filter::after_loading()?;
+            seccomp::after_loading()?;
         }
         let now = store_bypass();
         if now != self.store_bypass {
@@ -156,4 +152,246 @@ fn store_bypass() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("Speculation_Store_Bypass:"))?;
     Some(line.trim().to_owned())
+}
+
+/// `off`, or a list of what to leave out: `landlock,seccomp`.
+const VARIABLE: &str = "CIPHERMARK_CONFINEMENT";
+
+/// What can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub(crate) enum Part {
+    Limits,
+    Capabilities,
+    Landlock,
+    Seccomp,
+}
+
+/// What is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut(Vec<Part>);
+
+impl LeftOut {
+    pub(crate) fn from_environment() -> Result<Self, String> {
+        let value = std::env::var_os(VARIABLE).unwrap_or_default();
+        Self::parse(&value.to_string_lossy())
+    }
+
+    fn parse(value: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        for word in value.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            match (word, word.parse()) {
+                ("on", _) => {}
+                ("off", _) => parts.extend(Part::VARIANTS),
+                (_, Ok(part)) => parts.push(part),
+                (_, Err(_)) => {
+                    return Err(format!(
+                        "{VARIABLE} is '{value}': it takes on, off, or a list of what to leave out: limits, capabilities, landlock, seccomp"
+                    ));
+                }
+            }
+        }
+        Ok(Self(parts))
+    }
+
+    pub(crate) fn has(&self, part: Part) -> bool {
+        self.0.contains(&part)
+    }
+
+    /// Who asked for less, if anybody did.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let out = Part::VARIANTS.iter().filter(|part| self.has(**part));
+        let names: Vec<&str> = out.map(Into::into).collect();
+        (!names.is_empty()).then(|| format!("{} left out by {VARIABLE}", names.join(", ")))
+    }
+}
+// Limits of resources: no core file, no file that grows without end, no more memory than the machine can
+// give, and the first to go when memory runs out.
+
+/// A library that writes without end to the descriptors that it has must not fill the disk: standard error
+/// is a file.
+const FILE_BYTES: u64 = 64 << 20;
+
+/// Descriptors. The most that a worker has are two for each algorithm that it samples.
+const DESCRIPTORS: u64 = 1024;
+
+/// The C library sets address space aside for each thread that allocates (two times 64 MiB) and for its
+/// stack, which is not memory yet.
+const ADDRESSES_PER_CPU: u64 = 256 << 20;
+
+pub(crate) fn lower_limits() -> Result<String, String> {
+    let memory = half_of_memory();
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let mut failed = Vec::new();
+    let mut limit = |name: &str, resource, most| {
+        if let Err(e) = lower_to(resource, most) {
+            failed.push(format!("{name}: {e}"));
+        }
+    };
+    limit("core files", Resource::Core, 0);
+    limit("size of files", Resource::Fsize, FILE_BYTES);
+    limit("descriptors", Resource::Nofile, DESCRIPTORS);
+    limit("memory", Resource::Data, memory);
+    limit("address space", Resource::As, memory.saturating_add(cpus * ADDRESSES_PER_CPU));
+    if let Err(e) = std::fs::write("/proc/self/oom_score_adj", "1000") {
+        failed.push(format!("first to go when memory runs out: {e}"));
+    }
+    if !failed.is_empty() {
+        return Err(failed.join("; "));
+    }
+    Ok(format!(
+        "no core file, files to {} MiB, {DESCRIPTORS} descriptors, {} MiB of memory, first to go when memory runs out",
+        FILE_BYTES >> 20,
+        memory >> 20
+    ))
+}
+
+/// Lowers both limits; one that is lower already stays.
+fn lower_to(resource: Resource, most: u64) -> rustix::io::Result<()> {
+    let now = getrlimit(resource);
+    let lower = |limit: Option<u64>| Some(limit.map_or(most, |l| l.min(most)));
+    setrlimit(resource, Rlimit { current: lower(now.current), maximum: lower(now.maximum) })
+}
+
+/// Half of the machine's memory: more than any case takes, and what a library that asks for all of it
+/// leaves to everybody else.
+fn half_of_memory() -> u64 {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit)) / 2
+}
+// Privileges and open descriptors.
+
+/// No program that the process could execute gets privileges that it has not, and an unprivileged process
+/// may set filters (prctl(2), `PR_SET_NO_NEW_PRIVS`).
+pub(crate) fn no_new_privileges() -> Result<String, String> {
+    set_no_new_privs(true).map_err(|e| e.to_string())?;
+    Ok("none by executing a program".to_owned())
+}
+
+/// Gives capabilities up for good: of this thread, and of those that it starts.
+///
+/// The superuser keeps one where the paths that can be read are limited by other means: to read what it
+/// could read before, for the library may lie in another user's private directory, and its symbols are
+/// read there later too.
+pub(crate) fn drop_capabilities(paths_limited: bool) -> Result<String, String> {
+    let had = capabilities(None).map_err(|e| e.to_string())?;
+    let kept = if paths_limited { CapabilitySet::DAC_READ_SEARCH } else { CapabilitySet::empty() };
+    let kept = kept & had.effective;
+    if had.effective.contains(CapabilitySet::SETPCAP) {
+        for number in 0..64 {
+            // Numbers that this kernel does not know are refused; there is nothing to drop.
+            let _ =
+                remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+        }
+    }
+    // Kernels before 4.3 have none.
+    let _ = clear_ambient_capability_set();
+    let sets =
+        CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    set_capabilities(None, sets).map_err(|e| e.to_string())?;
+    let nothing_but = if kept.is_empty() { "none" } else { "none but to read the files below" };
+    Ok(nothing_but.to_owned())
+}
+
+/// Closes every descriptor but the three standard ones and `kept`: the scheduler opens its own files so that
+/// no worker inherits them, and whoever started the scheduler may not have.
+///
+/// Only for a process that has opened nothing else yet.
+pub fn close_inherited(kept: BorrowedFd<'_>) {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+    let names = entries.flatten().map(|e| e.file_name());
+    // All at once: the directory itself is open while it is read.
+    let open: Vec<RawFd> = names.filter_map(|n| n.to_str()?.parse().ok()).collect();
+    for descriptor in open.into_iter().filter(|d| *d > 2 && *d != kept.as_raw_fd()) {
+        // SAFETY: the caller vouches that nobody in this process owns it. The directory's own is closed
+        // already, which is an error that harms nothing.
+        unsafe { libc::close(descriptor) };
+    }
+}
+
+/// Sockets, and reaching into other processes.
+#[rustfmt::skip]
+const DENIED_TO_RUNTIMES: [i64; 15] = [
+    libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept,
+    libc::SYS_accept4, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_ptrace,
+    libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd, libc::SYS_bpf, libc::SYS_io_uring_setup,
+];
+
+/// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the
+/// thread that starts it.
+///
+/// # Errors
+/// When the environment variable `CIPHERMARK_CONFINEMENT` says what it cannot.
+pub fn runtime(command: &mut Command, writes: Option<&Path>) -> Result<Confinement, String> {
+    let left_out = LeftOut::from_environment()?;
+    let wanted = |part| !left_out.has(part);
+    let mut facts = Confinement { switched_off: left_out.reason(), ..Confinement::default() };
+    let rules = if wanted(Part::Landlock) { Some(files::nothing_to_write(writes)) } else { None };
+    let program =
+        if wanted(Part::Seccomp) { Some(seccomp::denying(denied_to_runtimes())) } else { None };
+    let (ready_rules, described) = halves(rules);
+    if let Some(outcome) = described {
+        add(&mut facts, "landlock", outcome);
+    }
+    let (ready_program, described) = halves(program);
+    if let Some(outcome) = described {
+        add(&mut facts, "seccomp", outcome);
+    }
+    let mut ready_rules = ready_rules;
+    let confine = move || {
+        let failed = std::io::Error::other;
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        no_new_privileges().map_err(failed)?;
+        if let Some(rules) = ready_rules.take() {
+            files::enforce_rules(rules).map_err(failed)?;
+        }
+        ready_program
+            .as_ref()
+            .map_or(Ok(()), |program| seccomp::set_filter(program).map_err(failed))
+    };
+    // SAFETY: between fork and exec the closure makes system calls with what was made before; the worker has one thread,
+    // so that no other holds a lock of the heap.
+    unsafe { command.pre_exec(confine) };
+    Ok(facts)
+}
+
+/// What is to be applied, and how the record tells it.
+fn halves<T>(
+    made: Option<Result<(T, String), String>>,
+) -> (Option<T>, Option<Result<String, String>>) {
+    match made {
+        None => (None, None),
+        Some(Ok((ready, told))) => (Some(ready), Some(Ok(told))),
+        Some(Err(why)) => (None, Some(Err(why))),
+    }
+}
+
+fn denied_to_runtimes() -> Vec<Rule> {
+    DENIED_TO_RUNTIMES.iter().map(|call| Rule { call: *call, conditions: Vec::new() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_given_up_unless_a_word_says_otherwise() {
+        let left_out = |value| LeftOut::parse(value).unwrap();
+        assert_eq!((left_out(""), left_out("on").reason()), (LeftOut::default(), None));
+        let less = left_out("seccomp, landlock");
+        assert!(less.has(Part::Landlock) && less.has(Part::Seccomp));
+        assert!(!less.has(Part::Limits) && !less.has(Part::Capabilities));
+        assert!(less.reason().unwrap().starts_with("landlock, seccomp left out by"));
+        assert!(left_out("off").has(Part::Limits));
+    }
+
+    #[test]
+    fn an_unknown_word_is_quoted_and_not_taken_for_everything() {
+        let why = LeftOut::parse("none").unwrap_err();
+        assert!(
+            why.contains("CIPHERMARK_CONFINEMENT is 'none'") && why.contains("seccomp"),
+            "{why}"
+        );
+    }
 }

@@ -1,10 +1,9 @@
-//! What a tier of aarch64 leaves of what the kernel and the ID registers say of the CPU (docs/METHOD.md, Tiers).
-//! Pure: numbers in, numbers out.
-//!
-//! Bits of AT_HWCAP are those of Linux's `asm/hwcap.h`, fields of registers those of the Arm ARM, D24.2.
+//! What a tier of aarch64 leaves of what the kernel and the ID registers say of the CPU (docs/METHOD.md,
+//! Tiers). Pure: numbers in, numbers out. Bits of AT_HWCAP are those of Linux's `asm/hwcap.h`, fields of
+//! registers those of the Arm ARM, D24.2.
 
-use base::model::Feature::{self, *};
-use base::model::{Features, Tier};
+use base::model::Feature::*;
+use base::model::{Feature, Features, Tier};
 
 /// The kernel's words on the CPU in the vector that it hands to every program (getauxval(3)).
 pub const WORDS: [u64; 4] = [HWCAP, HWCAP2, HWCAP3, HWCAP4];

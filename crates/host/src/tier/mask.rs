@@ -1,11 +1,10 @@
 //! What a tier answers to CPUID: the CPU's own answer without the features that the tier hides
-//! (docs/METHOD.md, Tiers). Pure: registers in, registers out.
-//!
-//! Bits are those of the Intel SDM volume 2A, CPUID, and the AMD APM volume 3, appendix E; VIA's are those of the
-//! PadLock Programming Guide, section 2.2.
+//! (docs/METHOD.md, Tiers). Pure: registers in, registers out. Bits are those of the Intel SDM volume 2A,
+//! CPUID, and the AMD APM volume 3, appendix E; VIA's are those of the PadLock Programming Guide, section
+//! 2.2.
 
-use base::model::Feature::{self, *};
-use base::model::{Features, Tier};
+use base::model::Feature::*;
+use base::model::{Feature, Features, Tier};
 use strum::IntoEnumIterator as _;
 
 /// What CPUID leaves in the registers.

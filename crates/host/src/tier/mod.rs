@@ -1,46 +1,41 @@
-//! Tiers: which CPU instructions a library may see, applied to the process that loads it
-//! (docs/METHOD.md, Tiers).
-//!
-//! x86-64: [`mask`] says what CPUID is to answer, a signal handler says it. CPUID faults where CPU and kernel have that,
-//! else in a copy of the library; some libraries have a switch of their own.
-//!
-//! aarch64: [`hwcap`] says what the kernel is to have said of the CPU; the process changes that in its own memory before
-//! it loads the library. Reads of ID registers fault in a copy of the library, and a signal handler answers.
-//!
-//! This crate holds `unsafe` code: a signal handler, CPUID, the process's own start-up vector, the dynamic loader.
-
-mod closure;
-mod copy;
-mod environment;
-pub mod hwcap;
-mod image;
-pub mod mask;
-mod pages;
-mod plan;
-mod rewrite;
+//! Tiers: which CPU instructions a library may see, applied to the process that loads it (docs/METHOD.md,
+//! Tiers). x86-64: [`mask`] says what CPUID is to answer, a signal handler says it. CPUID faults where CPU
+//! and kernel have that, else in a copy of the library; some libraries have a switch of their own. aarch64:
+//! [`hwcap`] says what the kernel is to have said of the CPU; the process changes that in its own memory
+//! before it loads the library. Reads of ID registers fault in a copy of the library, and a signal handler
+//! answers. It holds `unsafe` code: a signal handler, CPUID, the process's own start-up vector, the dynamic
+//! loader. Here: the mechanisms, the plan for a library and what became of it, and the C library, which
+//! follows the tier by itself by `GLIBC_TUNABLES`: its own memory functions are chosen before any code of
+//! ours runs.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod copy;
+pub mod hwcap;
+pub mod mask;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod other;
+mod rewrite;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use other as arch;
-#[cfg(target_arch = "x86_64")]
-use x86_64 as arch;
-
 #[cfg(target_arch = "x86_64")]
 pub use arch::read_object;
 pub use arch::{answered, apply, hide, machine};
-pub use copy::copied_name;
-pub use environment::environment;
-pub use pages::give_own_pages;
-pub use plan::{Applied, Copies, Object, Plan};
+use base::model::Feature::*;
+use base::model::{Feature, Tier};
+pub use copy::{copied_name, give_own_pages};
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use other as arch;
 pub use rewrite::prepare;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as arch;
 
 /// How a tier is applied. In the order in which they are tried: the first changes no byte of the
 /// library, the last has the library's own word for it.
@@ -91,3 +86,122 @@ impl Mechanism {
 }
 
 const VARIABLE: &str = "CIPHERMARK_TIER_MECHANISM";
+
+/// A file to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// The file itself.
+    pub original: PathBuf,
+    /// What to load: the copy, or the file itself where nothing in it has to be another.
+    pub load: PathBuf,
+    /// CPUID instructions in it; on aarch64, places that ask what the CPU has: reads of ID registers, calls of
+    /// getauxval(3), names of files of the kernel's that say it.
+    pub cpuid_instructions: u64,
+}
+
+/// A library as it is to be loaded at a tier. The copies it speaks of belong to the process that
+/// made them, and are there as long as [`Copies`] is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// In this order, the library last.
+    pub objects: Vec<Object>,
+    /// The CPU features that the code needs (as iced-x86 names them), each with the number of
+    /// instructions; only of a library without any CPUID instruction.
+    pub features: BTreeMap<String, usize>,
+}
+
+impl Plan {
+    /// CPUID instructions in the library and in what it loads.
+    #[must_use]
+    pub fn cpuid_instructions(&self) -> u64 {
+        self.objects.iter().map(|o| o.cpuid_instructions).sum()
+    }
+}
+
+/// A library's plan with the copies that it speaks of.
+#[derive(Debug)]
+pub struct Copies {
+    /// The plan, which other processes of the same user can follow too.
+    pub plan: Plan,
+    pub(crate) _files: Vec<File>,
+}
+
+/// How a tier was applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// The tier.
+    pub tier: Tier,
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// What to load in the place of the library's file.
+    pub load: PathBuf,
+    /// The files of which copies were loaded.
+    pub originals: Vec<PathBuf>,
+    /// CPUID instructions in the library and in what it loads; `None` where they were not looked
+    /// for.
+    pub cpuid_instructions: Option<u64>,
+    /// CPUID instructions answered before the library was loaded: those of the self-test.
+    pub answered_before: u64,
+    /// What proved it.
+    pub proof: String,
+    /// What is to be known of it.
+    pub note: Option<String>,
+}
+
+/// Features by the names of `glibc.cpu.hwcaps` (glibc manual, "Hardware Capability Tunables"), with
+/// the spelling up to glibc 2.32 where it differs; names that a version does not know are ignored.
+#[rustfmt::skip]
+const TUNABLES: &[(Feature, &[&str])] = &[
+    (Avx512, &[
+        "AVX512F", "AVX512CD", "AVX512ER", "AVX512PF", "AVX512VL", "AVX512DQ", "AVX512BW",
+        "AVX512F_Usable", "AVX512DQ_Usable", "Prefer_No_VZEROUPPER",
+    ]),
+    (Sse3, &["SSE3"]),
+    (Ssse3, &["SSSE3", "Fast_Copy_Backward", "Fast_Unaligned_Copy"]),
+    (Sse41, &["SSE4_1"]),
+    (Sse42, &["SSE4_2"]),
+    (Avx, &["AVX", "AVX_Usable", "AVX_Fast_Unaligned_Load"]),
+    (Avx2, &["AVX2", "AVX2_Usable"]),
+    (Fma, &["FMA", "FMA_Usable"]),
+    (Other, &["FMA4", "FMA4_Usable"]),
+    (Bmi1, &["BMI1"]),
+    (Bmi2, &["BMI2"]),
+    (Lzcnt, &["LZCNT"]),
+    (Movbe, &["MOVBE"]),
+    (Popcnt, &["POPCNT"]),
+];
+
+/// Variables for a process at a tier, beside those that it inherits.
+#[must_use]
+pub fn environment(tier: Tier) -> Vec<(&'static str, String)> {
+    let hidden = TUNABLES.iter().filter(|(feature, _)| !tier.shows(*feature));
+    let list: Vec<String> =
+        hidden.flat_map(|(_, names)| *names).map(|name| format!("-{name}")).collect();
+    // glibc for aarch64 has no such setting: its memory functions stay what they are.
+    if cfg!(target_arch = "aarch64") || list.is_empty() {
+        return Vec::new();
+    }
+    let ours = format!("glibc.cpu.hwcaps={}", list.join(","));
+    // Of two settings of one tunable the last one counts.
+    let inherited = std::env::var("GLIBC_TUNABLES").ok().filter(|v| !v.is_empty());
+    let value = inherited.map_or_else(|| ours.clone(), |before| format!("{before}:{ours}"));
+    vec![("GLIBC_TUNABLES", value)]
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_c_library_keeps_avx2_where_the_tier_shows_it() {
+        let value = |tier| environment(tier).pop().map(|(_, value)| value).unwrap_or_default();
+        assert_eq!(value(Tier::Native), "");
+        assert!(value(Tier::Noaes).contains("-AVX512VL") && !value(Tier::Noaes).contains("-AVX2"));
+        assert!(
+            value(Tier::Baseline).contains("-AVX2,") && value(Tier::Baseline).contains("-SSSE3")
+        );
+        assert!(!value(Tier::Baseline).contains("SSE2,"));
+        let bridge = value(Tier::Sandybridge);
+        assert!(bridge.contains("-AVX2,") && !bridge.contains("-AVX,"), "{bridge}");
+    }
+}

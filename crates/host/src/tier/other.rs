@@ -1,7 +1,6 @@
 //! Where there is no CPUID: nothing but `native` can be had.
 
-use crate::tier::image::Image;
-use crate::tier::rewrite::Questions;
+use crate::tier::rewrite::{Image, Questions};
 use crate::tier::{Applied, Mechanism, Plan};
 use base::model::Tier;
 use std::collections::BTreeMap;

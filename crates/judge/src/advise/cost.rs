@@ -1,21 +1,16 @@
-//! What schemes cost, from a record's measurements.
+//! What schemes cost, from a record of a survey or of a page store: measured whole, or put together from
+//! parts and what joining them takes.
 
-mod gaps;
-mod join;
-mod pages;
 mod parts;
 
-use crate::advise::data::Data;
-use crate::advise::evidence::Evidence;
-use crate::advise::question::Question;
-use crate::advise::schemes::{Scheme, takes};
+use crate::advise::data::{Data, Scheme, takes};
+use crate::advise::question::{Evidence, Question};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
-pub(crate) use gaps::Gap;
-use join::Joins;
-use pages::Pages;
+pub(crate) use parts::Gap;
 use parts::{Part, Parts};
-use record::{LeakVerdict, Leaks, LibraryId};
+use record::at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
+use record::{LeakVerdict, Leaks, LibraryId, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -194,7 +189,7 @@ impl Costs {
                     let (prices, gaps) = match s.rekeyed {
                         Some(of) => {
                             let gaps =
-                                gaps::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
+                                parts::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
                             (derived(s, rekeyed.prices(of.name), model), gaps)
                         }
                         None => (
@@ -218,12 +213,12 @@ impl Costs {
                         prices: derived(s, Ok(rekeyed.priced(of)), model),
                         gaps: match model {
                             Model::Rekey => Vec::new(),
-                            _ => gaps::of_derived(of, &rekeyed, &parts),
+                            _ => parts::gaps_of_derived(of, &rekeyed, &parts),
                         },
                     },
                     None => Known {
                         prices: prices(s, &parts, &joins, size),
-                        gaps: gaps::of_survey(s, &parts, size),
+                        gaps: parts::gaps_of_survey(s, &parts, size),
                     },
                 })
             }
@@ -327,4 +322,329 @@ fn composed(ciphers: &[Price], checks: &[Price], check: &Algorithm) -> Vec<Price
         all.extend(from.into_iter().map(|check| cipher.clone().with(check)));
     }
     all
+}
+// Prices from a record of pages: what each scheme took on the pages of a real store.
+
+/// Media by how well they tell what the scheme itself costs; one serves for all schemes.
+const MEDIA: [Medium; 4] = [Medium::Sequential, Medium::Random, Medium::Cache, Medium::Direct];
+
+/// What of a record one question is about.
+struct Pages<'a> {
+    record: &'a PagesRecord,
+    /// Cells with a number, with keys used as asked, by one thread.
+    cells: Vec<&'a Cell>,
+    keying: Keying,
+    medium: Option<Medium>,
+}
+
+impl<'a> Pages<'a> {
+    pub fn of(record: &'a PagesRecord, model: Model) -> Self {
+        let keying = if model == Model::Rekey { Keying::PerPage } else { Keying::Reused };
+        let has = |c: &&Cell| c.state == State::Measured && c.threads == 1 && c.crypto_ns.is_some();
+        let cells: Vec<&Cell> = record.cells.iter().filter(has).collect();
+        let of = |medium: &Medium, direction: Direction| {
+            cells.iter().any(|c| (c.medium, c.keying, c.direction) == (*medium, keying, direction))
+        };
+        let both = |m: &Medium| of(m, Direction::Encrypt) && of(m, Direction::Decrypt);
+        let medium = MEDIA.into_iter().find(both);
+        Self { record, cells, keying, medium }
+    }
+
+    /// The prices of a scheme, in the order of the record's libraries; or why there are none.
+    pub fn prices(&self, scheme: &str) -> Result<Vec<Price>, String> {
+        let libraries = 0..self.record.libraries.len();
+        let all: Vec<Price> = libraries.filter_map(|library| self.price(scheme, library)).collect();
+        if all.is_empty() { Err(self.why_not(scheme)) } else { Ok(all) }
+    }
+
+    fn price(&self, scheme: &str, library: usize) -> Option<Price> {
+        if !self.is_proven(scheme, library) {
+            return None;
+        }
+        let cell = |direction| self.cell(scheme, library, self.medium?, direction, self.keying);
+        let (write, read) = (cell(Direction::Encrypt)?, cell(Direction::Decrypt)?);
+        let p99 = |c: &Cell| c.crypto_tails.map(|t| t.p99 / 1e3);
+        Some(Price {
+            libraries: vec![self.record.libraries[library].identity()],
+            algorithms: vec![scheme.to_owned()],
+            how: How::Store,
+            join_ns: None,
+            between_sizes: false,
+            write_ns: interval(write.crypto_ns?),
+            read_ns: interval(read.crypto_ns?),
+            write_cycles: None,
+            read_cycles: None,
+            p99_us: p99(write).zip(p99(read)).map(|(w, r)| w.max(r)),
+            line: None,
+            leaks: None,
+            in_store: self.in_store(scheme, library),
+        })
+    }
+
+    fn cell(
+        &self,
+        scheme: &str,
+        library: usize,
+        medium: Medium,
+        direction: Direction,
+        keying: Keying,
+    ) -> Option<&'a Cell> {
+        let it = |c: &&&Cell| {
+            (c.library, c.scheme.as_str()) == (library, scheme)
+                && (c.medium, c.keying, c.direction) == (medium, keying, direction)
+        };
+        self.cells.iter().find(it).copied()
+    }
+
+    /// Every page went through it and back, and no probe of tampering came out otherwise than expected.
+    fn is_proven(&self, scheme: &str, library: usize) -> bool {
+        let pair = (library, scheme);
+        let verified = |v: &record::at_rest::Verified| {
+            (v.library, v.scheme.as_str()) == pair && v.state == State::Measured
+        };
+        let odd =
+            |p: &record::at_rest::Probed| (p.library, p.scheme.as_str()) == pair && !p.as_expected;
+        self.record.verified.iter().any(verified) && !self.record.probes.iter().any(odd)
+    }
+
+    /// What the scheme takes beside a read from a file, or a write to one.
+    fn in_store(&self, scheme: &str, library: usize) -> Vec<InStore> {
+        let ways = [
+            (Medium::Cache, Direction::Decrypt),
+            (Medium::Direct, Direction::Decrypt),
+            (Medium::Log, Direction::Encrypt),
+        ];
+        let of = |(medium, direction): (Medium, Direction)| {
+            let with = |keying| self.cell(scheme, library, medium, direction, keying);
+            let cell = with(self.keying).or_else(|| with(Keying::Reused))?;
+            let (crypto, io) = (cell.crypto_ns?.median, cell.io_ns?.median);
+            Some(InStore {
+                medium: medium.name().to_owned(),
+                direction,
+                scheme_ns: crypto,
+                io_ns: io,
+                share: if crypto + io > 0.0 { crypto / (crypto + io) } else { 0.0 },
+            })
+        };
+        ways.into_iter().filter_map(of).collect()
+    }
+
+    /// The libraries in which a scheme was not verified or timed whole, for want of time.
+    pub fn lacking(&self, scheme: &str) -> Vec<Gap> {
+        let one = |library: usize| {
+            let of_it = |v: &&record::at_rest::Verified| {
+                (v.library, v.scheme.as_str()) == (library, scheme)
+            };
+            let verified = self.record.verified.iter().find(of_it)?;
+            let why = match verified.is_left_out() {
+                true => "the record's time was over before it was verified",
+                false => "not all of it was timed",
+            };
+            let may_be = verified.is_left_out() || self.is_proven(scheme, library);
+            (may_be && self.price(scheme, library).is_none()).then(|| Gap {
+                libraries: vec![self.record.libraries[library].identity()],
+                algorithms: Vec::new(),
+                at_least_ns: self.at_least_ns(scheme, library),
+                why: why.to_owned(),
+            })
+        };
+        (0..self.record.libraries.len()).filter_map(one).collect()
+    }
+
+    fn at_least_ns(&self, scheme: &str, library: usize) -> (f64, f64) {
+        let of = |direction| {
+            let cell = self.cell(scheme, library, self.medium?, direction, self.keying)?;
+            cell.crypto_ns.map(|ns| ns.low.unwrap_or(ns.median))
+        };
+        (of(Direction::Encrypt).unwrap_or(0.0), of(Direction::Decrypt).unwrap_or(0.0))
+    }
+
+    fn why_not(&self, scheme: &str) -> String {
+        let name = |library: usize| self.record.libraries[library].name.clone();
+        let odd = self.record.probes.iter().find(|p| p.scheme == scheme && !p.as_expected);
+        if let Some(odd) = odd {
+            let library = name(odd.library);
+            return format!("in {library} a probe of tampering came out otherwise than expected");
+        }
+        let of_it: Vec<_> = self.record.verified.iter().filter(|v| v.scheme == scheme).collect();
+        for state in [State::Refused, State::Failed] {
+            if let Some(v) = of_it.iter().find(|v| v.state == state && !v.is_left_out()) {
+                let why = v.reason.clone().unwrap_or_default();
+                return format!("{} in {}: {why}", state.name(), name(v.library));
+            }
+        }
+        if of_it.iter().any(|v| v.is_left_out()) {
+            return "the record's time was over before it was verified".to_owned();
+        }
+        if of_it.iter().any(|v| v.state == State::Measured) {
+            return "no time was taken of it in memory or in a file, in both directions".to_owned();
+        }
+        if of_it.is_empty() {
+            return "the record of pages did not ask for it".to_owned();
+        }
+        "no library of the record offers it for pages".to_owned()
+    }
+}
+
+/// Without an interval the median stands for itself.
+fn interval(range: NsRange) -> Interval {
+    let NsRange { median, low, high } = range;
+    Interval { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
+}
+// What joining a cipher and a check costs beside the two: a second call, a tag that is stored or
+// compared. Sums of parts that were measured apart leave it out, so that a scheme without a figure of
+// its own would win against one whose figure has it all.
+
+/// What was seen of one scheme that a library has both whole and in parts.
+struct Seen {
+    library: LibraryId,
+    cipher: &'static str,
+    check: Kind,
+    write: Interval,
+    read: Interval,
+}
+
+/// The differences between wholes and the sums of their parts, in a record.
+struct Joins {
+    seen: Vec<Seen>,
+}
+
+impl Joins {
+    pub fn of(schemes: &[Scheme], parts: &Parts<'_>) -> Self {
+        Self { seen: schemes.iter().flat_map(|s| differences(s, parts)).collect() }
+    }
+
+    /// The sum with what joins it: as this library joins this cipher, else any cipher, else as the
+    /// libraries of the record do, to a check of the same kind. Where the record has no whole, as it is, with much doubt.
+    pub fn joined(&self, mut sum: Price, cipher: &Algorithm, check: &Algorithm) -> Price {
+        let Some(library) = sum.libraries.first() else { return sum };
+        let same_check = |s: &&Seen| s.check == check.kind;
+        let own = |s: &&Seen| same_check(s) && s.library == *library;
+        let closest: [Vec<&Seen>; 3] = [
+            self.seen.iter().filter(|s| own(s) && s.cipher == cipher.name).collect(),
+            self.seen.iter().filter(own).collect(),
+            self.seen.iter().filter(same_check).collect(),
+        ];
+        let Some(seen) = closest.iter().find(|all| !all.is_empty()) else {
+            sum.write_ns.high *= MOST_TIMES;
+            sum.read_ns.high *= MOST_TIMES;
+            return sum;
+        };
+        let (write, read) = (middle(seen, |s| s.write), middle(seen, |s| s.read));
+        sum.join_ns = Some(f64::midpoint(write.median, read.median));
+        sum.write_ns = sum.write_ns.with(write, |a, b| a + b);
+        sum.read_ns = sum.read_ns.with(read, |a, b| a + b);
+        // At this size: whether it grows with the size is not known.
+        sum.line = sum.line.zip(sum.join_ns).map(|((a, b), join)| (a + join, b));
+        sum
+    }
+}
+
+/// A scheme's whole less its parts, in each library that has all three.
+fn differences(scheme: &Scheme, parts: &Parts<'_>) -> Vec<Seen> {
+    let ([cipher, check], Some(whole)) = (&scheme.composed[..], scheme.measured.first()) else {
+        return Vec::new();
+    };
+    let sums = composed(&parts.priced(cipher), &parts.priced(check), check);
+    let difference = |whole: Price| {
+        let own = sums.iter().filter(|s| s.libraries.first() == whole.libraries.first());
+        let sum = own.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median))?;
+        Some(Seen {
+            library: whole.libraries.first()?.clone(),
+            cipher: cipher.name,
+            check: check.kind,
+            write: whole.write_ns.independent(sum.write_ns, |whole, sum| whole - sum),
+            read: whole.read_ns.independent(sum.read_ns, |whole, sum| whole - sum),
+        })
+    };
+    parts.priced(whole).into_iter().filter_map(difference).collect()
+}
+
+/// How many times the sum of its parts a whole takes at the most, where none was seen: policy.
+const MOST_TIMES: f64 = 2.0;
+
+/// The median one, with all that were seen as its doubt. Below nothing is noise: no call is cheaper for coming with
+/// another.
+fn middle(seen: &[&Seen], of: fn(&Seen) -> Interval) -> Interval {
+    let mut all: Vec<Interval> = seen.iter().map(|s| of(s)).collect();
+    all.sort_by(|a, b| a.median.total_cmp(&b.median));
+    let low = all.iter().map(|s| s.low).fold(f64::INFINITY, f64::min);
+    let high = all.iter().map(|s| s.high).fold(0.0, f64::max);
+    let median = all[all.len() / 2].median;
+    Interval { median: median.max(0.0), low: low.max(0.0), high }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Costs, *};
+    use crate::advise::data::Data;
+    use crate::advise::question::{Evidence, Question};
+    use base::model::{Model, Tier};
+    use jiff::civil::date;
+    use record::{Record, State};
+
+    /// The published record, without raw samples and other sizes than a page's; in core cycles, because
+    /// its machine's core clock differs from case to case.
+    fn record() -> Record {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz");
+        let mut record = record::load(path.as_ref()).unwrap();
+        record.measurements.retain(|m| m.size == 8192 && m.state == State::Measured);
+        for m in &mut record.measurements {
+            m.raw = record::Samples::default();
+            m.ns_per_op = m.cycles_per_op;
+        }
+        record
+    }
+
+    fn joined(data: &Data, record: &Record, tier: Tier, id: &str, library: &LibraryId) -> Price {
+        let mut question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 23));
+        question.tier = tier;
+        let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
+        let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
+        let of_library = |p: &&Price| p.libraries[0] == *library;
+        let all = costs.prices(scheme).unwrap().iter().filter(of_library);
+        all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
+    }
+
+    /// Each whole is left out of the record in turn and told from the rest.
+    #[test]
+    fn a_sum_with_what_joins_it_is_nearer_to_the_whole_than_the_sum_alone() {
+        let (data, record) = (Data::built_in(), record());
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        for tier in [Tier::Native, Tier::Aesni, Tier::Noaes] {
+            for scheme in data.schemes.iter().filter(|s| !s.composed.is_empty()) {
+                let Some(whole) = scheme.measured.first() else { continue };
+                let parts = Parts::of(&record, &[], (8192, tier, Model::Message));
+                for price in parts.priced(whole) {
+                    let library = &price.libraries[0];
+                    let mut less = record.clone();
+                    less.measurements
+                        .retain(|m| m.library != *library || !m.algorithm.starts_with(whole.name));
+                    let told = joined(&data, &less, tier, &scheme.id, library);
+                    let truth = price.cost(0.5).median;
+                    let error = |ns: f64| (ns - truth).abs() / truth;
+                    let sum = told.cost(0.5).median;
+                    with.push(error(sum));
+                    without.push(error(sum - told.join_ns.unwrap()));
+                }
+            }
+        }
+        let median = |mut all: Vec<f64>| {
+            all.sort_by(f64::total_cmp);
+            (all[all.len() / 2], all[all.len() * 9 / 10], all.len())
+        };
+        let (with, without) = (median(with), median(without));
+        assert!(with.2 > 50 && with.0 < 0.01 && with.0 < without.0 / 2.0, "{with:?} {without:?}");
+    }
+
+    #[test]
+    fn a_record_without_wholes_gives_sums_as_they_are() {
+        let (data, mut record) = (Data::built_in(), record());
+        record.measurements.retain(|m| !m.algorithm.contains('+'));
+        let library = record.measurements.iter().find(|m| m.algorithm == "aes-256-xts").unwrap();
+        let library = library.library.clone();
+        let sum = joined(&data, &record, Tier::Native, "aes-256-xts+crc32c", &library);
+        assert_eq!((sum.join_ns, sum.libraries.len()), (None, 2));
+    }
 }

@@ -1,13 +1,14 @@
-//! The data that come with the program: sources, schemes, uses and rules, read and held against each
-//! other.
+//! The data that come with the program: sources, schemes, uses and rules, read and held against each other;
+//! the conditions of rules are in the language of `crate::claims::expression`.
 
 use crate::advise::limits;
-use crate::advise::question::Question;
-use crate::advise::rules::Rule;
-use crate::advise::schemes::{self, Scheme};
-use crate::advise::uses::Use;
-use serde::Deserialize;
+use crate::advise::question::{IntegrityLevel, NonceSource, Question};
+use crate::claims::expression::{BadExpression, Expression, Interval, Missing, Term, Unit, Value};
+use base::model::{Algorithm, SizeRule};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const SOURCES: &str = include_str!("../../../../advice/sources.toml");
 const SCHEMES: &str = include_str!("../../../../advice/schemes.toml");
@@ -60,7 +61,7 @@ impl Data {
     fn parse(sources: &str, schemes: &str, uses: &str, rules: &str) -> Result<Self, BadAdvice> {
         let data = Self {
             sources: read("sources.toml", sources)?,
-            schemes: schemes::expand(read("schemes.toml", schemes)?)?,
+            schemes: expand(read("schemes.toml", schemes)?)?,
             uses: read("uses.toml", uses)?,
             rules: read("rules.toml", rules)?,
         };
@@ -121,10 +122,389 @@ fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, BadAdvice
     let entries: Result<Entries<T>, _> = base::text::from_toml(text);
     entries.map(|e| e.entries).map_err(|e| BadAdvice(format!("{file} {e}")))
 }
+// The schemes: what is known of each, whatever machine it runs on.
+
+/// What a scheme asks of its nonces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, strum::Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum NonceRule {
+    /// It has none.
+    None,
+    /// It is made for the unit's place: a repeat is expected.
+    Position,
+    /// It must be unique under a key.
+    Unique,
+    /// It must not be foreseen.
+    Unpredictable,
+    /// A repeat shows equal units and nothing else.
+    Resistant,
+}
+
+/// Units under one key by their size, where a publication gives a table.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BySize {
+    pub max_bytes: u64,
+    pub random_log2: f64,
+    pub repeated_log2: f64,
+}
+
+/// One scheme: a member of its family.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    /// Name: algorithms joined by a plus.
+    pub id: String,
+    /// Strength of the cipher's key in bits (XTS and SIV: of one of the two).
+    pub key_bits: u32,
+    /// Algorithms of the record that are this scheme in one operation.
+    pub measured: Vec<&'static Algorithm>,
+    /// Algorithms of the record whose costs add up to it.
+    pub composed: Vec<&'static Algorithm>,
+    /// The algorithm that with a new key for each unit costs what it does.
+    pub rekeyed: Option<&'static Algorithm>,
+    pub(crate) family: Arc<Family>,
+}
+
+/// What schemes have in common that differ in their ciphers. Lengths are in bytes unless they say
+/// otherwise; logarithms are to the base 2. What is not set is not known to have a bound or a source.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Family {
+    /// Mode, with what is beside it: `gcm`, `ctr+hmac`.
+    pub mode: String,
+    /// What of a change is noticed.
+    pub integrity: IntegrityLevel,
+    /// Whether NIST publications approve all of it.
+    pub approved: bool,
+    approved_source: String,
+    pub nonce: NonceRule,
+    #[serde(default)]
+    pub nonce_source: String,
+    /// Bits of the nonce; 0 where there is none.
+    #[serde(default)]
+    pub nonce_bits: u32,
+    /// Bytes of tag or sum that are kept with each unit.
+    pub tag_bytes: u32,
+    /// Bytes of tag that the record's algorithms make, where some are cut off.
+    made_tag_bytes: Option<u32>,
+    #[serde(default)]
+    cut_source: String,
+    #[serde(default = "one")]
+    pub block_multiple: u32,
+    #[serde(default = "one")]
+    pub least_bytes: u32,
+    pub max_bytes_log2: Option<f64>,
+    #[serde(default)]
+    max_source: String,
+    pub blocks_log2: Option<f64>,
+    #[serde(default)]
+    pub blocks_source: String,
+    pub random_log2: Option<f64>,
+    #[serde(default)]
+    pub random_source: String,
+    #[serde(default)]
+    pub by_size: Vec<BySize>,
+    pub forgery_log2: Option<f64>,
+    #[serde(default)]
+    pub forgery_by_size: bool,
+    pub forgery_most_log2: Option<f64>,
+    #[serde(default)]
+    pub forgery_source: String,
+    /// What a nonce that repeats does.
+    pub reuse: String,
+    /// What an unnoticed flipped bit does.
+    #[serde(default)]
+    pub flip: String,
+    /// Who has it, where no library that is measured does.
+    #[serde(default)]
+    pub elsewhere: String,
+    members: Vec<Member>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Member {
+    id: String,
+    key_bits: u32,
+    #[serde(default)]
+    measured: Vec<String>,
+    #[serde(default)]
+    composed: Vec<String>,
+    rekeyed: Option<String>,
+}
+
+/// One scheme for each member of each family.
+pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, BadAdvice> {
+    let families: Vec<Arc<Family>> = families.into_iter().map(Arc::new).collect();
+    let members = families.iter().flat_map(|f| f.members.iter().map(move |m| (f, m)));
+    members.map(|(family, member)| Scheme::of(family, member)).collect()
+}
+
+impl Scheme {
+    fn of(family: &Arc<Family>, member: &Member) -> Result<Self, BadAdvice> {
+        let find = |names: &[String]| -> Result<Vec<&'static Algorithm>, BadAdvice> {
+            let one = |name: &String| {
+                Algorithm::find(name).map_err(|e| BadAdvice(format!("'{}': {e}", member.id)))
+            };
+            names.iter().map(one).collect()
+        };
+        Ok(Self {
+            id: member.id.clone(),
+            key_bits: member.key_bits,
+            measured: find(&member.measured)?,
+            composed: find(&member.composed)?,
+            rekeyed: find(member.rekeyed.as_slice())?.first().copied(),
+            family: Arc::clone(family),
+        })
+    }
+
+    /// Cipher and MAC have a key each.
+    pub(crate) fn has_two_keys(&self) -> bool {
+        self.family.mode.ends_with("+hmac")
+    }
+
+    /// The nonce is the unit's place.
+    pub(crate) fn is_tweaked(&self) -> bool {
+        self.family.nonce == NonceRule::Position
+    }
+
+    /// A change anywhere in a unit changes all of it.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.family.mode == "wide"
+    }
+
+    /// Bits of the tag that is stored, where the algorithms make a longer one; else none.
+    pub(crate) fn cut_to_bits(&self) -> Option<u32> {
+        let bytes = self.family.tag_bytes;
+        self.family.made_tag_bytes.filter(|made| *made > bytes).map(|_| 8 * bytes)
+    }
+
+    /// Every algorithm that must be measured to price it.
+    #[must_use]
+    pub fn algorithms(&self) -> Vec<&'static Algorithm> {
+        self.measured.iter().chain(&self.composed).copied().collect()
+    }
+
+    /// Those that run for a unit: of it whole where that is measured, else of its parts.
+    pub(crate) fn running(&self) -> &[&'static Algorithm] {
+        match (&self.rekeyed, self.measured.as_slice()) {
+            (Some(of), _) => std::slice::from_ref(of),
+            (None, []) => &self.composed,
+            (None, measured) => measured,
+        }
+    }
+
+    pub(crate) fn sources(&self) -> Vec<&String> {
+        let Family { approved_source, nonce_source, max_source, .. } = &*self.family;
+        let Family { blocks_source, random_source, cut_source, forgery_source, .. } = &*self.family;
+        let all = [approved_source, nonce_source, max_source, blocks_source, random_source];
+        let all = all.into_iter().chain([cut_source, forgery_source]);
+        all.filter(|s| !s.is_empty()).collect()
+    }
+}
+
+/// Whether the algorithm takes units of that size.
+pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
+    algorithm.sizes == SizeRule::Any || algorithm.sizes.allows(size)
+}
+// Uses: what `--for` takes.
+
+/// A kind of store: its unit, what it can do, and what is assumed where a question is silent.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Use {
+    /// Name.
+    pub id: String,
+    /// In words.
+    pub title: String,
+    /// What the unit is called.
+    pub unit: String,
+    /// Bytes of the unit.
+    pub size: usize,
+    /// Whether a unit is written again at its place under the same key.
+    pub rewrites: bool,
+    /// Whether it is stored, rather than sent.
+    pub storage: bool,
+    /// Bytes that a durable counter takes in each unit.
+    pub counter_bytes: u32,
+    /// Bytes that there is room for; none where any number can be had.
+    pub expansion: Option<u32>,
+    /// What of a change must be noticed.
+    pub integrity: IntegrityLevel,
+    /// What nonces are made of.
+    pub nonce: NonceSource,
+    /// Whether copies of the store go on under the same key.
+    pub snapshots: bool,
+    /// Shortest key in bits.
+    pub key_bits: u32,
+    /// Units written a second, by each writer.
+    pub writes_per_second: f64,
+    /// Instances that write under the same keys where copies go on.
+    pub writers: u32,
+    /// Share of decryption in the cost that ranks, 0 to 1.
+    pub reads: f64,
+    /// What to know of it.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// A sentence with its source.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Note {
+    pub says: String,
+    #[serde(default = "last")]
+    pub rank: u8,
+    pub source: String,
+}
+// The rules: what rejects a scheme, what must be respected with it.
+
+/// How a rule judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// A mistake whoever asks.
+    Wrong,
+    /// It does not meet what is asked.
+    Unfit,
+    /// Rejects nothing: to be respected.
+    Note,
+}
+
+/// Behind everything that has a rank.
+pub(crate) fn last() -> u8 {
+    u8::MAX
+}
+
+/// One rule.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub id: String,
+    pub verdict: Verdict,
+    pub when: Condition,
+    pub says: String,
+    #[serde(default)]
+    pub detail: String,
+    /// Place among what must be respected; the first three are on the first screen.
+    #[serde(default = "last")]
+    pub rank: u8,
+    pub source: String,
+    pub date: String,
+}
+
+impl Rule {
+    pub fn rejects(&self, values: &Values) -> bool {
+        self.verdict != Verdict::Note && self.when.holds(values)
+    }
+
+    pub fn notes(&self, values: &Values) -> bool {
+        self.verdict == Verdict::Note && self.when.holds(values)
+    }
+
+    /// Whether it looks at what is known of costs.
+    pub fn is_of_cost(&self) -> bool {
+        self.when.names().any(|name| name.starts_with("cost."))
+    }
+
+    /// What it says of one scheme; empty where it says the same of all.
+    pub fn about(&self, values: &Values) -> String {
+        fill(&self.detail, values)
+    }
+}
+// Conditions of rules, in the language of `crate::claims::expression`: over named values and words.
+
+/// Values by name; none of what is not known, or not asked: no clause about it holds.
+pub(crate) type Values = BTreeMap<&'static str, Option<Value>>;
+
+pub(crate) fn number(number: impl Into<f64>) -> Value {
+    Value::Number(Interval::exact(number.into()), Unit::One)
+}
+
+pub(crate) fn word(text: &str) -> Value {
+    Value::Word(text.to_owned())
+}
+
+pub(crate) fn truth(truth: bool) -> Value {
+    Value::Truth(Some(truth))
+}
+
+/// What must be so.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Condition(Expression<String>);
+
+impl TryFrom<String> for Condition {
+    type Error = BadExpression;
+
+    fn try_from(text: String) -> Result<Self, BadExpression> {
+        let name = |term: Term| match term.arguments {
+            None => Ok(term.name),
+            Some(_) => Err(BadExpression::new(format!("'{}' is no function", term.name))),
+        };
+        Expression::parse(&text, &name).map(Self)
+    }
+}
+
+impl Condition {
+    /// Whether all of it holds.
+    pub fn holds(&self, values: &Values) -> bool {
+        let value = |name: &String| match values.get(name.as_str()) {
+            Some(known) => known.clone().ok_or_else(|| Missing(format!("no {name}"))),
+            // What is no name is a word, such as `adversary`.
+            None if is_name(name) => Err(Missing(format!("no {name}"))),
+            None => Ok(word(name)),
+        };
+        self.0.evaluate(&value) == Ok(truth(true))
+    }
+
+    /// The names that it looks at.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.facts().into_iter().filter(|text| is_name(text))
+    }
+}
+
+/// `scheme.mode`
+fn is_name(text: &str) -> bool {
+    text.contains('.')
+}
+
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Number(n, _)) if n.median.fract() == 0.0 => n.median.to_string(),
+        Some(Value::Number(n, _)) => format!("{:.1}", n.median),
+        Some(value) => value.to_string(),
+        None => "–".to_owned(),
+    }
+}
+
+/// The text with `{names}` filled in; a name that is none stays as it is.
+pub(crate) fn fill(text: &str, values: &Values) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out += before;
+        let Some((name, behind)) = after.split_once('}') else {
+            rest = after;
+            continue;
+        };
+        match values.get(name) {
+            Some(value) => out += &shown(value.as_ref()),
+            None => out += &format!("{{{name}}}"),
+        }
+        rest = behind;
+    }
+    out + rest
+}
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Data, *};
+    use base::model::Integrity;
     use std::collections::BTreeSet;
 
     #[test]
@@ -157,5 +537,112 @@ mod tests {
         let algorithm =
             SCHEMES.replace("measured = [\"aes-128-ocb\"]", "measured = [\"aes-128-obc\"]");
         assert!(why(&algorithm).contains("did you mean '"), "{}", why(&algorithm));
+    }
+
+    /// Facts that two tables have are the same in both.
+    #[test]
+    fn the_facts_agree_with_the_table_of_algorithms() {
+        for scheme in &Data::built_in().schemes {
+            let family = &scheme.family;
+            let told = family.elsewhere.is_empty();
+            assert_eq!(!scheme.algorithms().is_empty(), told, "{}", scheme.id);
+            let made = family.made_tag_bytes.unwrap_or(family.tag_bytes) as usize;
+            for algorithm in &scheme.measured {
+                let integrity = match algorithm.integrity() {
+                    Integrity::None => IntegrityLevel::None,
+                    Integrity::Accident => IntegrityLevel::Accident,
+                    Integrity::Tamper => IntegrityLevel::Adversary,
+                };
+                assert_eq!(family.integrity, integrity, "{}", scheme.id);
+                assert_eq!(family.nonce_bits as usize, 8 * algorithm.nonce_len, "{}", scheme.id);
+                assert_eq!(made, algorithm.tag_len, "{}", scheme.id);
+                assert!(
+                    algorithm.name.contains(&scheme.key_bits.to_string())
+                        || family.mode.contains("chacha")
+                );
+                for size in [15, 16, 100] {
+                    let fits = size % family.block_multiple as usize == 0
+                        && size >= family.least_bytes as usize;
+                    assert_eq!(takes(algorithm, size), fits, "{} {size}", scheme.id);
+                }
+            }
+            let check = scheme.composed.get(1);
+            assert!(check.is_none_or(|c| c.tag_len == made), "{}", scheme.id);
+            assert!(family.nonce_bits == 0 || !family.nonce_source.is_empty(), "{}", scheme.id);
+            let bound = family.blocks_log2.is_none() || !family.blocks_source.is_empty();
+            assert!(bound, "{}: a bound without a source", scheme.id);
+            let random = family.random_log2.is_none() || !family.random_source.is_empty();
+            assert!(random, "{}: a bound without a source", scheme.id);
+            let forged = family.forgery_log2.is_none() || !family.forgery_source.is_empty();
+            assert!(forged, "{}: a bound without a source", scheme.id);
+            // What has a tag that takes a key can be guessed at, and nothing else.
+            let authentic = family.integrity == IntegrityLevel::Adversary;
+            assert_eq!(family.forgery_log2.is_some(), authentic, "{}", scheme.id);
+        }
+    }
+
+    /// A collision of random nonces of n bits among q units has the chance of q² / 2^(n + 1) at
+    /// most: no stated number may allow more than 2^-32.
+    #[test]
+    fn no_number_of_random_nonces_risks_more_than_is_said() {
+        for scheme in
+            Data::built_in().schemes.iter().filter(|s| s.family.nonce == NonceRule::Unique)
+        {
+            let Some(log2) = scheme.family.random_log2 else { continue };
+            let risk = 2.0 * log2 - f64::from(scheme.family.nonce_bits) - 1.0;
+            assert!(risk <= -32.0, "{}: 2^{risk}", scheme.id);
+        }
+    }
+
+    #[test]
+    fn every_use_is_there_with_sane_numbers_and_a_note() {
+        let data = Data::built_in();
+        let ids: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
+        let all = ["postgres", "wal", "disk", "sqlite", "object-store", "backup", "messages"];
+        assert_eq!(ids, all);
+        for one in &data.uses {
+            assert!(one.size.is_multiple_of(16) && !one.notes.is_empty(), "{}", one.id);
+            assert!((0.0..=1.0).contains(&one.reads) && one.writes_per_second > 0.0, "{}", one.id);
+            // Copies that go on are more than one writer.
+            assert_eq!(one.writers > 1, one.snapshots, "{}", one.id);
+        }
+    }
+
+    fn values() -> Values {
+        Values::from([
+            ("a.number", Some(number(4.0))),
+            ("a.level", Some(Value::Level(1, &["low", "middle", "high"]))),
+            ("a.word", Some(word("red"))),
+            ("a.truth", Some(truth(true))),
+            ("a.missing", None),
+        ])
+    }
+
+    #[test]
+    fn conditions_are_of_names_and_words() {
+        for (text, expected) in [
+            ("a.number < 5 and a.word is red", true),
+            ("a.level >= middle and a.truth is yes", true),
+            // What is not known, or of another kind, makes a clause false either way.
+            ("a.missing is 3", false),
+            ("a.missing is not 3", false),
+            ("a.number < a.missing", false),
+            ("a.number < a.word", false),
+            ("a.word < 3", false),
+            ("b > 1", false),
+            ("b.c is not 1", false),
+        ] {
+            let condition = Condition::try_from(text.to_owned()).unwrap();
+            assert_eq!(condition.holds(&values()), expected, "{text}");
+        }
+        for text in ["a.number around 3", "speed(a)"] {
+            assert!(Condition::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_in_words_are_filled_in() {
+        let text = "{a.number} and {a.level}, {nothing}, {a.truth} {";
+        assert_eq!(fill(text, &values()), "4 and middle, {nothing}, yes ");
     }
 }

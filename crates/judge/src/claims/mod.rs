@@ -1,28 +1,772 @@
+//! The published claims (`claims/*.toml`, `claims/tables/*.csv`): what they say, what has to be measured to
+//! judge them, and the verdict of records on them. `docs/CLAIMS.md` describes them and the language of
+//! conditions. Pure: records in, text out.
+//!
 //! The published claims: what they say, the figures that they were published with, the condition on
 //! measurements that decides each, and the verdict of records on them. Pure: records in, text out.
 //!
 //! The claims are data: `claims/*.toml` and `claims/tables/*.csv` in the repository.
 //! `docs/CLAIMS.md` describes them and the language of conditions.
 
-mod claim;
-mod evidence;
 pub mod expression;
-mod fact;
-mod handshakes;
-mod merge;
-mod needs;
-mod printed;
-mod render;
+mod facts;
+mod report;
 #[cfg(test)]
 mod sample;
-mod verdict;
 
-pub use claim::{BadClaims, Claim, Figure, Part, Source, built_in, parse_source};
-pub use evidence::Evidence;
-pub use fact::{Asked, Cases, Fact, evaluate, parse};
-pub use handshakes::Handshakes;
-pub use merge::merged;
-pub use needs::{HandshakeNeed, Need, handshakes_of_claims, needs_of_claims, needs_of_table};
-pub use printed::{Column, Group, Line, PrintedTable, printed_table, published};
-pub use render::{Format, claims as render_claims, table as render_table};
-pub use verdict::{Answer, CaseOutcome, Judged, Outcome, Verdict, judge};
+use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
+use expression::{BadExpression, Expression, Kind, Value};
+use facts::label;
+pub use facts::{Asked, Cases, Evidence, Fact, Handshakes, evaluate, merged, parse};
+use record::LibraryId;
+use record::import::{Row, Table};
+pub use report::{
+    Column, Format, Group, Line, PrintedTable, printed_table, published, render_claims,
+    render_table,
+};
+use serde::{Deserialize, Deserializer};
+use std::collections::{BTreeMap, BTreeSet};
+
+// The claims as data.
+
+/// Where claims were published.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Short name, as `--source` takes it.
+    pub id: String,
+    /// Who wrote it, or what published it.
+    pub author: String,
+    /// Title.
+    pub title: String,
+    /// Year or day.
+    pub published: Option<String>,
+    /// Address.
+    pub url: String,
+    /// The machine of its figures.
+    pub machine: String,
+    /// The model of terms that name none.
+    pub model: Model,
+    /// Its claims.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
+}
+
+/// One claim; `E` is a text while it is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim<E = Expression<Fact>> {
+    /// Name, beginning with the source's.
+    pub id: String,
+    /// What it says, on one line.
+    pub says: String,
+    /// For which libraries it is judged, each by itself; `None` where its terms name them.
+    #[serde(default, deserialize_with = "glob")]
+    pub each: Option<NameGlob>,
+    /// Published figures and what stands beside them here.
+    #[serde(default = "Vec::new")]
+    pub figures: Vec<Figure<E>>,
+    /// What must be so.
+    pub parts: Vec<Part<E>>,
+    /// What the answer depends on, where it does.
+    pub depends_on: Option<String>,
+    /// What went wrong with figures that are impossible.
+    pub went_wrong: Option<String>,
+    /// The checks of ciphermark that refuse such figures.
+    #[serde(default)]
+    pub refused_by: Vec<String>,
+    /// What a reader should know beside the verdict.
+    pub note: Option<String>,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure<E = Expression<Fact>> {
+    /// What it is of.
+    pub of: String,
+    /// As it was published, with its unit.
+    pub published: Option<String>,
+    /// The same here.
+    pub here: E,
+}
+
+/// One of the things that a claim says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part<E = Expression<Fact>> {
+    /// What it says; empty where the claim is of this part alone.
+    #[serde(default)]
+    pub says: String,
+    /// The condition that decides it.
+    pub holds: E,
+}
+
+/// Why claims cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadClaims(String);
+
+/// The claims that come with the program.
+const BUILT_IN: [&str; 4] = [
+    include_str!("../../../../claims/highgo.toml"),
+    include_str!("../../../../claims/transactional.toml"),
+    include_str!("../../../../claims/asecuritysite.toml"),
+    include_str!("../../../../claims/tls.toml"),
+];
+
+/// The sources and claims that come with the program.
+#[must_use]
+pub fn built_in() -> Vec<Source> {
+    let read = |text: &&str| parse_source(text).expect("the built-in claims are tested");
+    BUILT_IN.iter().map(read).collect()
+}
+
+/// Reads one source with its claims from TOML.
+///
+/// # Errors
+/// [`BadClaims`], one line that names the claim.
+pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        source: Source,
+        #[serde(default)]
+        claim: Vec<Claim<String>>,
+    }
+    let read = base::text::from_toml(text).map_err(|e| BadClaims(e.to_string()));
+    let File { mut source, claim } = read?;
+    let typed = |claim: Claim<String>| {
+        let id = claim.id.clone();
+        claim.typed(source.model).map_err(|e| BadClaims(format!("claim '{id}': {e}")))
+    };
+    source.claims = claim.into_iter().map(typed).collect::<Result<_, _>>()?;
+    Ok(source)
+}
+
+fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NameGlob>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    NameGlob::parse(&text).map(Some).map_err(serde::de::Error::custom)
+}
+
+impl Claim<String> {
+    fn typed(self, model: Model) -> Result<Claim, BadExpression> {
+        let figure = |Figure { of, published, here }: Figure<String>| {
+            Ok(Figure { of, published, here: facts::parse(&here, model)? })
+        };
+        let part = |Part { says, holds }: Part<String>| {
+            let holds = facts::parse(&holds, model)?;
+            match holds.kind(&Fact::kind)? {
+                Kind::Truth => Ok(Part { says, holds }),
+                kind => Err(BadExpression::new(format!("`holds` is {kind}, no condition"))),
+            }
+        };
+        Ok(Claim {
+            figures: self.figures.into_iter().map(figure).collect::<Result<_, BadExpression>>()?,
+            parts: self.parts.into_iter().map(part).collect::<Result<_, BadExpression>>()?,
+            id: self.id,
+            says: self.says,
+            each: self.each,
+            depends_on: self.depends_on,
+            went_wrong: self.went_wrong,
+            refused_by: self.refused_by,
+            note: self.note,
+        })
+    }
+}
+
+impl Claim {
+    /// Everything that its conditions and figures ask.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        let conditions = self.parts.iter().map(|part| &part.holds);
+        conditions.chain(self.figures.iter().map(|f| &f.here)).flat_map(Expression::facts)
+    }
+}
+// Verdicts: what the measurements say of each claim.
+
+/// What is to be said of a claim on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything that it says is so, in every library that it is judged for.
+    Holds,
+    /// Nothing of it is so.
+    DoesNotHold,
+    /// Some of it, in some libraries; or the intervals overlap.
+    Depends,
+    /// Nothing that was measured decides it.
+    NotTestable,
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::Depends => "depends",
+            Self::NotTestable => "not testable here",
+        }
+    }
+}
+
+/// What became of one part in one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is so.
+    Holds,
+    /// It is not so.
+    Fails,
+    /// The intervals overlap.
+    Undecided,
+    /// There is no measurement, and why.
+    Missing(String),
+}
+
+/// One part in one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseOutcome {
+    /// Label of the library; empty where the condition names its libraries.
+    pub library: String,
+    /// Index of the part.
+    pub part: usize,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// A figure here, in one library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Label of the library; empty where the expression names its own.
+    pub library: String,
+    /// The value, or what is missing.
+    pub value: Result<Value, String>,
+}
+
+/// A claim with what the measurements say of it.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// Where it was published.
+    pub source: &'a Source,
+    /// The claim.
+    pub claim: &'a Claim,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What decides it: each part in each library.
+    pub cases: Vec<CaseOutcome>,
+    /// Published figures, each with the same here.
+    pub figures: Vec<(&'a Figure, Vec<Answer>)>,
+}
+
+const OUTCOMES: [(Outcome, &str); 3] = [
+    (Outcome::Holds, "holds"),
+    (Outcome::Fails, "does not hold"),
+    (Outcome::Undecided, "undecided"),
+];
+
+impl Judged<'_> {
+    /// The verdict in a sentence: which parts hold where, what it depends on, why it is not testable.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let reason = match self.verdict {
+            Verdict::NotTestable => self.reason_missing(),
+            Verdict::Depends => {
+                let on = self.claim.depends_on.as_ref();
+                let on = on.map(|on| format!("on {on}: ")).unwrap_or_default();
+                on + &self.sides().join("; ")
+            }
+            _ if self.claim.each.is_some() => format!("in {}", self.decided_libraries().join(", ")),
+            _ => String::new(),
+        };
+        let mut sentences: Vec<String> =
+            Some(reason).filter(|r| !r.is_empty()).into_iter().collect();
+        if self.verdict != Verdict::NotTestable {
+            sentences.extend(self.left_open());
+        }
+        sentences.join("; ")
+    }
+
+    fn reason_missing(&self) -> String {
+        let missing = self.cases.iter().find_map(|c| match &c.outcome {
+            Outcome::Missing(why) => Some(why.clone()),
+            _ => None,
+        });
+        missing.unwrap_or_else(|| match &self.claim.each {
+            Some(glob) => format!("no library '{}' was measured", glob.text()),
+            None => "nothing was measured".to_owned(),
+        })
+    }
+
+    fn decided_libraries(&self) -> Vec<String> {
+        let mut libraries: Vec<String> = Vec::new();
+        for case in &self.cases {
+            let missing = matches!(case.outcome, Outcome::Missing(_));
+            if !missing && !libraries.contains(&case.library) {
+                libraries.push(case.library.clone());
+            }
+        }
+        libraries
+    }
+
+    /// For each part: `what it says: holds in a, b, does not hold in c`.
+    fn sides(&self) -> Vec<String> {
+        let parts = self.claim.parts.iter().enumerate();
+        let sides = parts.filter_map(|(part, of)| {
+            let outcomes: Vec<String> = OUTCOMES
+                .iter()
+                .filter_map(|(outcome, words)| {
+                    self.places(part, outcome).map(|p| format!("{words}{p}"))
+                })
+                .collect();
+            let said = outcomes.join(", ");
+            match (outcomes.is_empty(), self.claim.parts.len()) {
+                (true, _) => None,
+                (false, 1) => Some(said),
+                (false, _) => Some(format!("{}: {said}", of.says)),
+            }
+        });
+        sides.collect()
+    }
+
+    /// Where a part has an outcome: ` in a, b`, nothing where no library is named; `None` where it
+    /// has it nowhere.
+    fn places(&self, part: usize, outcome: &Outcome) -> Option<String> {
+        let cases = self.cases.iter().filter(|c| c.part == part && c.outcome == *outcome);
+        let libraries: Vec<&str> = cases.map(|c| c.library.as_str()).collect();
+        let named: Vec<&str> = libraries.iter().copied().filter(|l| !l.is_empty()).collect();
+        match (libraries.is_empty(), named.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some(String::new()),
+            (false, false) => Some(format!(" in {}", named.join(", "))),
+        }
+    }
+
+    /// Parts that nothing decides, beside those that something does.
+    fn left_open(&self) -> Vec<String> {
+        // The last reason, where no library decides the part.
+        let open = |part: usize| {
+            let of_it = self.cases.iter().filter(|c| c.part == part);
+            let missing = of_it.map(|case| match &case.outcome {
+                Outcome::Missing(why) => Some(why),
+                _ => None,
+            });
+            missing.collect::<Option<Vec<_>>>()?.pop()
+        };
+        let parts = self.claim.parts.iter().enumerate();
+        let said = parts.filter_map(|(i, part)| {
+            let why = open(i)?;
+            Some(format!("not testable here: {}: {why}", part.says))
+        });
+        said.collect()
+    }
+}
+
+/// Judges a claim by what was measured.
+#[must_use]
+pub fn judge<'a>(source: &'a Source, claim: &'a Claim, evidence: &Evidence<'_>) -> Judged<'a> {
+    let libraries: Vec<Option<&LibraryId>> = match &claim.each {
+        None => vec![None],
+        Some(glob) => evidence.libraries(glob).into_iter().map(Some).collect(),
+    };
+    let mut cases = Vec::new();
+    for (part, of) in claim.parts.iter().enumerate() {
+        cases.extend(libraries.iter().map(|library| {
+            let outcome = match evaluate(&of.holds, evidence, *library) {
+                Ok(Value::Truth(Some(true))) => Outcome::Holds,
+                Ok(Value::Truth(Some(false))) => Outcome::Fails,
+                Ok(_) => Outcome::Undecided,
+                Err(missing) => Outcome::Missing(missing.to_string()),
+            };
+            CaseOutcome { library: library.map(label).unwrap_or_default(), part, outcome }
+        }));
+    }
+    let figures = claim.figures.iter().map(|f| (f, answers(f, &libraries, evidence))).collect();
+    Judged { source, claim, verdict: verdict(&cases), cases, figures }
+}
+
+/// One for each library, or one where the expression names all of its libraries itself.
+fn answers(
+    figure: &Figure,
+    libraries: &[Option<&LibraryId>],
+    evidence: &Evidence<'_>,
+) -> Vec<Answer> {
+    let of_its_own = figure.here.facts().into_iter().all(Fact::names_libraries);
+    let libraries = if of_its_own { &[None] } else { libraries };
+    let answer = |library: &Option<&LibraryId>| Answer {
+        library: library.map(label).unwrap_or_default(),
+        value: evaluate(&figure.here, evidence, *library).map_err(|missing| missing.to_string()),
+    };
+    libraries.iter().map(answer).collect()
+}
+
+fn verdict(cases: &[CaseOutcome]) -> Verdict {
+    let any = |outcome: &Outcome| cases.iter().any(|c| c.outcome == *outcome);
+    match (any(&Outcome::Holds), any(&Outcome::Fails), any(&Outcome::Undecided)) {
+        (true, false, false) => Verdict::Holds,
+        (false, true, false) => Verdict::DoesNotHold,
+        (false, false, false) => Verdict::NotTestable,
+        _ => Verdict::Depends,
+    }
+}
+// What has to be measured to judge claims: read off their expressions.
+
+/// One survey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// What one operation is.
+    pub model: Model,
+    /// Which CPU instructions the libraries may see.
+    pub tier: Tier,
+    /// Libraries by glob.
+    pub libraries: BTreeSet<String>,
+    /// Names of algorithms.
+    pub algorithms: BTreeSet<&'static str>,
+    /// Directions of ciphers.
+    pub directions: BTreeSet<Direction>,
+    /// Sizes in bytes.
+    pub sizes: BTreeSet<usize>,
+    /// Whether instructions have to be counted.
+    pub instructions: bool,
+}
+
+/// The size at which tables are printed whose source does not say one: a page of `PostgreSQL`.
+pub(crate) const SIZE: usize = 8192;
+
+/// The surveys that these claims need.
+#[must_use]
+pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
+    let mut needs = Needs::default();
+    for claim in claims {
+        let each = claim.each.as_ref().map(NameGlob::text);
+        for fact in claim.facts() {
+            if let Fact::Cases(asked, cases) = fact {
+                needs.add(asked, cases, each);
+            }
+        }
+    }
+    needs.surveys()
+}
+
+/// Handshakes to be measured in the stacks of some libraries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandshakeNeed {
+    /// Libraries by glob.
+    pub libraries: BTreeSet<String>,
+    /// The cases.
+    pub cases: BTreeSet<record::tls::Case>,
+}
+
+/// The handshakes that these claims need.
+#[must_use]
+pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
+    let mut need = HandshakeNeed::default();
+    for claim in claims {
+        let Some(each) = &claim.each else { continue };
+        for fact in claim.facts() {
+            if let Fact::Handshake(case) = fact {
+                need.libraries.insert(each.text().to_owned());
+                need.cases.insert(*case);
+            }
+        }
+    }
+    need
+}
+
+/// The surveys that a published table needs to stand beside this machine's figures.
+#[must_use]
+pub fn needs_of_table(table: &Table) -> Vec<Need> {
+    let mut needs = Needs::default();
+    for row in &table.rows {
+        // Only figures of ciphers and digests that ciphermark has can stand beside others.
+        for a in Algorithm::all().iter().filter(|a| a.name == row.algorithm) {
+            let need = needs.of(row.model, row.tier, a.name);
+            need.libraries.insert(library_glob(row));
+            need.directions.insert(row.direction);
+            need.sizes.insert(row.size.unwrap_or(SIZE));
+            need.instructions |= row.instructions_per_byte.is_some();
+        }
+    }
+    needs.surveys()
+}
+
+/// A library and its other builds: `wolfssl`, `wolfssl-noasm`.
+pub(crate) fn library_glob(row: &Row) -> String {
+    format!("{{{0},{0}@*,{0}-no*}}", row.library)
+}
+
+/// What each algorithm is asked for.
+#[derive(Default)]
+struct Needs(BTreeMap<(Model, Tier, &'static str), Need>);
+
+/// Cases that a survey of its own is worth: each begins with a second or two of looking at the core.
+const WORTH: usize = 12;
+
+/// The glob of all libraries.
+const EVERY: &str = "*";
+
+impl Needs {
+    fn add(&mut self, asked: &Asked, cases: &Cases, each: Option<&str>) {
+        let Cases { algorithm, size, direction, model, tier, library } = cases;
+        let named = library.as_ref().map(NameGlob::text);
+        let every = (*asked == Asked::Fastest).then_some(EVERY);
+        let Some(glob) = named.or(every).or(each) else { return };
+        for a in Algorithm::all().iter().filter(|a| algorithm.matches(a.name)) {
+            let direction = direction.unwrap_or(Row::usual_direction(a.name));
+            let need = self.of(*model, *tier, a.name);
+            need.directions.insert(direction);
+            need.libraries.insert(glob.to_owned());
+            need.sizes.insert(*size);
+            need.instructions |= matches!(asked, Asked::Instructions | Asked::Executed(_));
+        }
+    }
+
+    fn of(&mut self, model: Model, tier: Tier, algorithm: &'static str) -> &mut Need {
+        self.0.entry((model, tier, algorithm)).or_insert_with(|| Need {
+            model,
+            tier,
+            libraries: BTreeSet::new(),
+            algorithms: BTreeSet::from([algorithm]),
+            directions: BTreeSet::new(),
+            sizes: BTreeSet::new(),
+            // That nothing that the tier excludes ran is proved by what was executed.
+            instructions: tier != Tier::Native,
+        })
+    }
+
+    fn surveys(self) -> Vec<Need> {
+        let mut needs = joined(self.0.into_values().collect());
+        for need in needs.iter_mut().filter(|need| need.libraries.contains(EVERY)) {
+            need.libraries.retain(|glob| glob == EVERY);
+        }
+        needs
+    }
+}
+
+/// A survey measures all of its algorithms at all of its sizes: those that ask for nearly the same are
+/// put together, the others are not made to measure what nobody asks for.
+fn joined(mut all: Vec<Need>) -> Vec<Need> {
+    loop {
+        let pairs = (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b)));
+        let is_one = |(a, b): &(usize, usize)| {
+            (all[*a].model, all[*a].tier) == (all[*b].model, all[*b].tier)
+        };
+        let added = |(a, b): (usize, usize)| {
+            let together = all[a].and(&all[b]).cases();
+            (together.saturating_sub(all[a].cases() + all[b].cases()), a, b)
+        };
+        match pairs.filter(is_one).map(added).min() {
+            Some((cases, a, b)) if cases <= WORTH => {
+                all[a] = all[a].and(&all[b]);
+                all.remove(b);
+            }
+            _ => return all,
+        }
+    }
+}
+
+impl Need {
+    fn cases(&self) -> usize {
+        // All libraries are many.
+        let libraries = if self.libraries.contains(EVERY) { 10 } else { self.libraries.len() };
+        libraries * self.algorithms.len() * self.directions.len() * self.sizes.len()
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        fn both<T: Ord + Clone>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> BTreeSet<T> {
+            a.union(b).cloned().collect()
+        }
+        Self {
+            model: self.model,
+            tier: self.tier,
+            libraries: both(&self.libraries, &other.libraries),
+            algorithms: both(&self.algorithms, &other.algorithms),
+            directions: both(&self.directions, &other.directions),
+            sizes: both(&self.sizes, &other.sizes),
+            instructions: self.instructions || other.instructions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::sample;
+    use base::model::{Algorithm, Model};
+
+    #[test]
+    fn every_built_in_claim_has_a_name_of_its_own_and_something_to_decide_it() {
+        let sources = built_in();
+        let names: Vec<&str> = sources.iter().map(|s| s.id.as_str()).collect();
+        assert_eq!(names, ["highgo", "transactional", "asecuritysite", "tls"]);
+        let claims: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
+        let mut ids: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), claims.len());
+        for claim in claims {
+            assert!(!claim.parts.is_empty() && !claim.says.is_empty(), "{}", claim.id);
+            assert!(claim.parts.len() == 1 || claim.parts.iter().all(|p| !p.says.is_empty()));
+        }
+    }
+
+    #[test]
+    fn the_claims_of_tls_name_handshakes() {
+        let sources = built_in();
+        let all: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
+        let need = super::handshakes_of_claims(&all);
+        assert_eq!(need.libraries.into_iter().collect::<Vec<_>>(), ["openssl"]);
+        assert!(need.cases.len() >= 8, "{:?}", need.cases);
+    }
+
+    #[test]
+    fn every_algorithm_that_a_claim_names_exists() {
+        for claim in built_in().iter().flat_map(|source| &source.claims) {
+            for fact in claim.facts() {
+                let Fact::Cases(_, cases) = fact else { continue };
+                let known = Algorithm::all().iter().any(|a| cases.algorithm.matches(a.name));
+                assert!(known, "{}: {}", claim.id, cases.algorithm.text());
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_claim_is_named() {
+        for (claim, expected) in [
+            (
+                "parts = [{ holds = 'speed(a, 1) > 1' }]",
+                "claim 'a-x': MB/s and a plain number cannot be compared",
+            ),
+            ("parts = [{ holds = '1' }]", "claim 'a-x': `holds` is a plain number, no condition"),
+            ("parts = [{}]", "line 11: missing field `holds`"),
+            ("parts = 3", "line 11: invalid type"),
+        ] {
+            let why = crate::claims::sample::source(Model::Stream, claim).unwrap_err().to_string();
+            assert!(why.starts_with(expected), "{claim}: {why}");
+        }
+    }
+
+    fn judged(claim: &str) -> (Verdict, String) {
+        let source = sample::source(Model::Message, claim).unwrap();
+        let records = [sample::record()];
+        let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
+        (judged.verdict, judged.why())
+    }
+
+    #[test]
+    fn verdicts_follow_from_parts_and_libraries_and_say_why() {
+        use Verdict::{Depends, DoesNotHold, Holds, NotTestable};
+        for (claim, verdict, why) in [
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) > 1 GB/s' }]",
+                Holds,
+                "in openssl@3.0.22, openssl@4.0.1",
+            ),
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) < 1 GB/s' }]",
+                DoesNotHold,
+                "in openssl@3.0.22, openssl@4.0.1",
+            ),
+            (
+                "each = 'openssl'\ndepends_on = 'the version'\n\
+                 parts = [{ holds = 'speed(aes-128-gcm, 8192) > speed(aes-128-ctr, 8192)' }]",
+                Depends,
+                "on the version: holds in openssl@4.0.1, does not hold in openssl@3.0.22",
+            ),
+            (
+                "parts = [{ says = 'one is less than two', holds = '1 < 2' }, \
+                 { says = 'two is less than one', holds = '2 < 1' }]",
+                Depends,
+                "one is less than two: holds; two is less than one: does not hold",
+            ),
+            // The intervals overlap.
+            (
+                "each = 'openssl@3.0.22'\n\
+                 parts = [{ holds = 'speed(aes-128-ctr, 8192) < speed(aes-128-ecb, 8192)' }]",
+                Depends,
+                "undecided in openssl@3.0.22",
+            ),
+            (
+                "each = 'botan'\nparts = [{ holds = 'speed(a, 1) > 1 MB/s' }]",
+                NotTestable,
+                "no library 'botan' was measured",
+            ),
+            (
+                "parts = [{ says = 'p', holds = '1 < 2' }, { says = 'q', holds = '1 / (1 - 1) > 2' }]",
+                Holds,
+                "not testable here: q: a ratio to what may be zero",
+            ),
+            // 4.0.1 has no such measurement.
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ecb, 8192) > 1 GB/s' }]",
+                Holds,
+                "in openssl@3.0.22",
+            ),
+        ] {
+            assert_eq!(judged(claim), (verdict, why.to_owned()), "{claim}");
+        }
+    }
+
+    #[test]
+    fn figures_are_answered_for_each_library_or_once() {
+        let claim = "each = 'openssl'\nparts = [{ holds = '1 < 2' }]\n\
+            figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }, \
+            { of = 'q', here = 'fastest(aes-*, 8192)' }]";
+        let source = sample::source(Model::Message, claim).unwrap();
+        let records = [sample::record()];
+        let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
+        let counts: Vec<usize> = judged.figures.iter().map(|(_, answers)| answers.len()).collect();
+        assert_eq!(counts, [2, 1]);
+        assert_eq!(judged.figures[0].1[1].library, "openssl@4.0.1");
+    }
+
+    #[test]
+    fn a_claim_needs_what_its_expressions_name_and_nothing_else() {
+        let claim = "each = 'openssl'\n\
+             figures = [{ of = 'z', here = 'fastest(sha{256,384}, 64, message)' }]\n\
+             parts = [{ holds = 'speed(aes-128-ctr, 16, decrypt) / speed(aes-128-ctr, 16, noaes) > 1' }]";
+        let source = crate::claims::sample::source(Model::Stream, claim).unwrap();
+        let needs = needs_of_claims(&[&source.claims[0]]);
+        let [decrypt, noaes, digest] = &needs[..] else { panic!("{needs:?}") };
+        let of = |need: &Need| (need.model, need.tier, need.directions.first().copied());
+        assert_eq!(of(decrypt), (Model::Stream, Tier::Native, Some(Direction::Decrypt)));
+        assert_eq!(of(noaes), (Model::Stream, Tier::Noaes, Some(Direction::Encrypt)));
+        assert_eq!(noaes.libraries, BTreeSet::from(["openssl".to_owned()]));
+        assert_eq!((decrypt.instructions, noaes.instructions), (false, true));
+        assert_eq!(digest.model, Model::Message);
+        assert_eq!(digest.algorithms, BTreeSet::from(["sha256", "sha384"]));
+        assert_eq!(digest.libraries, BTreeSet::from([EVERY.to_owned()]));
+        assert_eq!(digest.sizes, BTreeSet::from([64]));
+    }
+
+    #[test]
+    fn algorithms_that_are_asked_for_at_other_sizes_are_measured_apart_where_that_saves_much() {
+        let parts = |algorithm, sizes: &[usize]| Need {
+            model: Model::Stream,
+            tier: Tier::Native,
+            libraries: BTreeSet::from(["openssl".to_owned()]),
+            algorithms: BTreeSet::from([algorithm]),
+            directions: BTreeSet::from([Direction::Encrypt]),
+            sizes: sizes.iter().copied().collect(),
+            instructions: false,
+        };
+        let many: Vec<usize> = (1..=30).map(|i| i * 16).collect();
+        let all =
+            vec![parts("a", &many), parts("b", &[8192]), parts("c", &[1024]), parts("d", &many)];
+        let surveys: Vec<Vec<&str>> =
+            joined(all).into_iter().map(|p| p.algorithms.into_iter().collect()).collect();
+        assert_eq!(surveys, [vec!["a", "d"], vec!["b", "c"]]);
+    }
+
+    #[test]
+    fn a_table_needs_its_rows_also_in_other_builds_of_a_library() {
+        let text = "# source: s\nlibrary,algorithm,size,mb_per_s,tier\nwolfssl,aes-256-ctr,,1,noaes\n\
+            wolfssl,rot13,,1,noaes\n";
+        let needs = needs_of_table(&record::import::parse_table(text).unwrap());
+        let [need] = &needs[..] else { panic!("{needs:?}") };
+        assert_eq!(need.algorithms, BTreeSet::from(["aes-256-ctr"]));
+        assert_eq!(need.sizes, BTreeSet::from([SIZE]));
+        let glob = NameGlob::parse(need.libraries.first().unwrap()).unwrap();
+        assert!(glob.matches("wolfssl") && glob.matches("wolfssl-noasm"));
+        assert!(!glob.matches("wolfsslx"));
+    }
+}

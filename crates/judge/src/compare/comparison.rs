@@ -1,15 +1,13 @@
 //! Two sides, case by case.
 
-use crate::compare::apart::{Apart, Between, Other, Which};
-use crate::compare::case::{Borrowed, Case as Key, borrowed};
-use crate::compare::confirm::{ByPairs, Confirmation};
-use crate::compare::costs::{Unit, costs, group};
-use crate::compare::instructions::{InstructionRow, rows as instruction_rows};
-use crate::compare::leaks::{self, LeakRow};
-use crate::compare::matching::{Matching, pairs};
-use crate::compare::states::{Met, Only, OnlyIn, StateRow, meet, row as state_row};
-use crate::compare::summary::{Summary, Tally, summaries};
-use crate::compare::{family, warnings};
+use crate::compare::instructions::{InstructionRow, LeakRow, instruction_rows};
+use crate::compare::sides::{
+    Apart, Between, Matching, Met, Only, OnlyIn, Other, StateRow, Which, meet, pairs, state_row,
+};
+use crate::compare::verdicts::{ByPairs, Confirmation, Summary, Tally, summaries};
+use crate::compare::{
+    Borrowed, Case as Key, Unit, borrowed, costs, family, group, instructions, sides,
+};
 use base::analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict, holm,
     run_effect, verdict_of_many,
@@ -43,7 +41,7 @@ pub struct Settings {
 
 /// One case that was measured on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Case {
+pub struct Compared {
     /// The base's library.
     pub base_library: LibraryId,
     /// The new side's library.
@@ -75,7 +73,7 @@ pub struct Case {
     pub by_pairs: Option<ByPairs>,
 }
 
-impl Case {
+impl Compared {
     pub(crate) fn libraries(&self) -> (&LibraryId, &LibraryId) {
         (&self.base_library, &self.new_library)
     }
@@ -128,7 +126,7 @@ pub struct Comparison {
     /// For each family.
     pub families: Vec<Summary>,
     /// Cases that were measured on both sides.
-    pub cases: Vec<Case>,
+    pub cases: Vec<Compared>,
     /// Cases that were refused or failed on one side at least.
     pub states: Vec<StateRow>,
     /// Measured cases without a counterpart.
@@ -171,7 +169,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         tolerance: settings.tolerance,
         alpha: ALPHA,
         family_alpha: FAMILY_ALPHA,
-        warnings: warnings::of(base, new, unit, &cases, &pairs),
+        warnings: sides::warnings_of(base, new, unit, &cases, &pairs),
         tally: Tally::of(&cases),
         confirmation: None,
         several: overall.len() > 1,
@@ -181,7 +179,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         states: met.states,
         only: met.only,
         instructions,
-        leaks: leaks::rows(base, new, of_one, apart == Apart::Tier),
+        leaks: instructions::leak_rows(base, new, of_one, apart == Apart::Tier),
     }
 }
 
@@ -276,7 +274,7 @@ impl<'a> Meeting<'a> {
 fn unit(base: &Record, new: &Record, cases: &[(&Measurement, &Measurement)]) -> Unit {
     let known = |m: &Measurement| m.cycles_per_op.is_some();
     let all_known = cases.iter().all(|(b, n)| known(b) && known(n));
-    if warnings::same_core(base, new) && all_known { Unit::Cycles } else { Unit::Nanoseconds }
+    if sides::same_core(base, new) && all_known { Unit::Cycles } else { Unit::Nanoseconds }
 }
 
 /// What is known of a case before the others are looked at.
@@ -291,14 +289,14 @@ fn judge(
     (base, new): (&Record, &Record),
     unit: Unit,
     settings: &Settings,
-) -> Vec<Case> {
+) -> Vec<Compared> {
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
     let known: Vec<Known> =
         measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
     let common = if one_run { 0.0 } else { between_runs(measured, (base, new), unit) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
-    let mut cases: Vec<Case> = Vec::with_capacity(measured.len());
+    let mut cases: Vec<Compared> = Vec::with_capacity(measured.len());
     for ((b, n), known) in measured.iter().zip(&known) {
         let differs = match known {
             Known::Costs { base, new } => {
@@ -314,7 +312,7 @@ fn judge(
         };
         let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
         let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
-        cases.push(Case {
+        cases.push(Compared {
             base_library: b.library.clone(),
             new_library: n.library.clone(),
             case: Key::of(n),
@@ -419,5 +417,4 @@ impl Known {
 }
 
 #[cfg(test)]
-#[path = "comparison_tests.rs"]
 mod tests;

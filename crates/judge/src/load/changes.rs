@@ -1,10 +1,13 @@
-//! Changes of configuration: for the better, for the worse, and what each leaves in the log.
+//! Changes of configuration, for the better and for the worse: which saves most, and what each leaves in
+//! nginx's log.
 
-use crate::load::logs::{BYTES, CIPHER, CURVE, DH, ERRORS, HTTP, KEY, PROTOCOL, REQUESTS, REUSED};
-use crate::load::offer::usual_clients;
-use crate::load::spec::Spec;
-use crate::load::words::{Http, Profile};
+use crate::load::formula::{Alternative, Sum, sum};
+use crate::load::inputs::Prices;
+use crate::load::negotiate::usual_clients;
+use crate::load::spec::{Http, Profile, Regime, Spec};
 use record::tls::{Certificate, Exchange, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A change that could be made, or could have been.
 pub(crate) struct Change {
@@ -238,4 +241,97 @@ fn http(changes: &mut Changes<'_>) {
             t.connections_per_visit = connections;
         });
     }
+}
+// Which change of configuration saves most: the same sum for each, and the difference with its own interval.
+
+/// Prices all changes that make sense for a specification, the most saving first; those without a price last.
+pub(crate) fn alternatives(
+    spec: &Spec,
+    prices: &Prices,
+    regime: Regime,
+    base: &Sum,
+) -> Vec<Alternative> {
+    let now = base.total();
+    let total = prices.figures.eval(&now).value;
+    let one = |change: Change| {
+        let then = sum(&change.spec, prices, regime);
+        let cost = then.as_ref().map(Sum::total).ok();
+        let saved = cost.as_ref().map(|cost| prices.figures.eval(&now.plus(cost, -1.0)));
+        Alternative {
+            change: change.text,
+            cpu_us_per_s: cost.map(|cost| prices.figures.eval(&cost)),
+            saves_us_per_s: saved,
+            saves_share: saved.filter(|_| total != 0.0).map(|saved| saved.value / total),
+            note: match then {
+                Ok(then) if then.traffic.refused > base.traffic.refused => {
+                    Some("some clients can no longer connect".to_owned())
+                }
+                Ok(_) => change.note.map(str::to_owned),
+                Err(why) => Some(why.to_string()),
+            },
+        }
+    };
+    let changes = improvements(spec).into_iter().chain(losses(spec));
+    let mut all: Vec<_> = changes.map(one).collect();
+    let saving = |a: &Alternative| a.saves_us_per_s.map_or(f64::NEG_INFINITY, |s| s.value);
+    all.sort_by(|a, b| saving(b).total_cmp(&saving(a)));
+    all
+}
+// What tells explanations apart: nginx's log variables and other looks (nginx.org: ngx_http_ssl_module,
+// ngx_http_core_module, ngx_http_v2_module).
+
+/// A log variable, or another look, and what it decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What to log or to look at.
+    pub look_at: String,
+    /// What it tells.
+    pub tells: String,
+}
+
+pub(crate) const REUSED: &str = "$ssl_session_reused";
+pub(crate) const CIPHER: &str = "$ssl_cipher";
+pub(crate) const CURVE: &str = "$ssl_curve";
+pub(crate) const PROTOCOL: &str = "$ssl_protocol";
+pub(crate) const BYTES: &str = "$bytes_sent";
+pub(crate) const RECEIVED: &str = "$request_length";
+pub(crate) const REQUESTS: &str = "$connection_requests";
+pub(crate) const HTTP: &str = "$server_protocol";
+pub(crate) const ERRORS: &str = "error_log at level info";
+pub(crate) const KEY: &str = "the certificate's key";
+pub(crate) const DH: &str = "the file of ssl_dhparam";
+
+const ALL: [(&str, &str); 11] = [
+    (
+        REUSED,
+        "`r` of a resumed connection, `.` of a full handshake: the number of full handshakes is the load",
+    ),
+    (CIPHER, "DHE or ECDHE, static RSA, ECDSA or RSA (TLS 1.2), CBC or AEAD"),
+    (
+        CURVE,
+        "the group of the key exchange (nginx 1.21.5 and later): P-384 where P-256 or X25519 was meant",
+    ),
+    (PROTOCOL, "1.2 or 1.3: the kind of resumption, and who is still old"),
+    (REQUESTS, "1 in most lines: a handshake for each request, keep-alive does not work"),
+    (BYTES, "bytes in all: bulk encryption is this times a fraction of a nanosecond"),
+    (RECEIVED, "bytes received: uploads are decrypted as well"),
+    (HTTP, "HTTP/2.0 or HTTP/1.1"),
+    (
+        ERRORS,
+        "handshakes that failed: scanners pay a handshake and leave no line in the access log",
+    ),
+    (
+        KEY,
+        "`openssl x509 -noout -text`: RSA of 2048, 3072 or 4096 bits, or ECDSA; no log variable has it",
+    ),
+    (DH, "`openssl dhparam -noout -text`: bits, and whether it is a named group"),
+];
+
+/// All of it.
+pub(crate) fn all_evidence() -> Vec<Evidence> {
+    let one = |(look_at, tells): &(&str, &str)| Evidence {
+        look_at: (*look_at).to_owned(),
+        tells: (*tells).to_owned(),
+    };
+    ALL.iter().map(one).collect()
 }

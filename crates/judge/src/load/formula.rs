@@ -1,14 +1,19 @@
+//! The sum: who connects how often and what comes of it, times prices, term by term (docs/TLS-LOAD.md has it
+//! as a formula); and the file of `ciphermark tls load` (`docs/tls-load.schema.json`) that it is written in.
+//!
 //! The sum: CPU time per second from rates and prices, term by term. docs/TLS-LOAD.md has it as a formula.
 
-use crate::load::document::{Part, Source};
-use crate::load::form::Form;
-use crate::load::handshakes::{Key, Price};
+use crate::load::calibration::{Form, Interval};
 use crate::load::inputs::{OwnCode, Prices};
-use crate::load::requests::{LARGEST_RESPONSE, RecordKey, RequestKey, RequestPrice};
-use crate::load::spec::{Spec, SpecError};
-use crate::load::traffic::{Traffic, merged, named, traffic};
-use crate::load::words::{Regime, Role};
-use record::tls::{Case, Kind, Suite, Version};
+use crate::load::negotiate::{Agreement, ClientOffer, Picking, ServerOffer, negotiate};
+use crate::load::prices::{
+    Key, LARGEST_RESPONSE, Price, RecordKey, RequestKey, RequestPrice, resumed,
+};
+use crate::load::spec::{ClientShare, Regime, Role, Spec, SpecError};
+use record::named as record_named;
+use record::tls::{Case, Exchange, Kind, Suite, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// One term before its figures are known.
 #[derive(Clone, Debug, PartialEq)]
@@ -386,4 +391,324 @@ fn over(
         }
     }
     Some(mean)
+}
+
+/// Connections per second, by what becomes of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Traffic {
+    /// Handshakes and how many of each a second; the same case may stand here twice.
+    pub(crate) handshakes: Vec<(Case, f64)>,
+    /// Connections that bring requests.
+    pub(crate) served: f64,
+    /// Connections that the server refuses at the first message.
+    pub(crate) refused: f64,
+    /// Those that the client ends after the server's flight, by what would have been negotiated.
+    pub(crate) abandoned: Vec<(Case, f64)>,
+    /// What each class negotiates.
+    pub(crate) outcomes: Vec<ClientOutcome>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Lets each class negotiate.
+pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError> {
+    let rate = spec.traffic.connections_per_s;
+    let mut found = Traffic { refused: spec.traffic.refused_per_s, ..Traffic::default() };
+    if !spec.server.tls {
+        found.served = rate;
+        found.refused = 0.0;
+        return Ok(found);
+    }
+    let server = server(spec, prices, &mut found.remarks)?;
+    for (client, offer) in spec.client_offers()? {
+        let outcome = outcome(spec, &server, client, &offer);
+        let (share, resumed_share) = (outcome.share, outcome.resumed_share);
+        let per_s = rate * share;
+        match &outcome.agreement {
+            Agreement::Agreed { case, .. } => {
+                found.served += per_s;
+                found.handshakes.push((*case, per_s * (1.0 - resumed_share)));
+                let again = resumed(*case, spec.resumption.tls12);
+                found.handshakes.push((again, per_s * resumed_share));
+                found.abandoned.push((*case, spec.traffic.abandoned_per_s * share));
+            }
+            Agreement::Refused { .. } => found.refused += per_s,
+            Agreement::Unpriced { what } => {
+                return Err(SpecError(format!(
+                    "class '{}' negotiates {what}, which is not measured: there is no price for it",
+                    outcome.class
+                )));
+            }
+        }
+        found.outcomes.push(outcome);
+    }
+    Ok(found)
+}
+
+/// What the server offers, as far as its stack has it.
+fn server(
+    spec: &Spec,
+    prices: &Prices,
+    remarks: &mut Vec<String>,
+) -> Result<ServerOffer, SpecError> {
+    let mut server = ServerOffer::of(&spec.server, prices.picking)?;
+    let offered = server.groups();
+    let offered = |x: &&Exchange| x.group().is_some_and(|g| offered.contains(&g));
+    let lacking = Exchange::ALL.iter().filter(offered).filter(|x| prices.handshakes.lacks(**x));
+    for exchange in lacking {
+        server.drop_groups(|group| Some(group) == exchange.group());
+        remarks
+            .push(format!("the calibrated stack has no {exchange}: the server does not offer it"));
+    }
+    if !server.passed_over.is_empty() {
+        let words = server.passed_over.join(", ");
+        remarks.push(format!("the server's cipher string: passed over, as nothing is to be negotiated with it: {words}"));
+    }
+    Ok(server)
+}
+
+/// What each class of clients negotiates with the server of a specification, whose stack picks groups so and lacks
+/// some key exchanges.
+///
+/// # Errors
+/// The first thing that is wrong with the specification.
+pub fn outcomes(
+    spec: &Spec,
+    picking: Picking,
+    lacking: &[Exchange],
+) -> Result<Vec<ClientOutcome>, SpecError> {
+    spec.check()?;
+    let mut server = ServerOffer::of(&spec.server, picking)?;
+    server.drop_groups(|group| lacking.iter().any(|x| x.group() == Some(group)));
+    let offers = spec.client_offers()?.into_iter();
+    Ok(offers.map(|(client, offer)| outcome(spec, &server, client, &offer)).collect())
+}
+
+/// What one class negotiates.
+pub(crate) fn outcome(
+    spec: &Spec,
+    server: &ServerOffer,
+    client: ClientShare,
+    offer: &ClientOffer,
+) -> ClientOutcome {
+    ClientOutcome {
+        agreement: negotiate(server, offer),
+        resumed_share: client.resumed_share.unwrap_or(spec.resumption.share),
+        share: client.share,
+        class: client.class,
+    }
+}
+
+/// `TLS 1.3 x25519 rsa-2048 full`, without what makes no difference.
+pub(crate) fn named(case: Case) -> String {
+    let Case { version, exchange, certificate, kind, .. } = case;
+    match kind {
+        Kind::ResumedPsk => format!("TLS {version} {exchange} {kind}"),
+        kind if kind.is_resumed() => format!("TLS {version} {kind}"),
+        kind => format!("TLS {version} {exchange} {certificate} {kind}"),
+    }
+}
+
+/// The same handshakes once, those that never happen left out.
+pub(crate) fn merged(of: &[(Case, f64)]) -> Vec<(Case, f64)> {
+    let mut out: Vec<(Case, f64)> = Vec::new();
+    for (case, per_s) in of.iter().filter(|(_, per_s)| *per_s > 0.0) {
+        match out.iter_mut().find(|(c, _)| c == case) {
+            Some((_, sum)) => *sum += per_s,
+            None => out.push((*case, *per_s)),
+        }
+    }
+    out
+}
+
+/// Version of the format.
+pub const LOAD_VERSION: &str = "1.0";
+
+/// What a server's CPU does, and with what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// [`LOAD_VERSION`].
+    pub format_version: String,
+    /// `tls-load`.
+    pub kind: String,
+    /// What was asked for.
+    pub spec: Spec,
+    /// What it was calculated from.
+    pub calibrated: Calibrated,
+    /// The regime of the terms.
+    pub regime: Regime,
+    /// What each class of clients negotiates.
+    pub negotiated: Vec<ClientOutcome>,
+    /// The terms, whose sum is the total.
+    pub terms: Vec<Term>,
+    /// The terms by part.
+    pub parts: Vec<PartSum>,
+    /// CPU time in µs per second of wall time; 10,000 are one percent of a core.
+    pub cpu_us_per_s: Interval,
+    /// The same as a percentage of one core.
+    pub cpu_percent: Interval,
+    /// The same server and clients in each regime that is calibrated.
+    pub regimes: Vec<RegimeSum>,
+    /// Memory of open connections; null where none was measured.
+    pub memory: Option<OpenConnections>,
+    /// What other configurations would save, the most first; empty unless asked for.
+    pub alternatives: Vec<Alternative>,
+    /// What must be known to read these figures.
+    pub remarks: Vec<String>,
+}
+
+/// What a load was calculated from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibrated {
+    /// When the calibration began.
+    pub started: String,
+    /// The CPU.
+    pub cpu: String,
+    /// The real server whose plain costs are in it; null where the minimal server stands in.
+    pub server: Option<String>,
+    /// The stack.
+    pub stack: String,
+}
+
+/// What a class of clients negotiates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientOutcome {
+    /// The class.
+    pub class: String,
+    /// Its share of the connections.
+    pub share: f64,
+    /// What comes of it.
+    pub agreement: Agreement,
+    /// Share of its connections that resume.
+    pub resumed_share: f64,
+}
+
+record_named! {
+    /// What CPU time is spent on.
+    Part {
+        /// Agreeing on a secret.
+        KeyExchange = "key exchange",
+        /// The server's signature, and verifying the client's.
+        Signature = "signature",
+        /// The rest of the handshake, or all of it where it is not told apart.
+        Handshake = "handshake",
+        /// The cipher of the records.
+        Bulk = "bulk",
+        /// The HMAC of suites with CBC; AEAD suites have none.
+        Hash = "hash",
+        /// System calls, kernel, HTTP, the TLS library around the cipher.
+        Stack = "stack",
+    }
+}
+
+record_named! {
+    /// Where a term's figure comes from.
+    Source {
+        /// A point of the calibration, or the difference of two.
+        Calibrated = "calibrated",
+        /// Put together from differences of measured points.
+        Composed = "composed",
+        /// Another document of this tool: records or primitives.
+        Document = "document",
+        /// What is left of a measured whole when measured parts are taken away.
+        Rest = "rest",
+        /// Another figure stands in, as the note says.
+        StandIn = "stand-in",
+    }
+}
+
+/// One term of the sum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Term {
+    /// What it belongs to.
+    pub part: Part,
+    /// What it is.
+    pub name: String,
+    /// How often a second.
+    pub per_s: f64,
+    /// What each costs, in µs.
+    pub each_cpu_us: Interval,
+    /// Both multiplied.
+    pub cpu_us_per_s: Interval,
+    /// Its share of the total; all shares come to 1, or to 0 without load.
+    pub share: f64,
+    /// Where the figure comes from.
+    pub source: Source,
+    /// What to know of it.
+    pub note: Option<String>,
+}
+
+/// The sum of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartSum {
+    /// The part.
+    pub part: Part,
+    /// CPU time in µs per second.
+    pub cpu_us_per_s: Interval,
+    /// Its share of the total.
+    pub share: f64,
+}
+
+/// The same load in one regime.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RegimeSum {
+    /// The regime.
+    pub regime: Regime,
+    /// CPU time in µs per second.
+    pub cpu_us_per_s: Interval,
+    /// CPU time in µs for each connection that succeeds, its requests and everything else in the sum with it; null
+    /// without connections.
+    pub cpu_us_per_connection: Option<Interval>,
+    /// Connections per second that would fill one core, everything else in proportion; null without load.
+    pub most_connections_per_s: Option<Interval>,
+}
+
+/// Memory of connections that are open at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenConnections {
+    /// Open at a time: rate times lifetime.
+    pub connections: f64,
+    /// Bytes of each, in the server's process.
+    pub bytes_per_connection: f64,
+    /// Of these, what TLS adds.
+    pub tls_bytes_per_connection: f64,
+    /// All of them, in bytes.
+    pub bytes: f64,
+    /// As many as the specification's memory holds; null where it names none.
+    pub most_open: Option<f64>,
+}
+
+/// Another configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Alternative {
+    /// What is changed.
+    pub change: String,
+    /// What it would cost then, in µs per second; null where it cannot be priced.
+    pub cpu_us_per_s: Option<Interval>,
+    /// What that saves; below zero where it costs more.
+    pub saves_us_per_s: Option<Interval>,
+    /// The saving as a share of the present total.
+    pub saves_share: Option<f64>,
+    /// What it assumes, or why it cannot be priced.
+    pub note: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::spec::Profile;
+
+    #[test]
+    fn a_stack_without_a_group_negotiates_the_next() {
+        let mut spec = Spec::default();
+        spec.server.profile = Some(Profile::Intermediate);
+        let exchange = |lacking: &[Exchange]| match &outcomes(&spec, Picking::ByShare, lacking)
+            .unwrap()[0]
+            .agreement
+        {
+            Agreement::Agreed { case, .. } => case.exchange,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(exchange(&[]), Exchange::X25519Mlkem768);
+        assert_eq!(exchange(&[Exchange::X25519Mlkem768]), Exchange::X25519);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::load::calibration::{
     CALIBRATION_VERSION, Calibration, ChainBytes, Counted, MemoryPoint, Point, RealServer, Served,
 };
-use crate::load::words::{Http, Regime, Role, Unit, Work};
+use crate::load::spec::{Http, Regime, Role, Unit, Work};
 use record::tls::{Case, Certificate, Exchange, Kind, Stack, Suite, Version};
 use record::{Host, State};
 

@@ -1,9 +1,7 @@
 //! The file of a validation: what the model said of a real server's CPU, and what was measured then.
 
-use crate::load::calibration::{Calibration, Counted};
-use crate::load::form::Interval;
-use crate::load::spec::Spec;
-use crate::load::words::{Http, Regime};
+use crate::load::calibration::{Calibration, Counted, Interval};
+use crate::load::spec::{Http, Regime, Spec};
 use base::analysis::median;
 use record::State;
 use record::tls::{Case, Negotiated};

@@ -1,16 +1,17 @@
 //! The question turned round: CPU use has risen; which rates and parameters explain it, and which cannot?
 
-use crate::load::changes::{Change, improvements, worsenings};
-use crate::load::document::Calibrated;
-use crate::load::form::{Form, Interval};
-use crate::load::formula::sum;
+use crate::load::calibration::{Form, Interval};
+use crate::load::changes::{
+    BYTES, CIPHER, CURVE, Change, DH, ERRORS, Evidence, HTTP, KEY, PROTOCOL, REQUESTS, REUSED,
+    all_evidence, improvements, worsenings,
+};
+use crate::load::formula::{Calibrated, sum};
 use crate::load::inputs::{Inputs, OwnCode, Prices};
-use crate::load::load::{calibrated, regime_of, whole};
-use crate::load::logs::{Evidence, all_evidence};
-use crate::load::spec::{Spec, SpecError};
-use crate::load::why_rates::{bytes_and_requests, handshakes};
-use crate::load::words::Regime;
+use crate::load::prices::{Key, RecordKey, RequestKey};
+use crate::load::spec::{Http, Regime, Role, Spec, SpecError};
+use crate::load::{calibrated, regime_of, whole};
 use record::named;
+use record::tls::{Case, Certificate, Exchange, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -307,6 +308,336 @@ fn remarks(question: &Question, asked: &Asked<'_>) -> Vec<String> {
     }
     remarks
 }
+// How much of one thing alone makes a rise: handshakes of each kind, bytes of each suite, requests.
+
+const V12: Version = Version::Tls12;
+const V13: Version = Version::Tls13;
+
+/// The handshakes that servers are configured for, well or badly, and what tells each in the log.
+#[rustfmt::skip]
+const HANDSHAKES: &[(Version, Exchange, Certificate, Kind, &[&str])] = &[
+    (V13, Exchange::X25519, Certificate::P256, Kind::Full, &[REUSED, CURVE, KEY]),
+    (V13, Exchange::X25519, Certificate::Rsa2048, Kind::Full, &[REUSED, CURVE, KEY]),
+    (V13, Exchange::X25519, Certificate::Rsa4096, Kind::Full, &[REUSED, KEY]),
+    (V12, Exchange::P256, Certificate::Rsa2048, Kind::Full, &[REUSED, CURVE, KEY]),
+    (V12, Exchange::P384, Certificate::Rsa2048, Kind::Full, &[REUSED, CURVE]),
+    (V12, Exchange::P256, Certificate::Rsa4096, Kind::Full, &[REUSED, KEY]),
+    (V12, Exchange::P384, Certificate::Rsa4096, Kind::Full, &[REUSED, CURVE, KEY]),
+    (V12, Exchange::Rsa, Certificate::Rsa2048, Kind::Full, &[REUSED, CIPHER, KEY]),
+    (V12, Exchange::Ffdhe2048, Certificate::Rsa2048, Kind::Full, &[REUSED, CIPHER, DH]),
+    (V12, Exchange::OwnDh2048, Certificate::Rsa2048, Kind::Full, &[REUSED, CIPHER, DH]),
+    (V12, Exchange::Ffdhe4096, Certificate::Rsa2048, Kind::Full, &[REUSED, CIPHER, DH]),
+    (V12, Exchange::Ffdhe4096, Certificate::Rsa4096, Kind::Full, &[REUSED, CIPHER, DH, KEY]),
+    (V12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket, &[REUSED, PROTOCOL]),
+    (V13, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedPsk, &[REUSED, PROTOCOL]),
+];
+
+/// What handshakes add to connections that were there before, and connections that were not.
+pub(crate) fn handshakes(asked: &Asked<'_>) -> Vec<Rate> {
+    let mut rates: Vec<Rate> = HANDSHAKES
+        .iter()
+        .filter_map(|(version, exchange, certificate, kind, decided_by)| {
+            let case = Case::usual(*version, *exchange, *certificate, *kind);
+            let key = Key { regime: asked.regime, case, tickets: None, aes_hardware: true };
+            let mut form = asked.prices.handshakes.price(key)?.form;
+            if let Some(own) = asked.prices.own_code(asked.regime, kind.is_resumed()) {
+                form = form.plus(&own.form, 1.0);
+            }
+            let what = match kind {
+                Kind::Full => format!("full handshakes, TLS {version} {exchange} {certificate}"),
+                kind => format!("handshakes, TLS {version} {kind}"),
+            };
+            Some(of_connections(asked, what, Amount::Handshakes, &form, decided_by))
+        })
+        .collect();
+    let plain = asked.prices.requests.connection(asked.prices.server, asked.regime, Http::Http1);
+    if let Some((_, form)) = plain {
+        let what = "more connections without TLS, one request each".to_owned();
+        rates.push(of_connections(asked, what, Amount::Connections, &form, &[REQUESTS]));
+    }
+    if let Some(form) = asked.prices.refused(asked.regime) {
+        let what = "connections refused at the first message".to_owned();
+        rates.push(of_connections(asked, what, Amount::Connections, &form, &[ERRORS]));
+    }
+    let each = |r: &Rate| r.each_cpu_us.value;
+    rates.sort_by(|a, b| each(b).total_cmp(&each(a)));
+    rates
+}
+
+fn of_connections(
+    asked: &Asked<'_>,
+    what: String,
+    counted: Amount,
+    form: &Form,
+    decided_by: &[&str],
+) -> Rate {
+    let each = asked.cost(form);
+    let known = asked
+        .spec
+        .map(|s| s.traffic.connections_per_s + s.traffic.abandoned_per_s + s.traffic.refused_per_s);
+    rate(asked, what, counted, each, known, decided_by)
+}
+
+/// Sizes that requests are looked at.
+const SIZES: [u64; 3] = [1024, 16_384, 102_400];
+
+/// Everything that grows with bytes or requests.
+pub(crate) fn bytes_and_requests(asked: &Asked<'_>) -> Vec<Rate> {
+    let base = RecordKey {
+        version: V13,
+        suite: Suite::Aes128Gcm,
+        record_bytes: 16_384,
+        aes_hardware: true,
+    };
+    let mut rates = Vec::new();
+    for suite in Suite::ALL {
+        let version = if suite.is_aead() { V13 } else { V12 };
+        if let Some(form) = per_byte(asked, RecordKey { suite: *suite, version, ..base }) {
+            let what = format!("{suite}: encrypting and sending");
+            rates.push(of_bytes(asked, what, &form, &[BYTES, CIPHER]));
+        }
+    }
+    let differences = [
+        ("AES-256 instead of AES-128", RecordKey { suite: Suite::Aes256Gcm, ..base }),
+        ("no AES instructions", RecordKey { aes_hardware: false, ..base }),
+        ("records of 4 KiB instead of 16", RecordKey { record_bytes: 4096, ..base }),
+    ];
+    let usual = per_byte(asked, base);
+    for (what, key) in differences {
+        if let Some((other, usual)) = per_byte(asked, key).zip(usual.as_ref()) {
+            rates.push(of_bytes(
+                asked,
+                what.to_owned(),
+                &other.plus(usual, -1.0),
+                &[BYTES, CIPHER],
+            ));
+        }
+    }
+    rates.extend(SIZES.iter().filter_map(|bytes| sendfile(asked, *bytes)));
+    rates.extend(SIZES.iter().filter_map(|bytes| http2(asked, *bytes)));
+    rates
+}
+
+/// What a byte of a long response costs; none where the suite is not calibrated.
+fn per_byte(asked: &Asked<'_>, key: RecordKey) -> Option<Form> {
+    let at = |bytes| {
+        let price = asked.prices.requests.tls(asked.regime, key, bytes)?;
+        // Another regime's costs will do here, another suite's will not.
+        let stands_in = price.remarks.iter().any(|r| !r.contains(" load "));
+        (!stands_in).then_some(price.form)
+    };
+    let (near, far) = (at(16_384)?, at(102_400)?);
+    Some(far.plus(&near, -1.0).times(1.0 / (102_400.0 - 16_384.0)))
+}
+
+fn of_bytes(asked: &Asked<'_>, what: String, form: &Form, decided_by: &[&str]) -> Rate {
+    let each = asked.cost(form);
+    rate(asked, what, Amount::Bytes, each, asked.most_bytes_per_s, decided_by)
+}
+
+fn plain(asked: &Asked<'_>, http: Http, sendfile: bool, bytes: u64) -> Option<Form> {
+    let key =
+        RequestKey { role: asked.prices.server, regime: asked.regime, http, sendfile, tls: None };
+    let price = asked.prices.requests.price(key, bytes)?;
+    let stands_in = price.remarks.iter().any(|r| r.contains("sendfile") || r.contains("HTTP/"));
+    (!stands_in).then_some(price.form)
+}
+
+fn requests_known(asked: &Asked<'_>) -> Option<f64> {
+    asked.spec.map(|s| s.traffic.connections_per_s * s.traffic.requests_per_connection)
+}
+
+fn sendfile(asked: &Asked<'_>, bytes: u64) -> Option<Rate> {
+    if asked.prices.server != Role::RealPlain {
+        return None;
+    }
+    let lost = plain(asked, Http::Http1, false, bytes)?
+        .plus(&plain(asked, Http::Http1, true, bytes)?, -1.0);
+    let what = format!("sendfile lost, responses of {} KiB", bytes / 1024);
+    Some(rate(
+        asked,
+        what,
+        Amount::Requests,
+        asked.cost(&lost),
+        requests_known(asked),
+        &[BYTES, HTTP],
+    ))
+}
+
+fn http2(asked: &Asked<'_>, bytes: u64) -> Option<Rate> {
+    let added = plain(asked, Http::Http2, false, bytes)?
+        .plus(&plain(asked, Http::Http1, false, bytes)?, -1.0);
+    let what = format!("HTTP/2 instead of HTTP/1.1, responses of {} KiB", bytes / 1024);
+    Some(rate(asked, what, Amount::Requests, asked.cost(&added), requests_known(asked), &[HTTP]))
+}
+
+fn rate(
+    asked: &Asked<'_>,
+    what: String,
+    counted: Amount,
+    each: Interval,
+    known: Option<f64>,
+    decided_by: &[&str],
+) -> Rate {
+    let needed = asked.needed(each);
+    let (verdict, reason) = match (needed, known) {
+        (None, _) => {
+            (Verdict::Cannot, "costs nothing that could be told from nothing, or less".to_owned())
+        }
+        (Some(needed), Some(known)) if needed.low > known => (
+            Verdict::Cannot,
+            format!("needs at least {:.1} times what there is", needed.low / known.max(1e-9)),
+        ),
+        (Some(needed), Some(known)) if needed.high >= known => {
+            (Verdict::Fits, "about as many as there are".to_owned())
+        }
+        (Some(needed), Some(known)) => {
+            let share = needed.value / known * 100.0;
+            (Verdict::More, format!("{share:.1} % of what there is would do"))
+        }
+        (Some(_), None) => (Verdict::Possible, "at this rate".to_owned()),
+    };
+    Rate {
+        what,
+        counted,
+        each_cpu_us: each,
+        needed_per_s: needed,
+        verdict,
+        reason,
+        decided_by: decided_by.iter().map(|e| (*e).to_owned()).collect(),
+    }
+}
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::load::sample::calibration;
+    use crate::load::spec::{ClientShare, Response};
+    use record::tls::{Certificate, Exchange, Version};
+
+    fn question() -> Question {
+        Question {
+            from_percent: (0.5, 0.5),
+            to_percent: (2.0, 3.0),
+            slower: (1.0, 1.0),
+            spec: None,
+            spec_is_before: false,
+            most_mbit_per_s: None,
+        }
+    }
+
+    fn answer(question: &Question) -> Why {
+        let calibration = calibration();
+        why(question, &Inputs { calibration: &calibration, records: None, parts: None }).unwrap()
+    }
+
+    /// A small site with large keys, seen after the rise.
+    fn site() -> Spec {
+        let mut spec = Spec::default();
+        spec.traffic.connections_per_s = 4.4;
+        spec.traffic.requests_per_connection = 5.0;
+        spec.traffic.responses = vec![Response { bytes: 20_000, share: 1.0 }];
+        spec.server.versions = Some(vec![Version::Tls12]);
+        spec.server.certificates = vec![Certificate::Rsa4096];
+        spec.server.groups = Some("P-384".to_owned());
+        spec.clients = vec![ClientShare::of("chrome-49", 1.0)];
+        spec
+    }
+
+    #[test]
+    fn the_rate_that_is_needed_times_its_price_is_the_rise() {
+        let found = answer(&question());
+        assert_eq!(found.rise_percent, Interval { value: 2.0, low: 1.5, high: 2.5 });
+        for rate in &found.rates {
+            let Some(needed) = rate.needed_per_s else { continue };
+            let product = needed.value * rate.each_cpu_us.value;
+            assert!((product - 20_000.0).abs() < 1e-6, "{}", rate.what);
+            assert!(needed.low <= needed.value && needed.value <= needed.high);
+        }
+    }
+
+    #[test]
+    fn without_rates_nothing_is_excluded_and_cpu_alone_decides_nothing() {
+        let found = answer(&question());
+        assert!(found.verdict.starts_with("cannot decide from CPU % alone"), "{}", found.verdict);
+        assert!(found.rates.iter().filter(|r| r.verdict == Verdict::Possible).count() > 10);
+        assert!(found.evidence.iter().any(|e| e.look_at == "$ssl_session_reused"));
+    }
+
+    #[test]
+    fn bulk_is_excluded_by_the_bytes_that_there_are() {
+        let found = answer(&Question { most_mbit_per_s: Some(10.0), ..question() });
+        let bulk = found.rates.iter().find(|r| r.what.starts_with("aes-256-gcm:")).unwrap();
+        assert_eq!((bulk.verdict, bulk.counted), (Verdict::Cannot, Amount::Bytes));
+        assert!(bulk.reason.contains("times what there is"), "{}", bulk.reason);
+    }
+
+    #[test]
+    fn a_site_s_own_rates_exclude_what_is_too_cheap_and_keep_what_is_dear_enough() {
+        let found = answer(&Question { spec: Some(site()), ..question() });
+        let rate = |text: &str| found.rates.iter().find(|r| r.what.contains(text)).unwrap();
+        assert_eq!(rate("p384 rsa-4096").verdict, Verdict::Fits);
+        assert_eq!(rate("1.3 x25519 p256").verdict, Verdict::Cannot);
+        assert_eq!(rate("ffdhe4096 rsa-4096").verdict, Verdict::More);
+        let change = |text: &str| found.changes.iter().find(|c| c.change.contains(text)).unwrap();
+        assert_eq!(change("no TLS at all").verdict, Verdict::Fits);
+        assert_eq!(change("rsa-2048 instead of rsa-4096").verdict, Verdict::Fits);
+        assert_eq!(change("X25519 and P-256").verdict, Verdict::Part);
+        assert_eq!(change("AES-128-GCM before").verdict, Verdict::Cannot);
+        assert!(found.verdict.starts_with("cannot decide"), "{}", found.verdict);
+        assert!(change("X25519 and P-256").decided_by.contains(&"$ssl_curve".to_owned()));
+    }
+
+    #[test]
+    fn seen_from_before_what_made_it_dearer_is_ranked() {
+        let mut spec = site();
+        spec.server.certificates = vec![Certificate::Rsa2048];
+        spec.server.groups = Some("P-256".to_owned());
+        spec.resumption.share = 0.6;
+        let found = answer(&Question { spec: Some(spec), spec_is_before: true, ..question() });
+        let change = |text: &str| found.changes.iter().find(|c| c.change.contains(text)).unwrap();
+        assert_eq!(change("AES-256-GCM before").verdict, Verdict::Cannot);
+        assert!(change("no AES instructions").share > change("AES-256-GCM before").share);
+        assert!(change("rsa-4096").share > 0.2);
+        let order: Vec<Verdict> = found.changes.iter().map(|c| c.verdict).collect();
+        assert!(order.is_sorted());
+    }
+
+    #[test]
+    fn dhe_explains_nothing_where_no_client_negotiates_it() {
+        let mut spec = site();
+        spec.server.dh = Some(Exchange::Ffdhe4096);
+        let share = |class: &str| {
+            let spec = Spec { clients: vec![ClientShare::of(class, 1.0)], ..spec.clone() };
+            let mut spec = spec;
+            spec.server.ciphers = Some("EECDH+AESGCM:EDH+AESGCM:AES256+EECDH".to_owned());
+            spec.server.prefer_server_ciphers = Some(true);
+            let found = answer(&Question { spec: Some(spec), ..question() });
+            found.changes.iter().find(|c| c.change.contains("no DHE")).map(|c| c.share).unwrap()
+        };
+        assert!(share("chrome-49").abs() < 1e-9);
+        assert!(share("ie-11-win7") > 1.0);
+    }
+
+    #[test]
+    fn a_slower_core_needs_fewer() {
+        let here = answer(&question());
+        let there = answer(&Question { slower: (1.5, 2.5), ..question() });
+        for (a, b) in here
+            .rates
+            .iter()
+            .filter(|r| r.needed_per_s.is_some())
+            .map(|a| (a, there.rates.iter().find(|b| b.what == a.what).unwrap()))
+        {
+            assert!(b.needed_per_s.unwrap().value < a.needed_per_s.unwrap().value, "{}", a.what);
+        }
+    }
+
+    #[test]
+    fn what_is_no_rise_is_refused() {
+        let calibration = calibration();
+        let inputs = Inputs { calibration: &calibration, records: None, parts: None };
+        let question = Question { from_percent: (2.0, 2.5), to_percent: (2.4, 3.0), ..question() };
+        assert!(why(&question, &inputs).unwrap_err().to_string().contains("no rise"));
+    }
+}

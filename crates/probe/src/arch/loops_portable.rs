@@ -1,8 +1,7 @@
 //! The loops inside the clock where there are none in assembly.
 
-use super::{ControlLoop, MessageLoop, UpdateLoop};
-use crate::control::Control;
-use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::arch::{ControlLoop, MessageLoop, UpdateLoop};
+use crate::ring::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
 

@@ -2,38 +2,30 @@
 //! independent instructions, and the loops inside the clock. Where an architecture has no entry of
 //! its own, samples are timed by the system's clock and core cycles stay unknown.
 
-use crate::control::Control;
-use contract::raw::{MessageFn, UpdateFn};
-use std::ffi::c_void;
-
-#[cfg(target_arch = "x86_64")]
-mod loops_x86_64;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::*;
-
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(target_arch = "aarch64")]
-mod loops_aarch64;
-#[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::*;
-
-// Tested on every architecture, used where there is nothing better.
 #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod loops_portable;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use loops_portable::*;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod portable;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use portable::*;
-
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod near;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+use crate::ring::Control;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::*;
+use contract::raw::{MessageFn, UpdateFn};
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use loops_portable::*;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use near::*;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use portable::*;
+use std::ffi::c_void;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::*;
 
 /// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
 /// each exclusive-or the expected one.
@@ -48,8 +40,8 @@ pub(crate) type UpdateLoop =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Walk;
-    use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+    use crate::arch::loops_portable;
+    use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES, Walk};
     use contract::raw::Message;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
 

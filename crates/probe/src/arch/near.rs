@@ -6,8 +6,8 @@
 //! into memory from the region that shared objects are mapped in, and used from there for functions
 //! that lie there too.
 
-use super::{ControlLoop, MessageLoop, UpdateLoop};
-use crate::control::Control;
+use crate::arch::{ControlLoop, MessageLoop, UpdateLoop};
+use crate::ring::Control;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::sync::OnceLock;
 
@@ -82,7 +82,7 @@ fn copy_loops() -> Option<usize> {
         )
         .ok()?;
         std::ptr::copy_nonoverlapping(begin, map.cast::<u8>(), len);
-        super::written_code(map.cast::<u8>(), len);
+        crate::arch::written_code(map.cast::<u8>(), len);
         mprotect(map, len, MprotectFlags::READ | MprotectFlags::EXEC).ok()?;
         Some(map.addr())
     }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// As instructions number them.
-pub(super) const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 16] = [
     "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
     "r14", "r15",
 ];
@@ -19,21 +19,21 @@ const LONGEST: usize = 15;
 
 /// One instruction.
 #[derive(Debug)]
-pub(super) struct Decoded {
-    pub(super) instruction: Instruction,
+pub(crate) struct Decoded {
+    pub(crate) instruction: Instruction,
     /// What is read, written or prefetched, without what is only computed.
-    pub(super) memory: Vec<UsedMemory>,
-    pub(super) registers: Vec<UsedRegister>,
+    pub(crate) memory: Vec<UsedMemory>,
+    pub(crate) registers: Vec<UsedRegister>,
     /// Whether its time depends on its operands: DIV and IDIV.
-    pub(super) divides: bool,
+    pub(crate) divides: bool,
     /// Whether it repeats.
-    pub(super) repeats: bool,
+    pub(crate) repeats: bool,
     /// Of bit tests in memory: the register with the bit's number, which moves the address.
-    pub(super) bit: Option<Register>,
+    pub(crate) bit: Option<Register>,
 }
 
 impl Decoded {
-    pub(super) fn of(instruction: Instruction, factory: &mut InstructionInfoFactory) -> Self {
+    pub(crate) fn of(instruction: Instruction, factory: &mut InstructionInfoFactory) -> Self {
         let info = factory.info(&instruction);
         let accessed = |m: &&UsedMemory| m.access() != OpAccess::NoMemAccess;
         let is_string = instruction.is_string_instruction();
@@ -73,7 +73,7 @@ fn fetched(instruction: &Instruction) -> Option<UsedMemory> {
 }
 
 /// What was decoded so far.
-pub(super) struct Decodes<'a> {
+pub(crate) struct Decodes<'a> {
     code: &'a Code,
     /// What segment FS begins at.
     thread: u64,
@@ -82,12 +82,12 @@ pub(super) struct Decodes<'a> {
 }
 
 impl<'a> Decodes<'a> {
-    pub(super) fn new(code: &'a Code, thread: u64) -> Self {
+    pub(crate) fn new(code: &'a Code, thread: u64) -> Self {
         Self { code, thread, seen: HashMap::new(), factory: InstructionInfoFactory::new() }
     }
 
     /// The instruction at an address; none where there is none, or none that is known.
-    pub(super) fn at(&mut self, address: u64) -> Option<Rc<Decoded>> {
+    pub(crate) fn at(&mut self, address: u64) -> Option<Rc<Decoded>> {
         let (code, factory) = (self.code, &mut self.factory);
         let decode = || {
             let mut buffer = [0; LONGEST];
@@ -100,7 +100,7 @@ impl<'a> Decodes<'a> {
     }
 
     /// Where each of two steps of one instruction touches memory, and how many bytes there.
-    pub(super) fn touched(&mut self, x: &Step, y: &Step) -> Vec<(u64, u64, usize)> {
+    pub(crate) fn touched(&mut self, x: &Step, y: &Step) -> Vec<(u64, u64, usize)> {
         let Some(decoded) = self.at(x.address()) else { return Vec::new() };
         let both = |memory: &UsedMemory| {
             let address = |step| self.address(&decoded, memory, step);
@@ -115,7 +115,7 @@ impl<'a> Decodes<'a> {
     }
 
     /// Whether it is a division, and its operands differ that are in registers.
-    pub(super) fn divides_otherwise(&mut self, x: &Step, y: &Step) -> bool {
+    pub(crate) fn divides_otherwise(&mut self, x: &Step, y: &Step) -> bool {
         self.at(x.address()).filter(|d| d.divides).is_some_and(|decoded| {
             let divisor = decoded.instruction.op0_register();
             differs(x, y) || value(x, divisor) != value(y, divisor)
@@ -123,7 +123,7 @@ impl<'a> Decodes<'a> {
     }
 
     /// Whether the instruction of the first two steps is a division, and the two behind it have other results.
-    pub(super) fn divided_otherwise(
+    pub(crate) fn divided_otherwise(
         &mut self,
         (u, _): (&Step, &Step),
         (x, y): (&Step, &Step),
@@ -133,7 +133,7 @@ impl<'a> Decodes<'a> {
 
     /// Asks about each call that had not returned when the last of these steps was made, the latest first, until the
     /// answer is that it is enough. Each has pushed where it returns to.
-    pub(super) fn callers(&mut self, steps: &[Step], enough: &mut dyn FnMut(u64) -> bool) {
+    pub(crate) fn callers(&mut self, steps: &[Step], enough: &mut dyn FnMut(u64) -> bool) {
         let Some((last, before)) = steps.split_last() else { return };
         let mut deepest = last.stack();
         for step in before.iter().rev() {
@@ -150,7 +150,7 @@ impl<'a> Decodes<'a> {
 
     /// The address of an instruction's memory operand; none for gathers and scatters, whose indices are in
     /// vectors.
-    pub(super) fn address(
+    pub(crate) fn address(
         &self,
         decoded: &Decoded,
         memory: &UsedMemory,
@@ -177,7 +177,7 @@ fn differs(x: &Step, y: &Step) -> bool {
 }
 
 /// An instruction in Intel's syntax, addresses relative to RIP as they are written.
-pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
+pub(crate) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
     let Some(decoded) = decodes.at(address) else { return "?".to_owned() };
     let mut formatter = FastFormatter::new();
     formatter.options_mut().set_use_hex_prefix(true);
@@ -188,7 +188,7 @@ pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
 }
 
 /// A general register's value; other segments than FS begin at zero.
-pub(super) fn value(step: &Step, register: Register) -> Option<u64> {
+pub(crate) fn value(step: &Step, register: Register) -> Option<u64> {
     if register.is_segment_register() {
         return Some(0);
     }
@@ -201,7 +201,7 @@ pub(super) fn value(step: &Step, register: Register) -> Option<u64> {
 }
 
 /// The number of a general register or a part of one.
-pub(super) fn number(register: Register) -> Option<usize> {
+pub(crate) fn number(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register() as usize - Register::RAX as usize)
 }
 

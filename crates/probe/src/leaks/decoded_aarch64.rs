@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// As instructions number them.
 #[rustfmt::skip]
-pub(super) const NAMES: [&str; 32] = [
+pub(crate) const NAMES: [&str; 32] = [
     "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
     "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",
 ];
@@ -24,14 +24,14 @@ struct Touch {
 }
 
 /// What was read so far.
-pub(super) struct Decodes<'a> {
+pub(crate) struct Decodes<'a> {
     code: &'a Code,
     seen: HashMap<u64, Option<u32>>,
 }
 
 impl<'a> Decodes<'a> {
     /// The thread's variables are found by a register that is read as any other.
-    pub(super) fn new(code: &'a Code, _thread: u64) -> Self {
+    pub(crate) fn new(code: &'a Code, _thread: u64) -> Self {
         Self { code, seen: HashMap::new() }
     }
 
@@ -44,13 +44,13 @@ impl<'a> Decodes<'a> {
     }
 
     /// Where each of two steps of one instruction touches memory, and how many bytes there.
-    pub(super) fn touched(&mut self, x: &Step, y: &Step) -> Vec<(u64, u64, usize)> {
+    pub(crate) fn touched(&mut self, x: &Step, y: &Step) -> Vec<(u64, u64, usize)> {
         let touch = self.word(x.address()).and_then(touch);
         touch.map(|touch| (touch.of(x), touch.of(y), touch.bytes)).into_iter().collect()
     }
 
     /// Whether it is a division, and its operands differ.
-    pub(super) fn divides_otherwise(&mut self, x: &Step, y: &Step) -> bool {
+    pub(crate) fn divides_otherwise(&mut self, x: &Step, y: &Step) -> bool {
         // UDIV and SDIV.
         let is_one = |word: &u32| word & 0x7fe0_f800 == 0x1ac0_0800;
         let Some(word) = self.word(x.address()).filter(is_one) else { return false };
@@ -62,13 +62,13 @@ impl<'a> Decodes<'a> {
     }
 
     /// No division takes an operand from memory.
-    pub(super) fn divided_otherwise(&mut self, _: (&Step, &Step), _: (&Step, &Step)) -> bool {
+    pub(crate) fn divided_otherwise(&mut self, _: (&Step, &Step), _: (&Step, &Step)) -> bool {
         false
     }
 
     /// Asks about each call that had not returned when the last of these steps was made, the latest first, until the
     /// answer is that it is enough.
-    pub(super) fn callers(&mut self, steps: &[Step], enough: &mut dyn FnMut(u64) -> bool) {
+    pub(crate) fn callers(&mut self, steps: &[Step], enough: &mut dyn FnMut(u64) -> bool) {
         let mut returned = 0_usize;
         for step in steps.iter().rev().skip(1) {
             let Some(word) = self.word(step.address()) else { continue };
@@ -85,7 +85,7 @@ impl<'a> Decodes<'a> {
 }
 
 /// An instruction as disassemblers write it.
-pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
+pub(crate) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
     let opcode = decodes.word(address).and_then(decoder::decode);
     let words = opcode.map_or_else(|| "?".to_owned(), |opcode| opcode.to_string());
     words.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,16 +1,19 @@
+//! Judging: findings, the functions that they lie in, and two traces side by side around one, for people who
+//! look it up.
+//!
 //! Both judges' findings, joined and grouped by function.
 
-use super::compare::compare;
-use super::decoded::{Decodes, text};
-use super::excerpt::excerpt;
-use super::found::{Found, Key, Place, extent};
-use super::places::Places;
-use super::{Judgement, Operation, Recordings, Stage, taint};
+use crate::leaks::compare::{Found, Key, Place, compare, extent};
+use crate::leaks::decoded::{Decodes, NAMES, text};
+use crate::leaks::{Judgement, Operation, Recordings, Stage, taint};
+use crate::step::code::{Code, Mapping, Symbols};
 use crate::step::{End, Recorded, Step, Tape};
 use record::{Leak, LeakKind, SteppedOperation};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(super) fn judge(recordings: &Recordings<'_>) -> Judgement {
+pub(crate) fn judge(recordings: &Recordings<'_>) -> Judgement {
     let Some(first) = recordings.secrets.first() else { return Judgement::default() };
     let mut judging = Judging {
         recordings,
@@ -304,7 +307,186 @@ fn joined(reasons: &[(String, usize)], stages: &[Stage]) -> Option<String> {
 }
 
 /// `encrypt at 16 bytes`
-pub(super) fn words(stage: &Stage) -> String {
+pub(crate) fn words(stage: &Stage) -> String {
     let name = stage.operation.name();
     stage.size.map_or_else(|| name.to_owned(), |size| format!("{name} at {size} bytes"))
+}
+// From addresses to functions: what a reader looks a finding up by.
+
+/// Where an address is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct At {
+    /// File name of the object.
+    pub(crate) object: String,
+    /// The function's symbol.
+    pub(crate) function: Option<String>,
+    /// Where the function begins within the object, as far as that is known.
+    pub(crate) begin: u64,
+    /// The address within the object.
+    pub(crate) address: u64,
+}
+
+/// What this program is called, whatever its file.
+const PROGRAM: &str = "ciphermark";
+
+/// The symbols of the objects that were asked for so far.
+pub(crate) struct Places<'a> {
+    code: &'a Code,
+    symbols: BTreeMap<String, Arc<Symbols>>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(code: &'a Code) -> Self {
+        Self { code, symbols: BTreeMap::new() }
+    }
+
+    fn mapping(&self, address: u64) -> Option<&'a Mapping> {
+        self.code.mapping(address).map(|m| &self.code.mappings[m])
+    }
+
+    /// Where an address is.
+    pub(crate) fn at(&mut self, address: u64) -> At {
+        let Some(mapping) = self.mapping(address) else {
+            return At { object: "?".into(), function: None, begin: address, address };
+        };
+        let symbols =
+            self.symbols.entry(mapping.name.clone()).or_insert_with(|| Symbols::of(mapping));
+        let own = self.code.is_program(mapping);
+        let within = symbols.within(mapping, address).unwrap_or(address - mapping.start);
+        At {
+            object: if own { PROGRAM } else { mapping.object() }.to_owned(),
+            function: symbols.function(mapping, address),
+            begin: symbols.begin(mapping, address).unwrap_or(within),
+            address: within,
+        }
+    }
+
+    /// The function that a step of a stage is in; where it has no symbol the nearest caller that has one: the
+    /// calls that have not returned are read from the trace, backwards.
+    pub(crate) fn function(
+        &mut self,
+        steps: &[Step],
+        at: usize,
+        decodes: &mut Decodes<'_>,
+    ) -> Option<String> {
+        let step = steps.get(at)?;
+        if let Some(name) = self.at(step.address()).function {
+            return Some(name);
+        }
+        let mut named = None;
+        decodes.callers(&steps[..=at], &mut |address| {
+            let caller = self.at(address);
+            // In the adapter nobody would look for it.
+            let is_adapter = caller.object == PROGRAM;
+            named = caller.function.filter(|_| !is_adapter);
+            is_adapter || named.is_some()
+        });
+        named.map(|name| format!("{name} and what it calls"))
+    }
+
+    /// The files that steps are in.
+    pub(crate) fn objects(&self, steps: &[Step]) -> Vec<PathBuf> {
+        let pages: BTreeSet<u64> = steps.iter().map(|s| s.address() >> 12 << 12).collect();
+        let mappings = pages.iter().filter_map(|page| self.mapping(*page));
+        let files = mappings.map(|m| &m.name).filter(|name| name.starts_with('/'));
+        files.map(PathBuf::from).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// Instructions before and after the place.
+const BEFORE: usize = 12;
+const AFTER: usize = 6;
+
+/// The instructions of two traces around the first difference of a function, with the registers that differ.
+pub(crate) fn excerpt(
+    recordings: &Recordings<'_>,
+    calls: &[Recorded],
+    function: &str,
+    (places, decodes): (&mut Places<'_>, &mut Decodes<'_>),
+) -> Vec<String> {
+    for (which, stage, ours, theirs) in of_keys(recordings).chain(of_tags(recordings, calls.len()))
+    {
+        let Some(at) = first_in(function, (ours, theirs), places, decodes) else { continue };
+        let head = format!("{}, {which}, step {at}:", words(&recordings.stages[stage]));
+        let lines = (at.saturating_sub(BEFORE)..=at + AFTER)
+            .filter_map(|i| Some(line(ours.get(i)?, theirs.get(i)?, i == at, places, decodes)));
+        return std::iter::once(head).chain(lines).collect();
+    }
+    vec![format!("no two traces differ in {function} first")]
+}
+
+/// Which two are compared, at which stage, and their steps.
+type Pair<'a> = (String, usize, &'a [Step], &'a [Step]);
+
+fn of_keys<'a>(recordings: &'a Recordings<'_>) -> impl Iterator<Item = Pair<'a>> {
+    let secrets = recordings.secrets;
+    (1..secrets.len()).flat_map(move |number| {
+        let stages = secrets[number].calls().into_iter().enumerate();
+        stages.filter_map(move |(stage, other)| {
+            let base = recordings.base_of(number, stage)?;
+            let one = secrets[base].calls().get(stage)?.clone();
+            let which = format!("keys {} and {}", base + 1, number + 1);
+            let theirs = secrets[number].steps(other.steps);
+            Some((which, stage, secrets[base].steps(one.steps), theirs))
+        })
+    })
+}
+
+fn of_tags<'a>(recordings: &'a Recordings<'_>, seen: usize) -> impl Iterator<Item = Pair<'a>> {
+    let (base, others) = match recordings.forgeries {
+        [] => (None, &[][..]),
+        [base, others @ ..] => (Some(base), others),
+    };
+    let pairs = base.into_iter().flat_map(move |base| others.iter().map(move |tape| (base, tape)));
+    pairs.flat_map(move |(base, tape)| {
+        let from = seen.saturating_sub(base.calls().len());
+        let both = base.calls().into_iter().zip(tape.calls()).enumerate();
+        both.map(move |(number, (one, other))| {
+            let which = "two wrong tags".to_owned();
+            (which, from + number, base.steps(one.steps), tape.steps(other.steps))
+        })
+    })
+}
+
+/// The first step of the function at which two traces differ that have not parted before.
+fn first_in(
+    function: &str,
+    (ours, theirs): (&[Step], &[Step]),
+    places: &mut Places<'_>,
+    decodes: &mut Decodes<'_>,
+) -> Option<usize> {
+    let mut found = Found::new();
+    compare(0, (ours, theirs), decodes, &mut found);
+    let mut firsts: Vec<usize> =
+        found.values().filter(|place| !place.after).map(|place| place.first).collect();
+    firsts.sort_unstable();
+    firsts.into_iter().find(|at| {
+        let name = places.function(ours, *at, decodes);
+        name.is_some_and(|name| name.split(" and what it calls").next() == Some(function))
+    })
+}
+
+fn line(
+    ours: &Step,
+    theirs: &Step,
+    marked: bool,
+    places: &mut Places<'_>,
+    decodes: &mut Decodes<'_>,
+) -> String {
+    let mark = if marked { '>' } else { ' ' };
+    let shown = |step: &Step, places: &mut Places<'_>, decodes: &mut Decodes<'_>| {
+        let at = places.at(step.address());
+        format!("{}+{:#x}  {}", at.object, at.address, text(step.address(), decodes))
+    };
+    let mut line = format!("{mark} {:<60}", shown(ours, places, decodes));
+    if ours.address() != theirs.address() {
+        return format!("{line} | {}", shown(theirs, places, decodes));
+    }
+    for (number, name) in NAMES.iter().enumerate() {
+        let (x, y) = (ours.register(number), theirs.register(number));
+        if x != y {
+            line += &format!(" {name} {x:#x} | {y:#x}");
+        }
+    }
+    line.trim_end().to_owned()
 }

@@ -9,27 +9,23 @@ mod decoded;
 #[cfg(target_arch = "aarch64")]
 mod decoded_aarch64;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod excerpt;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod found;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod judge;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod places;
 #[cfg(target_arch = "x86_64")]
 mod taint;
+#[cfg(test)]
+#[cfg(target_arch = "aarch64")]
+mod tests_aarch64;
 #[cfg(target_arch = "aarch64")]
 mod unfollowed;
 
+use crate::step::{Code, Tape};
 #[cfg(target_arch = "aarch64")]
 use decoded_aarch64 as decoded;
-#[cfg(target_arch = "aarch64")]
-use unfollowed as taint;
-
-use crate::step::{Code, Tape};
 use record::{Leak, SteppedOperation};
 use std::ops::Range;
 use std::path::PathBuf;
+#[cfg(target_arch = "aarch64")]
+use unfollowed as taint;
 
 /// One call on each tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,6 +156,3 @@ pub fn thread_pointer() -> u64 {
 #[cfg(test)]
 #[cfg(target_arch = "x86_64")]
 mod tests;
-#[cfg(test)]
-#[cfg(target_arch = "aarch64")]
-mod tests_aarch64;

@@ -1,12 +1,12 @@
 //! Functions that depend on their key in one way or in none, by comparison alone.
 
-use super::*;
+#[path = "tests/scene.rs"]
+mod scene;
+
+use crate::leaks::*;
 use record::LeakKind;
 use scene::{Function, judged, judged_showing, judged_with, kinds};
 use std::arch::naked_asm;
-
-#[path = "tests/scene.rs"]
-mod scene;
 
 macro_rules! functions {
     ($($name:ident: $($line:literal),+;)+) => {$(

@@ -1,22 +1,22 @@
 //! Where nobody has written down what instructions do to a secret's bytes: traces are compared, and that is all.
 
-use super::Recordings;
-use super::decoded::Decodes;
-use super::found::Found;
+use crate::leaks::Recordings;
+use crate::leaks::compare::Found;
+use crate::leaks::decoded::Decodes;
 use crate::step::{Recorded, Tape};
 
 /// Why a clean comparison is no verdict.
-pub(super) const UNFOLLOWED: Option<&str> = Some(
+pub(crate) const UNFOLLOWED: Option<&str> = Some(
     "traces were compared; the secret's way through them (taint) is not followed on this architecture",
 );
 
 /// What taint found: nothing.
-pub(super) struct Tainted {
-    pub(super) found: Found,
-    pub(super) lost: Vec<(String, usize)>,
+pub(crate) struct Tainted {
+    pub(crate) found: Found,
+    pub(crate) lost: Vec<(String, usize)>,
 }
 
-pub(super) fn run(
+pub(crate) fn run(
     _recordings: &Recordings<'_>,
     _calls: &[Recorded],
     _first: &Tape,

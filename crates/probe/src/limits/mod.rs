@@ -1,45 +1,55 @@
+//! Instructions, and walks through buffers as large as a level of memory; with the memory for both.
+//!
 //! What the core can do at best: throughput and latency of the instructions that bound ciphers,
 //! and the bandwidth of each level of memory. One reading at a time, between two readings of the
 //! core clock and of the throughput probe, as samples are; what they say is decided by the caller.
 
 #[cfg(target_arch = "aarch64")]
-mod catalogue_aarch64;
-#[cfg(target_arch = "x86_64")]
-mod catalogue_x86_64;
-#[cfg(target_arch = "aarch64")]
-mod kernels_aarch64;
-#[cfg(target_arch = "x86_64")]
-mod kernels_x86_64;
+mod aarch64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable;
 #[cfg(target_arch = "aarch64")]
 mod walks_aarch64;
 #[cfg(target_arch = "x86_64")]
 mod walks_x86_64;
-
-mod buffer;
-mod memory;
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable::{self as catalogue, Kernel, SCRATCH, STRIDE, Walk};
-#[cfg(target_arch = "aarch64")]
-use {
-    catalogue_aarch64 as catalogue,
-    kernels_aarch64::{Kernel, SCRATCH},
-    walks_aarch64::{STRIDE, Walk},
-};
 #[cfg(target_arch = "x86_64")]
-use {
-    catalogue_x86_64 as catalogue,
-    kernels_x86_64::{Kernel, SCRATCH},
-    walks_x86_64::{STRIDE, Walk},
-};
+mod x86_64;
 
-pub use memory::{Move, Stretch};
-
+use crate::batch::timed::warm_probe;
 use crate::clock::Clock;
-use crate::sample::warm_probe;
-use buffer::Buffer;
+#[cfg(target_arch = "aarch64")]
+use aarch64 as catalogue;
+#[cfg(target_arch = "aarch64")]
+use aarch64::Kernel;
+#[cfg(target_arch = "aarch64")]
+use aarch64::SCRATCH;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable as catalogue;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::Kernel;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::SCRATCH;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::STRIDE;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::Walk;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+#[cfg(target_arch = "aarch64")]
+use walks_aarch64::STRIDE;
+#[cfg(target_arch = "aarch64")]
+use walks_aarch64::Walk;
+#[cfg(target_arch = "x86_64")]
+use walks_x86_64::STRIDE;
+#[cfg(target_arch = "x86_64")]
+use walks_x86_64::Walk;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as catalogue;
+#[cfg(target_arch = "x86_64")]
+use x86_64::Kernel;
+#[cfg(target_arch = "x86_64")]
+use x86_64::SCRATCH;
 
 /// What an instruction or a walk needs of the CPU.
 #[cfg(target_arch = "aarch64")]
@@ -215,5 +225,252 @@ impl Clock {
     }
 }
 
+/// What is done to the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Loaded.
+    Read,
+    /// Stored.
+    Write,
+    /// Loaded from one place and stored to another.
+    Copy,
+}
+
+/// Bytes between what is loaded and what is stored at the same time, beside multiples of a page: no
+/// load's address ends like that of a store just before it, which cores take for the same.
+const APART: usize = 2048;
+
+/// Two stretches of memory that are walked through piece by piece.
+#[derive(Debug)]
+pub struct Stretch {
+    buffer: Buffer,
+    /// Bytes of each of the two stretches.
+    half: usize,
+    piece: usize,
+    next: usize,
+}
+
+impl Stretch {
+    /// Together `bytes`, walked through in pieces of `piece` bytes; one after the other, so that a
+    /// piece is met again when all others have been.
+    ///
+    /// # Errors
+    /// The system's reason, when the memory cannot be had.
+    pub fn new(bytes: usize, piece: usize) -> std::io::Result<Self> {
+        let round = |n: usize| (n / STRIDE).max(1) * STRIDE;
+        let half = round(bytes / 2);
+        let piece = round(piece.min(half));
+        Ok(Self { buffer: Buffer::try_new(2 * half + APART)?, half, piece, next: 0 })
+    }
+
+    /// Bytes of the buffer that reading, writing or copying walks through.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        (self.buffer.len() - APART) as u64
+    }
+
+    /// Source and destination of the next piece.
+    fn advance(&mut self) -> (*const u8, *mut u8) {
+        if self.next + self.piece > self.half {
+            self.next = 0;
+        }
+        let at = self.next;
+        self.next += self.piece;
+        // SAFETY: both pieces lie within the buffer: `at + piece <= half`, and the second half ends
+        // `APART` bytes behind `2 * half`.
+        unsafe {
+            let base = self.buffer.start();
+            (base.add(at), base.add(self.half + APART + at))
+        }
+    }
+}
+
+impl Prober<'_> {
+    /// Names of the ways to move bytes that this CPU has.
+    #[must_use]
+    pub fn ways(&self, how: Move) -> Vec<&'static str> {
+        walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs)).map(|w| w.0).collect()
+    }
+
+    /// One reading, per byte moved, of at least `bytes`. Reading and writing go through both
+    /// stretches in turn.
+    ///
+    /// # Panics
+    /// When [`Prober::ways`] does not have the way.
+    #[must_use]
+    pub fn walk(&mut self, stretch: &mut Stretch, how: Move, way: &str, bytes: usize) -> Reading {
+        let mut ways = walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs));
+        let walk = ways.find(|w| w.0 == way).expect("one of the ways that `ways` gave").2;
+        let piece = stretch.piece;
+        let pieces = bytes.div_ceil(piece).max(1);
+        let mut odd = false;
+        self.clock.reading((pieces * piece) as f64, || {
+            for _ in 0..pieces {
+                // A copy takes both halves; reading and writing take one and then the other.
+                let (from, to) = if how == Move::Copy || !odd {
+                    stretch.advance()
+                } else {
+                    let (from, to) = stretch.last();
+                    (to.cast_const(), from.cast_mut())
+                };
+                odd = !odd;
+                // SAFETY: both point to `piece` bytes of the stretch, aligned to a line; the CPU has
+                // the instructions.
+                unsafe { walk(piece, from, to) };
+            }
+        })
+    }
+}
+
+impl Stretch {
+    /// The piece that [`Self::advance`] gave last.
+    fn last(&self) -> (*const u8, *mut u8) {
+        let at = self.next - self.piece;
+        // SAFETY: as in `advance`.
+        unsafe {
+            let base = self.buffer.start();
+            (base.add(at), base.add(self.half + APART + at))
+        }
+    }
+}
+
+fn walks(how: Move) -> &'static [(&'static str, Needs, Walk)] {
+    match how {
+        Move::Read => catalogue::READS,
+        Move::Write => catalogue::WRITES,
+        Move::Copy => catalogue::COPIES,
+    }
+}
+// Page-aligned memory for the probes.
+
+/// Memory of its own mapping, all of it touched.
+#[derive(Debug)]
+struct Buffer {
+    base: NonNull<c_void>,
+    len: usize,
+}
+
+impl Buffer {
+    /// # Panics
+    /// When the memory cannot be had.
+    fn new(len: usize) -> Self {
+        Self::try_new(len).expect("memory for the probes")
+    }
+
+    fn try_new(len: usize) -> std::io::Result<Self> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: a new mapping anywhere, which `Drop` takes away.
+        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), len, protection, flags)? };
+        // Huge pages where the system gives them: what is measured is the memory's bandwidth and not
+        // that of page tables. Where it refuses, small pages do.
+        // SAFETY: advice about the mapping just made changes none of its bytes.
+        let _ = unsafe { madvise(base, len, Advice::LinuxHugepage) };
+        // SAFETY: the mapping is `len` writable bytes.
+        unsafe { base.cast::<u8>().write_bytes(1, len) };
+        let base = NonNull::new(base).expect("a mapping is not at address 0");
+        Ok(Self { base, len })
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.base.as_ptr().cast()
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the mapping that `new` made, which nobody else has.
+        let _ = unsafe { munmap(self.base.as_ptr(), self.len) };
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_instruction_runs_and_takes_a_time_that_a_core_can_have() {
+        let clock = Clock::calibrate();
+        let mut prober = Prober::new(&clock);
+        for subject in prober.subjects() {
+            let rounds = prober.rounds(&subject);
+            // The least of several: whatever else runs on the machine only adds. On a core that others share few
+            // are steady.
+            let readings =
+                (0..5000).map(|_| prober.read(&subject, rounds)).filter(|r| r.steady).take(10);
+            let cycles = readings.map(|r| r.cycles).fold(f64::INFINITY, f64::min);
+            let most = match subject.reads {
+                Reads::Window { steps } => steps * 50.0,
+                _ => 400.0,
+            };
+            assert!(cycles > 0.02 && cycles < most, "{subject:?}: {cycles}");
+        }
+    }
+
+    #[test]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn what_every_cpu_has_is_measured() {
+        let clock = Clock::calibrate();
+        let names: Vec<_> = Prober::new(&clock).subjects().iter().map(|s| s.name).collect();
+        let vectors =
+            if cfg!(target_arch = "aarch64") { ["eor.16b", "mul"] } else { ["pxor", "imul"] };
+        for name in ["add", "load", "store", "load+store"].iter().chain(&vectors) {
+            assert!(names.contains(name), "{name}");
+        }
+    }
+
+    /// The chain that cycles are counted by, held against another one: a unit mistaken somewhere would
+    /// show here, and speed cancels.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_multiplication_takes_three_additions() {
+        let clock = Clock::calibrate();
+        let mut prober = Prober::new(&clock);
+        let mut least = |name: &str| {
+            let all = prober.subjects();
+            let chain = |s: &&Subject| s.name == name && s.reads == Reads::Latency;
+            let subject = *all.iter().find(chain).expect("in the catalogue");
+            let rounds = prober.rounds(&subject);
+            (0..50).map(|_| prober.read(&subject, rounds).ticks).fold(f64::INFINITY, f64::min)
+        };
+        let ratio = least("imul") / least("adc");
+        assert!((2.0..4.5).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn every_way_to_move_bytes_goes_through_the_whole_stretch() {
+        let clock = Clock::calibrate();
+        let mut prober = Prober::new(&clock);
+        for how in [Move::Read, Move::Write, Move::Copy] {
+            for way in prober.ways(how) {
+                let mut stretch = Stretch::new(64 << 10, 8 << 10).expect("64 KiB");
+                let reading = prober.walk(&mut stretch, how, way, 64 << 10);
+                assert!(reading.ticks > 0.0, "{how:?} {way}");
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn writing_fills_and_copying_copies() {
+        let clock = Clock::calibrate();
+        let mut prober = Prober::new(&clock);
+        for way in prober.ways(Move::Copy) {
+            let mut stretch = Stretch::new(8192, 4096).expect("8 KiB");
+            // SAFETY: both halves are 4096 bytes of the stretch.
+            let (from, to) = unsafe {
+                let (from, to) = stretch.advance();
+                (
+                    std::slice::from_raw_parts_mut(from.cast_mut(), 4096),
+                    std::slice::from_raw_parts(to, 4096),
+                )
+            };
+            from.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8 ^ (i >> 8) as u8 ^ 0x5a);
+            let _ = prober.walk(&mut stretch, Move::Copy, way, 4096);
+            assert!(from == to, "{way}");
+        }
+    }
+}

@@ -4,11 +4,11 @@ use std::arch::asm;
 
 /// A walk over `bytes` from `from`, or to `to`, or both. `bytes` is a positive multiple of
 /// [`STRIDE`]; both pointers are aligned to it.
-pub(super) type Walk = unsafe fn(bytes: usize, from: *const u8, to: *mut u8);
+pub(crate) type Walk = unsafe fn(bytes: usize, from: *const u8, to: *mut u8);
 
 /// Bytes of one turn of a walk: eight lines, so that the loop's own instructions do not count. SVE's registers may be
 /// up to a quarter of it.
-pub(super) const STRIDE: usize = 512;
+pub(crate) const STRIDE: usize = 512;
 
 /// A loop with X1 where it reads, X2 where it writes, and X9 for what it goes on by.
 macro_rules! looped {
@@ -26,7 +26,7 @@ macro_rules! looped {
 
 macro_rules! walks {
     ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(super) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
+        pub(crate) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
             // SAFETY: the caller's buffers are as long as `bytes` and aligned; clobbers are declared.
             unsafe {
                 looped!(bytes, from, to, "mov x9, #512", ".irp r,0,1,2,3,4,5,6,7", $($line),+, ".endr")
@@ -55,7 +55,7 @@ walks! {
 /// With SVE's registers, four at a time.
 macro_rules! wide {
     ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(super) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
+        pub(crate) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
             // SAFETY: as above; that the CPU has SVE, and registers that are no longer than a quarter of the stride, is
             // the caller's promise.
             unsafe { looped!(bytes, from, to, "rdvl x9, #4", ".irp r,0,1,2,3", $($line),+, ".endr") }
@@ -70,8 +70,8 @@ wide! {
 }
 
 /// What `memset` may leave to the cache: blocks of zeroes.
-pub(super) unsafe fn write_zva(bytes: usize, _from: *const u8, to: *mut u8) {
-    let Some(block) = super::kernels_aarch64::zeroed_bytes() else { return };
+pub(crate) unsafe fn write_zva(bytes: usize, _from: *const u8, to: *mut u8) {
+    let Some(block) = crate::limits::aarch64::zeroed_bytes() else { return };
     for at in (0..bytes).step_by(block) {
         // SAFETY: the block lies within the caller's buffer, both of which are aligned to it.
         unsafe { asm!("dc zva, {}", in(reg) to.add(at), options(nostack)) };

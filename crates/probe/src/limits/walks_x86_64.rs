@@ -4,14 +4,14 @@ use std::arch::asm;
 
 /// A walk over `bytes` from `from`, or to `to`, or both. `bytes` is a positive multiple of
 /// [`STRIDE`]; both pointers are aligned to it.
-pub(super) type Walk = unsafe fn(bytes: usize, from: *const u8, to: *mut u8);
+pub(crate) type Walk = unsafe fn(bytes: usize, from: *const u8, to: *mut u8);
 
 /// Bytes of one turn of a walk: eight lines, so that the loop's own instructions do not count.
-pub(super) const STRIDE: usize = 512;
+pub(crate) const STRIDE: usize = 512;
 
 macro_rules! walks {
     ($($name:ident $end:literal $count:literal: $($line:literal),+;)+) => {$(
-        pub(super) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
+        pub(crate) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
             // SAFETY: the caller's buffers are as long as `bytes` and aligned; clobbers are
             // declared; that the CPU has the instruction is the caller's promise.
             unsafe {
@@ -56,7 +56,7 @@ walks! {
 }
 
 /// What `memcpy` may leave to the CPU's microcode.
-pub(super) unsafe fn copy_movsb(bytes: usize, from: *const u8, to: *mut u8) {
+pub(crate) unsafe fn copy_movsb(bytes: usize, from: *const u8, to: *mut u8) {
     // SAFETY: as above; the direction flag is clear by the calling convention.
     unsafe {
         asm!("rep movsb", inout("rcx") bytes => _, inout("rsi") from => _, inout("rdi") to => _,
@@ -65,7 +65,7 @@ pub(super) unsafe fn copy_movsb(bytes: usize, from: *const u8, to: *mut u8) {
 }
 
 /// The same for storing one byte everywhere.
-pub(super) unsafe fn write_stosb(bytes: usize, _from: *const u8, to: *mut u8) {
+pub(crate) unsafe fn write_stosb(bytes: usize, _from: *const u8, to: *mut u8) {
     // SAFETY: as above.
     unsafe {
         asm!("rep stosb", inout("rcx") bytes => _, in("al") 1_u8, inout("rdi") to => _,

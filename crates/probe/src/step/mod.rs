@@ -1,3 +1,6 @@
+//! Single-stepping: what a trace and a tape of steps are, the classes of instructions, and forks that a
+//! library must not notice.
+//!
 //! Exact instruction counts: one call of a function single-stepped in this very process, then
 //! decoded.
 //!
@@ -8,15 +11,9 @@
 //! This crate holds `unsafe` code: it turns on the CPU's trap flag, handles the signal, and calls
 //! the function under test.
 
-mod class;
-pub(crate) mod code;
-mod forks;
-mod profile;
-pub(crate) mod symbols;
-mod tape;
-
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+pub(crate) mod code;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod unavailable;
 #[cfg(target_arch = "x86_64")]
@@ -24,19 +21,16 @@ mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
+pub use arch::{Recorder, Stepper, prepare};
+#[doc(hidden)]
+pub use code::function_in;
+pub use code::{ClassCount, Code, FunctionCount, Profile, SetCount, profile};
+use std::ops::Range;
+use std::ptr::NonNull;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use unavailable as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
-
-pub use arch::{Recorder, Stepper, prepare};
-pub use class::Class;
-pub use code::Code;
-pub use forks::hide_forks;
-pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};
-#[doc(hidden)]
-pub use symbols::function_in;
-pub use tape::{Recorded, Step, Tape};
 
 /// Why a call cannot be stepped, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +95,283 @@ pub struct Visit {
     /// with a repeat prefix, or a jump to itself.
     pub repeats: u64,
 }
+// Kinds of instructions.
+/// What kind of instruction it is. Each instruction is of one kind; that it reads or writes memory
+/// as well is told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Class {
+    /// A round of AES, on one block or several: `AESENC` and its kin; of aarch64's two halves `AESE` and `AESD`.
+    AesRound,
+    /// The other half of a round on aarch64, which the last one lacks: `AESMC`, `AESIMC`.
+    AesMix,
+    /// AES key schedules: `AESKEYGENASSIST`, `AESIMC`.
+    AesKey,
+    /// Carry-less multiplication.
+    CarryLess,
+    /// Galois field instructions: `GF2P8AFFINEQB` and its kin.
+    Gfni,
+    /// The SHA, SM3 and SM4 instructions.
+    HashRound,
+    /// Vector AND, OR, XOR, and three-way logic.
+    VectorLogic,
+    /// Moving bytes or larger parts about within vectors.
+    Shuffle,
+    /// Everything else that computes on vectors.
+    VectorArithmetic,
+    /// Vector register to vector register, or to and from a general register.
+    VectorMove,
+    /// Nothing but a load: memory to register.
+    Load,
+    /// Nothing but a store: register or constant to memory.
+    Store,
+    /// Jumps, calls and returns.
+    Branch,
+    /// Computing on general registers, flags and mask registers.
+    Scalar,
+    /// String instructions: `MOVS`, `STOS`, with a repeat prefix or without.
+    String,
+    /// System calls, fences, prefetches, `NOP`, `VZEROUPPER` and what fits nowhere else.
+    Other,
+}
+
+impl Class {
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// What one instruction is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) class: Class,
+    /// Bits of the widest vector register that it names.
+    pub(crate) width: Option<u16>,
+    pub(crate) reads_memory: bool,
+    pub(crate) writes_memory: bool,
+    /// It repeats under its own prefix.
+    pub(crate) repeats: bool,
+    /// Instruction sets that it needs, in lower case.
+    pub(crate) sets: Vec<String>,
+    /// Its mnemonic, in lower case.
+    pub(crate) mnemonic: String,
+}
+// The registers at each step of some calls, in memory that forked processes share.
+
+/// The registers before one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Step(pub(crate) [u64; Self::WORDS]);
+
+/// Where the registers are that an instruction numbers 0 to 15 (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 …).
+#[cfg(not(target_arch = "aarch64"))]
+#[rustfmt::skip]
+pub(crate) const REGISTER_PLACES: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+/// The same of X0 to X30 and the stack pointer.
+#[cfg(target_arch = "aarch64")]
+#[rustfmt::skip]
+const REGISTER_PLACES: [usize; 32] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+];
+
+/// The number of the stack pointer.
+const STACK_POINTER: usize = if cfg!(target_arch = "aarch64") { 31 } else { 4 };
+
+impl Step {
+    /// As the kernel lays them out in a signal frame, and for a debugger on AArch64: the general registers, the
+    /// instruction's address, the flags.
+    pub(crate) const WORDS: usize = REGISTER_PLACES.len() + 2;
+
+    /// The instruction's address.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.0[REGISTER_PLACES.len()]
+    }
+
+    /// The stack pointer.
+    #[must_use]
+    pub fn stack(&self) -> u64 {
+        self.register(STACK_POINTER)
+    }
+
+    /// A general register by the number that instructions give it.
+    #[must_use]
+    pub fn register(&self, number: usize) -> u64 {
+        self.0[REGISTER_PLACES[number]]
+    }
+
+    /// Whether address and all general registers are the same; flags may differ.
+    #[must_use]
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.0[..=REGISTER_PLACES.len()] == other.0[..=REGISTER_PLACES.len()]
+    }
+}
+
+/// One recorded call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its steps among those of the tape.
+    pub steps: Range<usize>,
+    /// How recording it ended.
+    pub end: End,
+}
+
+/// Calls that a tape has room for.
+const MOST_CALLS: usize = (HEADER_WORDS - 1) / 2;
+
+/// The number of calls, then for each where its steps end and how; last the process's word.
+const HEADER_WORDS: usize = 512;
+const PROCESS_WORD: usize = HEADER_WORDS - 1;
+
+/// Steps of calls, one after the other, in memory that is shared with forked processes: what a child
+/// records, its parent reads. Memory that no step was written to is not taken.
+#[derive(Debug)]
+pub struct Tape {
+    memory: NonNull<u64>,
+    /// Steps that there is room for.
+    room: usize,
+}
+
+impl Tape {
+    /// Room for so many steps.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn new(room: usize) -> std::io::Result<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let len = Self::bytes(room);
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        Ok(Self { memory, room })
+    }
+
+    fn bytes(room: usize) -> usize {
+        (HEADER_WORDS + room * Step::WORDS) * size_of::<u64>()
+    }
+
+    fn header(&self) -> &[u64; HEADER_WORDS] {
+        // SAFETY: the mapping begins with so many words; it is written to only through `&mut self`, or by a
+        // child that has ended before its parent reads.
+        unsafe { self.memory.cast().as_ref() }
+    }
+
+    /// The calls that were recorded, in order.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Recorded> {
+        let header = self.header();
+        let count = (header[0] as usize).min(MOST_CALLS);
+        let mut begin = 0;
+        let call = |[end, how]: [u64; 2]| {
+            let steps = begin..(end as usize).clamp(begin, self.room);
+            begin = steps.end;
+            Recorded { steps, end: if how == 0 { End::Returned } else { End::StepLimit } }
+        };
+        header[1..].as_chunks().0.iter().take(count).copied().map(call).collect()
+    }
+
+    /// Steps on the tape. Takes no memory, as [`Tape::calls`] does.
+    #[must_use]
+    pub fn step_count(&self) -> usize {
+        self.used().1
+    }
+
+    /// A word for whoever reads the tape, from the process that recorded it; 0 where there is none.
+    pub fn leave_word(&mut self, word: u64) {
+        // SAFETY: as in `header`, and borrowed alone.
+        let header: &mut [u64; HEADER_WORDS] = unsafe { self.memory.cast().as_mut() };
+        header[PROCESS_WORD] = word;
+    }
+
+    /// What [`Tape::leave_word`] left.
+    #[must_use]
+    pub fn word(&self) -> u64 {
+        self.header()[PROCESS_WORD]
+    }
+
+    /// Steps that were recorded.
+    #[must_use]
+    pub fn steps(&self, of: Range<usize>) -> &[Step] {
+        let end = of.end.min(self.room);
+        // SAFETY: so many steps are in the mapping after the header; zeroes are valid ones; as for the header.
+        let all = unsafe {
+            let first = self.memory.as_ptr().add(HEADER_WORDS).cast::<Step>();
+            std::slice::from_raw_parts(first, end)
+        };
+        &all[of.start.min(end)..]
+    }
+
+    /// Where the next call's steps go, and how many there is room for. Takes no memory: what a child records
+    /// must not move what the library allocates.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    pub(crate) fn next(&mut self) -> (*mut Step, usize) {
+        let (count, used) = self.used();
+        let left = if count == MOST_CALLS { 0 } else { self.room - used };
+        // SAFETY: within the mapping, at most at its end.
+        (unsafe { self.memory.as_ptr().add(HEADER_WORDS).cast::<Step>().add(used) }, left)
+    }
+
+    /// Notes a call of so many steps.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    pub(crate) fn add(&mut self, steps: usize, end: End) {
+        let (count, used) = self.used();
+        // SAFETY: as in `header`, and borrowed alone.
+        let header: &mut [u64; HEADER_WORDS] = unsafe { self.memory.cast().as_mut() };
+        if count < MOST_CALLS {
+            header[1 + 2 * count] = (used + steps) as u64;
+            header[2 + 2 * count] = u64::from(end != End::Returned);
+            header[0] += 1;
+        }
+    }
+
+    /// Calls and steps so far.
+    fn used(&self) -> (usize, usize) {
+        let header = self.header();
+        let count = (header[0] as usize).min(MOST_CALLS);
+        let used = if count == 0 { 0 } else { header[2 * count - 1] as usize };
+        (count, used.min(self.room))
+    }
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this tape's own, and nothing borrows from it any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), Self::bytes(self.room)) };
+    }
+}
+// Forks that a library does not notice. One that draws random numbers may have a page cleared in forks (madvise(2),
+// `MADV_WIPEONFORK`), finds it empty there and seeds itself anew: each process would go its own way.
+/// Has the kernel keep what it would clear in forks of this process from now on.
+pub fn hide_forks() {
+    let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    for (from, bytes) in cleared(&smaps) {
+        // SAFETY: the advice changes nothing in this process, whatever is mapped there.
+        unsafe { libc::madvise(from as *mut _, bytes, libc::MADV_KEEPONFORK) };
+    }
+}
+
+/// Where the mappings lie that forks find cleared, and their bytes.
+fn cleared(smaps: &str) -> Vec<(usize, usize)> {
+    let mut cleared = Vec::new();
+    let mut last = None;
+    for line in smaps.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        if first == "VmFlags:" {
+            cleared.extend(last.filter(|_| words.any(|flag| flag == "wf")));
+        } else if let Some((from, to)) = first.split_once('-') {
+            let number = |text: &str| usize::from_str_radix(text, 16).ok();
+            last = number(from).zip(number(to)).map(|(from, to)| (from, to - from));
+        }
+    }
+    cleared
+}
 
 #[cfg(test)]
 mod tests {
@@ -116,5 +387,25 @@ mod tests {
         let at_one = Visit { address: 1, count: 5, repeats: 2 };
         assert_eq!(both, trace(&[at_one, visit(4, 7), visit(5, 1)], 13, End::StepLimit));
         assert_eq!(other.and(one), both);
+    }
+
+    #[test]
+    fn a_page_that_forks_would_find_empty_is_kept() {
+        const BYTES: usize = 4096;
+        let (access, kind) = (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, which nothing uses.
+        let page = unsafe { libc::mmap(std::ptr::null_mut(), BYTES, access, kind, -1, 0) };
+        // SAFETY: as above.
+        let advised = unsafe { libc::madvise(page, BYTES, libc::MADV_WIPEONFORK) };
+        assert_eq!(advised, 0);
+        let is_cleared = || {
+            let all = cleared(&std::fs::read_to_string("/proc/self/smaps").unwrap());
+            all.contains(&(page as usize, BYTES))
+        };
+        assert!(is_cleared());
+        hide_forks();
+        assert!(!is_cleared());
+        // SAFETY: mapped above.
+        unsafe { libc::munmap(page, BYTES) };
     }
 }

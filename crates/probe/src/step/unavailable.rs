@@ -65,7 +65,7 @@ impl Recorder {
 
 /// No instruction is ever decoded here.
 pub(crate) mod decode {
-    use crate::step::class::Decoded;
+    use crate::step::Decoded;
 
     pub(crate) const LONGEST: usize = 0;
 

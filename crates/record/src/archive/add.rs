@@ -1,10 +1,8 @@
 //! Adding a record: all of it or nothing, and once.
 
-use crate::archive::archive::{Archive, Trust};
-use crate::archive::database::Value;
+use crate::archive::database::{Value, pack};
 use crate::archive::figures::encode;
-use crate::archive::objects::pack;
-use crate::archive::{ArchiveError, counts, keys, seconds};
+use crate::archive::{Archive, ArchiveError, Trust, database, figures, seconds};
 use crate::{LibraryId, Measurement, ProcessCosts, Record, State};
 use base::model::{Direction, Footprint, Model, Tier};
 use serde::Serialize;
@@ -144,7 +142,7 @@ impl Archive {
                 continue;
             };
             let note = case.note.as_ref().and_then(|_| notes.next());
-            let row = keys::row(id, workload, library).ok_or_else(|| self.full())?;
+            let row = database::row_of_case(id, workload, library).ok_or_else(|| self.full())?;
             rows.insert(row, case.row(row, state, note));
         }
         let count = rows.len();
@@ -243,7 +241,7 @@ fn uses(
         let Some(library) = libraries.get(&e.library) else { continue };
         let of = (*library, e.algorithm.as_str(), e.direction, e.model, e.tier);
         if let (Some(workloads), Some(counts)) = (workloads.get(&of), uses.get_mut(library)) {
-            counts::encode(counts, e, workloads);
+            figures::encode_counts(counts, e, workloads);
         }
     }
     uses.into_iter().map(|(library, counts)| (library, pack(&counts))).collect()

@@ -1,12 +1,9 @@
 //! Records as the archive has them: without samples, with the costs of their processes.
 
-use crate::archive::ArchiveError;
 use crate::archive::add::STATES;
-use crate::archive::archive::{Archive, Listed};
-use crate::archive::database::{MOST_ROWS, Row, Value};
+use crate::archive::database::{MOST_ROWS, Row, Value, unpack_field};
 use crate::archive::figures::decode;
-use crate::archive::objects::unpack_field;
-use crate::archive::{counts, keys};
+use crate::archive::{Archive, ArchiveError, Listed, database, figures};
 use crate::{Executed, Imported, LibraryId, Measurement, Record, State, Stopped};
 use base::model::{Direction, Footprint, Model, Tier};
 use serde::Deserialize;
@@ -104,12 +101,13 @@ impl Archive {
         let (mut record, absent) = head(rows.first().ok_or_else(gone)?).map_err(&damaged)?;
         let is_damaged = |why: String| damaged(format!("{}: {why}", of.sha256));
         record.executed = self.counted(of, chosen, &words)?;
-        let (first, next) = keys::of_record(of.id);
+        let (first, next) = database::rows_of_record(of.id);
         let (sql, takes_next) = chosen.sql();
         let values: [Value; 2] = [first.into(), next.into()];
         let mut cases = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
-        let is_taken =
-            |row: &Row| row.int(0).map(keys::parts).is_ok_and(|(w, l)| chosen.takes(w, l));
+        let is_taken = |row: &Row| {
+            row.int(0).map(database::parts_of_row).is_ok_and(|(w, l)| chosen.takes(w, l))
+        };
         cases.retain(is_taken);
         let notes = self.notes(&cases)?;
         for row in &cases {
@@ -140,7 +138,7 @@ impl Archive {
             let found = row.int(0).and_then(|library| {
                 let bytes = unpack_field(row.bytes(1)?)?;
                 let is_wanted = |workload| chosen.takes(workload, library);
-                let found = counts::decode(&bytes, (words, library), is_wanted);
+                let found = figures::decode_counts(&bytes, (words, library), is_wanted);
                 found.ok_or_else(|| "the counts of a library are torn".to_owned())
             });
             all.extend(found.map_err(self.damaged())?);
@@ -221,13 +219,18 @@ impl Chosen {
             (Some(workloads), Some(libraries))
                 if workloads.len() * libraries.len() <= MOST_SOUGHT =>
             {
-                let of =
-                    |w: &i64| libraries.iter().map(|l| keys::within(*w, *l)).collect::<Vec<_>>();
+                let of = |w: &i64| {
+                    libraries
+                        .iter()
+                        .map(|l| database::row_within_record(*w, *l))
+                        .collect::<Vec<_>>()
+                };
                 among(workloads.iter().flat_map(of).collect(), &format!("id = {first}"))
             }
             (Some(workloads), _) if workloads.len() <= MOST_SOUGHT => {
-                let numbers = workloads.iter().map(|w| keys::within(*w, 0)).collect();
-                let next = keys::within(1, 0);
+                let numbers =
+                    workloads.iter().map(|w| database::row_within_record(*w, 0)).collect();
+                let next = database::row_within_record(1, 0);
                 among(numbers, &format!("id >= {first} AND id < {first} + {next}"))
             }
             _ => (format!("{all} measurement WHERE id >= $1 AND id < $2"), true),
@@ -269,7 +272,7 @@ fn measurement(
     words: &Words,
     notes: &BTreeMap<i64, Note>,
 ) -> Result<Measurement, String> {
-    let (workload, library) = keys::parts(row.int(0)?);
+    let (workload, library) = database::parts_of_row(row.int(0)?);
     let mut m = words.case(workload, library)?;
     let state = usize::try_from(row.int(1)?).ok().and_then(|state| STATES.get(state));
     m.state = *state.ok_or("a state is unknown")?;

@@ -1,8 +1,8 @@
 //! The archive on SQLite. What PostgreSQL must do alike is tested through the program.
 
-use crate::archive::sample::{record, run};
-use crate::archive::schema::MIGRATIONS;
-use crate::archive::{Added, Archive, ArchiveError, Chosen, Entry, Problem, Selection, Trust};
+use super::{Added, Archive, ArchiveError, Chosen, Entry, Problem, Selection, Trust};
+use crate::archive::database::MIGRATIONS;
+use crate::sample::{archived, run};
 use crate::{Executed, Measurement, ProcessCosts, Record, State, UncountedSize};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -51,14 +51,14 @@ fn problems(archive: &mut Archive) -> Vec<Problem> {
     archive.check(&read, &mut |_| ()).unwrap()
 }
 
-fn all(archive: &mut Archive) -> Vec<crate::archive::Listed> {
+fn all(archive: &mut Archive) -> Vec<super::Listed> {
     archive.list(&Selection::default(), true).unwrap()
 }
 
 #[test]
 fn a_record_is_added_once_and_comes_back_with_the_costs_of_its_processes() {
     let (_directory, mut archive) = archive();
-    let own = record();
+    let own = archived();
     let (sha256, added) = add(&mut archive, &own, "type-a", Trust::Own);
     assert_eq!(added, Added::New(34));
     assert_eq!(add(&mut archive, &own, "type-a", Trust::Own).1, Added::Known);
@@ -89,7 +89,7 @@ fn a_record_is_added_once_and_comes_back_with_the_costs_of_its_processes() {
 #[test]
 fn a_strangers_store_names_no_file_but_by_its_hash() {
     let (directory, mut archive) = archive();
-    add(&mut archive, &record(), "type-a", Trust::Own);
+    add(&mut archive, &archived(), "type-a", Trust::Own);
     let victim = directory.path().join("victim.json.gz");
     std::fs::write(&victim, "precious").unwrap();
     let digits = "A".repeat(64);
@@ -105,7 +105,7 @@ fn a_strangers_store_names_no_file_but_by_its_hash() {
 fn an_object_is_no_more_open_than_the_processs_mask_allows() {
     use std::os::unix::fs::PermissionsExt as _;
     let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &record(), "type-a", Trust::Own);
+    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
     let plain = directory.path().join("plain");
     std::fs::write(&plain, "").unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
@@ -115,7 +115,7 @@ fn an_object_is_no_more_open_than_the_processs_mask_allows() {
 #[test]
 fn only_the_chosen_cases_are_read() {
     let (_directory, mut archive) = archive();
-    add(&mut archive, &record(), "type-a", Trust::Own);
+    add(&mut archive, &archived(), "type-a", Trust::Own);
     let listed = all(&mut archive).remove(0);
     let chosen = archive.choose(Some(&|m| m.size == 64), Some(&|l| l.name == "a")).unwrap();
     let kept = archive.load(&listed, &chosen).unwrap();
@@ -164,19 +164,22 @@ fn records_are_selected_by_machine_library_time_and_digest() {
 #[test]
 fn a_removed_record_is_gone_with_its_file_and_can_be_added_again() {
     let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &record(), "type-a", Trust::Own);
+    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
     let listed = archive.find(&sha256).unwrap();
     archive.remove(&listed).unwrap();
     assert!(all(&mut archive).is_empty() && !archive.object_path(&sha256).unwrap().exists());
     assert!(matches!(archive.load(&listed, &Chosen::default()), Err(ArchiveError::Damaged { .. })));
-    assert_eq!(add(&mut open(directory.path()), &record(), "type-a", Trust::Own).1, Added::New(34));
+    assert_eq!(
+        add(&mut open(directory.path()), &archived(), "type-a", Trust::Own).1,
+        Added::New(34)
+    );
     assert_eq!(problems(&mut archive), []);
 }
 
 #[test]
 fn damage_is_found_and_leftovers_are_told_from_it() {
     let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &record(), "type-a", Trust::Own);
+    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
     let leftover = directory.path().join("a.db.objects/00");
     std::fs::create_dir(&leftover).unwrap();
     std::fs::write(leftover.join(".adding-x"), "half").unwrap();
@@ -220,7 +223,7 @@ fn an_older_archive_becomes_a_newer_one_and_a_newer_one_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db").display().to_string();
     let newer = [MIGRATIONS, &["ALTER TABLE record ADD COLUMN more TEXT"]].concat();
-    add(&mut Archive::with(&path, true, MIGRATIONS).unwrap(), &record(), "type-a", Trust::Own);
+    add(&mut Archive::with(&path, true, MIGRATIONS).unwrap(), &archived(), "type-a", Trust::Own);
     let mut archive = Archive::with(&path, false, &newer).unwrap();
     assert_eq!(archive.rows("SELECT more FROM record", &[]).unwrap().len(), 1);
     let why = Archive::with(&path, false, MIGRATIONS).err().unwrap().to_string();
@@ -240,7 +243,7 @@ fn an_archive_of_an_unreleased_build_is_refused_with_what_to_do() {
 #[test]
 fn counts_of_the_chosen_cases_come_back() {
     let (_directory, mut archive) = archive();
-    let mut own = record();
+    let mut own = archived();
     let sample = own.executed[0].clone();
     let counted = |m: &Measurement, per_byte: f64| Executed {
         library: m.library.clone(),
@@ -299,7 +302,7 @@ fn programs_that_add_at_once_lose_nothing_and_add_nothing_twice() {
 #[test]
 fn refused_cases_keep_their_reason_and_what_is_not_offered_has_no_row() {
     let (_directory, mut archive) = archive();
-    add(&mut archive, &record(), "type-a", Trust::Own);
+    add(&mut archive, &archived(), "type-a", Trust::Own);
     let listed = all(&mut archive).remove(0);
     let kept = archive.load(&listed, &Chosen::default()).unwrap();
     let of = |state| kept.measurements.iter().filter(move |m| m.state == state);

@@ -1,6 +1,6 @@
 //! Handshakes that nobody measured: for tests, here and in other crates.
 
-use crate::tls::case::Case;
+use crate::tls::Case;
 use crate::tls::document::{Cost, Document, Handshake, Plan, Run, SPAN, Stack};
 use crate::tls::words::Temperature;
 use crate::{Disturbances, Host, Noise, State, Tool};

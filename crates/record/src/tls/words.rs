@@ -331,6 +331,272 @@ named! {
         Cold = "cold",
     }
 }
+// What protects the records: suites, their numbers, and OpenSSL's names.
+
+named! {
+    /// What protects the records.
+    Suite {
+        /// AES-128 in GCM.
+        Aes128Gcm = "aes-128-gcm",
+        /// AES-256 in GCM.
+        Aes256Gcm = "aes-256-gcm",
+        /// ChaCha20-Poly1305.
+        Chacha20Poly1305 = "chacha20-poly1305",
+        /// AES-128 in CCM.
+        Aes128Ccm = "aes-128-ccm",
+        /// AES-128 in CBC with HMAC-SHA-1 (TLS 1.2).
+        Aes128CbcSha1 = "aes-128-cbc+sha1",
+        /// AES-256 in CBC with HMAC-SHA-1 (TLS 1.2).
+        Aes256CbcSha1 = "aes-256-cbc+sha1",
+        /// AES-128 in CBC with HMAC-SHA-256 (TLS 1.2).
+        Aes128CbcSha256 = "aes-128-cbc+sha256",
+        /// AES-256 in CBC with HMAC-SHA-384 (TLS 1.2).
+        Aes256CbcSha384 = "aes-256-cbc+sha384",
+    }
+}
+
+/// How a suite is called by OpenSSL and its kin, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuiteCode {
+    /// Number on the wire.
+    pub number: u16,
+    /// OpenSSL's name.
+    pub openssl: &'static str,
+}
+
+impl Suite {
+    /// The suite of a version, a key exchange and a certificate; none where there is no such suite.
+    #[must_use]
+    pub fn code(
+        self,
+        version: Version,
+        exchange: Exchange,
+        certificate: Certificate,
+    ) -> Option<SuiteCode> {
+        if version == Version::Tls13 {
+            return self.code_13();
+        }
+        let row = SUITES_12.iter().find(|(suite, ..)| *suite == self)?;
+        let (_, ecdhe_ecdsa, ecdhe_rsa, dhe, rsa) = row;
+        let (number, openssl) = match exchange {
+            Exchange::Rsa if certificate.is_rsa() => (*rsa)?,
+            e if e.is_finite_field() && certificate.is_rsa() => (*dhe)?,
+            Exchange::P256 | Exchange::P384 | Exchange::X25519 if certificate.is_rsa() => {
+                (*ecdhe_rsa)?
+            }
+            Exchange::P256 | Exchange::P384 | Exchange::X25519 => (*ecdhe_ecdsa)?,
+            _ => return None,
+        };
+        Some(SuiteCode { number, openssl })
+    }
+
+    fn code_13(self) -> Option<SuiteCode> {
+        let (number, openssl) = match self {
+            Self::Aes128Gcm => (0x1301, "TLS_AES_128_GCM_SHA256"),
+            Self::Aes256Gcm => (0x1302, "TLS_AES_256_GCM_SHA384"),
+            Self::Chacha20Poly1305 => (0x1303, "TLS_CHACHA20_POLY1305_SHA256"),
+            Self::Aes128Ccm => (0x1304, "TLS_AES_128_CCM_SHA256"),
+            _ => return None,
+        };
+        Some(SuiteCode { number, openssl })
+    }
+
+    /// The name of a suite by its number, as far as it is one of these.
+    #[must_use]
+    pub fn name_of(number: u16) -> String {
+        let of_13 = Self::ALL.iter().filter_map(|s| s.code_13());
+        let of_12 = SUITES_12.iter().flat_map(|(_, a, b, c, d)| [a, b, c, d]);
+        let of_12 = of_12.flatten().map(|(number, openssl)| SuiteCode { number: *number, openssl });
+        let known = of_13.chain(of_12).find(|code| code.number == number);
+        known.map_or_else(|| format!("{number:#06x}"), |code| code.openssl.to_owned())
+    }
+}
+
+/// A number and OpenSSL's name.
+type Code = Option<(u16, &'static str)>;
+
+/// The suites of TLS 1.2: ECDHE with ECDSA (Ed25519 too: RFC 8422 5.10), ECDHE with RSA, DHE with RSA, RSA.
+#[rustfmt::skip]
+const SUITES_12: [(Suite, Code, Code, Code, Code); 8] = [
+    (Suite::Aes128Gcm, Some((0xc02b, "ECDHE-ECDSA-AES128-GCM-SHA256")), Some((0xc02f, "ECDHE-RSA-AES128-GCM-SHA256")),
+        Some((0x009e, "DHE-RSA-AES128-GCM-SHA256")), Some((0x009c, "AES128-GCM-SHA256"))),
+    (Suite::Aes256Gcm, Some((0xc02c, "ECDHE-ECDSA-AES256-GCM-SHA384")), Some((0xc030, "ECDHE-RSA-AES256-GCM-SHA384")),
+        Some((0x009f, "DHE-RSA-AES256-GCM-SHA384")), Some((0x009d, "AES256-GCM-SHA384"))),
+    (Suite::Chacha20Poly1305, Some((0xcca9, "ECDHE-ECDSA-CHACHA20-POLY1305")), Some((0xcca8, "ECDHE-RSA-CHACHA20-POLY1305")),
+        Some((0xccaa, "DHE-RSA-CHACHA20-POLY1305")), None),
+    (Suite::Aes128Ccm, Some((0xc0ac, "ECDHE-ECDSA-AES128-CCM")), None,
+        Some((0xc09e, "DHE-RSA-AES128-CCM")), Some((0xc09c, "AES128-CCM"))),
+    (Suite::Aes128CbcSha1, Some((0xc009, "ECDHE-ECDSA-AES128-SHA")), Some((0xc013, "ECDHE-RSA-AES128-SHA")),
+        Some((0x0033, "DHE-RSA-AES128-SHA")), Some((0x002f, "AES128-SHA"))),
+    (Suite::Aes256CbcSha1, Some((0xc00a, "ECDHE-ECDSA-AES256-SHA")), Some((0xc014, "ECDHE-RSA-AES256-SHA")),
+        Some((0x0039, "DHE-RSA-AES256-SHA")), Some((0x0035, "AES256-SHA"))),
+    (Suite::Aes128CbcSha256, Some((0xc023, "ECDHE-ECDSA-AES128-SHA256")), Some((0xc027, "ECDHE-RSA-AES128-SHA256")),
+        Some((0x0067, "DHE-RSA-AES128-SHA256")), Some((0x003c, "AES128-SHA256"))),
+    (Suite::Aes256CbcSha384, Some((0xc024, "ECDHE-ECDSA-AES256-SHA384")), Some((0xc028, "ECDHE-RSA-AES256-SHA384")),
+        None, None),
+];
+// What a handshake is made of: key generation, agreement, signatures, encapsulation, digests.
+
+named! {
+    /// What is done.
+    Operation {
+        /// Making a key pair for one handshake, and its public key's bytes.
+        Generate = "generate",
+        /// Computing the secret that is shared with the holder of another public key.
+        Agree = "agree",
+        /// Signing what a server signs in TLS 1.3 (RFC 8446 4.4.3).
+        Sign = "sign",
+        /// Verifying it.
+        Verify = "verify",
+        /// Making a secret and a ciphertext of it for the holder of a key (FIPS 203).
+        Encapsulate = "encapsulate",
+        /// Taking the secret out of the ciphertext.
+        Decapsulate = "decapsulate",
+        /// Computing a digest, or an HMAC.
+        Digest = "digest",
+    }
+}
+
+named! {
+    /// What it is done with.
+    Scheme {
+        /// Curve25519 (RFC 7748).
+        X25519 = "x25519",
+        /// ECDH over P-256.
+        P256 = "p256",
+        /// ECDH over P-384.
+        P384 = "p384",
+        /// Finite field of RFC 7919, 2048 bits.
+        Ffdhe2048 = "ffdhe2048",
+        /// 3072 bits.
+        Ffdhe3072 = "ffdhe3072",
+        /// 4096 bits.
+        Ffdhe4096 = "ffdhe4096",
+        /// A finite field of 2048 bits of the server's own.
+        OwnDh2048 = "own-dh-2048",
+        /// ML-KEM-768 (FIPS 203).
+        Mlkem768 = "mlkem768",
+        /// X25519 beside ML-KEM-768.
+        X25519Mlkem768 = "x25519mlkem768",
+        /// RSA of 2048 bits, PSS with SHA-256 (`rsa_pss_rsae_sha256`).
+        Rsa2048Pss = "rsa-2048-pss",
+        /// RSA of 2048 bits, PKCS #1 v1.5 with SHA-256 (`rsa_pkcs1_sha256`).
+        Rsa2048Pkcs1 = "rsa-2048-pkcs1",
+        /// 3072 bits, PSS.
+        Rsa3072Pss = "rsa-3072-pss",
+        /// 3072 bits, PKCS #1 v1.5.
+        Rsa3072Pkcs1 = "rsa-3072-pkcs1",
+        /// 4096 bits, PSS.
+        Rsa4096Pss = "rsa-4096-pss",
+        /// 4096 bits, PKCS #1 v1.5.
+        Rsa4096Pkcs1 = "rsa-4096-pkcs1",
+        /// ECDSA over P-256 with SHA-256.
+        EcdsaP256 = "ecdsa-p256",
+        /// ECDSA over P-384 with SHA-384.
+        EcdsaP384 = "ecdsa-p384",
+        /// Ed25519 (RFC 8032).
+        Ed25519 = "ed25519",
+        /// SHA-256.
+        Sha256 = "sha256",
+        /// SHA-384.
+        Sha384 = "sha384",
+        /// HMAC with SHA-256.
+        HmacSha256 = "hmac-sha256",
+        /// HMAC with SHA-384.
+        HmacSha384 = "hmac-sha384",
+    }
+}
+
+impl Scheme {
+    /// What can be done with it.
+    #[must_use]
+    pub fn operations(self) -> &'static [Operation] {
+        match self {
+            Self::X25519
+            | Self::P256
+            | Self::P384
+            | Self::Ffdhe2048
+            | Self::Ffdhe3072
+            | Self::Ffdhe4096
+            | Self::OwnDh2048 => &[Operation::Generate, Operation::Agree],
+            Self::Mlkem768 | Self::X25519Mlkem768 => {
+                &[Operation::Generate, Operation::Encapsulate, Operation::Decapsulate]
+            }
+            _ if self.certificate().is_some() => &[Operation::Sign, Operation::Verify],
+            _ => &[Operation::Digest],
+        }
+    }
+
+    /// The kind of certificate whose key signs.
+    #[must_use]
+    pub fn certificate(self) -> Option<Certificate> {
+        match self {
+            Self::Rsa2048Pss | Self::Rsa2048Pkcs1 => Some(Certificate::Rsa2048),
+            Self::Rsa3072Pss | Self::Rsa3072Pkcs1 => Some(Certificate::Rsa3072),
+            Self::Rsa4096Pss | Self::Rsa4096Pkcs1 => Some(Certificate::Rsa4096),
+            Self::EcdsaP256 => Some(Certificate::P256),
+            Self::EcdsaP384 => Some(Certificate::P384),
+            Self::Ed25519 => Some(Certificate::Ed25519),
+            _ => None,
+        }
+    }
+
+    /// Whether RSA is padded as PSS.
+    #[must_use]
+    pub fn is_pss(self) -> bool {
+        matches!(self, Self::Rsa2048Pss | Self::Rsa3072Pss | Self::Rsa4096Pss)
+    }
+}
+
+/// One row: an operation of a scheme, of digests with the bytes that go in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Primitive {
+    /// What it is done with.
+    pub scheme: Scheme,
+    /// What is done.
+    pub operation: Operation,
+    /// Bytes that are digested; null where the operation has no size.
+    pub size: Option<u32>,
+}
+
+impl Primitive {
+    /// Everything that exists of some schemes and operations, digests of each size; all where none is
+    /// named.
+    #[must_use]
+    pub fn all(schemes: &[Scheme], operations: &[Operation], sizes: &[u32]) -> Vec<Self> {
+        let mut all = Vec::new();
+        for scheme in Scheme::ALL.iter().copied() {
+            if !schemes.is_empty() && !schemes.contains(&scheme) {
+                continue;
+            }
+            for operation in scheme.operations().iter().copied() {
+                if !operations.is_empty() && !operations.contains(&operation) {
+                    continue;
+                }
+                match operation {
+                    Operation::Digest => all.extend(sizes.iter().map(|size| Self {
+                        scheme,
+                        operation,
+                        size: Some(*size),
+                    })),
+                    _ => all.push(Self { scheme, operation, size: None }),
+                }
+            }
+        }
+        all
+    }
+}
+
+impl std::fmt::Display for Primitive {
+    /// `rsa-2048-pss sign`, `sha256 1400 B`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.size {
+            Some(size) => write!(f, "{} {size} B", self.scheme),
+            None => write!(f, "{} {}", self.scheme, self.operation),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -351,5 +617,45 @@ mod tests {
         assert!(!Signature(0x0403).is_of(Certificate::Rsa2048));
         assert!(!Signature(0x0807).is_of(Certificate::P256));
         assert!(Signature(0x0401).is_of(Certificate::Rsa4096));
+    }
+
+    #[test]
+    fn suites_exist_where_the_registry_has_them() {
+        let code = |s: Suite, e, c| s.code(Version::Tls12, e, c).map(|c| c.number);
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::X25519, Certificate::Ed25519), Some(0xc02b));
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::Rsa, Certificate::Rsa2048), Some(0x009c));
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::Rsa, Certificate::P256), None);
+        assert_eq!(code(Suite::Aes128Ccm, Exchange::P256, Certificate::Rsa2048), None);
+        let code = |s: Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
+        assert_eq!(code(Suite::Aes256Gcm).map(|c| c.number), Some(0x1302));
+        assert_eq!(code(Suite::Aes128CbcSha1), None);
+    }
+
+    #[test]
+    fn numbers_lead_back_to_names() {
+        assert_eq!(Suite::name_of(0xc02f), "ECDHE-RSA-AES128-GCM-SHA256");
+        assert_eq!(Suite::name_of(0x9999), "0x9999");
+    }
+
+    #[test]
+    fn each_scheme_has_its_operations_and_only_digests_have_sizes() {
+        let all = Primitive::all(&[], &[], &[64, 1400]);
+        let of = |operation| all.iter().filter(|p| p.operation == operation).count();
+        assert_eq!((of(Operation::Generate), of(Operation::Agree)), (9, 7));
+        assert_eq!((of(Operation::Sign), of(Operation::Verify)), (9, 9));
+        assert_eq!((of(Operation::Encapsulate), of(Operation::Decapsulate)), (2, 2));
+        assert_eq!(of(Operation::Digest), 4 * 2);
+        for p in &all {
+            assert_eq!(p.size.is_some(), p.operation == Operation::Digest, "{p}");
+        }
+    }
+
+    #[test]
+    fn what_is_named_is_kept_as_far_as_it_exists() {
+        let kept = Primitive::all(&[Scheme::Rsa2048Pss, Scheme::Sha256], &[Operation::Sign], &[64]);
+        let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
+        assert_eq!(kept, ["rsa-2048-pss sign"]);
+        let kept = Primitive::all(&[Scheme::Sha384], &[], &[64]);
+        assert_eq!(kept[0].to_string(), "sha384 64 B");
     }
 }

@@ -1,4 +1,4 @@
-// Raw samples, packed by crates/report/src/page/data/samples.rs, which has the layout.
+// Raw samples, packed by crates/report/src/page/data.rs, which has the layout.
 
 const STEP = 1e-4;
 

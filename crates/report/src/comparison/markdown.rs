@@ -1,12 +1,13 @@
 //! A comparison for a pull request: what matters in the first lines, the rest folded.
 
-use super::words::{self, ORDER};
+use crate::comparison::words;
+use crate::comparison::words::ORDER;
 use crate::labels::size;
 use base::analysis::Verdict;
 use base::text::{Align, Cell, Column, Table, clean, escape_markdown as escape};
 use judge::compare::{Compared, Comparison, Counts, Found, InstructionRow, Summary};
 
-pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
+pub(crate) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
     let mut out = format!("### {}\n\n", headline(c, found));
     for f in found {
         let condition = escape(&f.condition);

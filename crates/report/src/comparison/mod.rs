@@ -1,14 +1,24 @@
+//! A comparison of two runs: for a terminal and, as JSON and CSV, for programs.
+//!
 //! A comparison as text, Markdown, JSON and CSV.
 
-mod flat;
 mod markdown;
-mod table;
 pub(crate) mod words;
 
+use crate::labels::size_with_unit;
+use anstyle::Style;
+use base::analysis::Verdict;
+use base::text::{
+    ALARM, ASIDE, Align, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean, paint,
+};
+use judge::compare::{
+    ByPairs, Case, Compared, Comparison, Found, InstructionRow, Only, OnlyIn, StateRow, Summary,
+};
+use record::LibraryId;
+use serde::Serialize;
+use serde_json::Value;
+use words::ORDER;
 pub use words::change_of_pairs;
-
-use base::text::Options;
-use judge::compare::{Comparison, Found};
 
 /// How a comparison is written out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -35,12 +45,581 @@ pub fn comparison(
     options: Options,
 ) -> String {
     match format {
-        ComparisonFormat::Text => table::table(comparison, found, rows, options),
+        ComparisonFormat::Text => table(comparison, found, rows, options),
         ComparisonFormat::Markdown => markdown::markdown(comparison, found, rows),
-        ComparisonFormat::Json => flat::json(comparison, found),
-        ComparisonFormat::Csv => flat::csv(comparison),
+        ComparisonFormat::Json => json(comparison, found),
+        ComparisonFormat::Csv => csv(comparison),
     }
 }
 
+fn table(c: &Comparison, found: &[Found], rows: usize, options: Options) -> String {
+    let mut out = head(c, options);
+    out += &summaries(c, options);
+    for verdict in ORDER {
+        out += &cases(c, verdict, rows, options);
+    }
+    out += &instructions(c, rows, options);
+    out += &leaks(c, rows, options);
+    out += &states(c, options);
+    for line in words::only(c) {
+        out += &options.hang(&line, 2, PLAIN);
+    }
+    out.push('\n');
+    let notes = if c.cases.is_empty() { Vec::new() } else { words::legend(c) };
+    for line in notes {
+        out += &options.hang(&line, 2, PLAIN);
+    }
+    for f in found {
+        let text = format!("--fail-if {}: {}", f.condition, f.what);
+        out += &options.hang(&text, 2, ALARM);
+    }
+    out
+}
+
+fn head(c: &Comparison, options: Options) -> String {
+    let mut out = options.hang(&format!("base {}", words::side(&c.base)), 5, PLAIN);
+    out += &options.hang(&format!("new  {}", words::side(&c.new)), 5, PLAIN);
+    for warning in &c.warnings {
+        out += &options.hang(&format!("note: {}", clean(warning)), 2, CAUTION);
+    }
+    let unit = c.unit.short();
+    let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
+    out += &options.hang(&text, 2, HEADING);
+    if let Some(line) = words::answer(c) {
+        out += &options.hang(&line, 2, HEADING);
+    }
+    for line in c.confirmation.iter().flat_map(words::confirmation) {
+        out += &options.hang(&line, 2, PLAIN);
+    }
+    out
+}
+
+/// More rows than this are no summary.
+const MOST_FAMILIES: usize = 60;
+
+const SUMMARY: [Column; 9] = [
+    Column::new("geometric mean of", Align::Left),
+    Column::new("libraries", Align::Left),
+    Column::new("time %", Align::Point),
+    Column::new("interval", Align::Right).goes(5),
+    Column::new("×", Align::Right).goes(6),
+    Column::new("slower", Align::Right).goes(4),
+    Column::new("faster", Align::Right).goes(3),
+    Column::new("undecided", Align::Right).goes(2),
+    Column::new("same", Align::Right).goes(1),
+];
+
+fn summaries(c: &Comparison, options: Options) -> String {
+    // Of one library against many others there are hundreds of families.
+    let families = if c.families.len() <= MOST_FAMILIES { &c.families[..] } else { &[] };
+    let shown = || c.overall.iter().chain(families);
+    let heading = words::interval_heading(shown().filter_map(|s| s.ratio.as_ref()));
+    let rows: Vec<Vec<Cell>> = shown().map(|s| summary(s, heading)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut columns = SUMMARY;
+    columns[3] = Column::new(heading, Align::Right).goes(5);
+    let table = Table::new(columns, rows);
+    let mut out = format!("\n{}", table.text(options));
+    if families.len() < c.families.len() {
+        out += &format!("{} families of algorithms: --format json\n", c.families.len());
+    }
+    out
+}
+
+fn summary(s: &Summary, heading: &str) -> Vec<Cell> {
+    let style = match s.ratio {
+        Some(r) if r.low > 1.0 => ALARM,
+        Some(r) if r.high < 1.0 => GOOD,
+        _ => PLAIN,
+    };
+    let [change, interval, factor] =
+        s.ratio.map(|r| words::with_level(r, None, heading)).unwrap_or_default();
+    let count = |n: usize| Cell::new(if n == 0 { "–".to_owned() } else { n.to_string() }, PLAIN);
+    vec![
+        Cell::plain(words::of_what(s)),
+        Cell::plain(words::of_which(s)),
+        Cell::number(change, style),
+        Cell::new(interval, ASIDE),
+        Cell::plain(factor),
+        count(s.tally.slower),
+        count(s.tally.faster),
+        count(s.tally.undecided),
+        count(s.tally.same),
+    ]
+}
+
+fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> String {
+    let (all, shown) = words::listed(c, verdict, rows);
+    if shown.is_empty() {
+        return String::new();
+    }
+    let style = style(verdict);
+    let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
+    let cells = shown.iter().map(|case| row(case, c, style, heading)).collect();
+    let [base, new] = words::per_byte_heading(c);
+    let columns = [
+        Column::new("algorithm", Align::Left),
+        Column::new("bytes", Align::Right),
+        Column::new("direction", Align::Left).goes(7),
+        Column::new("", Align::Left).goes(6),
+        Column::new("libraries", Align::Left).goes(8),
+        Column::new("time %", Align::Point),
+        Column::new(heading, Align::Right).goes(5),
+        Column::new("×", Align::Right).goes(3),
+        Column::new(base, Align::Point).goes(1),
+        Column::new(new, Align::Point).goes(2),
+        Column::new("why", Align::Left).goes(4),
+    ];
+    let table = Table::new(columns, cells);
+    let title = paint(&format!("{}: {}", verdict.name(), all), HEADING, options.color);
+    let mut out = format!("\n{title}\n{}", table.text(options));
+    if all > shown.len() {
+        out += &format!("… and {} more (--rows all)\n", all - shown.len());
+    }
+    out
+}
+
+fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Slower => ALARM,
+        Verdict::Faster => GOOD,
+        Verdict::Undecided => CAUTION,
+        Verdict::Same => PLAIN,
+    }
+}
+
+fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell> {
+    let several = c.several;
+    let libraries =
+        if several { words::pair(&case.base_library, &case.new_library) } else { String::new() };
+    let [change, interval, factor] =
+        case.ratio.map(|r| words::with_level(r, Some(c.tolerance), heading)).unwrap_or_default();
+    let interval = if case.identical { "same samples".to_owned() } else { interval };
+    vec![
+        Cell::plain(words::algorithm(case)),
+        Cell::plain(words::bytes(case)),
+        Cell::plain(words::directions(case)),
+        Cell::plain(words::setting(&case.case, case.base.tier)),
+        Cell::plain(libraries),
+        Cell::number(change, style),
+        Cell::new(interval, ASIDE),
+        Cell::plain(factor),
+        Cell::number(words::per_byte(case.base_cost, &case.case, case.base.size), PLAIN),
+        Cell::number(words::per_byte(case.new_cost, &case.case, None), PLAIN),
+        Cell::new(words::remark(case), CAUTION),
+    ]
+}
+
+const INSTRUCTIONS: [Column; 13] = [
+    Column::new("instructions of", Align::Left),
+    Column::new("direction", Align::Left).goes(5),
+    Column::new("", Align::Left).goes(4),
+    Column::new("libraries", Align::Left).goes(6),
+    Column::new("most at", Align::Left),
+    Column::new("base", Align::Point).goes(7),
+    Column::new("new", Align::Point).goes(7),
+    Column::new("%", Align::Point),
+    Column::new("base /B", Align::Point).goes(2),
+    Column::new("new /B", Align::Point).goes(3),
+    Column::new("/B %", Align::Point),
+    Column::new("base /message", Align::Point).goes(1),
+    Column::new("/message %", Align::Point),
+];
+
+fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
+    if c.instructions.is_empty() {
+        return String::new();
+    }
+    let (changed, equal) = words::changed(c);
+    let title = format!("instructions, counted exactly: {} changed, {equal} equal", changed.len());
+    let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
+    if changed.is_empty() {
+        return out + &uncounted(c, rows, options);
+    }
+    let several = c.several;
+    let cells = changed.iter().take(rows).map(|row| instruction_row(row, several)).collect();
+    let table = Table::new(INSTRUCTIONS, cells);
+    out += &table.text(options);
+    if changed.len() > rows {
+        out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
+    }
+    out + &uncounted(c, rows, options)
+}
+
+/// Measured sizes that no count speaks for.
+fn uncounted(c: &Comparison, rows: usize, options: Options) -> String {
+    let lines = words::uncounted(c);
+    let mut out = String::new();
+    for line in lines.iter().take(rows) {
+        out += &options.hang(&format!("not counted: {line}"), 2, CAUTION);
+    }
+    if lines.len() > rows {
+        out += &format!("… and {} more not counted (--rows all)\n", lines.len() - rows);
+    }
+    out
+}
+
+fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
+    let style = |growth: f64| match growth {
+        g if g > 0.0 => ALARM,
+        g if g < 0.0 => GOOD,
+        _ => ASIDE,
+    };
+    let case = judge::compare::Case {
+        algorithm: row.algorithm.clone(),
+        direction: row.direction,
+        model: row.model,
+        size: 0,
+        tier: row.tier,
+        threads: 1,
+        footprint: base::model::Footprint::Hot,
+        in_place: false,
+        setting: String::new(),
+    };
+    let pair = || words::pair(&row.base_library, &row.new_library);
+    let growth = |g: Option<f64>| match g {
+        Some(g) => Cell::number(words::change(1.0 + g, 0.0), style(g)),
+        None => Cell::plain(String::new()),
+    };
+    let worst = row.worst_size();
+    let at =
+        |text: &dyn Fn(&judge::compare::SizeCounts) -> String| worst.map(text).unwrap_or_default();
+    let of = |counts: Option<judge::compare::Counts>,
+              text: &dyn Fn(judge::compare::Counts) -> String| {
+        Cell::number(counts.map(text).unwrap_or_default(), PLAIN)
+    };
+    vec![
+        Cell::plain(clean(&row.algorithm)),
+        Cell::plain(words::direction(row.direction)),
+        Cell::plain(words::setting(&case, None)),
+        Cell::plain(if several { pair() } else { String::new() }),
+        Cell::plain(at(&|s| size_with_unit(s.size))),
+        Cell::number(at(&|s| s.base.to_string()), PLAIN),
+        Cell::number(at(&|s| s.new.to_string()), PLAIN),
+        growth(row.per_operation_growth()),
+        of(row.base, &|c| format!("{:.4}", c.per_byte)),
+        of(row.new, &|c| format!("{:.4}", c.per_byte)),
+        growth(row.per_byte_growth),
+        of(row.base, &|c| format!("{:.0}", c.per_message)),
+        growth(row.per_message_growth),
+    ]
+}
+
+/// Nothing where no algorithm was judged on both sides.
+fn leaks(c: &Comparison, rows: usize, options: Options) -> String {
+    if c.leaks.is_empty() {
+        return String::new();
+    }
+    let (equal, changed) = words::leaks(c);
+    let title = format!("depends on secrets: {} changed, {equal} equal", changed.len());
+    let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
+    for (worse, line) in changed.iter().take(rows) {
+        out += &options.hang(line, 2, if *worse { ALARM } else { PLAIN });
+    }
+    if changed.len() > rows {
+        out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
+    }
+    out
+}
+
+fn states(c: &Comparison, options: Options) -> String {
+    let mut out = String::new();
+    for group in c.states.chunk_by(|a, b| a.change == b.change) {
+        let title = format!("{}: {}", group[0].change.words(), group.len());
+        out += &format!("\n{}\n", paint(&title, HEADING, options.color));
+        for s in group {
+            let library = words::pair(&s.base_library, &s.new_library);
+            let reason = clean(s.reason.as_deref().unwrap_or("no reason given"));
+            let text = format!("{}, {library}: {reason}", words::case(&s.case));
+            let style = if s.change == judge::compare::Change::Broken { ALARM } else { CAUTION };
+            out += &options.hang(&text, 2, style);
+        }
+    }
+    out
+}
+
+/// The whole comparison, with what makes it fail.
+fn json(comparison: &Comparison, found: &[Found]) -> String {
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        #[serde(flatten)]
+        comparison: &'a Comparison,
+        failed: &'a [Found],
+    }
+    let whole = Whole { comparison, failed: found };
+    serde_json::to_string_pretty(&whole).expect("plain data always serialises") + "\n"
+}
+
+/// A case that was compared, that was refused or failed on one side, or that is on one side only.
+struct CsvRow<'a> {
+    base: Option<&'a LibraryId>,
+    new: Option<&'a LibraryId>,
+    case: &'a Case,
+    verdict: String,
+    reason: &'a str,
+    /// What there is to say of a case that was compared.
+    c: Option<&'a Compared>,
+}
+
+/// A column's name and what it holds of a row.
+type CsvColumn = (&'static str, fn(&CsvRow<'_>) -> String);
+
+const CSV_COLUMNS: [CsvColumn; 30] = [
+    ("base_library_name", |row| of(row.base, |l| l.name.clone())),
+    ("base_library_version", |row| of(row.base, |l| l.version.clone())),
+    ("base_library_id", |row| of(row.base, |l| l.id.clone())),
+    ("new_library_name", |row| of(row.new, |l| l.name.clone())),
+    ("new_library_version", |row| of(row.new, |l| l.version.clone())),
+    ("new_library_id", |row| of(row.new, |l| l.id.clone())),
+    ("algorithm", |row| row.case.algorithm.clone()),
+    ("family", |row| judge::compare::family(&row.case.algorithm)),
+    ("direction", |row| row.case.direction.to_string()),
+    ("model", |row| row.case.model.to_string()),
+    ("size_bytes", |row| row.case.size.to_string()),
+    ("base_algorithm", |row| of(row.c, |c| of_base(&c.base.algorithm, &c.case.algorithm))),
+    ("base_direction", |row| of(row.c, |c| of_base(&c.base.direction, &c.case.direction))),
+    ("base_size_bytes", |row| of(row.c, |c| of_base(&c.base.size, &c.case.size))),
+    ("base_tier", |row| of(row.c, |c| of_base(&c.base.tier, &c.case.tier))),
+    ("tier", |row| row.case.tier.to_string()),
+    ("threads", |row| row.case.threads.to_string()),
+    ("footprint", |row| row.case.footprint.to_string()),
+    ("in_place", |row| row.case.in_place.to_string()),
+    ("verdict", |row| row.verdict.clone()),
+    ("identical", |row| of(row.c, |c| c.identical.to_string())),
+    ("time_ratio", |row| of(row.c.and_then(|c| c.ratio), |r| r.estimate.to_string())),
+    ("time_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
+    ("time_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
+    ("time_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
+    ("base_cost_per_op", |row| of(row.c.and_then(|c| c.base_cost), |cost| cost.to_string())),
+    ("new_cost_per_op", |row| of(row.c.and_then(|c| c.new_cost), |cost| cost.to_string())),
+    ("reason", |row| row.reason.to_owned()),
+    ("pairs_verdict", |row| of(by_pairs(row), |p| p.verdict.name().to_owned())),
+    ("samples_verdict", |row| of(by_pairs(row), |p| p.verdict_before.name().to_owned())),
+];
+
+fn of<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map(text).unwrap_or_default()
+}
+
+fn of_base<T: ToString>(base: &Option<T>, new: &T) -> String {
+    base.as_ref().unwrap_or(new).to_string()
+}
+
+fn by_pairs<'a>(row: &CsvRow<'a>) -> Option<&'a ByPairs> {
+    row.c.and_then(|c| c.by_pairs.as_ref())
+}
+
+/// One row a case. The unit of costs is in their columns' names.
+fn csv(comparison: &Comparison) -> String {
+    let unit = comparison.unit.short();
+    let heading = CSV_COLUMNS.map(|(name, _)| name.replace("cost", unit));
+    let rows = comparison.cases.iter().map(compared);
+    let rows =
+        rows.chain(comparison.states.iter().map(state)).chain(comparison.only.iter().map(only));
+    let rows = rows.map(|row| CSV_COLUMNS.map(|(_, of)| of(&row)));
+    base::text::csv(&heading.each_ref().map(String::as_str), rows)
+}
+
+fn compared(c: &Compared) -> CsvRow<'_> {
+    CsvRow {
+        base: Some(&c.base_library),
+        new: Some(&c.new_library),
+        case: &c.case,
+        verdict: c.verdict.name().to_owned(),
+        reason: c.reason.as_deref().unwrap_or_default(),
+        c: Some(c),
+    }
+}
+
+fn state(s: &StateRow) -> CsvRow<'_> {
+    let verdict = serde_json::to_value(s.change).ok();
+    CsvRow {
+        base: Some(&s.base_library),
+        new: Some(&s.new_library),
+        case: &s.case,
+        verdict: of(verdict.as_ref().and_then(Value::as_str), str::to_owned),
+        reason: s.reason.as_deref().unwrap_or_default(),
+        c: None,
+    }
+}
+
+fn only(o: &Only) -> CsvRow<'_> {
+    let (base, new, verdict) = match o.only_in {
+        OnlyIn::Base => (Some(&o.library), None, "only-in-base"),
+        OnlyIn::New => (None, Some(&o.library), "only-in-new"),
+    };
+    CsvRow { base, new, case: &o.case, verdict: verdict.to_owned(), reason: o.reason, c: None }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::comparison::words;
+    use crate::sample;
+    use judge::compare::{Condition, Matching, Settings, Side};
+    use record::{Measurement, Record, State};
+
+    const SETTINGS: Settings = Settings {
+        tolerance: 0.005,
+        matching: Matching::ByName,
+        apart: judge::compare::Apart::Nothing,
+    };
+
+    fn record(started: &str, factor: impl Fn(&Measurement) -> f64) -> Record {
+        let record = sample::with_samples(|m, ns| ns * factor(m));
+        Record { started: started.to_owned(), ..record }
+    }
+
+    fn before() -> Record {
+        let mut before = record("2026-11-20T12:00:00Z", |_| 1.0);
+        before.executed = vec![sample::executed()];
+        before
+    }
+
+    /// One algorithm is slower, one faster, one refused, one gone.
+    fn after() -> Record {
+        let mut after = record("2026-11-21T12:00:00Z", |m| match m.algorithm.as_str() {
+            "aes-128-gcm" if m.size >= 8192 => 1.1,
+            "aes-128-ctr" => 0.5,
+            _ => 1.0005,
+        });
+        after.executed = vec![sample::executed()];
+        after.executed[0].per_byte = Some(0.26);
+        // Other builds, but for the baselines: what a run adds is learned from those that are the same.
+        let rebuilt = |id: &mut record::LibraryId| {
+            if id.name != "baselines" {
+                id.id = id.id.replace("001122", "ffeedd");
+            }
+        };
+        after.measurements.iter_mut().for_each(|m| rebuilt(&mut m.library));
+        after.executed.iter_mut().for_each(|e| rebuilt(&mut e.library));
+        for m in after.measurements.iter_mut().filter(|m| m.algorithm == "aes-128-ecb") {
+            *m = Measurement {
+                state: State::Refused,
+                reason: Some("round trip: byte 3 differs".to_owned()),
+                ns_per_op: None,
+                raw: record::Samples::default(),
+                ..m.clone()
+            };
+        }
+        after.measurements.retain(|m| m.algorithm != "xxh3-64");
+        after
+    }
+
+    fn side(record: &Record) -> Side<'_> {
+        Side { record, name: "run.json".to_owned(), rows: record.measurements.iter().collect() }
+    }
+
+    fn held(base: &Record, new: &Record) -> (Comparison, Vec<Found>) {
+        let comparison = judge::compare::compare(&side(base), &side(new), &SETTINGS);
+        let conditions = ["slower:2%", "refused", "instructions:0.5%"];
+        let found =
+            conditions.iter().filter_map(|c| c.parse::<Condition>().unwrap().find(&comparison));
+        let found = found.collect();
+        (comparison, found)
+    }
+
+    fn written(format: ComparisonFormat, width: usize) -> String {
+        let (c, found) = held(&before(), &after());
+        comparison(&c, &found, format, 5, Options { width, color: false })
+    }
+
+    #[test]
+    fn a_comparison_with_every_verdict_for_a_terminal() {
+        insta::assert_snapshot!(written(ComparisonFormat::Text, 110));
+    }
+
+    #[test]
+    fn a_comparison_for_a_pull_request() {
+        insta::assert_snapshot!(written(ComparisonFormat::Markdown, 110));
+    }
+
+    #[test]
+    fn json_has_everything_and_csv_one_row_a_case() {
+        let json: serde_json::Value =
+            serde_json::from_str(&written(ComparisonFormat::Json, 80)).unwrap();
+        assert_eq!(json["failed"][0]["condition"], "slower:2%");
+        assert_eq!(json["tally"]["slower"], 8);
+        let cases = json["cases"].as_array().unwrap();
+        assert!(cases.iter().all(|c| c["ratio"]["low"].is_number()), "{}", cases[0]);
+        let csv = written(ComparisonFormat::Csv, 80);
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let headers = reader.headers().unwrap().clone();
+        assert!(headers.iter().any(|h| h == "new_cycles_per_op"), "{headers:?}");
+        let verdict = headers.iter().position(|h| h == "verdict").unwrap();
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let count = |word: &str| rows.iter().filter(|r| &r[verdict] == word).count();
+        assert_eq!((count("slower"), count("broken"), count("only-in-base")), (8, 7, 4));
+        let lists = ["cases", "states", "only"].map(|l| json[l].as_array().unwrap().len());
+        assert_eq!(rows.len(), lists.iter().sum::<usize>());
+    }
+
+    #[test]
+    fn a_printed_interval_shows_the_decision_that_it_was_made_by() {
+        let ratio =
+            |low, estimate, high| base::analysis::Ratio { estimate, low, high, level: 0.95 };
+        let shown = |r, tolerance| {
+            let [change, interval, _] = words::of_ratio(r, tolerance);
+            format!("{change}, {interval}")
+        };
+        let usual = ratio(1.01, 1.04, 1.07);
+        assert_eq!(shown(usual, Some(0.005)), "+4, +1 to +7");
+        assert_eq!(shown(ratio(1.002, 1.04, 1.07), Some(0.005)), "+4, +0.2 to +7.0");
+        assert_eq!(shown(ratio(0.93, 0.96, 0.9996), Some(0.005)), "-4, -7.00 to -0.04");
+        assert_eq!(shown(ratio(0.998, 1.04, 1.07), Some(0.005)), "+4, -0.2 to +7.0");
+        // Beyond a tolerance of 4 %, and within one of 5 %.
+        assert_eq!(shown(ratio(1.02, 1.042, 1.07), Some(0.04)), "+4.2, +2 to +7");
+        assert_eq!(shown(ratio(0.99, 1.01, 1.0496), Some(0.05)), "+1, -1.00 to +4.96");
+        // Undecided: nothing hangs on the estimate's sign.
+        assert_eq!(shown(ratio(0.97, 1.001, 1.03), None), "0, -3 to +3");
+    }
+
+    #[test]
+    fn intervals_of_another_level_than_95_per_cent_say_so() {
+        let by_pairs =
+            base::analysis::Ratio { estimate: 1.04, low: 1.03, high: 1.05, level: 0.999_97 };
+        let (mut c, _) = held(&before(), &after());
+        let index = c
+            .cases
+            .iter()
+            .position(|case| case.verdict == base::analysis::Verdict::Slower)
+            .unwrap();
+        let told = judge::compare::Told { ratio: Some(by_pairs), pairs: 192, seconds: 1.0 };
+        c.settle(index, base::analysis::Verdict::Slower, told);
+        c.sum_up(Matching::ByName, judge::compare::Confirmation::default());
+        let all = |format| comparison(&c, &[], format, 50, Options { width: 160, color: false });
+        for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+            let text = all(format);
+            assert!(text.contains("+3 to +5 (99.997 %)"), "{text}");
+            // Beside it in the same table, and alone in another one.
+            assert!(text.contains(" (95 %)") && text.contains("95 % interval"), "{text}");
+        }
+        assert!(all(ComparisonFormat::Csv).contains(",0.99997,"));
+        assert!(all(ComparisonFormat::Json).contains("\"level\": 0.99997"));
+        assert_eq!(change_of_pairs(by_pairs, 0.01), "+4.00 % (+3.00 to +5.00 at 99.997 %)");
+        let near = base::analysis::Ratio { low: 1.000_02, ..by_pairs };
+        assert_eq!(change_of_pairs(near, 0.01), "+4.00 % (+0.002 to +5.000 at 99.997 %)");
+    }
+
+    #[test]
+    fn the_answer_to_a_question_says_undecided_where_it_is_not_equal() {
+        let (mut c, _) = held(&before(), &after());
+        let [base, new] = ["aes-128-gcm", "aes-256-gcm"].map(str::to_owned);
+        c.between = Some(judge::compare::Between { what: "algorithm", base, new });
+        let mut said = |low: f64, high: f64| {
+            let level = 0.95;
+            c.overall[0].ratio =
+                Some(base::analysis::Ratio { estimate: 1.0f64.midpoint(high), low, high, level });
+            words::answer(&c).unwrap()
+        };
+        let sure = said(1.14, 1.19);
+        assert!(
+            sure.starts_with("aes-256-gcm takes +9 % (+14 to +19 at 95 %) over aes-128-gcm; "),
+            "{sure}"
+        );
+        assert!(said(0.98, 1.03).contains("aes-128-gcm: undecided, the interval has 0 in it; "));
+        assert!(said(0.999, 1.001).contains("aes-128-gcm: the same; "));
+    }
+}

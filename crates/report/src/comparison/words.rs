@@ -12,18 +12,18 @@ use record::{Leak, LibraryId};
 use std::collections::BTreeMap;
 
 /// The order in which verdicts are told: what wants to be acted upon first.
-pub(super) const ORDER: [Verdict; 4] =
+pub(crate) const ORDER: [Verdict; 4] =
     [Verdict::Slower, Verdict::Faster, Verdict::Undecided, Verdict::Same];
 
 /// `base openssl@3.0.22, run.json of 2026-11-21, AMD EPYC`.
-pub(super) fn side(facts: &Facts) -> String {
+pub(crate) fn side(facts: &Facts) -> String {
     let day = clean(&facts.started);
     let day = day.split('T').next().unwrap_or_default();
     format!("{} ({day}, {})", clean(&facts.name), clean(&facts.cpu))
 }
 
 /// Two libraries, told apart by their builds where names and versions do not.
-pub(super) fn pair(base: &LibraryId, new: &LibraryId) -> String {
+pub(crate) fn pair(base: &LibraryId, new: &LibraryId) -> String {
     let label = |id: &LibraryId| versioned(&id.name, &id.version);
     let (b, n) = (label(base), label(new));
     match (b == n, base.id == new.id) {
@@ -34,7 +34,7 @@ pub(super) fn pair(base: &LibraryId, new: &LibraryId) -> String {
 }
 
 /// `12 same, 30 faster, 2 slower, 1 undecided`, and what of `same` is the same measurement.
-pub(super) fn tally(tally: &Tally) -> String {
+pub(crate) fn tally(tally: &Tally) -> String {
     let identical = match tally.identical {
         0 => String::new(),
         n if n == tally.same => " (the very same samples)".to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn tally(tally: &Tally) -> String {
 }
 
 /// What came of settling candidates by pairs: what was settled first, then why the rest was not.
-pub(super) fn confirmation(c: &Confirmation) -> Vec<String> {
+pub(crate) fn confirmation(c: &Confirmation) -> Vec<String> {
     let mut lines = vec![format!(
         "confirmed by pairs: {} of {} candidates settled, {} undecided still, {} left; {:.0} s of {:.0} s",
         c.settled, c.candidates, c.undecided, c.left, c.seconds, c.budget_seconds
@@ -58,7 +58,7 @@ pub(super) fn confirmation(c: &Confirmation) -> Vec<String> {
 }
 
 /// What a reader must know of a case's verdict: why there is none, or that pairs gave it.
-pub(super) fn remark(case: &Compared) -> String {
+pub(crate) fn remark(case: &Compared) -> String {
     let by_pairs = case.by_pairs.as_ref().map(|p| match (p.is_settled(), p.verdict_before) {
         (false, _) => format!("{} pairs: undecided too", p.pairs),
         (true, before) if before == p.verdict => format!("confirmed by {} pairs", p.pairs),
@@ -69,7 +69,7 @@ pub(super) fn remark(case: &Compared) -> String {
 }
 
 /// How many cases have a verdict, and those that are listed: the largest change first, whichever way it goes.
-pub(super) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, Vec<&Compared>) {
+pub(crate) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, Vec<&Compared>) {
     let mut found: Vec<&Compared> = c.cases.iter().filter(|case| case.verdict == verdict).collect();
     let size = |case: &Compared| case.ratio.map_or(0.0, |r| r.estimate.ln().abs());
     found.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.case.cmp(&b.case)));
@@ -80,7 +80,7 @@ pub(super) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, V
 }
 
 /// Algorithms whose instructions changed, the largest growth first, and how many have not.
-pub(super) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
+pub(crate) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     let mut changed: Vec<&InstructionRow> =
         c.instructions.iter().filter(|row| !row.is_equal()).collect();
     changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
@@ -89,7 +89,7 @@ pub(super) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
 }
 
 /// What depends on secrets: how many are as they were, and a line for each that is not, whether it got worse.
-pub(super) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
+pub(crate) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
     let changed: Vec<&LeakRow> = c.leaks.iter().filter(|row| !row.is_equal()).collect();
     let line = |row: &LeakRow| {
         let libraries = pair(&row.base_library, &row.new_library);
@@ -112,7 +112,7 @@ pub(super) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
 
 /// A ratio's change, interval and factor, with digits that show on which side of 0 and of the tolerance, where there is
 /// one, the interval ends, and on which side of the tolerance the change itself lies: verdicts hang on that.
-pub(super) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
+pub(crate) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
     let half_width = (r.high - r.low) / 2.0;
     let [own, ends] = digits(r, decimals(half_width), tolerance);
     let interval = if half_width == 0.0 {
@@ -221,23 +221,23 @@ fn both(base: Option<String>, new: String) -> String {
 }
 
 /// The algorithm; of two that are compared both.
-pub(super) fn algorithm(case: &Compared) -> String {
+pub(crate) fn algorithm(case: &Compared) -> String {
     both(case.base.algorithm.as_deref().map(clean), clean(&case.case.algorithm))
 }
 
 /// The size, likewise.
-pub(super) fn bytes(case: &Compared) -> String {
+pub(crate) fn bytes(case: &Compared) -> String {
     both(case.base.size.map(size), size(case.case.size))
 }
 
 /// The direction, likewise.
-pub(super) fn directions(case: &Compared) -> String {
+pub(crate) fn directions(case: &Compared) -> String {
     both(case.base.direction.map(direction), direction(case.case.direction))
 }
 
 /// `aes-256-gcm takes +16 % (+14 to +19 at 95 %) over aes-128-gcm; openssl@3.0.22, encrypt, 4 KiB`: what was asked,
 /// over all cases.
-pub(super) fn answer(c: &Comparison) -> Option<String> {
+pub(crate) fn answer(c: &Comparison) -> Option<String> {
     let (between, ratio) = (c.between.as_ref()?, c.overall.first()?.ratio?);
     let [change, interval, _] = with_level(ratio, None, "interval");
     let interval = interval.replace(" (", " at ").replace(')', "");
@@ -282,15 +282,15 @@ fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
 }
 
 /// Cost for each byte; of cases without bytes of each operation.
-pub(super) fn per_byte(cost: Option<f64>, case: &Case, size: Option<usize>) -> String {
+pub(crate) fn per_byte(cost: Option<f64>, case: &Case, size: Option<usize>) -> String {
     let size = size.unwrap_or(case.size);
     let bytes = if case.model.has_bytes() { size.max(1) as f64 } else { 1.0 };
     let value = cost.map(|c| c / bytes).filter(|c| c.is_finite());
-    value.map(|c| crate::digits::supported(c, None)).unwrap_or_default()
+    value.map(|c| crate::labels::supported(c, None)).unwrap_or_default()
 }
 
 /// The heading of [`per_byte`].
-pub(super) fn per_byte_heading(c: &Comparison) -> [&'static str; 2] {
+pub(crate) fn per_byte_heading(c: &Comparison) -> [&'static str; 2] {
     match (c.unit, c.cases.iter().all(|case| case.case.model.has_bytes())) {
         (Unit::Cycles, true) => ["base c/B", "new c/B"],
         (Unit::Nanoseconds, true) => ["base ns/B", "new ns/B"],
@@ -300,7 +300,7 @@ pub(super) fn per_byte_heading(c: &Comparison) -> [&'static str; 2] {
 }
 
 /// What of a case is not as usual: `rekey, noaes, footprint l2`; of two tiers both.
-pub(super) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
+pub(crate) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
     let mut words: Vec<String> = Vec::new();
     if case.model != Model::Message {
         words.push(case.model.to_string());
@@ -324,7 +324,7 @@ pub(super) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
 }
 
 /// `encrypt` and `decrypt`; what has one direction only needs no word.
-pub(super) fn direction(direction: Direction) -> String {
+pub(crate) fn direction(direction: Direction) -> String {
     match direction {
         Direction::Digest | Direction::Copy => String::new(),
         other => other.to_string(),
@@ -332,19 +332,19 @@ pub(super) fn direction(direction: Direction) -> String {
 }
 
 /// `aes-gcm`, or `all 120 cases` where the summary is of all.
-pub(super) fn of_what(summary: &Summary) -> String {
+pub(crate) fn of_what(summary: &Summary) -> String {
     let cases = summary.tally.cases();
     let all = || if cases == 1 { "the one case".to_owned() } else { format!("all {cases} cases") };
     summary.family.as_deref().map_or_else(all, clean)
 }
 
 /// The libraries of a summary and a space; nothing where only two are compared.
-pub(super) fn of_which(summary: &Summary) -> String {
+pub(crate) fn of_which(summary: &Summary) -> String {
     summary.libraries.as_ref().map(|(b, n)| pair(b, n)).unwrap_or_default()
 }
 
 /// Measured cases on one side only, summed up by library and reason.
-pub(super) fn only(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn only(comparison: &Comparison) -> Vec<String> {
     let mut groups: BTreeMap<(OnlyIn, String, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
     for o in &comparison.only {
         let library = versioned(&o.library.name, &o.library.version);
@@ -368,7 +368,7 @@ pub(super) fn only(comparison: &Comparison) -> Vec<String> {
 
 /// Measured sizes whose instructions were not counted on both sides, a line each; those of records
 /// that have no counts of measured sizes in one.
-pub(super) fn uncounted(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn uncounted(comparison: &Comparison) -> Vec<String> {
     let rows = comparison.instructions.iter();
     let all = rows.flat_map(|row| row.uncounted.iter().map(move |u| (row, u)));
     let (known, unknown): (Vec<_>, Vec<_>) = all.partition(|(_, u)| u.reason != NOT_COUNTED);
@@ -386,15 +386,15 @@ pub(super) fn uncounted(comparison: &Comparison) -> Vec<String> {
 }
 
 /// `aes-128-gcm encrypt 8K`, with what is not as usual.
-pub(super) fn case(case: &Case) -> String {
+pub(crate) fn case(case: &Case) -> String {
     let parts =
         [clean(&case.algorithm), direction(case.direction), size(case.size), setting(case, None)];
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// What the numbers mean.
-pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
-    let tolerance = crate::digits::percent(comparison.tolerance);
+pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
+    let tolerance = crate::labels::percent(comparison.tolerance);
     let unit = match comparison.unit {
         Unit::Cycles => "core cycles",
         Unit::Nanoseconds => "nanoseconds",

@@ -2,19 +2,25 @@
 //! statistics; what the page shows is what the records say, in other units at most. `docs/REPORT.md`
 //! is the long form.
 
-mod assets;
 mod data;
-mod frame;
-mod pack;
 mod site;
-mod text;
 
-pub use site::{SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload, site};
-
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use data::{Data, Head};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use judge::advise::Advised;
 use record::Record;
 use record::at_rest::PagesRecord;
 use record::tls::TlsFile;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+pub use site::{SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload, site};
+use std::io;
+use std::io::Write as _;
 
 /// The beginning of every page that this crate makes, by which a program knows one again.
 pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
@@ -62,9 +68,9 @@ pub enum PageError {
 /// # Errors
 /// [`PageError`], one line.
 pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
-    let assets = assets::embedded().ok_or(PageError::NoChartLibrary)?;
+    let assets = embedded().ok_or(PageError::NoChartLibrary)?;
     let data = data::Data::of(sources);
-    frame::fill(&data, &assets)
+    fill(&data, &assets)
 }
 
 /// As [`page`], without the chart library and our own styles and scripts: what records put into a page,
@@ -75,6 +81,273 @@ pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
 #[doc(hidden)]
 pub fn page_without_scripts(sources: &[Source<'_>]) -> Result<String, PageError> {
     let none = String::new;
-    let assets = assets::Assets { licence: "", style: none(), library: none(), script: none() };
-    frame::fill(&data::Data::of(sources), &assets)
+    let assets = Assets { licence: "", style: none(), library: none(), script: none() };
+    fill(&data::Data::of(sources), &assets)
+}
+// The HTML around it all.
+
+/// What the template shows; it escapes every text but those marked `safe`, which are made here.
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Frame<'a> {
+    head: &'a Head,
+    answers: &'a [(String, crate::Summary)],
+    assets: &'a Assets,
+    policy: String,
+    head_json: String,
+    cases: String,
+    executed: String,
+    leaks: String,
+    samples: Vec<String>,
+    sheets: String,
+}
+
+/// The whole page.
+pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
+    let samples: Result<Vec<String>, _> = data.samples.iter().map(|s| packed(s)).collect();
+    let frame = Frame {
+        head: &data.head,
+        answers: &data.answers,
+        assets,
+        policy: policy(assets),
+        head_json: script_json(&data.head)?,
+        cases: packed_json(&data.cases)?,
+        executed: packed_json(&data.executed)?,
+        leaks: packed_json(&data.leaks)?,
+        samples: samples?,
+        sheets: packed_json(&data.sheets)?,
+    };
+    Ok(format!("{MARK}{}", frame.render()?))
+}
+
+/// The page may run its own scripts and styles, known by their hashes, and load nothing.
+fn policy(assets: &Assets) -> String {
+    format!(
+        "default-src 'none'; script-src {} {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        csp_hash(&assets.library),
+        csp_hash(&assets.script),
+        csp_hash(&assets.style),
+    )
+}
+// What every page has in common: styles, scripts, the chart library.
+include!(concat!(env!("OUT_DIR"), "/uplot.rs"));
+
+/// Our own styles, in the order in which they apply.
+const STYLES: [&str; 4] = [
+    include_str!("../../assets/css/base.css"),
+    include_str!("../../assets/css/controls.css"),
+    include_str!("../../assets/css/views.css"),
+    include_str!("../../assets/css/print.css"),
+];
+
+/// Our own scripts, one idea each, in the order in which they build on each other.
+const SCRIPTS: [&str; 26] = [
+    include_str!("../../assets/js/dom.js"),
+    include_str!("../../assets/js/numbers.js"),
+    include_str!("../../assets/js/unpack.js"),
+    include_str!("../../assets/js/data.js"),
+    include_str!("../../assets/js/samples.js"),
+    include_str!("../../assets/js/state.js"),
+    include_str!("../../assets/js/select.js"),
+    include_str!("../../assets/js/theme.js"),
+    include_str!("../../assets/js/controls.js"),
+    include_str!("../../assets/js/table.js"),
+    include_str!("../../assets/js/svg.js"),
+    include_str!("../../assets/js/speed.js"),
+    include_str!("../../assets/js/ladder.js"),
+    include_str!("../../assets/js/heat.js"),
+    include_str!("../../assets/js/costs.js"),
+    include_str!("../../assets/js/instructions.js"),
+    include_str!("../../assets/js/secrets.js"),
+    include_str!("../../assets/js/distribution.js"),
+    include_str!("../../assets/js/problems.js"),
+    include_str!("../../assets/js/machine.js"),
+    include_str!("../../assets/js/stores.js"),
+    include_str!("../../assets/js/tampering.js"),
+    include_str!("../../assets/js/nonces.js"),
+    include_str!("../../assets/js/tls.js"),
+    include_str!("../../assets/js/advice.js"),
+    include_str!("../../assets/js/main.js"),
+];
+
+/// Styles and scripts as they stand in the page.
+pub(crate) struct Assets {
+    /// Licence of the chart library, which asks to go with it.
+    pub(crate) licence: &'static str,
+    /// Styles.
+    pub(crate) style: String,
+    /// The chart library.
+    pub(crate) library: String,
+    /// Our own scripts, as one.
+    pub(crate) script: String,
+}
+
+/// What was embedded when the program was built; `None` without the chart library.
+pub(crate) fn embedded() -> Option<Assets> {
+    let (library, style, licence) = (UPLOT_JS?, UPLOT_CSS?, UPLOT_LICENCE?);
+    Some(Assets {
+        licence,
+        style: format!("{style}\n{}", STYLES.join("\n")),
+        library: library.trim().to_owned(),
+        // One scope for all of them and none for anybody else.
+        script: format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n")),
+    })
+}
+// Bytes as they stand in the page: packed by gzip, in base64, which browsers unpack.
+
+/// Bytes by gzip, in base64.
+///
+/// # Errors
+/// None in practice: the encoder writes to memory.
+pub(crate) fn packed(bytes: &[u8]) -> io::Result<String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(STANDARD.encode(encoder.finish()?))
+}
+
+/// As [`packed`], of the value as JSON.
+pub(crate) fn packed_json(value: &impl Serialize) -> io::Result<String> {
+    packed(&serde_json::to_vec(value)?)
+}
+
+/// JSON that can stand in a script element: nothing in it ends the element or begins a comment
+/// (HTML Standard §4.12.1.3).
+pub(crate) fn script_json(value: &impl Serialize) -> io::Result<String> {
+    Ok(serde_json::to_string(value)?.replace('<', "\\u003c"))
+}
+
+/// The source expression that lets one inline script or style run and no other
+/// (Content Security Policy Level 3 §2.3.1).
+pub(crate) fn csp_hash(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
+}
+// Text from records, which may hold anything.
+
+/// What a reader cannot see, or what rearranges the text around it, made visible. Escaping for HTML
+/// is not done here: the frame's template and the page's scripts do it.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if is_deceiving(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Control characters, and the marks of Unicode's bidirectional algorithm (UAX #9 §2), which
+/// change the order of what follows.
+fn is_deceiving(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Every text of a value cleaned, and every number with the digits that a page needs.
+pub(crate) fn tidy(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(all) => all.into_iter().map(tidy).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(k, v)| (clean(&k), tidy(v))).collect(),
+        Value::Number(n) if n.is_f64() => n.as_f64().map_or(Value::Null, |n| rounded(n).into()),
+        other => other,
+    }
+}
+
+/// Significant digits of numbers: intervals are some 0.1 % wide at best.
+const DIGITS: usize = 6;
+
+/// The nearest number of six significant digits.
+pub(crate) fn rounded(value: f64) -> f64 {
+    if !value.is_finite() {
+        return value;
+    }
+    format!("{value:.*e}", DIGITS - 1).parse().expect("a number that was just written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Content, Source, *};
+    use base::model::Tier;
+    use serde_json::json;
+    use std::io::Read as _;
+
+    const ASSETS: fn() -> Assets = || Assets {
+        licence: "a licence",
+        style: "b{}".to_owned(),
+        library: "l()".to_owned(),
+        script: "s()".to_owned(),
+    };
+
+    fn page(file: &str) -> String {
+        let text = include_str!("../../../record/tests/sample.json");
+        let record = record::from_json(text, "sample").unwrap();
+        let content = Content::Survey(&record);
+        fill(&Data::of(&[Source { file, content }]), &ASSETS()).unwrap()
+    }
+
+    #[test]
+    fn names_of_files_are_escaped_where_the_frame_shows_them() {
+        let page = page("<img src=x>\"'.json");
+        assert!(!page.contains("<img"), "{page}");
+        assert!(page.contains("&#60;img src=x&#62;&#34;&#39;"), "{page}");
+    }
+
+    #[test]
+    fn only_the_pages_own_scripts_and_styles_may_run() {
+        let page = page("r.json");
+        let policy = page.split("content=\"").nth(1).unwrap().split('"').next().unwrap();
+        let policy = policy.replace("&#39;", "'").replace("&#43;", "+");
+        let own: Vec<String> = ["l()", "s()", "b{}"].map(csp_hash).to_vec();
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        assert_eq!(policy.matches("sha256-").count(), 3);
+        assert!(own.iter().all(|hash| policy.contains(hash.as_str())), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+    }
+
+    #[test]
+    fn a_page_is_known_by_its_beginning() {
+        assert!(page("r.json").starts_with(MARK));
+    }
+
+    #[test]
+    fn the_page_knows_every_tier_and_which_are_machines() {
+        let script = include_str!("../../assets/js/data.js");
+        let list = |machines: bool| {
+            let tiers = Tier::ALL.iter().filter(|t| t.is_machine() == machines);
+            tiers.map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ")
+        };
+        assert!(script.contains(&format!("const MACHINES = [{}];", list(true))));
+        assert!(script.contains(&format!("tiers: [{}, ...MACHINES],", list(false))));
+    }
+
+    #[test]
+    fn what_is_packed_comes_back() {
+        let bytes = STANDARD.decode(packed(b"many bytes, many bytes").unwrap()).unwrap();
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "many bytes, many bytes");
+    }
+
+    #[test]
+    fn json_cannot_end_its_script_element() {
+        let json = script_json(&["</script><!--"]).unwrap();
+        assert!(!json.contains('<'), "{json}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), ["</script><!--"]);
+    }
+
+    #[test]
+    fn a_hash_is_that_of_the_standards_example() {
+        // `echo -n "alert('Hello, world.');" | openssl dgst -sha256 -binary | openssl base64`
+        let hash = csp_hash("alert('Hello, world.');");
+        assert_eq!(hash, "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
+    }
+
+    #[test]
+    fn text_cannot_rearrange_what_stands_around_it() {
+        assert_eq!(clean("a\u{202e}b\u{2066}c\u{7}\nd"), "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}d");
+        assert_eq!(clean("Å <b> & \"q\" العربية"), "Å <b> & \"q\" العربية");
+    }
+
+    #[test]
+    fn every_text_and_number_of_a_value_is_tidied() {
+        let value = json!({"a\u{202e}": ["\u{0}", {"b": 1.234_567_89, "c": 12_345_678}]});
+        assert_eq!(
+            tidy(value),
+            json!({"a\u{fffd}": ["\u{fffd}", {"b": 1.23457, "c": 12_345_678}]})
+        );
+    }
 }

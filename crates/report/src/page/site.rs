@@ -1,8 +1,7 @@
 //! A static site from an archive: machines by libraries and their releases. One page, and a file of figures for each
 //! algorithm, which the page loads when it is looked at.
 
-use crate::page::PageError;
-use crate::page::pack::{csp_hash, packed, script_json};
+use crate::page::{PageError, csp_hash, packed, script_json};
 use askama::Template;
 use serde::Serialize;
 use std::collections::BTreeMap;

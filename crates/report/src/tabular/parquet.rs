@@ -1,6 +1,6 @@
 //! Parquet: the same table with typed columns and the record's facts as metadata.
 
-use crate::tabular::columns::{COLUMNS, Column, Of, Row};
+use crate::tabular::{COLUMNS, Column, Of, Row};
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError as Inner;
@@ -99,7 +99,7 @@ fn metadata(record: &Record) -> Vec<KeyValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tabular::sample;
+    use crate::sample;
     use ::parquet::file::reader::{FileReader as _, SerializedFileReader};
     use ::parquet::record::Field;
     use proptest::prelude::*;
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn every_value_comes_back_in_its_column_under_a_name_with_its_unit() {
-        comes_back(&sample::record());
+        comes_back(&sample::full_record());
         let names: Vec<String> = COLUMNS.iter().map(Column::name_with_unit).collect();
         assert!(names.contains(&"size_bytes".to_owned()));
     }
@@ -139,7 +139,7 @@ mod tests {
     prop_compose! {
         /// A row with any texts, numbers and gaps in its columns, of each kind.
         fn any_row()(
-            row in prop::sample::select(sample::measurements()),
+            row in prop::sample::select(sample::full_measurements()),
             texts: [String; 3], gaps: [Option<String>; 2], remarks in prop::collection::vec("\\PC*", 0..3),
             counts in [0..=u64::MAX >> 1, 0..=u64::MAX >> 1], size: u32, processes: u32,
             reals in [prop::option::of(real()), prop::option::of(real()), prop::option::of(real())],
@@ -169,13 +169,13 @@ mod tests {
     proptest! {
         #[test]
         fn rows_of_anything_come_back(measurements in prop::collection::vec(any_row(), 0..12)) {
-            comes_back(&Record { measurements, ..sample::record() });
+            comes_back(&Record { measurements, ..sample::full_record() });
         }
     }
 
     #[test]
     fn the_metadata_names_the_machine_and_the_format() {
-        let record = sample::record();
+        let record = sample::full_record();
         let reader = read(parquet(&record, &[]).unwrap());
         let entries = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
         let value = |key: &str| entries.iter().find(|e| e.key == key).unwrap().value.clone();

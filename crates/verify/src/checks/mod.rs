@@ -1,3 +1,5 @@
+//! The checks, in the order in which they run. Each file holds those of one subject, a function each.
+//!
 //! The checks, one a file.
 //!
 //! They run from the narrow to the broad: a fault is named by the first check that it trips, so
@@ -5,26 +7,10 @@
 //! nothing) come before those that any fault trips (known answers, the reference). Guard pages
 //! come last: they end the process.
 
-mod aad_matters;
-mod bounds;
-mod determinism;
-mod guard_pages;
-mod in_place;
-mod independence;
-mod input_unchanged;
-mod key_matters;
-mod known_answers;
-mod known_forgeries;
-mod nonce_matters;
-mod other_sizes;
-mod reference;
-mod rekey;
-mod repeated_calls;
-mod round_trip;
-mod stream;
-mod tamper;
-mod unaligned;
-mod written;
+mod answers;
+mod changes;
+mod memory;
+mod session;
 
 use crate::context::Context;
 use crate::finding::Verdict;
@@ -43,30 +29,30 @@ pub(crate) struct Definition {
 
 /// Every check, in the order in which they run.
 pub(crate) const ALL: &[Definition] = &[
-    Definition { name: "input-unchanged", applies: always, run: input_unchanged::run },
-    Definition { name: "bounds", applies: always, run: bounds::run },
-    Definition { name: "written", applies: writes, run: written::run },
-    Definition { name: "determinism", applies: writes, run: determinism::run },
-    Definition { name: "independence", applies: writes, run: independence::run },
-    Definition { name: "nonce-matters", applies: has_nonce, run: nonce_matters::run },
-    Definition { name: "aad-matters", applies: Algorithm::takes_aad, run: aad_matters::run },
-    Definition { name: "key-matters", applies: has_key, run: key_matters::run },
-    Definition { name: "known-answers", applies: is_published, run: known_answers::run },
-    Definition { name: "tamper", applies: Algorithm::rejects, run: tamper::run },
+    Definition { name: "input-unchanged", applies: always, run: memory::input_unchanged },
+    Definition { name: "bounds", applies: always, run: memory::bounds },
+    Definition { name: "written", applies: writes, run: memory::written },
+    Definition { name: "determinism", applies: writes, run: session::determinism },
+    Definition { name: "independence", applies: writes, run: session::independence },
+    Definition { name: "nonce-matters", applies: has_nonce, run: changes::nonce_matters },
+    Definition { name: "aad-matters", applies: Algorithm::takes_aad, run: changes::aad_matters },
+    Definition { name: "key-matters", applies: has_key, run: changes::key_matters },
+    Definition { name: "known-answers", applies: is_published, run: answers::known_answers },
+    Definition { name: "tamper", applies: Algorithm::rejects, run: changes::tamper },
     Definition {
         name: "known-forgeries",
         applies: vectors::has_forgeries,
-        run: known_forgeries::run,
+        run: changes::known_forgeries,
     },
-    Definition { name: "reference", applies: always, run: reference::run },
-    Definition { name: "rekey", applies: has_key, run: rekey::run },
-    Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip::run },
-    Definition { name: "unaligned", applies: always, run: unaligned::run },
-    Definition { name: "in-place", applies: always, run: in_place::run },
-    Definition { name: "stream", applies: has_parts, run: stream::run },
-    Definition { name: "other-sizes", applies: always, run: other_sizes::run },
-    Definition { name: "repeated-calls", applies: writes, run: repeated_calls::run },
-    Definition { name: "guard-pages", applies: always, run: guard_pages::run },
+    Definition { name: "reference", applies: always, run: answers::reference },
+    Definition { name: "rekey", applies: has_key, run: session::rekeyed },
+    Definition { name: "round-trip", applies: Algorithm::encrypts, run: answers::round_trip },
+    Definition { name: "unaligned", applies: always, run: memory::unaligned },
+    Definition { name: "in-place", applies: always, run: memory::in_place },
+    Definition { name: "stream", applies: has_parts, run: session::stream },
+    Definition { name: "other-sizes", applies: always, run: answers::other_sizes },
+    Definition { name: "repeated-calls", applies: writes, run: session::repeated_calls },
+    Definition { name: "guard-pages", applies: always, run: memory::guard_pages },
 ];
 
 /// Names of every check, in the order in which they run.

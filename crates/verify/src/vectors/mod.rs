@@ -1,19 +1,335 @@
-//! Published vectors: what standards and test projects say must come out. Each algorithm's are parsed once a
-//! process.
+//! Test vectors: those of a user's file, and the published ones that every verification holds a library to.
 //!
-//! Vector 1 of IEEE 1619 is left out: its two keys are equal, which FIPS 140 forbids and libraries refuse.
+//! Files of test vectors in the JSON format of Project Wycheproof, and holding a library to them.
 
-mod published;
-mod wycheproof;
-
-use crate::example::Example;
-use crate::vector_file;
-use base::model::{Algorithm, Mode, Primitive};
+use crate::finding::{difference, words};
+use crate::inputs::Example;
+use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
+use contract::{Library, Message, Outcome, Session};
+use miniz_oxide::inflate::decompress_to_vec;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
+
+/// What a file holds that fits an algorithm, and what does not.
+#[derive(Debug)]
+pub struct VectorFile {
+    /// The algorithm as the file calls it.
+    pub algorithm: String,
+    /// Vectors with the algorithm that each is of.
+    pub vectors: Vec<(&'static Algorithm, Vector)>,
+    /// Number and reason of each that no algorithm fits.
+    pub skipped: Vec<(u64, String)>,
+}
+
+/// One test vector; byte strings are in hexadecimal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vector {
+    /// `tcId`.
+    pub id: u64,
+    /// Key.
+    pub key: String,
+    /// Nonce, IV or tweak.
+    pub nonce: String,
+    /// Associated data.
+    pub aad: String,
+    /// Message.
+    pub message: String,
+    /// Ciphertext; empty for digests and MACs.
+    pub ciphertext: String,
+    /// Tag or digest.
+    pub tag: String,
+    /// Whether decryption must accept it.
+    pub valid: bool,
+}
+
+/// Why a text is no file of vectors.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadVectors(String);
+
+#[derive(Deserialize)]
+struct File {
+    algorithm: String,
+    #[serde(rename = "testGroups")]
+    groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    #[serde(rename = "tcId")]
+    id: u64,
+    #[serde(default)]
+    key: String,
+    #[serde(default, alias = "nonce")]
+    iv: String,
+    #[serde(default)]
+    aad: String,
+    #[serde(default)]
+    msg: String,
+    #[serde(default)]
+    ct: String,
+    #[serde(default, alias = "digest")]
+    tag: String,
+    result: TestResult,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TestResult {
+    Valid,
+    Invalid,
+    Acceptable,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// [`BadVectors`] in one line: where the text is no such file, or that ciphermark has no algorithm
+/// of the file's name.
+pub fn read(text: &str) -> Result<VectorFile, BadVectors> {
+    let file: File = serde_json::from_str(text).map_err(|e| BadVectors(plain(&e)))?;
+    if !is_known_name(&file.algorithm) {
+        return Err(BadVectors(format!(
+            "ciphermark has no algorithm for vectors of '{}'; it has those for {}",
+            file.algorithm.chars().filter(|c| !c.is_control()).take(60).collect::<String>(),
+            known_names().join(", ")
+        )));
+    }
+    let (mut vectors, mut skipped) = (Vec::new(), Vec::new());
+    for test in file.groups.into_iter().flat_map(|g| g.tests) {
+        let id = test.id;
+        match fit(&file.algorithm, test) {
+            Ok(vector) => vectors.push(vector),
+            Err(why) => skipped.push((id, why)),
+        }
+    }
+    Ok(VectorFile { algorithm: file.algorithm, vectors, skipped })
+}
+
+/// A JSON error's words and place, on one line.
+fn plain(error: &serde_json::Error) -> String {
+    error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// The algorithm that a test is of, by its lengths.
+fn fit(name: &str, test: Test) -> Result<(&'static Algorithm, Vector), String> {
+    if test.result == TestResult::Acceptable {
+        return Err("either answer is acceptable, so it proves nothing".to_owned());
+    }
+    let len = |what: &str, text: &str| match hex::decode(text) {
+        Ok(bytes) => Ok(bytes.len()),
+        Err(_) => Err(format!("its {what} is not hexadecimal")),
+    };
+    let (key, tag) = (len("key", &test.key)?, len("tag", &test.tag)?);
+    let (nonce, message) = (len("iv", &test.iv)?, len("msg", &test.msg)?);
+    let (ciphertext, _) = (len("ct", &test.ct)?, len("aad", &test.aad)?);
+    let algorithm = algorithm_named(name, key)
+        .ok_or_else(|| format!("there is no {name} with a key of {key} bytes"))?;
+    let mut iv = test.iv;
+    if algorithm.mode == base::model::Mode::Xts && nonce < 16 {
+        // A data unit's number without its high zeros.
+        iv.push_str(&"00".repeat(16 - nonce));
+    } else if nonce != algorithm.nonce_len {
+        return Err(format!(
+            "{algorithm} takes nonces of {} bytes, not {nonce}",
+            algorithm.nonce_len
+        ));
+    }
+    if tag != algorithm.tag_len {
+        return Err(format!("{algorithm} has tags of {} bytes, not {tag}", algorithm.tag_len));
+    }
+    let valid = test.result == TestResult::Valid;
+    if !valid && algorithm.kind == Kind::Cipher {
+        return Err("a mode without a tag cannot reject it".to_owned());
+    }
+    let len = if algorithm.writes_output() { ciphertext } else { message };
+    if !algorithm.sizes.allows(len) || (valid && algorithm.writes_output() && message != len) {
+        return Err(format!("a message of {message} bytes: {}", algorithm.size_reason()));
+    }
+    let Test { id, key, aad, msg: message, ct: ciphertext, tag, .. } = test;
+    Ok((algorithm, Vector { id, key, nonce: iv, aad, message, ciphertext, tag, valid }))
+}
+// One vector, one library.
+
+/// What became of a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// A valid one came out right, in every direction.
+    Passed,
+    /// An invalid one was rejected.
+    Rejected,
+}
+
+/// Holds a library to a vector.
+///
+/// # Errors
+/// What the library did instead, in one line.
+pub fn judge(
+    library: &dyn Library,
+    algorithm: &'static Algorithm,
+    vector: &Vector,
+) -> Result<Judged, String> {
+    let name = vector.id.to_string();
+    let decoded = KnownVector::of(algorithm, vector, name);
+    let KnownVector { key, example, .. } = decoded.map_err(|e| format!("the vector: {e}"))?;
+    let case = Case { algorithm, key, example };
+    case.check_lengths()?;
+    if !algorithm.encrypts() {
+        return case.digest(library, vector.valid);
+    }
+    if vector.valid {
+        case.encrypt(library)?;
+    }
+    case.decrypt(library, vector.valid)
+}
+
+struct Case {
+    algorithm: &'static Algorithm,
+    key: Vec<u8>,
+    example: Example,
+}
+
+impl Case {
+    /// Vectors come over a pipe: what does not fit must not reach a library.
+    fn check_lengths(&self) -> Result<(), String> {
+        let Algorithm { key_len, nonce_len, tag_len, .. } = *self.algorithm;
+        let Example { nonce, tag, .. } = &self.example;
+        if (self.key.len(), nonce.len(), tag.len()) == (key_len, nonce_len, tag_len) {
+            Ok(())
+        } else {
+            Err(format!("the vector's lengths are not {}'s", self.algorithm))
+        }
+    }
+
+    fn open(&self, library: &dyn Library, direction: Direction) -> Result<Session, String> {
+        let session = library
+            .open(self.algorithm, direction, &self.key)
+            .map_err(|e| format!("{direction}: {}", words(e)))?;
+        if session.has_message() {
+            Ok(session)
+        } else {
+            Err(format!("{direction}: the library does not offer whole messages"))
+        }
+    }
+
+    fn call(&self, session: &mut Session, input: &[u8], tag: &mut [u8]) -> (Outcome, Vec<u8>) {
+        let mut output = vec![0; if self.algorithm.writes_output() { input.len() } else { 0 }];
+        let (nonce, aad) = (&*self.example.nonce, &*self.example.aad);
+        let outcome = session.message(Message { nonce, aad, input, output: &mut output, tag });
+        (outcome, output)
+    }
+
+    fn encrypt(&self, library: &dyn Library) -> Result<(), String> {
+        let mut session = self.open(library, Direction::Encrypt)?;
+        let mut tag = vec![0; self.example.tag.len()];
+        let (outcome, output) = self.call(&mut session, &self.example.plaintext, &mut tag);
+        if outcome != Outcome::Done {
+            return Err(format!("encrypt returned {outcome:?}"));
+        }
+        let wrong = difference(&output, &self.example.ciphertext, "the output", "the vector")
+            .or_else(|| difference(&tag, &self.example.tag, "the tag", "the vector"));
+        wrong.map_or(Ok(()), |what| Err(format!("encrypt: {what}")))
+    }
+
+    fn decrypt(&self, library: &dyn Library, valid: bool) -> Result<Judged, String> {
+        let mut session = self.open(library, Direction::Decrypt)?;
+        let mut tag = self.example.tag.clone();
+        let (outcome, output) = self.call(&mut session, &self.example.ciphertext, &mut tag);
+        match (outcome, valid) {
+            (Outcome::Done, true) => {
+                match difference(&output, &self.example.plaintext, "the output", "the vector") {
+                    Some(what) => Err(format!("decrypt: {what}")),
+                    None => Ok(Judged::Passed),
+                }
+            }
+            (Outcome::Rejected, false) => Ok(Judged::Rejected),
+            (Outcome::Done, false) => Err("decrypt accepted an invalid message".to_owned()),
+            (outcome, _) => Err(format!("decrypt returned {outcome:?}")),
+        }
+    }
+
+    fn digest(&self, library: &dyn Library, valid: bool) -> Result<Judged, String> {
+        let mut session = self.open(library, Direction::Digest)?;
+        let mut tag = vec![0; self.example.tag.len()];
+        let (outcome, _) = self.call(&mut session, &self.example.plaintext, &mut tag);
+        match (outcome, difference(&tag, &self.example.tag, "the tag", "the vector")) {
+            (Outcome::Done, None) if valid => Ok(Judged::Passed),
+            (Outcome::Done, None) => Err("the tag is that of an invalid vector".to_owned()),
+            (Outcome::Done, Some(_)) if !valid => Ok(Judged::Rejected),
+            (Outcome::Done, Some(what)) => Err(what),
+            (outcome, _) => Err(format!("returned {outcome:?}")),
+        }
+    }
+}
+// What Wycheproof's files call the algorithms.
+
+/// The file's name, and ours with `{}` where the key's bits stand.
+const NAMES: &[(&str, &str)] = &[
+    ("AES-GCM", "aes-{}-gcm"),
+    ("AES-CCM", "aes-{}-ccm"),
+    ("AES-EAX", "aes-{}-eax"),
+    ("AES-GCM-SIV", "aes-{}-gcm-siv"),
+    ("AEAD-AES-SIV-CMAC", "aes-{}-siv"),
+    ("AES-XTS", "aes-{}-xts"),
+    ("AES-CBC", "aes-{}-cbc"),
+    ("AES-ECB", "aes-{}-ecb"),
+    ("AES-CTR", "aes-{}-ctr"),
+    ("AES-OCB", "aes-{}-ocb"),
+    ("AES-GMAC", "aes-{}-gmac"),
+    ("ARIA-GCM", "aria-{}-gcm"),
+    ("ARIA-CCM", "aria-{}-ccm"),
+    ("CAMELLIA-GCM", "camellia-{}-gcm"),
+    ("CAMELLIA-CCM", "camellia-{}-ccm"),
+    ("SM4-GCM", "sm4-gcm"),
+    ("SM4-CCM", "sm4-ccm"),
+    ("CHACHA20-POLY1305", "chacha20-poly1305"),
+    ("XCHACHA20-POLY1305", "xchacha20-poly1305"),
+    ("AEGIS128L", "aegis-128l"),
+    ("AEGIS256", "aegis-256"),
+    ("HMACSHA256", "hmac-sha256"),
+    ("HMACSHA384", "hmac-sha384"),
+    ("HMACSHA512", "hmac-sha512"),
+    ("POLY1305", "poly1305"),
+    ("SHA-256", "sha256"),
+    ("SHA-384", "sha384"),
+    ("SHA-512", "sha512"),
+    ("SHA3-256", "sha3-256"),
+    ("SHA3-384", "sha3-384"),
+    ("SHA3-512", "sha3-512"),
+];
+
+/// Every name that a file may have.
+fn known_names() -> Vec<&'static str> {
+    NAMES.iter().map(|(theirs, _)| *theirs).collect()
+}
+
+/// Whether a file may have the name.
+fn is_known_name(name: &str) -> bool {
+    NAMES.iter().any(|(theirs, _)| *theirs == name)
+}
+
+/// The algorithm of that name with that length of the whole key in bytes.
+fn algorithm_named(name: &str, key_len: usize) -> Option<&'static Algorithm> {
+    let (_, ours) = NAMES.iter().find(|(theirs, _)| *theirs == name)?;
+    let fits = |bits: &str| {
+        let algorithm = Algorithm::find(&ours.replace("{}", bits)).ok()?;
+        (algorithm.key_len == key_len).then_some(algorithm)
+    };
+    ["128", "192", "256"].into_iter().find_map(fits)
+}
+// Published vectors: what standards and test projects say must come out. Each algorithm's are parsed once a
+// process.
+//
+// Vector 1 of IEEE 1619 is left out: its two keys are equal, which FIPS 140 forbids and libraries refuse.
 
 /// One published vector that fits an algorithm's lengths.
-pub(crate) struct Vector {
+pub(crate) struct KnownVector {
     /// Where it is published, for messages.
     pub(crate) name: String,
     pub(crate) key: Vec<u8>,
@@ -22,11 +338,11 @@ pub(crate) struct Vector {
     pub(crate) forged: bool,
 }
 
-impl Vector {
+impl KnownVector {
     /// A file's vector.
     pub(crate) fn of(
         algorithm: &Algorithm,
-        read: &vector_file::Vector,
+        read: &Vector,
         name: String,
     ) -> Result<Self, hex::FromHexError> {
         let example = Example {
@@ -43,20 +359,17 @@ impl Vector {
 }
 
 /// Every published vector of an algorithm.
-pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [Vector] {
-    static PARSED: Mutex<BTreeMap<&str, &[Vector]>> = Mutex::new(BTreeMap::new());
+pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [KnownVector] {
+    static PARSED: Mutex<BTreeMap<&str, &[KnownVector]>> = Mutex::new(BTreeMap::new());
     let mut parsed = PARSED.lock().expect("a test reads every vector");
     parsed.entry(algorithm.name).or_insert_with(|| {
-        published::vectors(algorithm)
-            .chain(wycheproof::vectors(algorithm))
-            .collect::<Vec<_>>()
-            .leak()
+        standard_vectors(algorithm).chain(wycheproof_vectors(algorithm)).collect::<Vec<_>>().leak()
     })
 }
 
 /// Whether forgeries are published of an algorithm.
 pub(crate) fn has_forgeries(algorithm: &Algorithm) -> bool {
-    algorithm.rejects() && wycheproof::has(algorithm)
+    algorithm.rejects() && has_wycheproof(algorithm)
 }
 
 /// Why an algorithm has no published vector here; `None` where it has some.
@@ -81,12 +394,199 @@ pub(crate) fn unpublished(algorithm: &Algorithm) -> Option<&'static str> {
         _ => None,
     }
 }
+// The vectors of standards: `published.json`, each with where it is published.
+
+static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("published.json")).expect("a test reads the file")
+});
+
+/// One vector of the file; byte strings are in hexadecimal.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    algorithm: String,
+    source: String,
+    #[serde(default)]
+    key: String,
+    #[serde(default)]
+    nonce: String,
+    aad: Option<Bytes>,
+    message: Bytes,
+    #[serde(default)]
+    ciphertext: String,
+    #[serde(default)]
+    tag: String,
+}
+
+/// Bytes as the standards write them.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Bytes {
+    Hex(String),
+    Text(String),
+    /// The same bytes so many times.
+    Repeated(String, usize),
+    /// 00 01 02 … modulo 256.
+    Counting(usize),
+    /// So many bytes of the generator of xxHash's sanity checks.
+    Xxhash(usize),
+}
+
+impl Bytes {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Hex(digits) => bytes(digits),
+            Self::Text(text) => text.as_bytes().to_vec(),
+            Self::Repeated(digits, times) => bytes(digits).repeat(*times),
+            Self::Counting(len) => (0..*len).map(|n| n as u8).collect(),
+            Self::Xxhash(len) => xxhash_input(*len),
+        }
+    }
+}
+
+/// The vectors that standards have of an algorithm.
+fn standard_vectors(algorithm: &Algorithm) -> impl Iterator<Item = KnownVector> {
+    let own = PUBLISHED.iter().filter(|published| published.algorithm == algorithm.name);
+    own.map(|published| KnownVector {
+        name: published.source.clone(),
+        key: bytes(&published.key),
+        example: Example {
+            nonce: bytes(&published.nonce),
+            aad: published.aad.as_ref().map(Bytes::bytes).unwrap_or_default(),
+            plaintext: published.message.bytes(),
+            ciphertext: bytes(&published.ciphertext),
+            tag: bytes(&published.tag),
+            source: "the vector",
+            writes_output: algorithm.writes_output(),
+        },
+        forged: false,
+    })
+}
+
+fn bytes(digits: &str) -> Vec<u8> {
+    hex::decode(digits).expect("a test reads the file")
+}
+
+/// The high bytes of the powers of a prime (xxHash, `tests/sanity_test.c`).
+fn xxhash_input(len: usize) -> Vec<u8> {
+    const FIRST: u64 = 2_654_435_761;
+    const FACTOR: u64 = 11_400_714_785_074_694_797;
+    std::iter::successors(Some(FIRST), |n| Some(n.wrapping_mul(FACTOR)))
+        .map(|n| (n >> 56) as u8)
+        .take(len)
+        .collect()
+}
+// Project Wycheproof: vectors that are known to have broken implementations, the forged ones among them.
+
+/// Whether the project has a file of an algorithm.
+fn has_wycheproof(algorithm: &Algorithm) -> bool {
+    packed(algorithm).is_some()
+}
+
+/// The vectors that fit an algorithm's lengths.
+fn wycheproof_vectors(algorithm: &'static Algorithm) -> Vec<KnownVector> {
+    let Some(packed) = packed(algorithm) else { return Vec::new() };
+    let text = decompress_to_vec(packed).ok().and_then(|text| String::from_utf8(text).ok());
+    let text = text.expect("a test unpacks the project's files");
+    let file = read(&text).expect("a test reads the project's files");
+    let own = file.vectors.iter().filter(|(of, _)| of.name == algorithm.name);
+    own.map(|(_, vector)| {
+        let name = format!("Wycheproof test {}", vector.id);
+        KnownVector::of(algorithm, vector, name).expect("what was read is hexadecimal")
+    })
+    .collect()
+}
+
+/// The project's file of an algorithm, as the build packed it (RFC 1951).
+fn packed(algorithm: &Algorithm) -> Option<&'static [u8]> {
+    Some(match (algorithm.cipher, algorithm.mode) {
+        (Primitive::Aes, Mode::Gcm) => files::AES_GCM,
+        (Primitive::Aes, Mode::Ccm) => files::AES_CCM,
+        (Primitive::Aes, Mode::Eax) => files::AES_EAX,
+        (Primitive::Aes, Mode::GcmSiv) => files::AES_GCM_SIV,
+        (Primitive::Aes, Mode::Siv) => files::AES_SIV,
+        (Primitive::Aes, Mode::Xts) => files::AES_XTS,
+        (Primitive::Aria, Mode::Gcm) => files::ARIA_GCM,
+        (Primitive::Aria, Mode::Ccm) => files::ARIA_CCM,
+        (Primitive::Camellia, Mode::Ccm) => files::CAMELLIA_CCM,
+        (Primitive::Sm4, Mode::Gcm) => files::SM4_GCM,
+        (Primitive::Sm4, Mode::Ccm) => files::SM4_CCM,
+        (Primitive::ChaCha20, Mode::Poly1305) => files::CHACHA20_POLY1305,
+        (Primitive::XChaCha20, Mode::Poly1305) => files::XCHACHA20_POLY1305,
+        (Primitive::Sha256, Mode::Hmac) => files::HMAC_SHA256,
+        (Primitive::Sha384, Mode::Hmac) => files::HMAC_SHA384,
+        (Primitive::Sha512, Mode::Hmac) => files::HMAC_SHA512,
+        _ => return None,
+    })
+}
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/packed.rs"));
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reference::Reference;
     use base::model::Kind;
+    use proptest::prelude::*;
+
+    fn file(tests: &str) -> String {
+        format!(r#"{{"algorithm":"AES-GCM","testGroups":[{{"tests":[{tests}]}}]}}"#)
+    }
+
+    const ZEROS: &str = "00000000000000000000000000000000";
+
+    /// McGrew and Viega, The Galois/Counter Mode of Operation, test case 2, changed as asked.
+    fn test(id: u64, iv: &str, result: &str) -> String {
+        format!(
+            r#"{{"tcId":{id},"key":"{ZEROS}","iv":"{iv}","aad":"","msg":"{ZEROS}","ct":"0388dace60b6a392f328c2b971b2fe78","tag":"ab6e47d42cec13bdf53a67b21257bddf","result":"{result}"}}"#
+        )
+    }
+
+    #[test]
+    fn what_fits_is_kept_and_what_does_not_is_named_with_its_reason() {
+        let iv = &ZEROS[..24];
+        let text = file(
+            &[test(1, iv, "valid"), test(2, "00", "valid"), test(3, iv, "acceptable")].join(","),
+        );
+        let read = read(&text).unwrap();
+        assert_eq!(read.vectors.len(), 1);
+        assert_eq!((read.vectors[0].0.name, read.vectors[0].1.id), ("aes-128-gcm", 1));
+        let why: Vec<&str> = read.skipped.iter().map(|(_, why)| why.as_str()).collect();
+        assert_eq!(why[0], "aes-128-gcm takes nonces of 12 bytes, not 1");
+        assert!(why[1].contains("acceptable"), "{why:?}");
+    }
+
+    #[test]
+    fn an_unknown_algorithm_and_a_broken_text_are_one_line() {
+        let unknown = read(&file("").replace("AES-GCM", "ROT13")).unwrap_err().to_string();
+        assert!(unknown.contains("'ROT13'") && unknown.contains("AES-GCM"), "{unknown}");
+        let broken = read("{\"algorithm\": 7}").unwrap_err().to_string();
+        assert!(broken.contains("line 1"), "{broken}");
+    }
+
+    #[test]
+    fn every_name_leads_to_an_algorithm() {
+        for name in super::known_names() {
+            let some = [0, 16, 24, 32, 48, 64]
+                .into_iter()
+                .any(|len| super::algorithm_named(name, len).is_some());
+            assert!(some, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_in_one_line(text in ".{0,300}", cut in 0_usize..400) {
+            let whole = file(&test(1, &ZEROS[..24], "valid"));
+            for text in [text.as_str(), whole.get(..cut).unwrap_or(&whole)] {
+                if let Err(e) = read(text) {
+                    prop_assert!(e.to_string().lines().count() <= 1, "{e}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_algorithm_has_vectors_or_a_reason_for_having_none() {
@@ -102,7 +602,7 @@ mod tests {
     #[test]
     fn the_reference_agrees_with_every_vector() {
         for algorithm in Algorithm::all() {
-            for Vector { name, key, example, forged } in of(algorithm) {
+            for KnownVector { name, key, example, forged } in of(algorithm) {
                 let reference = Reference::new(algorithm, key);
                 let opened = |tag: &[u8]| {
                     let Example { nonce, aad, plaintext, ciphertext, writes_output, .. } = example;

@@ -1,5 +1,4 @@
 //! Stand-in libraries: the reference behind the adapter contract, right or with one fault.
-
 mod fault;
 
 pub use fault::Fault;

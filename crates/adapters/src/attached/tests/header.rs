@@ -1,6 +1,6 @@
 //! `include/ciphermark.h` and `contract::raw` say the same.
 
-use super::compiler;
+use crate::attached::tests::compiler;
 use contract::raw;
 use contract::raw::{Adapter, Message, Request, Session};
 use std::fmt::Write as _;

@@ -1,10 +1,9 @@
 //! Objects that speak the interface, compiled from the repository's C sources and loaded.
 
-mod doc;
-mod fakes;
+#[cfg(test)]
 mod header;
-mod refusals;
-
+#[cfg(test)]
+mod objects;
 use contract::Library;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,18 +1,19 @@
-//! Settings of both ends for one case: version, suite, groups, signatures, certificates, sessions.
+//! Settings of both ends for one case: version, suite, groups, signatures, certificates, the sessions that a
+//! client is given; and the functions of libssl and libcrypto that are called, by their names.
 
-use super::api::{Api, PemRead, Ptr, ctrl};
-use super::session::remember;
-use crate::stacks::bench::{End, Trouble};
 use crate::stacks::keys::{Keys, dh_parameters, groups, keys};
+use crate::stacks::{End, Trouble, c_text};
+use contract::functions;
 use record::tls::{Case, Certificate, Kind, Version};
-use std::ffi::{CString, c_int, c_long};
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
 
 /// `SSL_CTX`, freed with the value.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(crate) struct Context {
     api: &'static Api,
-    pub(super) raw: Ptr,
+    pub(crate) raw: Ptr,
 }
 
 impl Drop for Context {
@@ -34,7 +35,7 @@ const CACHE_SERVER: c_int = 2;
 
 /// Which groups an end takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Groups<'a> {
+pub(crate) enum Groups<'a> {
     /// Those of the case alone.
     OfCase,
     /// These, by colons.
@@ -45,7 +46,7 @@ pub(super) enum Groups<'a> {
 
 impl Context {
     /// One end's context for a case.
-    pub(super) fn new(
+    pub(crate) fn new(
         api: &'static Api,
         case: &Case,
         end: End,
@@ -149,7 +150,7 @@ impl Context {
         if done { Ok(()) } else { Err(Trouble::NotOffered(self.api.crypto.words(call))) }
     }
 
-    pub(super) fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
+    pub(crate) fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
         let Some(control) = self.api.ssl.SSL_CTX_ctrl else { return 0 };
         // SAFETY: the context is live; the pointer is what the command's macro passes.
         unsafe { control(self.raw, command, number, pointer) }
@@ -297,5 +298,236 @@ fn schemes(certificate: Certificate) -> &'static str {
         Certificate::P256 => "ecdsa_secp256r1_sha256",
         Certificate::P384 => "ecdsa_secp384r1_sha384",
         Certificate::Ed25519 => "ed25519",
+    }
+}
+// The sessions that a client is given: kept by the callback, because a session of TLS 1.3 comes after
+// the handshake, in a ticket (RFC 8446 4.6.1).
+
+thread_local! {
+    /// Sessions that came since they were last asked for.
+    static CAME: RefCell<Vec<Ptr>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The callback: takes the session's reference.
+pub(crate) unsafe extern "C" fn remember(_: Ptr, session: Ptr) -> c_int {
+    CAME.with_borrow_mut(|came| came.push(session));
+    1
+}
+
+/// The newest session of one client.
+#[derive(Debug)]
+pub(crate) struct Newest {
+    api: &'static Api,
+    pub(crate) session: Option<Ptr>,
+}
+
+impl Newest {
+    pub(crate) fn new(api: &'static Api) -> Self {
+        Self { api, session: None }
+    }
+
+    /// Takes what came; a client that got nothing new keeps the old one.
+    pub(crate) fn renew(&mut self) {
+        let came = CAME.with_borrow_mut(std::mem::take);
+        for session in came {
+            self.replace(Some(session));
+        }
+    }
+
+    fn replace(&mut self, newer: Option<Ptr>) {
+        if let Some(older) = std::mem::replace(&mut self.session, newer) {
+            // SAFETY: the callback took this reference; connections hold their own.
+            unsafe { (self.api.ssl.SSL_SESSION_free)(older) };
+        }
+    }
+}
+
+impl Drop for Newest {
+    fn drop(&mut self) {
+        self.replace(None);
+    }
+}
+// The functions of libssl and libcrypto that are called, by their names.
+//
+// Types are those of the public headers of OpenSSL 3, which LibreSSL, BoringSSL and AWS-LC share but
+// for widths of numbers that travel in a register either way.
+
+/// Any of the library's objects.
+pub(crate) type Ptr = *mut c_void;
+
+/// `int (*new_session_cb)(SSL *, SSL_SESSION *)`
+pub(crate) type NewSession = unsafe extern "C" fn(Ptr, Ptr) -> c_int;
+/// `int (*write)(BIO *, const char *, int)`
+pub(crate) type BioWrite = unsafe extern "C" fn(Ptr, *const c_char, c_int) -> c_int;
+/// `int (*read)(BIO *, char *, int)`
+pub(crate) type BioRead = unsafe extern "C" fn(Ptr, *mut c_char, c_int) -> c_int;
+/// `long (*ctrl)(BIO *, int, long, void *)`
+pub(crate) type BioCtrl = unsafe extern "C" fn(Ptr, c_int, c_long, Ptr) -> c_long;
+/// `X509 *PEM_read_bio_X509(BIO *, X509 **, pem_password_cb *, void *)` and its kin.
+pub(crate) type PemRead = unsafe extern "C" fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
+
+functions! {
+    /// Of libssl.
+    pub(crate) struct Ssl
+    required {
+        TLS_method: fn() -> *const c_void;
+        SSL_CTX_new: fn(*const c_void) -> Ptr;
+        SSL_CTX_free: fn(Ptr);
+        SSL_CTX_use_certificate: fn(Ptr, Ptr) -> c_int;
+        SSL_CTX_use_PrivateKey: fn(Ptr, Ptr) -> c_int;
+        SSL_CTX_get_cert_store: fn(Ptr) -> Ptr;
+        SSL_CTX_get0_param: fn(Ptr) -> Ptr;
+        SSL_CTX_set_verify: fn(Ptr, c_int, *const c_void);
+        SSL_CTX_set_cipher_list: fn(Ptr, *const c_char) -> c_int;
+        SSL_CTX_set_session_id_context: fn(Ptr, *const c_uchar, c_uint) -> c_int;
+        SSL_CTX_sess_set_new_cb: fn(Ptr, NewSession);
+        SSL_new: fn(Ptr) -> Ptr;
+        SSL_free: fn(Ptr);
+        SSL_set_bio: fn(Ptr, Ptr, Ptr);
+        SSL_set_accept_state: fn(Ptr);
+        SSL_set_connect_state: fn(Ptr);
+        SSL_set_session: fn(Ptr, Ptr) -> c_int;
+        SSL_SESSION_free: fn(Ptr);
+        SSL_do_handshake: fn(Ptr) -> c_int;
+        SSL_get_error: fn(Ptr, c_int) -> c_int;
+        SSL_read: fn(Ptr, Ptr, c_int) -> c_int;
+        SSL_write: fn(Ptr, *const c_void, c_int) -> c_int;
+        SSL_shutdown: fn(Ptr) -> c_int;
+        SSL_version: fn(Ptr) -> c_int;
+        SSL_get_current_cipher: fn(Ptr) -> Ptr;
+        SSL_CIPHER_get_id: fn(Ptr) -> c_uint;
+    }
+    optional {
+        // Macros in one stack, functions in another.
+        SSL_CTX_ctrl: fn(Ptr, c_int, c_long, Ptr) -> c_long;
+        SSL_ctrl: fn(Ptr, c_int, c_long, Ptr) -> c_long;
+        SSL_CTX_set_min_proto_version: fn(Ptr, u16) -> c_int;
+        SSL_CTX_set_max_proto_version: fn(Ptr, u16) -> c_int;
+        SSL_CTX_set1_groups_list: fn(Ptr, *const c_char) -> c_int;
+        SSL_CTX_set1_curves_list: fn(Ptr, *const c_char) -> c_int;
+        SSL_CTX_set1_sigalgs_list: fn(Ptr, *const c_char) -> c_int;
+        SSL_CTX_set_ciphersuites: fn(Ptr, *const c_char) -> c_int;
+        SSL_CTX_set_options: fn(Ptr, u64) -> u64;
+        SSL_CTX_set_session_cache_mode: fn(Ptr, c_int) -> c_int;
+        SSL_CTX_add_extra_chain_cert: fn(Ptr, Ptr) -> c_int;
+        SSL_CTX_set0_tmp_dh_pkey: fn(Ptr, Ptr) -> c_int;
+        SSL_set_tlsext_host_name: fn(Ptr, *const c_char) -> c_int;
+        SSL_session_reused: fn(Ptr) -> c_int;
+        SSL_get_group_id: fn(Ptr) -> u16;
+        SSL_get_curve_id: fn(Ptr) -> u16;
+        SSL_get_peer_signature_algorithm: fn(Ptr) -> u16;
+        SSL_get_peer_signature_type_nid: fn(Ptr, *mut c_int) -> c_int;
+        SSL_get1_peer_certificate: fn(Ptr) -> Ptr;
+        SSL_get_peer_certificate: fn(Ptr) -> Ptr;
+        // For connections over sockets.
+        SSL_set_fd: fn(Ptr, c_int) -> c_int;
+        SSL_CTX_set_num_tickets: fn(Ptr, usize) -> c_int;
+        SSL_CTX_set_mode: fn(Ptr, u32) -> u32;
+        SSL_CTX_set_read_ahead: fn(Ptr, c_int);
+        SSL_CTX_set_alpn_protos: fn(Ptr, *const c_uchar, c_uint) -> c_int;
+        SSL_get0_alpn_selected: fn(Ptr, *mut *const c_uchar, *mut c_uint);
+    }
+}
+
+functions! {
+    /// Of libcrypto.
+    pub(crate) struct Crypto
+    required {
+        BIO_meth_new: fn(c_int, *const c_char) -> Ptr;
+        BIO_meth_set_write: fn(Ptr, BioWrite) -> c_int;
+        BIO_meth_set_read: fn(Ptr, BioRead) -> c_int;
+        BIO_meth_set_ctrl: fn(Ptr, BioCtrl) -> c_int;
+        BIO_new: fn(Ptr) -> Ptr;
+        BIO_free: fn(Ptr) -> c_int;
+        BIO_new_mem_buf: fn(*const c_void, c_int) -> Ptr;
+        BIO_set_data: fn(Ptr, Ptr);
+        BIO_get_data: fn(Ptr) -> Ptr;
+        BIO_set_init: fn(Ptr, c_int);
+        BIO_set_flags: fn(Ptr, c_int);
+        BIO_clear_flags: fn(Ptr, c_int);
+        PEM_read_bio_X509: fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
+        PEM_read_bio_PrivateKey: fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
+        X509_free: fn(Ptr);
+        X509_STORE_add_cert: fn(Ptr, Ptr) -> c_int;
+        X509_VERIFY_PARAM_set1_host: fn(Ptr, *const c_char, usize) -> c_int;
+        EVP_PKEY_free: fn(Ptr);
+        ERR_get_error: fn() -> c_ulong;
+        ERR_error_string_n: fn(c_ulong, *mut c_char, usize);
+        ERR_clear_error: fn();
+    }
+    optional {
+        PEM_read_bio_Parameters: fn(Ptr, Ptr) -> Ptr;
+        PEM_read_bio_DHparams: fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
+        DH_free: fn(Ptr);
+    }
+}
+
+/// Numbers of `SSL_CTX_ctrl` and `SSL_ctrl` (openssl/ssl.h), where there are macros only.
+pub(crate) mod ctrl {
+    use std::ffi::c_int;
+
+    pub(crate) const SET_TMP_DH: c_int = 3;
+    pub(crate) const GET_SESSION_REUSED: c_int = 8;
+    pub(crate) const EXTRA_CHAIN_CERT: c_int = 14;
+    pub(crate) const OPTIONS: c_int = 32;
+    pub(crate) const MODE: c_int = 33;
+    pub(crate) const SET_READ_AHEAD: c_int = 41;
+    pub(crate) const SET_SESS_CACHE_MODE: c_int = 44;
+    pub(crate) const SET_TLSEXT_HOSTNAME: c_int = 55;
+    pub(crate) const SET_GROUPS_LIST: c_int = 92;
+    pub(crate) const SET_SIGALGS_LIST: c_int = 98;
+    pub(crate) const GET_PEER_SIGNATURE_NID: c_int = 108;
+    pub(crate) const SET_MIN_PROTO_VERSION: c_int = 123;
+    pub(crate) const SET_MAX_PROTO_VERSION: c_int = 124;
+    pub(crate) const GET_NEGOTIATED_GROUP: c_int = 134;
+}
+
+/// Both libraries' functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Api {
+    pub(crate) ssl: Ssl,
+    pub(crate) crypto: Crypto,
+    /// The method of the BIOs that end in our memory.
+    pub(crate) method: Ptr,
+}
+
+impl Crypto {
+    /// What a function reads from PEM; null where it finds nothing.
+    pub(crate) fn with_pem(&self, pem: &str, read: impl FnOnce(Ptr) -> Ptr) -> Ptr {
+        let length = c_int::try_from(pem.len()).expect("keys and certificates are short");
+        // SAFETY: the text outlives the BIO, which only reads it.
+        let bio = unsafe { (self.BIO_new_mem_buf)(pem.as_ptr().cast(), length) };
+        if bio.is_null() {
+            return null_mut();
+        }
+        let object = read(bio);
+        // SAFETY: made above, freed once.
+        unsafe { (self.BIO_free)(bio) };
+        object
+    }
+
+    /// The same by a function of the usual type, without a password.
+    pub(crate) fn read_pem(&self, pem: &str, read: PemRead) -> Ptr {
+        // SAFETY: the BIO is live.
+        self.with_pem(pem, |bio| unsafe { read(bio, null_mut(), null_mut(), null_mut()) })
+    }
+
+    /// The oldest error that the library remembers, in its words, after the call that failed; forgets
+    /// all of them.
+    pub(crate) fn words(&self, call: &str) -> String {
+        let mut text = [0_u8; 256];
+        // SAFETY: the buffer is as long as is said, and is filled with a C string.
+        unsafe {
+            let code = (self.ERR_get_error)();
+            if code & 0xffff_ffff == 0 {
+                return format!("{call} failed without a word");
+            }
+            (self.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
+            (self.ERR_clear_error)();
+        }
+        let whole = c_text(&text);
+        // `error:0A0000B9:SSL routines::no cipher match`: the last part is for people.
+        let reason = whole.rsplit(':').next().filter(|r| !r.is_empty()).unwrap_or(&whole);
+        format!("{call}: {reason}")
     }
 }

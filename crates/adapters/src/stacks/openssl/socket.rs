@@ -1,12 +1,9 @@
-//! Connections over sockets: a side's settings for one case, and each connection that it makes or takes.
-//!
-//! The library reads and writes the socket itself (`SSL_set_fd`), as servers let it.
+//! Connections over sockets: a side's settings for one case, and each connection that it makes or takes. The
+//! library reads and writes the socket itself (`SSL_set_fd`), as servers let it.
 
-use super::api::{Api, Ptr, ctrl};
-use super::context::{Context, Groups};
-use super::session::Newest;
-use super::{OpenSsl, introduce, says};
-use crate::stacks::bench::{End, Trouble};
+use crate::stacks::openssl::context::{Api, Context, Groups, Newest, Ptr, ctrl};
+use crate::stacks::openssl::{OpenSsl, introduce};
+use crate::stacks::{End, Trouble, openssl};
 use contract::loader::SharedObject;
 use record::tls::{Case, EndSays};
 use std::ffi::{c_int, c_long};
@@ -269,7 +266,7 @@ impl Secured {
     /// What this end says of the connection, after its handshake.
     #[must_use]
     pub fn says(&self) -> EndSays {
-        says::says(self.api, self.raw, self.end)
+        openssl::says(self.api, self.raw, self.end)
     }
 
     /// The protocol that was agreed on by ALPN; empty for none.

@@ -1,7 +1,6 @@
 //! A run that is watched and killed from outside.
 
-use super::company::{Running, running};
-use super::{Done, program};
+use crate::support::{Done, Running, program, running};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -38,7 +37,8 @@ impl Background {
 
     /// The same of any command that keeps a journal, until it has so many lines.
     pub fn start_kept(command: &[&str], record: &Path, budget: &str, lines: usize) -> Self {
-        let endless = ["--precision", "0.0001%", "--budget", budget, "-o", super::arg(record)];
+        let endless =
+            ["--precision", "0.0001%", "--budget", budget, "-o", crate::support::arg(record)];
         let mut running = Self::start(&[command, &endless].concat());
         let journal = journal(record);
         running.wait_until("the journal has samples", || {

@@ -1,9 +1,12 @@
-//! Stand-in libraries, compiled from `tests/fakes`.
+//! What is built for tests and kept: stand-in libraries from `tests/fakes`, the objects that come with the
+//! program (a test run alone does not build them), and environments of Python with packages of fixed
+//! versions.
 
-use super::{arg, repository};
+use crate::support::{arg, repository};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
 
 /// `--library` for a stand-in under its own name: `early_return` gives `early_return=/…/….so`.
 pub fn library(source: &str) -> String {
@@ -62,4 +65,82 @@ pub fn succeed(compiler: &mut Command) {
     let output = compiler.output().unwrap_or_else(|e| panic!("{compiler:?}: {e}"));
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{compiler:?}: {messages}");
+}
+
+const OBJECTS: [&str; 3] =
+    ["libciphermark_baselines.so", "libciphermark_rustcrypto.so", "libciphermarkmeter.so"];
+
+/// Builds the objects beside the program where they are missing.
+pub fn ensure_attached(program: &Path) {
+    static BUILT: Once = Once::new();
+    BUILT.call_once(|| {
+        let profile = program.parent().expect("the program lies in its profile's directory");
+        if OBJECTS.iter().any(|object| !profile.join(object).is_file()) {
+            build_packages(
+                profile,
+                &["ciphermark-baselines", "ciphermark-rustcrypto", "ciphermark-meter"],
+            );
+        }
+        for object in OBJECTS {
+            assert!(profile.join(object).is_file(), "{object} is not beside the program");
+        }
+    });
+}
+
+/// The object of a package that only some tests need, built where it is missing.
+pub fn object_of_package(program: &Path, package: &str) -> PathBuf {
+    let profile = program.parent().expect("the program lies in its profile's directory");
+    let object = profile.join(format!("lib{}.so", package.replace('-', "_")));
+    if !object.is_file() {
+        build_packages(profile, &[package]);
+    }
+    object
+}
+
+fn build_packages(profile: &Path, packages: &[&str]) {
+    let target = profile.parent().expect("a profile's directory lies in the target directory");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.arg("build").args(packages.iter().flat_map(|package| ["-p", package]));
+    if profile.ends_with("release") {
+        cargo.arg("--release");
+    }
+    let manifest = crate::support::repository("Cargo.toml");
+    let status =
+        cargo.arg("--manifest-path").arg(manifest).env("CARGO_TARGET_DIR", target).status();
+    assert!(status.unwrap().success(), "the attached objects cannot be built");
+}
+
+/// The interpreter of an environment with these packages, each a name and a version.
+pub fn python_with(name: &str, packages: &[(&str, &str)]) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let python = directory.join("bin/python");
+    if has(&python, packages) {
+        return python;
+    }
+    succeed_with_packages(
+        Command::new("python3").args(["-m", "venv", "--clear"]).arg(&directory),
+        packages,
+    );
+    let wanted = packages.iter().map(|(package, version)| format!("{package}=={version}"));
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(wanted);
+    succeed_with_packages(&mut install, packages);
+    assert!(has(&python, packages), "installed, and not there: {packages:?}");
+    python
+}
+
+fn has(python: &Path, packages: &[(&str, &str)]) -> bool {
+    packages.iter().all(|(package, version)| {
+        let ask = format!("from importlib.metadata import version; print(version('{package}'))");
+        let output = Command::new(python).args(["-c", &ask]).output();
+        output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).trim() == *version)
+    })
+}
+
+fn succeed_with_packages(command: &mut Command, packages: &[(&str, &str)]) {
+    let shown = format!("{command:?}");
+    let output = command.output().unwrap_or_else(|e| panic!("{shown} does not start: {e}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let needed = format!("this test needs Python's packages {packages:?}");
+    assert!(output.status.success(), "{needed}, and {shown} failed: {said}");
 }

@@ -1,14 +1,12 @@
-//! What the kernel says of the CPU changed in this process's memory, and reads of ID registers answered by a signal
-//! handler.
+//! What the kernel says of the CPU changed in this process's memory, and reads of ID registers answered by a
+//! signal handler.
 
 mod apply;
-mod auxv;
-mod questions;
-mod trap;
+mod registers;
 
 pub use apply::{apply, hide, machine};
-pub(crate) use questions::{features, questions};
-pub use trap::answered;
+pub use registers::answered;
+pub(crate) use registers::{features, questions};
 
 /// Reads of ID registers as the copy of a library has them: `BRK` with this number, the register and where its value
 /// is to go, in the place of `MRS` (both are words of 32 bits).

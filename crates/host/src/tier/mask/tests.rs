@@ -1,5 +1,4 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use super::*;
 
 /// A CPU that has everything.

@@ -1,23 +1,17 @@
 //! CPUID answered by a signal handler.
 
 mod apply;
-mod fault;
-mod features;
 #[cfg(test)]
 pub(crate) mod fixtures;
-pub(crate) mod marker;
 mod sites;
-mod switch;
 pub(crate) mod trap;
 
+use crate::tier::Mechanism;
+use crate::tier::rewrite::{Image, Patch, Questions};
 pub use apply::apply;
+use base::model::Tier;
 pub(crate) use sites::features;
 pub use trap::answered;
-
-use crate::tier::Mechanism;
-use crate::tier::image::Image;
-use crate::tier::rewrite::{Patch, Questions};
-use base::model::Tier;
 
 /// Nothing of a tier has to be applied before the process gives up its power.
 ///
@@ -30,7 +24,7 @@ pub fn hide(_: Tier) -> Result<(), String> {
 /// The CPUID instructions of a file, each replaced by the marker of [`marker`].
 pub(crate) fn questions(image: &Image<'_>, _: &[u8]) -> Result<Questions, String> {
     let found = sites::find(image)?.instructions;
-    let (was, becomes) = (marker::CPUID.to_vec(), marker::MARKER.to_vec());
+    let (was, becomes) = (trap::CPUID.to_vec(), trap::MARKER.to_vec());
     let patch = |offset| Patch { offset, was: was.clone(), becomes: becomes.clone() };
     Ok(Questions { places: found.len() as u64, patches: found.into_iter().map(patch).collect() })
 }
@@ -46,7 +40,7 @@ pub fn read_object(bytes: &[u8]) -> Result<[usize; 3], String> {
     let image = Image::parse(bytes)?;
     let found = sites::find(&image)?;
     let within =
-        |offset: &u64| bytes.get(*offset as usize..).is_some_and(|b| b.starts_with(&marker::CPUID));
+        |offset: &u64| bytes.get(*offset as usize..).is_some_and(|b| b.starts_with(&trap::CPUID));
     assert!(
         found.instructions.iter().chain(&found.others).all(within),
         "a place that is not CPUID"
@@ -64,7 +58,7 @@ pub fn machine(tier: Tier) -> Result<(Option<Mechanism>, Option<String>), String
     if tier == Tier::Native {
         return Ok((None, note));
     }
-    let fault = fault::available().is_ok();
+    let fault = trap::can_fault().is_ok();
     let mechanism = if fault { Mechanism::CpuidFault } else { Mechanism::CpuidRewrite };
     Ok((Some(mechanism), note))
 }

@@ -1,9 +1,11 @@
-//! Where the CPUID instructions of a library are: those that are instructions, and not the same
-//! two bytes in a table or within another instruction (docs/METHOD.md, How it is applied). What
-//! cannot be shown to be an instruction is left as it is.
+//! Where the CPUID instructions of a library are: those that are instructions, and not the same two bytes in
+//! a table or within another instruction (docs/METHOD.md, How it is applied). What cannot be shown to be an
+//! instruction is left as it is. And which CPU features a tier hides, by the names that iced-x86 gives them:
+//! for code that asks no CPU what it has.
 
-use crate::tier::image::{Code, Image};
-use crate::tier::x86_64::marker::CPUID;
+use crate::tier::rewrite::{Code, Image};
+use crate::tier::x86_64::trap::CPUID;
+use base::model::{Feature, Tier};
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -266,5 +268,124 @@ pub fn features(image: &Image<'_>) -> Result<BTreeMap<String, usize>, String> {
     Ok(counts.into_iter().map(|(feature, n)| (format!("{feature:?}"), n)).collect())
 }
 
+/// So many instructions must need a feature before code is said to: a decoder that is led astray by
+/// data in code shows strange ones now and then.
+const FEWEST: usize = 4;
+
+/// Those of the features that a tier takes away and that more than a few instructions need.
+pub fn missing_features<'a>(
+    tier: Tier,
+    features: impl IntoIterator<Item = (&'a String, &'a usize)>,
+) -> Vec<&'a str> {
+    let needed = features.into_iter().filter(|(_, count)| **count >= FEWEST);
+    let names = needed.map(|(name, _)| name.as_str());
+    let hidden = |name: &&str| match Feature::of_x86_64(&name.to_lowercase()) {
+        // Data among code looks like rare instructions.
+        None | Some(Feature::Other) => false,
+        Some(feature) => !tier.shows(feature),
+    };
+    names.filter(hidden).collect()
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+    use super::*;
+    use crate::tier::x86_64::fixtures::{CONFUSING, compiled};
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    fn found(path: &Path) -> (Sites, Vec<u8>) {
+        let bytes = std::fs::read(path).unwrap();
+        let image = Image::parse(&bytes).unwrap();
+        (find(&image).unwrap(), bytes)
+    }
+
+    #[test]
+    fn instructions_are_found_and_tables_and_immediates_are_left_alone() {
+        let object = compiled("confusing.so", CONFUSING, &[]);
+        let (sites, bytes) = found(&object);
+        // A function in C, one in assembly without unwinding table, one behind a table in the code, and
+        // one with a prefix.
+        assert_eq!(sites.instructions.len(), 4, "{sites:?}");
+        // The table twice, the immediate, the displacement.
+        assert_eq!(sites.others.len(), 4, "{sites:?}");
+        for offset in sites.instructions.iter().chain(&sites.others) {
+            assert_eq!(bytes[*offset as usize..][..2], CPUID);
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_in_the_same_object_without_its_symbols_but_what_can_be_proven() {
+        // Stripped, the assembly is known only by the call that leads to it.
+        let object = compiled("confusing-stripped.so", CONFUSING, &["-s"]);
+        let (sites, _) = found(&object);
+        assert_eq!((sites.instructions.len(), sites.others.len()), (4, 4), "{sites:?}");
+    }
+
+    #[test]
+    fn the_features_that_code_needs_are_those_of_its_instructions() {
+        let object = compiled("confusing.so", CONFUSING, &[]);
+        let bytes = std::fs::read(object).unwrap();
+        let features = features(&Image::parse(&bytes).unwrap()).unwrap();
+        assert_eq!(features.get("AES"), Some(&5), "{features:?}");
+        assert!(!features.contains_key("AVX512F"));
+    }
+
+    /// Code of nothing but a pattern, with these functions over it.
+    fn image(code: &[u8], functions: Vec<Range<u64>>) -> Image<'_> {
+        let code = vec![Code { address: 0x1000, offset: 0x100, bytes: code }];
+        let (entries, needed) = (Vec::new(), Vec::new());
+        Image { code, functions, entries, soname: None, needed, mapped: 0 }
+    }
+
+    #[test]
+    fn functions_that_all_cover_all_of_the_code_come_to_an_end() {
+        let code = [0x0f, 0xa2, 0x90, 0x90].repeat(1 << 14);
+        let end = 0x1000 + code.len() as u64;
+        let many = (0x1000..0x9000).map(|start| start..end).collect();
+        assert_eq!(
+            find(&image(&code, many)).unwrap_err(),
+            "has functions that overlap without end"
+        );
+        let one = find(&image(&code, vec![Range { start: 0x1000, end }])).unwrap();
+        assert_eq!((one.instructions.len(), one.others.len()), (1 << 14, 0));
+        assert_eq!(one.instructions[1], 0x104);
+    }
+
+    #[test]
+    fn a_function_beyond_the_end_of_everything_is_read_as_far_as_there_is_code() {
+        let code = [0x0f, 0xa2, 0xc3];
+        let most = u64::MAX;
+        for (start, end) in [(0x1000, most), (0, most), (most, most), (0x1003, 0x1001)] {
+            let function = Range { start, end };
+            let found = find(&image(&code, vec![function.clone()])).unwrap();
+            let expected = usize::from(function.start == 0x1000);
+            assert_eq!(found.instructions.len(), expected, "{function:?}");
+        }
+        assert_eq!(covered(&[1..3, 2..9, 9..10, 12..13]), [1..10, 12..13]);
+    }
+
+    #[test]
+    fn code_of_nothing_but_places_that_look_like_cpuid_is_refused() {
+        let code = CPUID.repeat(MOST_CANDIDATES);
+        let why = find(&image(&code, Vec::new())).unwrap_err();
+        assert!(why.ends_with("look like CPUID"), "{why}");
+    }
+
+    #[test]
+    fn what_a_tier_takes_away_is_missing_where_code_needs_it_often() {
+        let names = ["SSE2", "AVX2", "AES", "VAES", "AVX512F", "GFNI"];
+        let mut features: BTreeMap<String, usize> =
+            names.iter().map(|n| ((*n).to_owned(), 100)).collect();
+        features.insert("SSE4_1".to_owned(), 1);
+        let lacks = |tier| missing_features(tier, &features).join(" ");
+        assert_eq!(lacks(Tier::Native), "");
+        assert_eq!(lacks(Tier::Vaes256), "AVX512F");
+        assert_eq!(lacks(Tier::Aesni), "AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Noaes), "AES AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Baseline), "AES AVX2 AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Haswell), "AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Westmere), "AVX2 AVX512F GFNI VAES");
+    }
+}

@@ -1,22 +1,445 @@
 //! What a TLS server should be set to, for the clients that it must serve: profile, certificate and stack,
-//! priced by measured handshakes, with the rule that rejects each other choice. Pure: no I/O, no clock.
-mod advise;
-mod answer;
-mod candidate;
-mod nginx;
-mod price;
-mod question;
-mod render;
-mod rules;
-#[cfg(test)]
-mod sample;
+//! priced by measured handshakes, with the rule that rejects each other choice. Here: the question, the
+//! answer (`docs/tls-advice.schema.json`) and how it is written. Pure: no I/O, no clock.
 
-pub use advise::{advise, cases};
-pub use answer::{
-    Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Rejected,
-};
-pub use candidate::Candidate;
-pub use price::Evidence;
-pub use question::{BadQuestion, Question};
-pub use render::{Format, render};
-pub use rules::{RULES, Rule};
+mod choice;
+mod settings;
+
+use crate::advise::evaluate::{Beside, beside};
+use crate::claims::expression::Interval;
+use crate::load::{ClientShare, client_classes};
+use base::text::{Options, clean, escape_markdown, wrap};
+pub use choice::{Evidence, RULES, Rule, advise, cases};
+use record::tls::{Certificate, Temperature};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+pub use settings::Candidate;
+
+// What is asked.
+
+/// What the server must do, and may be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Question {
+    /// Classes of clients that must be able to connect, with their shares of the connections.
+    pub clients: Vec<ClientShare>,
+    /// Kinds of certificates that can be had.
+    pub certificates: Vec<Certificate>,
+    /// Share of connections that resume, 0 to 1.
+    pub resumed_share: f64,
+    /// Whether X25519MLKEM768 comes first for those who have it.
+    pub post_quantum: bool,
+    /// Bytes of responses over a connection, which are priced where records were measured.
+    pub bytes_per_connection: u64,
+    /// Whether hot or cold handshakes are counted.
+    pub temperature: Temperature,
+}
+
+/// A wrong wish.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadQuestion(String);
+
+impl Question {
+    /// Reads clients: `browser,java-8=10%`; the shares of those without one are what is left, in equal
+    /// parts.
+    ///
+    /// # Errors
+    /// [`BadQuestion`] names the class or the share.
+    pub fn clients(texts: &[String]) -> Result<Vec<ClientShare>, BadQuestion> {
+        let named = texts.iter().map(|text| one(text)).collect::<Result<Vec<_>, _>>()?;
+        let given: f64 = named.iter().filter_map(|(_, share)| *share).sum();
+        let open = named.iter().filter(|(_, share)| share.is_none()).count();
+        let left = 1.0 - given;
+        if left < -1e-9 || (open == 0 && left.abs() > 1e-6) || (open > 0 && left < 1e-9) {
+            let sum = given * 100.0;
+            return Err(BadQuestion(format!("the shares of the clients come to {sum:.0} %")));
+        }
+        let mut clients: Vec<ClientShare> = Vec::new();
+        for (class, share) in named {
+            if clients.iter().any(|c| c.class == class) {
+                return Err(BadQuestion(format!("the class '{class}' is named twice")));
+            }
+            clients.push(ClientShare::of(class, share.unwrap_or(left / open.max(1) as f64)));
+        }
+        Ok(clients)
+    }
+}
+
+fn one(text: &str) -> Result<(&'static str, Option<f64>), BadQuestion> {
+    let (class, share) = match text.split_once('=') {
+        Some((class, share)) => (class.trim(), Some(share.trim())),
+        None => (text.trim(), None),
+    };
+    let known = client_classes();
+    let Some((name, _)) = known.iter().find(|(name, _)| *name == class) else {
+        let all: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let all = all.join(", ");
+        return Err(BadQuestion(format!("'{class}' is no class of clients; there are {all}")));
+    };
+    let share = share.map(|text| {
+        let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+        let is_share = |n: &f64| (0.0..=100.0).contains(n);
+        let number = number.filter(is_share).map(|n| n / 100.0);
+        number.ok_or_else(|| BadQuestion(format!("'{text}' is no share: 0% to 100%")))
+    });
+    Ok((name, share.transpose()?))
+}
+
+/// Version of the format.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// Advice for a server of TLS.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Advice {
+    /// [`FORMAT_VERSION`].
+    pub format_version: String,
+    /// `tls-advice`.
+    pub kind: String,
+    /// What was asked.
+    pub question: Question,
+    /// What it is answered from.
+    pub basis: Basis,
+    /// The choice; null where nothing serves all clients.
+    pub choice: Option<Choice>,
+    /// What could be chosen and has no price, or not all of it; where it is empty, the answer is settled.
+    pub missing: Vec<Candidate>,
+    /// Everything else that serves all clients by the same profile, the cheapest first.
+    pub fitting: Vec<Fitting>,
+    /// What was rejected, and by which rule.
+    pub rejected: Vec<Rejected>,
+    /// What would change the answer.
+    pub changes: Vec<Change>,
+    /// The rules that are named.
+    pub rules: Vec<Rule>,
+}
+
+/// What an answer rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Basis {
+    /// The machine's CPU.
+    pub cpu: String,
+    /// When the handshakes were measured (RFC 3339).
+    pub started: String,
+    /// How prices came about, in words.
+    pub priced_by: String,
+}
+
+/// µs of the server's CPU for a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Cost {
+    /// The estimate: means, as CPU per second is a sum.
+    pub us: f64,
+    /// Lower end of its interval.
+    pub low_us: f64,
+    /// Upper end.
+    pub high_us: f64,
+}
+
+impl Cost {
+    pub(crate) const NOTHING: Self = Self { us: 0.0, low_us: 0.0, high_us: 0.0 };
+
+    pub(crate) fn plus(self, other: Self, times: f64) -> Self {
+        Self {
+            us: self.us + other.us * times,
+            low_us: self.low_us + other.low_us * times,
+            high_us: self.high_us + other.high_us * times,
+        }
+    }
+
+    fn beside(&self, other: &Self) -> Beside {
+        let interval = |c: &Self| Interval { median: c.us, low: c.low_us, high: c.high_us };
+        beside(interval(self), interval(other))
+    }
+
+    /// Whether both are shown to be the same within 5 %.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.beside(other).is_same()
+    }
+
+    /// Whether it may be lower by more than that.
+    pub(crate) fn may_be_lower(&self, other: &Self) -> bool {
+        self.beside(other).may_be_lower()
+    }
+}
+
+/// The choice.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Choice {
+    /// What is chosen.
+    pub candidate: Candidate,
+    /// What it costs for each connection, over all clients.
+    pub cost: Cost,
+    /// Connections per second that one core can do, if it did nothing else.
+    pub connections_per_core_second: f64,
+    /// What each class negotiates, and what it costs.
+    pub clients: Vec<ClientCost>,
+    /// Directives of nginx that set it so; none where nginx cannot use the stack.
+    pub nginx: Vec<String>,
+    /// Others that are shown to cost the same within 5 %.
+    pub ties_with: Vec<String>,
+    /// Others that may cost less by more than that.
+    pub undecided: Vec<String>,
+    /// What to know of the price.
+    pub remarks: Vec<String>,
+}
+
+/// One class of clients.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClientCost {
+    /// The class.
+    pub class: String,
+    /// Its share of the connections.
+    pub share: f64,
+    /// What is negotiated: version, key exchange, certificate, suite.
+    pub negotiated: String,
+    /// A full handshake.
+    pub full: Cost,
+    /// A resumed one; null where none resumes.
+    pub resumed: Option<Cost>,
+}
+
+/// Another that serves all clients.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Fitting {
+    /// What it is.
+    pub candidate: Candidate,
+    /// What it costs for each connection.
+    pub cost: Cost,
+    /// That over the choice's.
+    pub times: f64,
+}
+
+/// One that was rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Rejected {
+    /// What it is.
+    pub candidate: Candidate,
+    /// The rule's name.
+    pub rule: String,
+    /// Which client, which case.
+    pub detail: String,
+}
+
+/// Another wish and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Change {
+    /// What would be asked otherwise.
+    pub wish: String,
+    /// What would be chosen then.
+    pub candidate: Candidate,
+    /// What that costs for each connection.
+    pub cost: Cost,
+    /// That over the choice's; null where there is no choice now.
+    pub times: Option<f64>,
+}
+
+#[cfg(test)]
+#[test]
+fn the_schema_in_the_documentation_is_that_of_the_types() {
+    crate::load::sample::is_documented::<Advice>("tls-advice");
+}
+// Advice as text, JSON or Markdown.
+
+/// How it is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For a terminal.
+    Text,
+    /// The advice.
+    Json,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+}
+
+/// Renders advice.
+#[must_use]
+pub fn render(advice: &Advice, format: Format, options: Options) -> String {
+    match format {
+        Format::Json => serde_json::to_string_pretty(advice).expect("advice is plain data") + "\n",
+        Format::Text => {
+            let wrapped = |line: &String| wrap(line, options.width).join("\n") + "\n";
+            lines(advice).iter().map(wrapped).collect()
+        }
+        Format::Markdown => {
+            let item = |line: &String| match line.strip_prefix("  ") {
+                Some(item) => format!("- {}\n", escape_markdown(item.trim())),
+                None => format!("\n{}\n\n", escape_markdown(line)),
+            };
+            lines(advice).iter().filter(|line| !line.is_empty()).map(item).collect()
+        }
+    }
+}
+
+fn us(cost: &Cost) -> String {
+    let half = (cost.high_us - cost.low_us) / 2.0 / cost.us.max(f64::MIN_POSITIVE) * 100.0;
+    let digits = usize::from(cost.us < 100.0);
+    format!("{:.digits$} µs ±{half:.1} %", cost.us)
+}
+
+fn lines(advice: &Advice) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &advice.choice {
+        Some(choice) => lines.extend(chosen(choice)),
+        None if advice.missing.is_empty() => {
+            lines.push("None: no setting serves all of these clients.".to_owned());
+        }
+        None => lines.push("Not enough measured: nothing that would do has a price.".to_owned()),
+    }
+    lines.extend(missing(advice));
+    if !advice.changes.is_empty() {
+        lines.extend([String::new(), "What would change the answer:".to_owned()]);
+    }
+    for change in &advice.changes {
+        let times = change.times.map_or(String::new(), |t| format!(", {t:.2} times the cost"));
+        let then = clean(&change.candidate.to_string());
+        lines.push(format!("  {}: {then}: {}{times}", change.wish, us(&change.cost)));
+    }
+    if !advice.fitting.is_empty() {
+        lines.extend([String::new(), "Serve these clients too:".to_owned()]);
+    }
+    for one in advice.fitting.iter().take(SHOWN) {
+        let what = clean(&one.candidate.to_string());
+        lines.push(format!("  {what}: {}, {:.2} times", us(&one.cost), one.times));
+    }
+    lines.extend(more(advice.fitting.len()));
+    lines.extend(rejected(advice));
+    lines.push(String::new());
+    lines.push(format!(
+        "Priced by {}; measured {} on {}.",
+        clean(&advice.basis.priced_by),
+        clean(&advice.basis.started),
+        clean(&advice.basis.cpu)
+    ));
+    lines
+}
+
+/// Settings that are shown of each kind; JSON has all.
+const SHOWN: usize = 8;
+
+fn more(all: usize) -> Option<String> {
+    (all > SHOWN).then(|| format!("  and {} more (--format json)", all - SHOWN))
+}
+
+/// What could be chosen and has no price.
+fn missing(advice: &Advice) -> Option<String> {
+    let all = &advice.missing;
+    let first = all.iter().take(3).map(|c| clean(&c.to_string())).collect::<Vec<_>>().join("; ");
+    let others =
+        if all.len() > 3 { format!("; and {} more", all.len() - 3) } else { String::new() };
+    (!all.is_empty()).then(|| {
+        format!(
+            "OPEN: {} settings that could cost less have no price, or not all of it: {first}{others}. \
+             --thorough measures all.",
+            all.len()
+        )
+    })
+}
+
+fn chosen(choice: &Choice) -> Vec<String> {
+    let mut lines = vec![
+        clean(&choice.candidate.to_string()),
+        format!(
+            "  {} of the server's CPU for a connection; {:.0} connections a second fill a core",
+            us(&choice.cost),
+            choice.connections_per_core_second
+        ),
+    ];
+    for client in &choice.clients {
+        let resumed =
+            client.resumed.as_ref().map_or(String::new(), |r| format!(", resumed {}", us(r)));
+        lines.push(format!(
+            "  {} ({:.0} %): {}: {}{resumed}",
+            client.class,
+            client.share * 100.0,
+            client.negotiated,
+            us(&client.full)
+        ));
+    }
+    lines.extend(choice.remarks.iter().map(|remark| format!("  {}", clean(remark))));
+    if !choice.ties_with.is_empty() {
+        lines.push(format!("  costs the same within 5 %: {}", clean(&choice.ties_with.join("; "))));
+    }
+    if !choice.undecided.is_empty() {
+        lines
+            .push(format!("  undecided, could cost less: {}", clean(&choice.undecided.join("; "))));
+    }
+    if !choice.nginx.is_empty() {
+        lines.extend([String::new(), "Settings of nginx:".to_owned()]);
+        lines.extend(choice.nginx.iter().map(|line| format!("  {line}")));
+    }
+    lines
+}
+
+/// Each rule with what it rejects.
+fn rejected(advice: &Advice) -> Vec<String> {
+    let mut lines = Vec::new();
+    for rule in &advice.rules {
+        lines.push(String::new());
+        lines.push(format!("Rejected, {}: {} [{}]", rule.id, rule.says, rule.source));
+        let all: Vec<_> = advice.rejected.iter().filter(|r| r.rule == rule.id).collect();
+        let line =
+            |r: &&Rejected| format!("  {}: {}", clean(&r.candidate.to_string()), clean(&r.detail));
+        lines.extend(all.iter().take(SHOWN).map(line));
+        lines.extend(more(all.len()));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::sample::{document, question};
+    use crate::advise::tls_server::choice::Evidence;
+
+    fn read(texts: &[&str]) -> Result<Vec<(String, f64)>, String> {
+        let texts: Vec<String> = texts.iter().map(|t| (*t).to_owned()).collect();
+        let clients = Question::clients(&texts).map_err(|e| e.to_string())?;
+        Ok(clients.into_iter().map(|c| (c.class, c.share)).collect())
+    }
+
+    #[test]
+    fn what_is_left_is_shared_by_those_without_a_share() {
+        let found = read(&["browser", "java-8=10%", "firefox-100"]).unwrap();
+        let wanted = [("browser", 0.45), ("java-8", 0.1), ("firefox-100", 0.45)];
+        assert_eq!(found, wanted.map(|(class, share)| (class.to_owned(), share)));
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let why = |texts: &[&str]| read(texts).unwrap_err();
+        assert!(
+            why(&["netscape"]).starts_with("'netscape' is no class of clients; there are browser")
+        );
+        assert_eq!(why(&["browser=60%"]), "the shares of the clients come to 60 %");
+        assert_eq!(why(&["browser=100%", "java-8"]), "the shares of the clients come to 100 %");
+        assert_eq!(why(&["browser=much"]), "'much' is no share: 0% to 100%");
+        assert_eq!(why(&["browser", "browser"]), "the class 'browser' is named twice");
+    }
+
+    fn printed(clients: &[&str], format: Format) -> String {
+        let handshakes = document();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let advice = super::advise(&question(clients), &evidence).unwrap();
+        render(&advice, format, Options { width: 120, color: false })
+    }
+
+    #[test]
+    fn the_choice_stands_first_and_each_rule_with_its_source() {
+        let text = printed(&["browser", "firefox-45"], Format::Text);
+        assert!(text.starts_with("intermediate, p256, fast@1.0\n"), "{text}");
+        assert!(text.contains("80.0 µs ±1.0 %"), "{text}");
+        assert!(text.contains("ssl_protocols TLSv1.2 TLSv1.3;"), "{text}");
+        assert!(text.contains("Rejected, client-refused:") && text.contains("[RFC 8446 4.1.1"));
+        assert!(text.contains("without the clients firefox-45: modern, p256, fast@1.0"), "{text}");
+        assert!(text.contains("hot handshakes in memory"), "{text}");
+    }
+
+    #[test]
+    fn json_is_the_advice_and_markdown_lists() {
+        let json: serde_json::Value =
+            serde_json::from_str(&printed(&["browser"], Format::Json)).unwrap();
+        assert_eq!(json["kind"], "tls-advice");
+        assert_eq!(json["choice"]["candidate"]["profile"], "modern");
+        assert!(printed(&["browser"], Format::Markdown).contains("\n- "));
+    }
+}

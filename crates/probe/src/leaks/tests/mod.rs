@@ -1,10 +1,12 @@
 //! Both judges on functions whose instructions are known one by one, because they are written here.
 
+#[cfg(test)]
 mod scene;
+#[cfg(test)]
 mod vectors;
-
 use super::*;
-use record::LeakKind::{self, Branch, Division, Lookup};
+use record::LeakKind;
+use record::LeakKind::{Branch, Division, Lookup};
 use scene::{judged, judged_showing, judged_with, kinds};
 use std::arch::naked_asm;
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::step::{Recorder, Tape};
 
 /// Reads a key of 64 bytes, writes 16 bytes of output, may read a table of 4 KiB.
-pub(super) type Function = unsafe extern "C" fn(*const u8, *mut u8, *const u8) -> i32;
+pub(crate) type Function = unsafe extern "C" fn(*const u8, *mut u8, *const u8) -> i32;
 
 #[repr(align(4096))]
 struct Table([u8; 4096]);
@@ -36,11 +36,11 @@ fn range(bytes: &[u8]) -> Range<u64> {
 }
 
 /// The judgement of a function by these two keys.
-pub(super) fn judged_with(function: Function, first: [u8; 64], second: [u8; 64]) -> Judgement {
+pub(crate) fn judged_with(function: Function, first: [u8; 64], second: [u8; 64]) -> Judgement {
     judged_by(function, [first, second], None)
 }
 
-pub(super) fn judged_by(
+pub(crate) fn judged_by(
     function: Function,
     [first, second]: [[u8; 64]; 2],
     show: Option<&str>,
@@ -65,16 +65,16 @@ pub(super) fn judged_by(
     })
 }
 
-pub(super) fn judged(function: Function) -> Judgement {
+pub(crate) fn judged(function: Function) -> Judgement {
     judged_showing(function, None)
 }
 
-pub(super) fn judged_showing(function: Function, show: Option<&str>) -> Judgement {
+pub(crate) fn judged_showing(function: Function, show: Option<&str>) -> Judgement {
     let keys = [[0x35; 64], std::array::from_fn(|i| 0xf2 ^ (i as u8) << 3)];
     judged_by(function, keys, show)
 }
 
 /// Kind, whether traces differed, whether tainted.
-pub(super) fn kinds(judgement: &Judgement) -> Vec<(LeakKind, bool, bool)> {
+pub(crate) fn kinds(judgement: &Judgement) -> Vec<(LeakKind, bool, bool)> {
     judgement.findings.iter().map(|f| (f.kind, f.compared, f.tainted)).collect()
 }

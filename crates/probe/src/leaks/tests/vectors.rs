@@ -1,6 +1,6 @@
 //! Vectors, gathers and masks.
 
-use super::*;
+use crate::leaks::tests::*;
 
 #[test]
 fn legacy_vector_instructions_keep_upper_halves_and_others_clear_them() {

@@ -1,7 +1,7 @@
 //! One instruction's class, width, use of memory and extension. The decoder names it; what group it is of is in bits
 //! 28 to 25 (Arm ARM, C4.1).
 
-use crate::step::class::{Class, Decoded};
+use crate::step::{Class, Decoded};
 use disarm64::decoder;
 use disarm64_defn::defn::InsnOpcode as _;
 

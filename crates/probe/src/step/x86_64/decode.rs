@@ -1,6 +1,6 @@
 //! One instruction's class, width, use of memory and instruction sets.
 
-use crate::step::class::{Class, Decoded};
+use crate::step::{Class, Decoded};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     OpKind, Register,

@@ -1,11 +1,13 @@
+//! What happens at each step; and what the handler executes itself with fixed outcomes, so that two traces
+//! differ only where the secret makes them: instructions, and the kernel's functions that tell the time.
+//!
 //! The SIGTRAP handler. It shares nothing with the code that it interrupts: it reads the
 //! interrupted registers, writes to its log, and calls no function of any library.
 
-use super::fixed::Fixed;
-use super::rows::{Next, Rows, is_taken};
-use super::table::Table;
-use crate::step::{End, Step, Unavailable, Visit};
+use crate::step::x86_64::rows::{Next, Rows, Table, is_taken};
+use crate::step::{End, REGISTER_PLACES, Step, Unavailable, Visit};
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The trap flag among the flags.
@@ -19,7 +21,7 @@ const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [
 
 /// Where steps go.
 #[derive(Debug)]
-pub(super) enum Sink {
+pub(crate) enum Sink {
     /// Each address is counted.
     Counts {
         table: Table,
@@ -36,23 +38,23 @@ pub(super) enum Sink {
 
 /// What the handler writes to.
 #[derive(Debug)]
-pub(super) struct Log {
-    pub(super) sink: Sink,
-    pub(super) steps: u64,
+pub(crate) struct Log {
+    pub(crate) sink: Sink,
+    pub(crate) steps: u64,
     /// How it ended; `None` while it goes on.
-    pub(super) finished: Option<End>,
+    pub(crate) finished: Option<End>,
     /// Where stepping ends.
-    pub(super) stop: u64,
+    pub(crate) stop: u64,
     most_steps: u64,
     last: u64,
 }
 
 impl Log {
-    pub(super) fn new(sink: Sink) -> Self {
+    pub(crate) fn new(sink: Sink) -> Self {
         Self { sink, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
     }
 
-    pub(super) fn begin(&mut self, most_steps: u64) {
+    pub(crate) fn begin(&mut self, most_steps: u64) {
         match &mut self.sink {
             Sink::Counts { table, rows } => {
                 table.clear();
@@ -107,7 +109,7 @@ impl Log {
     }
 
     /// Ends counting: what is counted of rows is added to the rest.
-    pub(super) fn visits(&mut self) -> Vec<Visit> {
+    pub(crate) fn visits(&mut self) -> Vec<Visit> {
         let Sink::Counts { table, rows } = &mut self.sink else { return Vec::new() };
         if !rows.iter_mut().all(|rows| rows.count_into(table)) {
             self.finished = Some(End::TableFull);
@@ -168,7 +170,7 @@ impl Log {
 }
 
 /// The log of the call that is being stepped; null between calls.
-pub(super) static LOG: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
+pub(crate) static LOG: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Who handled the signal before.
 static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
@@ -229,14 +231,14 @@ unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
 }
 
 /// The handler in place; what was there before comes back when it is dropped.
-pub(super) struct Handling {
+pub(crate) struct Handling {
     action: sigaction,
     stack: stack_t,
 }
 
 impl Handling {
     /// Puts the handler in place, on a stack of its own: the code under test may be short of its.
-    pub(super) fn begin(stack: &mut [u8]) -> Result<Self, Unavailable> {
+    pub(crate) fn begin(stack: &mut [u8]) -> Result<Self, Unavailable> {
         let ours = stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: stack.len() };
         // SAFETY: zeroes are valid values of these C structures; every pointer is to a whole one,
         // and the stack outlives the handler, which is dropped before it.
@@ -275,4 +277,214 @@ impl Drop for Handling {
 
 fn last_error(what: &str) -> Unavailable {
     Unavailable(format!("{what} cannot be had: {}", std::io::Error::last_os_error()))
+}
+
+/// The flags that RDRAND and RDSEED write; only the carry is set, which means success (Intel SDM volume 2B).
+const RANDOM_FLAGS: i64 = 0x8d5;
+const CARRY: i64 = 1;
+
+/// Ticks between two readings of the time stamp counter: code that waits for time to pass goes on.
+const TICKS: u64 = 1000;
+
+/// The number that random numbers are made from, and the increment of Weyl's sequence (splitmix64).
+const SEED: u64 = 0x5eed;
+const WEYL: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Outcomes so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Fixed {
+    process: i64,
+    vdso: Vdso,
+    readings: u64,
+    random: u64,
+}
+
+/// The general registers and RIP of a signal frame.
+pub(crate) type Registers = [libc::greg_t; 23];
+
+pub(crate) const RAX: usize = libc::REG_RAX as usize;
+const RDX: usize = libc::REG_RDX as usize;
+const RCX: usize = libc::REG_RCX as usize;
+pub(crate) const RDI: usize = libc::REG_RDI as usize;
+pub(crate) const RSI: usize = libc::REG_RSI as usize;
+pub(crate) const RIP: usize = libc::REG_RIP as usize;
+const FLAGS: usize = libc::REG_EFL as usize;
+
+impl Fixed {
+    pub(crate) fn of_this_process() -> Self {
+        let (process, vdso) = (i64::from(std::process::id()), Vdso::of_this_process());
+        Self { process, vdso, readings: 0, random: SEED }
+    }
+
+    /// From the beginning again: each call meets the same outcomes.
+    pub(crate) fn begin(&mut self) {
+        (self.readings, self.random) = (0, SEED);
+    }
+
+    /// Executes the instruction that is next, if it is one of these. Returns whether it was.
+    pub(crate) fn execute(&mut self, registers: &mut Registers) -> bool {
+        if self.vdso.execute(registers, &mut self.readings) {
+            return true;
+        }
+        let at = registers[RIP] as *const u8;
+        // SAFETY: an instruction begins there, and each byte that is asked for is one of its own: a prefix, or the first
+        // of two or three bytes, has another behind it. What lies behind the instruction may be on no page.
+        let byte = |i: usize| unsafe { at.add(i).read() };
+        let narrow = usize::from(byte(0) == 0x66);
+        let rex = if byte(narrow) & 0xf0 == 0x40 { byte(narrow) } else { 0 };
+        let begin = narrow + usize::from(rex != 0);
+        if byte(begin) != 0x0f {
+            return false;
+        }
+        let len = match byte(begin + 1) {
+            0x05 => return self.system_call(registers),
+            0x31 => self.time(registers, 2),
+            0x01 if byte(begin + 2) == 0xf9 => {
+                registers[RCX] = 0;
+                self.time(registers, 3)
+            }
+            0xc7 if byte(begin + 2) >= 0xf0 => {
+                let number = usize::from(byte(begin + 2) & 7) + 8 * usize::from(rex & 1);
+                let bits = if rex & 8 != 0 { 64 } else { 32 - 16 * narrow };
+                self.random_register(registers, number, bits)
+            }
+            _ => return false,
+        };
+        registers[RIP] += (begin + len) as i64;
+        true
+    }
+
+    fn time(&mut self, registers: &mut Registers, len: usize) -> usize {
+        self.readings += 1;
+        let ticks = self.readings * TICKS;
+        registers[RAX] = i64::from(ticks as u32);
+        registers[RDX] = (ticks >> 32) as i64;
+        len
+    }
+
+    fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(WEYL);
+        let mixed = (self.random ^ self.random >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn random_register(&mut self, registers: &mut Registers, number: usize, bits: usize) -> usize {
+        let (value, register) = (self.next_random(), &mut registers[REGISTER_PLACES[number]]);
+        *register = match bits {
+            64 => value as i64,
+            32 => i64::from(value as u32),
+            _ => *register & !0xffff | i64::from(value as u16),
+        };
+        registers[FLAGS] = registers[FLAGS] & !RANDOM_FLAGS | CARRY;
+        3
+    }
+
+    /// getrandom(2) and getpid(2).
+    fn system_call(&mut self, registers: &mut Registers) -> bool {
+        match registers[RAX] {
+            libc::SYS_getrandom => {
+                let len = registers[RSI] as usize;
+                let to = registers[RDI] as *mut u8;
+                for i in 0..len {
+                    let byte = self.next_random() as u8;
+                    // SAFETY: the caller wants so many bytes written there; what it has no right to, it would
+                    // be told by the kernel and is ended for here.
+                    unsafe { to.add(i).write(byte) };
+                }
+                registers[RAX] = registers[RSI];
+            }
+            libc::SYS_getpid => registers[RAX] = self.process,
+            _ => return false,
+        }
+        registers[RIP] += 2;
+        true
+    }
+}
+// The kernel's functions that tell the time without a system call (vDSO(7)), executed by the handler: a library that
+// seeds itself anew every few minutes would do so in one process and not in another.
+
+const RSP: usize = libc::REG_RSP as usize;
+const BILLION: u64 = 1_000_000_000;
+/// What passes from one reading to the next, so that code that waits for time to pass goes on.
+const NANOS: u64 = 1000;
+
+/// Clocks up to `CLOCK_TAI`, which is the last: the others are a process's or a thread's.
+const CLOCKS: usize = libc::CLOCK_TAI as usize + 1;
+
+/// Where the functions begin, and what the clocks showed when this was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Vdso {
+    time: u64,
+    gettimeofday: u64,
+    clock_gettime: u64,
+    clocks: [u64; CLOCKS],
+}
+
+impl Vdso {
+    pub(crate) fn of_this_process() -> Self {
+        // SAFETY: a name that ends with a zero; nothing is loaded, so nothing runs.
+        let vdso = unsafe {
+            libc::dlopen(c"linux-vdso.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD)
+        };
+        let of = |name: &CStr| {
+            if vdso.is_null() {
+                return 0;
+            }
+            // SAFETY: the handle is live.
+            unsafe { libc::dlsym(vdso, name.as_ptr()) as u64 }
+        };
+        Self {
+            time: of(c"__vdso_time"),
+            gettimeofday: of(c"__vdso_gettimeofday"),
+            clock_gettime: of(c"__vdso_clock_gettime"),
+            clocks: std::array::from_fn(|clock| nanos(clock as libc::clockid_t)),
+        }
+    }
+
+    /// Executes the function that begins here, if it is one of these, with so many readings before it. Returns
+    /// whether it was.
+    pub(crate) fn execute(&self, registers: &mut Registers, readings: &mut u64) -> bool {
+        let at = registers[RIP] as u64;
+        if at == 0 || ![self.time, self.gettimeofday, self.clock_gettime].contains(&at) {
+            return false;
+        }
+        let clock = if at == self.clock_gettime { registers[RDI] } else { 0 };
+        let Some(base) = usize::try_from(clock).ok().and_then(|clock| self.clocks.get(clock))
+        else {
+            return false;
+        };
+        if at == self.gettimeofday && registers[RSI] != 0 {
+            return false; // Nobody asks for time zones.
+        }
+        *readings += 1;
+        let now = base + *readings * NANOS;
+        let (seconds, rest) = ((now / BILLION) as i64, (now % BILLION) as i64);
+        let place = if at == self.clock_gettime { registers[RSI] } else { registers[RDI] };
+        let to = place as *mut i64;
+        registers[RAX] = 0;
+        // SAFETY: what the caller gave for the time is as large as the function's type says (time_t, timeval,
+        // timespec), or null; its return address lies on the stack.
+        unsafe {
+            if !to.is_null() {
+                to.write_unaligned(seconds);
+            }
+            if at == self.time {
+                registers[RAX] = seconds;
+            } else if !to.is_null() {
+                let part = if at == self.gettimeofday { rest / 1000 } else { rest };
+                to.add(1).write_unaligned(part);
+            }
+            registers[RIP] = (registers[RSP] as *const i64).read();
+        }
+        registers[RSP] += 8;
+        true
+    }
+}
+
+fn nanos(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place is as large as it has to be; an unknown clock leaves it.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
+    now.tv_sec as u64 * BILLION + now.tv_nsec as u64
 }

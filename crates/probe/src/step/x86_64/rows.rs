@@ -1,9 +1,11 @@
+//! Rows of instructions, and counts per address.
+//!
 //! Instructions in a row, which nothing jumps out of, executed at once: a trap takes as long as thousands of them. The row
 //! is copied with a breakpoint behind it, and counted whole when it begins. What cannot be copied, and what the handler does
 //! not execute itself, is stepped where it is.
 
-use super::decode::LONGEST;
-use super::table::{Table, place};
+use crate::step::Visit;
+use crate::step::x86_64::decode::LONGEST;
 use iced_x86::{
     ConditionCode, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, Mnemonic,
     Register,
@@ -24,7 +26,7 @@ const PAGE: u64 = 4096;
 
 /// What begins at an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// One instruction, to be stepped where it is.
     #[default]
     Stepped,
@@ -36,24 +38,24 @@ pub(super) enum Next {
 
 /// A row and its copy.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Where the copy begins.
-    pub(super) copy: u64,
+    pub(crate) copy: u64,
     /// Where the copy's breakpoint leaves the instruction pointer.
     ends: u64,
     /// The instruction behind the row.
     behind: u64,
     /// The row's last instruction.
-    pub(super) last: u64,
+    pub(crate) last: u64,
     first: usize,
     /// Instructions.
-    pub(super) len: usize,
+    pub(crate) len: usize,
     count: u64,
 }
 
 /// All rows of a call, in memory that is set aside beforehand.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     code: *mut u8,
     used: usize,
     rows: Vec<Row>,
@@ -67,7 +69,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Memory beside the code of libraries, which the kernel maps in a row: copies reach what their instructions
     /// find relative to themselves. `None` where memory cannot be both written and executed.
-    pub(super) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, which nothing else uses.
@@ -88,7 +90,7 @@ impl Rows {
         })
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.addresses.clear();
         if self.filled > 0 {
@@ -98,7 +100,7 @@ impl Rows {
     }
 
     /// Counts the row that begins at an address and is about to be executed, if it has no more instructions than `most`.
-    pub(super) fn begin(&mut self, address: u64, most: u64) -> Option<Row> {
+    pub(crate) fn begin(&mut self, address: u64, most: u64) -> Option<Row> {
         let Next::Row(number) = self.next(address) else { return None };
         let row = self.rows.get_mut(number).filter(|row| row.len as u64 <= most)?;
         row.count = row.count.wrapping_add(1);
@@ -107,12 +109,12 @@ impl Rows {
     }
 
     /// The instruction behind the row that was begun last, if the instruction pointer is behind that row's breakpoint.
-    pub(super) fn behind(&self, at: u64) -> Option<u64> {
+    pub(crate) fn behind(&self, at: u64) -> Option<u64> {
         self.rows.get(self.current).filter(|row| row.ends == at).map(|row| row.behind)
     }
 
     /// Adds what was counted to the table; whether there was room. Nothing is counted any more.
-    pub(super) fn count_into(&mut self, table: &mut Table) -> bool {
+    pub(crate) fn count_into(&mut self, table: &mut Table) -> bool {
         let mut room = true;
         for row in self.rows.iter_mut().filter(|row| row.count > 0) {
             for address in self.addresses.iter().skip(row.first).take(row.len) {
@@ -124,7 +126,7 @@ impl Rows {
     }
 
     /// What begins at an address that is about to be executed. Allocates nothing: it runs in a signal handler.
-    pub(super) fn next(&mut self, address: u64) -> Next {
+    pub(crate) fn next(&mut self, address: u64) -> Next {
         let mut at = place(address);
         loop {
             match self.places.get(at % PLACES) {
@@ -278,7 +280,7 @@ fn can_be_copied(instruction: &Instruction) -> bool {
 }
 
 /// Whether a jump is taken with these flags.
-pub(super) fn is_taken(condition: ConditionCode, flags: u64) -> bool {
+pub(crate) fn is_taken(condition: ConditionCode, flags: u64) -> bool {
     let flag = |bit: u32| flags & (1 << bit) != 0;
     let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));
     match condition {
@@ -299,5 +301,107 @@ pub(super) fn is_taken(condition: ConditionCode, flags: u64) -> bool {
         ConditionCode::ge => sign == overflow,
         ConditionCode::le => zero || sign != overflow,
         ConditionCode::g => !zero && sign == overflow,
+    }
+}
+// Counts per address in memory that is set aside beforehand: what a signal handler may write to.
+
+/// Places for addresses: a power of two. The longest known operation (Botan's first GCM message,
+/// with its allocations) runs through some ten thousand.
+const COUNTED_PLACES: usize = 1 << 16;
+/// Filled so far, probing stays short; beyond, stepping is given up.
+const MOST_COUNTED: usize = COUNTED_PLACES / 4 * 3;
+
+/// Where to look for an address first, of 2^16 places. Fibonacci hashing (Knuth, TAOCP volume 3, section 6.4): 2^64 divided
+/// by the golden ratio.
+pub(crate) fn place(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+}
+
+/// An open-addressing hash table with linear probing. Address 0 marks a free place: no code is
+/// there.
+#[derive(Debug)]
+pub(crate) struct Table {
+    places: Box<[Visit]>,
+    filled: usize,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self { places: vec![Visit::default(); COUNTED_PLACES].into_boxed_slice(), filled: 0 }
+    }
+
+    /// Counts an address; `repeated` when the address before was the same. Returns whether there
+    /// was room. Allocates nothing and never panics: it runs in a signal handler.
+    pub(crate) fn count(&mut self, address: u64, repeated: bool) -> bool {
+        self.add(address, u64::from(!repeated), u64::from(repeated))
+    }
+
+    /// As [`Table::count`], several at once.
+    pub(crate) fn add(&mut self, address: u64, count: u64, repeats: u64) -> bool {
+        let mut at = place(address);
+        loop {
+            let Some(place) = self.places.get_mut(at % COUNTED_PLACES) else { return false };
+            if place.address == address || place.address == 0 {
+                if place.address == 0 {
+                    if self.filled >= MOST_COUNTED {
+                        return false;
+                    }
+                    self.filled += 1;
+                    place.address = address;
+                }
+                place.count = place.count.wrapping_add(count);
+                place.repeats = place.repeats.wrapping_add(repeats);
+                return true;
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.places.fill(Visit::default());
+        self.filled = 0;
+    }
+
+    /// What was counted, by address.
+    pub(crate) fn visits(&self) -> Vec<Visit> {
+        let mut visits: Vec<Visit> =
+            self.places.iter().filter(|v| v.address != 0).copied().collect();
+        visits.sort_unstable_by_key(|v| v.address);
+        visits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_has_its_own_count() {
+        let mut table = Table::new();
+        // Addresses of one hash bucket and of many.
+        let addresses = [1, 2, 1 << 16, 1 << 32, u64::MAX, 0x5555_0000_1000];
+        for (i, address) in addresses.iter().enumerate() {
+            for _ in 0..=i {
+                assert!(table.count(*address, false));
+            }
+            assert!(table.count(*address, true));
+        }
+        let visits = table.visits();
+        assert_eq!(visits.len(), addresses.len());
+        for (i, address) in addresses.iter().enumerate() {
+            let visit = visits.iter().find(|v| v.address == *address).unwrap();
+            assert_eq!((visit.count, visit.repeats), (i as u64 + 1, 1));
+        }
+        table.clear();
+        assert_eq!(table.visits(), []);
+    }
+
+    #[test]
+    fn a_full_table_takes_no_further_address_and_still_counts_those_it_has() {
+        let mut table = Table::new();
+        let taken = (1..).take_while(|address| table.count(*address, false)).count();
+        assert_eq!(taken, MOST_COUNTED);
+        assert!(table.count(1, false));
+        assert_eq!(table.visits()[0], Visit { address: 1, count: 2, repeats: 0 });
     }
 }

@@ -1,24 +1,16 @@
 //! Page stores: a `PostgreSQL` data directory, an `SQLite` file, a raw image, or one made of a seed.
 //! Everything is opened for reading only.
-mod control;
-mod error;
-mod header;
-mod image;
-mod postgres;
-mod scan;
-mod sqlite;
-mod synthetic;
-#[cfg(test)]
-mod testing;
 
-pub use error::StoreError;
-pub use header::PageHeader;
-pub use scan::{Scan, Sighting};
+mod files;
+mod postgres;
 
 use crate::at_rest::scheme::Position;
+use sha2::{Digest as _, Sha256};
 use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Page sizes that are taken, in bytes.
 pub const PAGE_SIZES: [usize; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
@@ -97,10 +89,10 @@ impl Store {
         } else if !meta.is_file() {
             // A pipe would be waited for, a device has no end.
             Err(StoreError::read(path, "is neither a directory nor a regular file"))
-        } else if sqlite::is_one(path)? {
-            sqlite::open(path, page_size)
+        } else if files::is_database(path)? {
+            files::open_database(path, page_size)
         } else {
-            image::open(path, page_size)
+            files::open_image(path, page_size)
         }?;
         if store.pages() == 0 {
             return Err(StoreError::unfit(path, "holds no whole page"));
@@ -111,7 +103,7 @@ impl Store {
     /// A store of so many bytes, made of a seed.
     #[must_use]
     pub fn synthetic(seed: u64, bytes: u64, page_size: usize) -> Self {
-        synthetic::store(seed, bytes, page_size)
+        files::store(seed, bytes, page_size)
     }
 
     /// What kind of store it is.
@@ -223,7 +215,7 @@ impl Store {
             Some(path) => File::open(path)
                 .and_then(|f| f.read_exact_at(to, page.page * self.page_size as u64))
                 .map_err(|e| StoreError::read(path, e))?,
-            None => synthetic::fill(self.seed, page.file, page.page, to),
+            None => files::fill(self.seed, page.file, page.page, to),
         }
         Ok(self.position(page, to))
     }
@@ -261,10 +253,165 @@ impl Store {
         self.files.iter().map(|f| f.name.as_str())
     }
 }
+// One pass over all pages: the store's hash, what its pages are like, and each page's fingerprint.
+
+/// A page that was seen: where, and what its content hashes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// Which page.
+    pub page: PageRef,
+    /// Where it lies, with its version.
+    pub position: Position,
+    /// XXH3-128 of its content.
+    pub content: u128,
+}
+
+/// What a pass over all pages found.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    /// SHA-256 over names, lengths and contents of all files with pages, in hexadecimal.
+    pub sha256: String,
+    /// Pages.
+    pub pages: u64,
+    /// Pages of zeros.
+    pub zero_pages: u64,
+    /// Pages with LSN 0 that are not all zeros; stores with page headers only.
+    pub without_lsn: u64,
+    /// Bytes in holes between line pointers and tuples; stores with page headers only.
+    pub hole_bytes: u64,
+    /// Every page, where they were asked for.
+    pub sightings: Vec<Sighting>,
+}
+
+/// Pages that are read at once.
+const AT_ONCE: usize = 64;
+
+impl Store {
+    /// Reads every page once. `keep`: note each page; `step` is told how many pages were read.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`].
+    pub fn scan(&self, keep: bool, step: &mut dyn FnMut(u64)) -> Result<Scan, StoreError> {
+        let mut scan = Scan::default();
+        let mut hash = Sha256::new();
+        let mut buffer = vec![0; AT_ONCE * self.page_size];
+        for (file, f) in self.files.iter().enumerate() {
+            hash.update(f.name.as_bytes());
+            hash.update([0]);
+            hash.update(f.pages.to_le_bytes());
+            let mut from = match &f.path {
+                Some(path) => {
+                    Some((File::open(path).map_err(|e| StoreError::read(path, e))?, path))
+                }
+                None => None,
+            };
+            let mut page = 0;
+            while page < f.pages {
+                let count = (AT_ONCE as u64).min(f.pages - page) as usize;
+                let bytes = &mut buffer[..count * self.page_size];
+                match &mut from {
+                    Some((from, path)) => {
+                        from.read_exact(bytes).map_err(|e| StoreError::read(path, e))?;
+                    }
+                    None => {
+                        for (i, to) in bytes.chunks_exact_mut(self.page_size).enumerate() {
+                            files::fill(self.seed, file, page + i as u64, to);
+                        }
+                    }
+                }
+                hash.update(&*bytes);
+                for (i, content) in bytes.chunks_exact(self.page_size).enumerate() {
+                    let page = PageRef { file, page: page + i as u64 };
+                    self.note(&mut scan, page, content, keep);
+                }
+                page += count as u64;
+                step(scan.pages);
+            }
+        }
+        scan.sha256 = hex::encode(hash.finalize());
+        Ok(scan)
+    }
+
+    fn note(&self, scan: &mut Scan, page: PageRef, content: &[u8], keep: bool) {
+        scan.pages += 1;
+        let position = self.position(page, content);
+        let zero = content.iter().all(|b| *b == 0);
+        scan.zero_pages += u64::from(zero);
+        if self.kind == Kind::Postgres && self.page_size == self.own_page_size {
+            scan.without_lsn += u64::from(position.version == 0 && !zero);
+            scan.hole_bytes += PageHeader::of(content).hole() as u64;
+        }
+        if keep {
+            scan.sightings.push(Sighting { page, position, content: xxh3_128(content) });
+        }
+    }
+}
+// The beginning of a `PostgreSQL` page (`PageHeaderData`, src/include/storage/bufpage.h).
+/// What a page says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageHeader {
+    /// Log sequence number of the last change that was logged.
+    pub lsn: u64,
+    /// End of the line pointers.
+    pub lower: u16,
+    /// Beginning of the tuples.
+    pub upper: u16,
+}
+
+impl PageHeader {
+    /// The header of a page; zeros of one that is too short.
+    #[must_use]
+    pub fn of(page: &[u8]) -> Self {
+        let half = |at: usize| page.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
+        let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 2)) << 16;
+        // The LSN is two 32-bit numbers, the higher one first.
+        Self { lsn: word(0) << 32 | word(4), lower: half(12), upper: half(14) }
+    }
+
+    /// Bytes of the hole between line pointers and tuples.
+    #[must_use]
+    pub fn hole(&self) -> usize {
+        if self.lower == 0 { 0 } else { usize::from(self.upper.saturating_sub(self.lower)) }
+    }
+}
+// What can be wrong with a store, in one line each.
+
+/// Why a store cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// It cannot be read.
+    #[error("cannot read '{}': {why}", .path.display())]
+    Read {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// It is no store, is in use, or holds what no store has.
+    #[error("'{}' {why}", .path.display())]
+    Unfit {
+        /// The store, or the file of it.
+        path: PathBuf,
+        /// What is wrong, and the remedy where there is one.
+        why: String,
+    },
+}
+
+impl StoreError {
+    /// What a failed read becomes.
+    pub(crate) fn read(path: &Path, e: impl ToString) -> Self {
+        Self::Read { path: path.to_owned(), why: e.to_string() }
+    }
+
+    pub(crate) fn unfit(path: &Path, why: impl Into<String>) -> Self {
+        Self::Unfit { path: path.to_owned(), why: why.into() }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Cluster;
 
     #[test]
     fn a_spread_comes_from_all_over_in_runs() {
@@ -290,5 +437,40 @@ mod tests {
         assert!(
             places.iter().any(|p| places.iter().any(|q| !p.same_file(q) && p.block == q.block))
         );
+    }
+
+    #[test]
+    fn a_scan_sees_every_page_and_any_change() {
+        let cluster = Cluster::new(1);
+        cluster.file("base/5/16384", 100);
+        cluster.file("base/5/16385", 2);
+        let store = Store::open(cluster.path(), None).unwrap();
+        let scan = store.scan(true, &mut |_| ()).unwrap();
+        assert_eq!((scan.pages, scan.sightings.len(), scan.zero_pages), (102, 102, 0));
+        assert_eq!(scan.sha256, store.scan(false, &mut |_| ()).unwrap().sha256);
+        cluster.zero("base/5/16385", 2);
+        let changed = store.scan(false, &mut |_| ()).unwrap();
+        assert_ne!(scan.sha256, changed.sha256);
+        assert_eq!(changed.zero_pages, 2);
+    }
+
+    #[test]
+    fn a_synthetic_store_has_one_hash_for_each_seed() {
+        let hash =
+            |seed| Store::synthetic(seed, 1 << 20, 8192).scan(false, &mut |_| ()).unwrap().sha256;
+        assert_eq!(hash(1), hash(1));
+        assert_ne!(hash(1), hash(2));
+    }
+
+    #[test]
+    fn the_lsns_higher_half_comes_first() {
+        let mut page = vec![0; 8192];
+        page[0] = 1;
+        page[4] = 2;
+        page[12..16].copy_from_slice(&[40, 0, 0, 1]);
+        let header = PageHeader::of(&page);
+        assert_eq!(header.lsn, 1 << 32 | 2);
+        assert_eq!(header.hole(), 256 - 40);
+        assert_eq!(PageHeader::of(&[]), PageHeader::default());
     }
 }

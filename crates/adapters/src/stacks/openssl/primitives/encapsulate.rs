@@ -1,10 +1,9 @@
 //! Encapsulating and decapsulating a secret.
 
-use super::keys::{Context, Key, KeyKind};
-use super::{Library, no_such};
-use crate::stacks::bench::Trouble;
-use crate::stacks::primitive::{Made, POOL, Results, Span, Workbench};
+use crate::stacks::openssl::primitives::libcrypto::{Context, Key, KeyKind};
+use crate::stacks::openssl::primitives::{Library, no_such};
 use crate::stacks::reference::{Receiver, encapsulate};
+use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench};
 use record::tls::{Operation, Scheme};
 use std::ptr::null;
 
@@ -14,20 +13,20 @@ const CIPHERTEXT: usize = 1120;
 const SECRET: usize = 64;
 
 /// The scheme, if it encapsulates anything.
-pub(super) fn kem(scheme: Scheme) -> Option<Scheme> {
+pub(crate) fn kem(scheme: Scheme) -> Option<Scheme> {
     scheme.operations().contains(&Operation::Encapsulate).then_some(scheme)
 }
 
 /// Which of the two.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Sender,
     Receiver,
 }
 
 /// A context that is ready for a key.
 #[inline]
-pub(super) fn ready(library: &'static Library, key: &Key, side: Side) -> Result<Context, Trouble> {
+pub(crate) fn ready(library: &'static Library, key: &Key, side: Side) -> Result<Context, Trouble> {
     let context = Context::new(library, key.raw)?;
     let (start, call) = match side {
         Side::Sender => (library.f.EVP_PKEY_encapsulate_init, "EVP_PKEY_encapsulate_init"),
@@ -64,7 +63,7 @@ fn send(
 }
 
 #[inline]
-pub(super) fn receive(
+pub(crate) fn receive(
     library: &Library,
     context: &Context,
     ciphertext: &[u8],
@@ -81,7 +80,7 @@ pub(super) fn receive(
 }
 
 /// The secret that a key finds in a ciphertext.
-pub(super) fn received(
+pub(crate) fn received(
     library: &'static Library,
     key: &Key,
     ciphertext: &[u8],
@@ -93,7 +92,7 @@ pub(super) fn received(
     Ok(place)
 }
 
-pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
+pub(crate) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let kem = kem(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let own = kind.maker()?.make(library)?;
@@ -165,7 +164,7 @@ impl Workbench for Send {
     }
 }
 
-pub(super) fn open_receiver(library: &'static Library, scheme: Scheme) -> Made {
+pub(crate) fn open_receiver(library: &'static Library, scheme: Scheme) -> Made {
     let kem = kem(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let maker = kind.maker()?;

@@ -370,3 +370,59 @@ fn a_core_of_which_something_could_not_be_read_has_no_floors() {
     let reason = found.reason.unwrap();
     assert!(reason.contains("to read 4 of what") && reason.contains("load-512, …"), "{reason}");
 }
+
+#[test]
+fn a_lone_block_cannot_fill_a_wide_register() {
+    let widths = [(1.0, 0.5), (2.0, 0.5), (4.0, 1.0)];
+    assert_eq!(cover(0.0, &widths, false), 0.0);
+    assert_eq!(cover(1.0, &widths, false), 0.5);
+    assert_eq!(cover(2.0, &widths, false), 0.5);
+    assert_eq!(cover(3.0, &widths, false), 1.0);
+    assert_eq!(cover(5.0, &widths, false), 1.5);
+    assert_eq!(cover(4096.0, &widths, false), 1024.0);
+    assert_eq!(cover(1.0, &widths, true), 0.25);
+}
+
+#[test]
+fn aarch64_does_a_round_by_two_instructions_and_the_last_by_one() {
+    let core = crate::analysis::bound::fixtures::aarch64();
+    let machine = |tier| Machine::new(&core, tier);
+    assert!(machine(Tier::Aes).has_aes() && !machine(Tier::Noaes).has_aes());
+    assert_eq!(machine(Tier::Native).rounds(), [(1.0, 0.9 * 1.0 + 0.1 * 0.5)]);
+    assert_eq!(machine(Tier::Native).round_latency(), Some(0.9 * 4.0 + 0.1 * 2.0));
+    let wide = |tier| machine(tier).widths(&["eor.16b", "eor-sve"]).len();
+    assert_eq!((wide(Tier::Native), wide(Tier::Nosve), wide(Tier::Noaes)), (2, 1, 1));
+    let fused = |name| machine(name).per_cycle("eor3.16b", 128).is_some();
+    assert!(fused(Tier::Nosve) && !fused(Tier::Aes));
+}
+
+#[test]
+fn narrow_tiers_have_narrow_instructions() {
+    let core = crate::analysis::bound::fixtures::zen4();
+    let native = Machine::new(&core, Tier::Native);
+    let lanes = |tier| {
+        let widths = Machine::new(&core, tier).widths(&["aesenc"]);
+        widths.iter().map(|w| w.0).fold(0.0, f64::max)
+    };
+    assert!(native.has_aes());
+    assert_eq!([Tier::Native, Tier::Vaes256, Tier::Aesni].map(lanes), [4.0, 2.0, 1.0]);
+    assert!(!Machine::new(&core, Tier::Noaes).has_aes());
+    assert!(!Machine::new(&core, Tier::Baseline).has_aes());
+    let wide = Machine::new(&core, Tier::Noaes).widths(&["pxor"]);
+    assert_eq!(wide.last().map(|w| w.0), Some(2.0));
+}
+
+#[test]
+fn instructions_that_share_all_their_units_take_their_times_together() {
+    let mut core = crate::analysis::bound::fixtures::zen4();
+    let machine = |core: &Core| {
+        Machine::new(core, Tier::Native).shared(("aesenc", 40.0), ("pclmulqdq", 12.0)).unwrap()
+    };
+    // Apart: 10 and 6 cycles, the longer of which counts.
+    assert!((machine(&core) - 10.0).abs() < 1e-9);
+    for p in &mut core.pairs {
+        p.per_cycle = if p.width_bits == 512 { 1.0 / 3.0 } else { 1.0 / 2.5 };
+    }
+    // Together: the sum; narrower registers need twice as many instructions.
+    assert!((machine(&core) - 16.0).abs() < 1e-9);
+}

@@ -1,0 +1,386 @@
+//! How adapters are tested: the same tests over every family's library, against the reference implementations
+//! and the checks; and which libraries those are. What else there is to test of a family is in its own
+//! `tests`.
+
+use base::model::{Algorithm, Direction};
+use contract::Library;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use testing::trial::{offered, open, primitives};
+
+/// Names of algorithms.
+pub(crate) enum Names {
+    /// All that is offered.
+    All,
+    /// With blanks between them.
+    These(&'static str),
+}
+
+impl Names {
+    fn have(&self, algorithm: &Algorithm) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(names) => names.split_whitespace().any(|name| name == algorithm.name),
+        }
+    }
+}
+
+/// A family's library, and what is known of it. Versions are of the library that is tested.
+pub(crate) struct Family {
+    /// The variable that may name another file than the system's.
+    pub(crate) variable: &'static str,
+    /// The system's file.
+    pub(crate) system: &'static str,
+    /// The package that brings it; without one, tests are skipped where the file is not there.
+    pub(crate) package: Option<&'static str>,
+    /// Below `target/libs`: tested as well where it was built.
+    pub(crate) bundled: Option<&'static str>,
+    pub(crate) name: &'static str,
+    /// What its version begins with.
+    pub(crate) version: &'static str,
+    /// What lines of its build facts begin with.
+    pub(crate) facts: &'static [&'static str],
+    /// What it has at least, and does not have; with blanks between the names.
+    pub(crate) has: &'static str,
+    pub(crate) has_not: &'static str,
+    /// Whether the system's library of a version has an algorithm, where all of the offer is known.
+    pub(crate) offers: Option<fn(name: &str, version: &str) -> bool>,
+    /// What the checks find of an algorithm in a version, rightly.
+    pub(crate) fault: fn(name: &str, finding: &str, version: &str) -> bool,
+    /// Ciphers whose streams are compared with the reference update by update.
+    pub(crate) streams: Names,
+}
+
+/// Of which nothing is known.
+pub(crate) const UNKNOWN: Family = Family {
+    variable: "",
+    system: "",
+    package: None,
+    bundled: None,
+    name: "",
+    version: "",
+    facts: &[],
+    has: "",
+    has_not: "",
+    offers: None,
+    fault: |_, _, _| false,
+    streams: Names::All,
+};
+
+/// Libraries initialise themselves once per process, which is not something to do twice at a time.
+static LOADING: Mutex<()> = Mutex::new(());
+
+impl Family {
+    /// The file that the variable names.
+    pub(crate) fn named(&self) -> Option<PathBuf> {
+        std::env::var_os(self.variable).map(PathBuf::from)
+    }
+
+    /// The file to test, else the system's.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let places = [&*multiarch, "/usr/lib64", "/usr/lib", "/usr/local/lib"];
+        let found = || places.iter().map(|p| Path::new(p).join(self.system)).find(|p| p.exists());
+        let path = self.named().or_else(found);
+        if let Some(package) = self.package {
+            assert!(path.is_some(), "{package} ({}) is installed", self.system);
+        }
+        path
+    }
+
+    /// The library, where it is here.
+    pub(crate) fn library(&self) -> Option<Box<dyn Library>> {
+        self.libraries().into_iter().next()
+    }
+
+    /// The library, and the one that is built with us, as far as they are here.
+    pub(crate) fn libraries(&self) -> Vec<Box<dyn Library>> {
+        let libs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/libs");
+        let ours = self.bundled.map(|file| libs.join(file));
+        let ours = ours.filter(|path| self.named().is_none() && path.exists());
+        let paths: Vec<PathBuf> = self.path().into_iter().chain(ours).collect();
+        if paths.is_empty() {
+            println!("skipped: {} is not here; {} can name one", self.system, self.variable);
+        }
+        let _one_at_a_time = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
+        paths.iter().map(|path| crate::load(path, None).unwrap()).collect()
+    }
+}
+// The families' libraries, and the tests that all of them pass.
+
+pub(crate) const AEGIS: Family = Family {
+    variable: "CIPHERMARK_TEST_LIBAEGIS",
+    system: "libaegis.so",
+    bundled: Some("libaegis/libaegis.so"),
+    name: "libaegis",
+    version: "unversioned",
+    facts: &["cpu features: "],
+    offers: Some(|name, _| name.starts_with("aegis-")),
+    ..UNKNOWN
+};
+
+pub(crate) const BOTAN: Family = Family {
+    variable: "CIPHERMARK_TEST_BOTAN",
+    system: "libbotan-2.so.19",
+    package: Some("libbotan-2-19"),
+    name: "botan-c",
+    version: "2.",
+    facts: &["Botan ", "C interface "],
+    offers: Some(|name, _| {
+        let other = ["aegis-", "memcpy", "null", "blake3", "xxh3-64", "crc32c"];
+        !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
+            && !other.iter().any(|start| name.starts_with(start))
+    }),
+    streams: Names::These("aes-128-cbc aes-256-cfb aes-192-ctr aes-256-xts"),
+    ..UNKNOWN
+};
+
+pub(crate) const EVP: Family = Family {
+    variable: "CIPHERMARK_TEST_LIBCRYPTO",
+    system: "libcrypto.so.3",
+    package: Some("libssl3"),
+    name: "openssl",
+    version: "3.",
+    facts: &["OpenSSL 3.", "compiler: ", "platform: ", "CPUINFO: "],
+    fault: |name, finding, version| {
+        // evp/README.md, "Disagreements and traps": empty messages in AES-SIV.
+        let siv = name.ends_with("-siv") && !name.ends_with("-gcm-siv");
+        siv && finding.contains(" of 0 bytes") && before_3_5(version)
+    },
+    ..UNKNOWN
+};
+
+/// Whether a version is an OpenSSL's before 3.5.
+fn before_3_5(version: &str) -> bool {
+    ["3.0.", "3.1.", "3.2.", "3.3.", "3.4."].iter().any(|v| version.starts_with(v))
+}
+
+pub(crate) const GCRYPT: Family = Family {
+    variable: "CIPHERMARK_TEST_LIBGCRYPT",
+    system: "libgcrypt.so.20",
+    package: Some("libgcrypt20"),
+    name: "libgcrypt",
+    version: "1.",
+    facts: &["hwflist:"],
+    // What 1.10 has; later versions have ARIA as well, earlier ones lack some.
+    has: "aes-192-cfb8 aes-256-eax aes-128-siv aes-192-siv aes-256-gcm-siv camellia-256-xts \
+        camellia-128-siv sm4-gcm des-ede3-ctr des-ede3-cfb8 chacha20 sha3-384 blake2b512 \
+        hmac-sha384 aes-192-gmac poly1305",
+    has_not: "xxh3-64 crc32c aes-128-cfb1 aegis-256 memcpy null",
+    ..UNKNOWN
+};
+
+pub(crate) const MBEDTLS: Family = Family {
+    variable: "CIPHERMARK_TEST_MBEDTLS",
+    system: "libmbedcrypto.so.7",
+    package: Some("libmbedcrypto7"),
+    name: "mbedtls",
+    version: "2.",
+    facts: &["MBEDTLS_AESNI_C"],
+    offers: Some(|name, _| {
+        let block = |ciphers: &[&str], modes: &[&str]| {
+            ciphers.iter().any(|c| name.starts_with(c)) && modes.iter().any(|m| name.ends_with(m))
+        };
+        let others = [
+            "sha256",
+            "sha384",
+            "sha512",
+            "poly1305",
+            "chacha20",
+            "chacha20-poly1305",
+            "des-ede3-ecb",
+            "des-ede3-cbc",
+        ];
+        block(&["aes-"], &["-cfb8", "-ofb", "-xts", "-gmac"])
+            || block(&["aes-", "camellia-"], &["-ecb", "-cbc", "-cfb", "-ctr", "-gcm", "-ccm"])
+            || others.contains(&name)
+            || name.starts_with("hmac-")
+    }),
+    streams: Names::These("aes-128-cbc aes-256-cfb aes-192-ctr aes-192-ofb chacha20-poly1305"),
+    ..UNKNOWN
+};
+
+pub(crate) const NETTLE: Family = Family {
+    variable: "CIPHERMARK_TEST_NETTLE",
+    system: "libnettle.so.8",
+    package: Some("libnettle8"),
+    name: "nettle",
+    version: "3.",
+    offers: Some(|name, version| {
+        let never = [
+            "aria-",
+            "aegis-",
+            "xchacha20-",
+            "poly1305",
+            "memcpy",
+            "null",
+            "blake",
+            "xxh3-64",
+            "crc32c",
+        ];
+        let new = name.starts_with("sm4-") || name.ends_with("-ocb") || name.ends_with("-gcm-siv");
+        let missing = never.iter().any(|start| name.starts_with(start))
+            || ["-ofb", "-cfb1"].iter().any(|end| name.ends_with(end))
+            || new && version < "3.9";
+        !missing
+    }),
+    // Only the last update of a stream may end within a block.
+    streams: Names::These(""),
+    ..UNKNOWN
+};
+
+pub(crate) const SODIUM: Family = Family {
+    variable: "CIPHERMARK_TEST_LIBSODIUM",
+    system: "libsodium.so.23",
+    bundled: Some("libsodium/libsodium.so"),
+    name: "libsodium",
+    version: "1.0.",
+    facts: &["cpu features: "],
+    has: "aes-256-gcm chacha20-poly1305 xchacha20-poly1305 chacha20 sha256 sha512 blake2b512 \
+        hmac-sha256 hmac-sha512 poly1305",
+    has_not: "aes-128-gcm aes-256-ctr aegis-128x2 sha384 hmac-sha384 crc32c",
+    ..UNKNOWN
+};
+
+pub(crate) const TOMCRYPT: Family = Family {
+    variable: "CIPHERMARK_TEST_TOMCRYPT",
+    system: "libtomcrypt.so.1",
+    package: Some("libtomcrypt1"),
+    name: "libtomcrypt",
+    version: "1.",
+    facts: &["Endianness: ", "options: "],
+    // AES and Camellia: five plain modes and GCM, CCM, OCB, EAX with three key lengths, XTS with two; GMAC of AES;
+    // five modes of triple DES; ChaCha20 with and without Poly1305; seven digests, three HMACs, Poly1305.
+    offers: Some(|name, _| {
+        let ends = |modes: &[&str]| modes.iter().any(|mode| name.ends_with(mode));
+        let plain = ends(&["-ecb", "-cbc", "-cfb", "-ofb", "-ctr"]);
+        match name.split('-').next().unwrap_or_default() {
+            "aes" => plain || ends(&["-gcm", "-ccm", "-ocb", "-eax", "-xts", "-gmac"]),
+            "camellia" => plain || ends(&["-gcm", "-ccm", "-ocb", "-eax", "-xts"]),
+            "des" => plain,
+            first => {
+                ["chacha20", "sha256", "sha384", "sha512", "sha3", "blake2b512", "hmac", "poly1305"]
+                    .contains(&first)
+            }
+        }
+    }),
+    // 1.18.2 leaves out the padding of associated data that no message follows (README).
+    fault: |name, finding, version| {
+        version == "1.18.2"
+            && name == "chacha20-poly1305"
+            && finding.contains("known-answers: encrypt of 0 bytes")
+    },
+    streams: Names::These(""),
+    ..UNKNOWN
+};
+
+pub(crate) const WOLFSSL: Family = Family {
+    variable: "CIPHERMARK_TEST_WOLFSSL",
+    system: "libwolfssl.so.35",
+    name: "wolfssl",
+    version: "5",
+    has: "aes-128-cfb1 aes-192-gmac aes-256-xts aes-256-siv camellia-192-cbc des-ede3-ecb \
+        xchacha20-poly1305 blake2b512 hmac-sha384 poly1305",
+    has_not: "aes-128-ocb camellia-128-ecb",
+    streams: Names::These(""),
+    ..UNKNOWN
+};
+
+pub(crate) const XXHASH: Family = Family {
+    variable: "CIPHERMARK_TEST_XXHASH",
+    system: "libxxhash.so.0",
+    package: Some("libxxhash0"),
+    name: "xxhash",
+    version: "0.8.",
+    facts: &["dispatch: "],
+    offers: Some(|name, _| name == "xxh3-64"),
+    ..UNKNOWN
+};
+
+macro_rules! families {
+    ($($module:ident: $family:ident),+ $(,)?) => {$(
+        mod $module {
+            use super::{Family, $family as FAMILY};
+
+            fn each(test: fn(&Family, &dyn contract::Library)) {
+                FAMILY.libraries().iter().for_each(|library| test(&FAMILY, &**library));
+            }
+
+            #[test]
+            fn the_library_says_who_it_is() {
+                each(super::says_who_it_is);
+            }
+
+            #[test]
+            fn everything_that_is_offered_passes_every_check() {
+                each(super::offer_passes);
+            }
+
+            #[test]
+            fn streams_are_the_references_and_leave_nothing_to_the_next_message() {
+                each(super::streams_agree);
+            }
+        }
+    )+};
+}
+
+families! {
+    aegis: AEGIS, botan: BOTAN, evp: EVP, gcrypt: GCRYPT, mbedtls: MBEDTLS, nettle: NETTLE, sodium: SODIUM,
+    tomcrypt: TOMCRYPT, wolfssl: WOLFSSL, xxhash: XXHASH,
+}
+
+fn says_who_it_is(family: &Family, library: &dyn Library) {
+    let identity = library.identity();
+    if family.named().is_some() {
+        assert!(!identity.name.is_empty() && !identity.version.is_empty(), "{identity:?}");
+        return;
+    }
+    assert_eq!(identity.name, family.name);
+    assert!(identity.version.starts_with(family.version), "{identity:?}");
+    for fact in family.facts {
+        assert!(identity.build.iter().any(|line| line.starts_with(fact)), "{fact}: {identity:?}");
+    }
+}
+
+fn offer_passes(family: &Family, library: &dyn Library) {
+    let version = &*library.identity().version;
+    let testing::trial::Offer { names, refused } = testing::trial::whole_offer(library);
+    for (name, finding) in &refused {
+        assert!((family.fault)(name, finding, version), "{name}: {finding}");
+    }
+    for name in &names {
+        names_its_calls(library, Algorithm::find(name).unwrap());
+    }
+    if family.named().is_some() {
+        return;
+    }
+    if let Some(offers) = family.offers {
+        let expected = primitives().map(|a| a.name).filter(|name| offers(name, version));
+        assert_eq!(names, expected.collect::<Vec<_>>());
+    }
+    for name in family.has.split_whitespace() {
+        assert!(names.contains(&name), "{name} is missing: {names:?}");
+    }
+    for name in family.has_not.split_whitespace() {
+        assert!(!names.contains(&name), "{name}: {names:?}");
+    }
+}
+
+/// Every session says what it calls.
+fn names_its_calls(library: &dyn Library, algorithm: &Algorithm) {
+    for &direction in Direction::of(algorithm.kind) {
+        let session = open(library, algorithm.name, direction);
+        let calls = session.calls().unwrap_or_default();
+        assert!(!calls.is_empty() && calls.is_ascii(), "{algorithm} {direction}: {calls:?}");
+        assert!(session.has_message(), "{algorithm} {direction}");
+    }
+}
+
+fn streams_agree(family: &Family, library: &dyn Library) {
+    for algorithm in offered(library).into_iter().filter(|a| a.encrypts()) {
+        let streams = open(library, algorithm.name, Direction::Encrypt).has_stream();
+        if streams && family.streams.have(algorithm) {
+            testing::trial::streams_agree(library, algorithm);
+        }
+    }
+}

@@ -1,0 +1,714 @@
+//! Algorithms: cipher, mode and key length under one name, with the lengths that the name fixes; the
+//! directions that each kind has; and the one table that names and lengths come from.
+
+use std::fmt;
+
+/// Bytes of associated data in the `message` model: what a database page's position (file and
+/// block number) takes. TLS records carry 5 or 13, so 16 costs an authenticated mode one block
+/// of authentication in every one of these uses.
+pub const AAD_LEN: usize = 16;
+
+/// What kind of work an algorithm is; decides which directions it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Encryption without authentication.
+    Cipher,
+    /// Authenticated encryption with associated data (RFC 5116).
+    Aead,
+    /// Encryption with a checksum of the plaintext in the tag's place; no associated data.
+    Checked,
+    /// A digest or checksum of the message, without a key; its output takes the place of the tag.
+    Digest,
+    /// A message authentication code: a digest under a key, some with a nonce.
+    Mac,
+    /// Moving the message without a cipher: what no cipher can be faster than.
+    Copy,
+    /// No work at all: what the harness itself costs.
+    Null,
+}
+
+/// The mode of operation (NIST SP 800-38 series, IEEE 1619, RFCs as named).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Electronic codebook, NIST SP 800-38A §6.1.
+    Ecb,
+    /// Cipher block chaining, NIST SP 800-38A §6.2, without padding.
+    Cbc,
+    /// Cipher feedback with full-block segments, NIST SP 800-38A §6.3.
+    Cfb,
+    /// Cipher feedback with segments of eight bits, NIST SP 800-38A §6.3.
+    Cfb8,
+    /// Cipher feedback with segments of one bit, the most significant bit of a byte first,
+    /// NIST SP 800-38A §6.3.
+    Cfb1,
+    /// Output feedback, NIST SP 800-38A §6.4.
+    Ofb,
+    /// Counter mode with a big-endian counter as wide as the block, NIST SP 800-38A §6.5.
+    Ctr,
+    /// XEX with tweak and ciphertext stealing, IEEE 1619, NIST SP 800-38E; the same field and byte
+    /// order for every cipher.
+    Xts,
+    /// Galois/counter mode, NIST SP 800-38D.
+    Gcm,
+    /// Counter with CBC-MAC, NIST SP 800-38C, RFC 3610.
+    Ccm,
+    /// Offset codebook, version 3, RFC 7253.
+    Ocb,
+    /// Bellare, Rogaway, Wagner: The EAX mode of operation (FSE 2004).
+    Eax,
+    /// Synthetic IV, RFC 5297 §3: the vector is the associated data, the nonce, the plaintext.
+    Siv,
+    /// Nonce misuse-resistant GCM, RFC 8452.
+    GcmSiv,
+    /// The cipher's own key stream: ChaCha20 from block 0, RFC 8439 §2.4.
+    Stream,
+    /// ChaCha20 with Poly1305, RFC 8439; with XChaCha20, draft-irtf-cfrg-xchacha-03.
+    Poly1305,
+    /// AEGIS, draft-irtf-cfrg-aegis-aead, with 256-bit tags.
+    Aegis,
+    /// HMAC, RFC 2104, FIPS 198-1.
+    Hmac,
+    /// GCM's authentication alone, NIST SP 800-38D §3: the message is the associated data.
+    Gmac,
+    /// Poly1305 alone under its one-time key, RFC 8439 §2.5.
+    OneTimeMac,
+    /// A composite of two algorithms ([`Algorithm::composite`]).
+    Composite,
+    /// Not a cipher: digests and baselines.
+    None,
+}
+
+/// The primitive below the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Primitive {
+    /// AES, FIPS 197.
+    Aes,
+    /// Camellia, RFC 3713.
+    Camellia,
+    /// ARIA, RFC 5794.
+    Aria,
+    /// SM4, GB/T 32907-2016.
+    Sm4,
+    /// Triple DES with three keys, NIST SP 800-67.
+    TripleDes,
+    /// ChaCha20, RFC 8439.
+    ChaCha20,
+    /// XChaCha20, draft-irtf-cfrg-xchacha-03.
+    XChaCha20,
+    /// AEGIS-128L and, with more lanes, AEGIS-128X.
+    Aegis128 {
+        /// Degree of parallelism: 1, 2 or 4.
+        lanes: u8,
+    },
+    /// AEGIS-256 and, with more lanes, AEGIS-256X.
+    Aegis256 {
+        /// Degree of parallelism: 1, 2 or 4.
+        lanes: u8,
+    },
+    /// SHA-256, FIPS 180-4.
+    Sha256,
+    /// SHA-384, FIPS 180-4.
+    Sha384,
+    /// SHA-512, FIPS 180-4.
+    Sha512,
+    /// SHA3-256, FIPS 202.
+    Sha3_256,
+    /// SHA3-384, FIPS 202.
+    Sha3_384,
+    /// SHA3-512, FIPS 202.
+    Sha3_512,
+    /// BLAKE2b with 64 bytes of output, RFC 7693.
+    Blake2b,
+    /// BLAKE3 with 32 bytes of output.
+    Blake3,
+    /// Poly1305, RFC 8439 §2.5.
+    Poly1305,
+    /// XXH3, 64-bit output.
+    Xxh3,
+    /// CRC-32C (Castagnoli), RFC 3720 §12.1.
+    Crc32c,
+    /// None: `memcpy` and `null`.
+    None,
+}
+
+impl Primitive {
+    /// Bytes of a block; `None` for what has none.
+    #[must_use]
+    pub fn block_len(self) -> Option<usize> {
+        match self {
+            Self::Aes | Self::Camellia | Self::Aria | Self::Sm4 => Some(16),
+            Self::TripleDes => Some(8),
+            _ => None,
+        }
+    }
+}
+
+/// A composite: a cipher and what notices damage, as one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Composite {
+    /// The cipher's name.
+    pub cipher: &'static str,
+    /// The digest's or MAC's name. A checksum is over the plaintext; a MAC is over associated
+    /// data, nonce, ciphertext and the length of the associated data in bits as 64-bit big-endian
+    /// number (RFC 7518 §5.2.2.1), untruncated.
+    pub check: &'static str,
+    /// How often the message is gone over.
+    pub passes: Passes,
+}
+
+/// How often a composite goes over the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Passes {
+    /// Piece by piece, both parts on a piece while it is in the nearest cache.
+    One,
+    /// The whole message through one part, then through the other.
+    Two,
+}
+
+/// What an attacker or an accident can do to the message unnoticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Integrity {
+    /// Nothing is noticed.
+    None,
+    /// Accidental damage is noticed, tampering is not.
+    Accident,
+    /// Tampering is noticed.
+    Tamper,
+}
+
+/// Which message lengths an algorithm takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SizeRule {
+    /// Any number of bytes.
+    Any,
+    /// Whole multiples of so many bytes.
+    MultipleOf(usize),
+    /// At least so many bytes.
+    AtLeast(usize),
+    /// Fewer than so many bytes.
+    LessThan(usize),
+}
+
+impl SizeRule {
+    /// Whether a message of `len` bytes is defined.
+    #[must_use]
+    pub fn allows(self, len: usize) -> bool {
+        match self {
+            Self::Any => true,
+            Self::MultipleOf(n) => len.is_multiple_of(n),
+            Self::AtLeast(n) => len >= n,
+            Self::LessThan(n) => len < n,
+        }
+    }
+}
+
+/// One algorithm: everything its name fixes. Lengths are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Algorithm {
+    /// Lower case with dashes, OpenSSL's spelling where it has one.
+    pub name: &'static str,
+    /// Kind of work.
+    pub kind: Kind,
+    /// Primitive; a composite's cipher's.
+    pub cipher: Primitive,
+    /// Mode of operation.
+    pub mode: Mode,
+    /// Length of the whole key (XTS and SIV: both keys; composites: cipher's key, then MAC's).
+    pub key_len: usize,
+    /// Length of the nonce, IV, initial counter block or tweak.
+    pub nonce_len: usize,
+    /// Length of the tag or digest.
+    pub tag_len: usize,
+    /// Message lengths that are defined.
+    pub sizes: SizeRule,
+    /// The parts of a composite.
+    pub composite: Option<Composite>,
+}
+
+impl Algorithm {
+    /// Every algorithm, in the order in which lists show them.
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        ALL
+    }
+
+    /// The algorithm of that name.
+    ///
+    /// # Errors
+    /// [`UnknownAlgorithm`] with the nearest right spelling.
+    pub fn find(name: &str) -> Result<&'static Self, UnknownAlgorithm> {
+        ALL.iter().find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
+
+    /// Which sizes the algorithm takes, in words.
+    #[must_use]
+    pub fn size_reason(&self) -> String {
+        match self.sizes {
+            SizeRule::Any => format!("{self} takes messages of any size"),
+            SizeRule::MultipleOf(n) => {
+                format!("{self} without padding takes whole blocks of {n} bytes")
+            }
+            SizeRule::AtLeast(n) => format!("{self} takes messages of at least {n} bytes"),
+            SizeRule::LessThan(n) => format!("{self} takes messages of fewer than {n} bytes"),
+        }
+    }
+
+    /// What the algorithm protects the message against.
+    #[must_use]
+    pub fn integrity(&self) -> Integrity {
+        match self.kind {
+            Kind::Aead | Kind::Mac => Integrity::Tamper,
+            Kind::Checked | Kind::Digest => Integrity::Accident,
+            Kind::Cipher | Kind::Copy | Kind::Null => Integrity::None,
+        }
+    }
+
+    /// Whether the message is turned into ciphertext and back.
+    #[must_use]
+    pub fn encrypts(&self) -> bool {
+        matches!(self.kind, Kind::Cipher | Kind::Aead | Kind::Checked)
+    }
+
+    /// Whether it has a secret: a key.
+    #[must_use]
+    pub fn has_secret(&self) -> bool {
+        (self.encrypts() || self.kind == Kind::Mac) && self.key_len > 0
+    }
+
+    /// Whether associated data belong to a message.
+    #[must_use]
+    pub fn takes_aad(&self) -> bool {
+        self.kind == Kind::Aead
+    }
+
+    /// Whether decryption holds a tag against the message, and so can reject it.
+    #[must_use]
+    pub fn rejects(&self) -> bool {
+        matches!(self.kind, Kind::Aead | Kind::Checked)
+    }
+
+    /// Whether an operation writes output as long as the message, beside the tag.
+    #[must_use]
+    pub fn writes_output(&self) -> bool {
+        !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Null)
+    }
+
+    /// Whether it is a digest that is not made to be hard to meet on purpose.
+    #[must_use]
+    pub fn is_checksum(&self) -> bool {
+        self.kind == Kind::Digest && matches!(self.cipher, Primitive::Xxh3 | Primitive::Crc32c)
+    }
+
+    /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
+    #[must_use]
+    pub fn warning(&self) -> Option<&'static str> {
+        match (self.kind, self.mode) {
+            (Kind::Cipher, Mode::Ecb) => {
+                Some("equal blocks stay equal: shows the plaintext's pattern; no integrity")
+            }
+            (Kind::Cipher, _) => Some("no integrity: tampering is not noticed"),
+            (Kind::Checked, _) => Some("finds accidental damage only: tampering is not noticed"),
+            (Kind::Digest, _) if self.is_checksum() => {
+                Some("no encryption: a checksum, which finds accidental damage only")
+            }
+            (Kind::Digest, _) => Some("no encryption: a digest, without a key"),
+            (Kind::Mac, _) => Some("no encryption: authentication alone"),
+            (Kind::Copy, _) => Some("no encryption: a baseline"),
+            (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
+            (Kind::Aead, _) => None,
+        }
+    }
+
+    /// The warning in one word for narrow places: `ecb-leaks-patterns`, `no-integrity`,
+    /// `accident-only`, `no-encryption`.
+    #[must_use]
+    pub fn warning_label(&self) -> Option<&'static str> {
+        match (self.kind, self.mode) {
+            (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
+            (Kind::Cipher, _) => Some("no-integrity"),
+            (Kind::Checked, _) => Some("accident-only"),
+            (Kind::Digest | Kind::Mac | Kind::Copy | Kind::Null, _) => Some("no-encryption"),
+            (Kind::Aead, _) => None,
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A name that is no algorithm. The nearest right spelling is computed only when this is shown: some callers only ask
+/// whether there is such an algorithm.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown algorithm '{0}'{hint}; `ciphermark list algorithms` shows all", hint = suggestion(.0))]
+pub struct UnknownAlgorithm(pub String);
+
+fn suggestion(name: &str) -> String {
+    let nearest = crate::model::nearest(name, ALL.iter().map(|a| a.name));
+    nearest.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default()
+}
+
+/// What is done to the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
+pub enum Direction {
+    /// Plaintext to ciphertext (and tag).
+    Encrypt,
+    /// Ciphertext (and valid tag) to plaintext.
+    Decrypt,
+    /// Message to digest.
+    Digest,
+    /// Message to its copy; also the harness's null operation.
+    Copy,
+    /// The server's end of a TLS handshake.
+    Server,
+    /// The client's end of it.
+    Client,
+    /// Sending a TLS record.
+    Send,
+    /// Receiving it.
+    Receive,
+    /// An operation under a handshake with all that belongs to it.
+    Whole,
+    /// The library's one call of it alone.
+    Call,
+}
+
+impl Direction {
+    /// All.
+    pub const ALL: &'static [Self] = &[
+        Self::Encrypt,
+        Self::Decrypt,
+        Self::Digest,
+        Self::Copy,
+        Self::Server,
+        Self::Client,
+        Self::Send,
+        Self::Receive,
+        Self::Whole,
+        Self::Call,
+    ];
+
+    /// The directions that a kind of algorithm has.
+    #[must_use]
+    pub fn of(kind: Kind) -> &'static [Self] {
+        match kind {
+            Kind::Cipher | Kind::Aead | Kind::Checked => &[Self::Encrypt, Self::Decrypt],
+            Kind::Digest | Kind::Mac => &[Self::Digest],
+            Kind::Copy | Kind::Null => &[Self::Copy],
+        }
+    }
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A block cipher's modes under one key length.
+const fn block(
+    name: &'static str,
+    cipher: Primitive,
+    mode: Mode,
+    cipher_key_len: usize,
+) -> Algorithm {
+    let block_len = match cipher {
+        Primitive::TripleDes => 8,
+        _ => 16,
+    };
+    let (kind, nonce_len, tag_len, sizes) = match mode {
+        Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(block_len)),
+        Mode::Cbc => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
+        Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
+        // RFC 5116 §5: 12-byte nonces and 16-byte tags for GCM and CCM; RFC 7253 for OCB; RFC 8452
+        // for GCM-SIV.
+        Mode::Gcm | Mode::Ocb | Mode::GcmSiv => (Kind::Aead, 12, 16, SizeRule::Any),
+        // A 12-byte nonce leaves CCM three bytes for the length (NIST SP 800-38C A.1).
+        Mode::Ccm => (Kind::Aead, 12, 16, SizeRule::LessThan(1 << 24)),
+        // Both take nonces of any length; a block is what their papers' vectors have.
+        Mode::Eax | Mode::Siv => (Kind::Aead, 16, 16, SizeRule::Any),
+        Mode::Gmac => (Kind::Mac, 12, 16, SizeRule::Any),
+        _ => (Kind::Cipher, block_len, 0, SizeRule::Any),
+    };
+    // XTS: data key and tweak key (IEEE 1619 §5.1). SIV: MAC key and CTR key (RFC 5297 §2.2).
+    let keys = match mode {
+        Mode::Xts | Mode::Siv => 2,
+        _ => 1,
+    };
+    let key_len = cipher_key_len * keys;
+    Algorithm { name, kind, cipher, mode, key_len, nonce_len, tag_len, sizes, composite: None }
+}
+
+/// What is no block cipher's mode; `lens` are key, nonce and tag.
+const fn other(
+    name: &'static str,
+    kind: Kind,
+    cipher: Primitive,
+    mode: Mode,
+    lens: (usize, usize, usize),
+) -> Algorithm {
+    let (key_len, nonce_len, tag_len) = lens;
+    let (sizes, composite) = (SizeRule::Any, None);
+    Algorithm { name, kind, cipher, mode, key_len, nonce_len, tag_len, sizes, composite }
+}
+
+const fn digest(name: &'static str, cipher: Primitive, tag_len: usize) -> Algorithm {
+    other(name, Kind::Digest, cipher, Mode::None, (0, 0, tag_len))
+}
+
+/// HMAC under a key as long as the digest, the shortest that FIPS 198-1 and RFC 2104 §3 advise.
+const fn hmac(name: &'static str, cipher: Primitive, digest_len: usize) -> Algorithm {
+    other(name, Kind::Mac, cipher, Mode::Hmac, (digest_len, 0, digest_len))
+}
+
+const fn aegis(name: &'static str, cipher: Primitive) -> Algorithm {
+    let len = match cipher {
+        Primitive::Aegis256 { .. } => 32,
+        _ => 16,
+    };
+    // The longer of the draft's two tags: the one that every implementation offers.
+    other(name, Kind::Aead, cipher, Mode::Aegis, (len, len, 32))
+}
+
+/// An AES mode and a check; both key lengths.
+const fn composite(
+    name: &'static str,
+    parts: Composite,
+    cipher_key_len: usize,
+    mac: bool,
+) -> Algorithm {
+    let (kind, mac_key_len, tag_len) =
+        if mac { (Kind::Aead, 32, 32) } else { (Kind::Checked, 0, 8) };
+    let bytes = parts.cipher.as_bytes();
+    // The mode is the name's last three letters.
+    let sizes = match bytes[bytes.len() - 3] {
+        b'c' if bytes[bytes.len() - 2] == b'b' => SizeRule::MultipleOf(16),
+        b'x' => SizeRule::AtLeast(16),
+        _ => SizeRule::Any,
+    };
+    Algorithm {
+        name,
+        kind,
+        cipher: Primitive::Aes,
+        mode: Mode::Composite,
+        key_len: cipher_key_len + mac_key_len,
+        nonce_len: 16,
+        tag_len,
+        sizes,
+        composite: Some(parts),
+    }
+}
+
+/// One mode's rows: names made of the parts.
+macro_rules! rows {
+    ($cipher:ident, $mode:ident, $suffix:literal: $($prefix:literal $key_len:literal),+) => {
+        &[$(block(concat!($prefix, $suffix), Primitive::$cipher, Mode::$mode, $key_len)),+]
+    };
+}
+
+/// The modes that are defined for any block cipher of 128 bits, for one cipher.
+macro_rules! modes {
+    ($cipher:ident: $($prefix:literal $key_len:literal),+; xts $($xts:literal $xts_len:literal),+) => {
+        &[
+            rows!($cipher, Ecb, "-ecb": $($prefix $key_len),+),
+            rows!($cipher, Cbc, "-cbc": $($prefix $key_len),+),
+            rows!($cipher, Cfb, "-cfb": $($prefix $key_len),+),
+            rows!($cipher, Cfb8, "-cfb8": $($prefix $key_len),+),
+            rows!($cipher, Cfb1, "-cfb1": $($prefix $key_len),+),
+            rows!($cipher, Ofb, "-ofb": $($prefix $key_len),+),
+            rows!($cipher, Ctr, "-ctr": $($prefix $key_len),+),
+            rows!($cipher, Xts, "-xts": $($xts $xts_len),+),
+            rows!($cipher, Gcm, "-gcm": $($prefix $key_len),+),
+            rows!($cipher, Ccm, "-ccm": $($prefix $key_len),+),
+            rows!($cipher, Ocb, "-ocb": $($prefix $key_len),+),
+            rows!($cipher, Eax, "-eax": $($prefix $key_len),+),
+            rows!($cipher, Siv, "-siv": $($prefix $key_len),+),
+        ]
+    };
+}
+
+/// A composite in two passes and in one.
+macro_rules! composites {
+    ($($cipher:literal $key_len:literal + $check:literal as $suffix:literal, mac $mac:literal);+ $(;)?) => {
+        &[$(
+            composite(
+                concat!($cipher, "+", $suffix),
+                Composite { cipher: $cipher, check: $check, passes: Passes::Two },
+                $key_len,
+                $mac,
+            ),
+            composite(
+                concat!($cipher, "+", $suffix, "-onepass"),
+                Composite { cipher: $cipher, check: $check, passes: Passes::One },
+                $key_len,
+                $mac,
+            ),
+        )+]
+    };
+}
+
+// IEEE 1619 defines XTS for two 128-bit or two 256-bit keys only.
+const AES: &[&[Algorithm]] =
+    modes!(Aes: "aes-128" 16, "aes-192" 24, "aes-256" 32; xts "aes-128" 16, "aes-256" 32);
+// RFC 8452 §4 has no 192-bit keys.
+const AES_ALONE: &[&[Algorithm]] = &[
+    rows!(Aes, GcmSiv, "-gcm-siv": "aes-128" 16, "aes-256" 32),
+    rows!(Aes, Gmac, "-gmac": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+];
+const CAMELLIA: &[&[Algorithm]] = modes!(Camellia: "camellia-128" 16, "camellia-192" 24, "camellia-256" 32; xts "camellia-128" 16, "camellia-256" 32);
+const ARIA: &[&[Algorithm]] =
+    modes!(Aria: "aria-128" 16, "aria-192" 24, "aria-256" 32; xts "aria-128" 16, "aria-256" 32);
+const SM4: &[&[Algorithm]] = modes!(Sm4: "sm4" 16; xts "sm4" 16);
+const TRIPLE_DES: &[&[Algorithm]] = &[&[
+    block("des-ede3-ecb", Primitive::TripleDes, Mode::Ecb, 24),
+    block("des-ede3-cbc", Primitive::TripleDes, Mode::Cbc, 24),
+    block("des-ede3-cfb", Primitive::TripleDes, Mode::Cfb, 24),
+    block("des-ede3-cfb8", Primitive::TripleDes, Mode::Cfb8, 24),
+    block("des-ede3-cfb1", Primitive::TripleDes, Mode::Cfb1, 24),
+    block("des-ede3-ofb", Primitive::TripleDes, Mode::Ofb, 24),
+    block("des-ede3-ctr", Primitive::TripleDes, Mode::Ctr, 24),
+]];
+const STREAMS: &[&[Algorithm]] = &[&[
+    other("chacha20", Kind::Cipher, Primitive::ChaCha20, Mode::Stream, (32, 12, 0)),
+    other("chacha20-poly1305", Kind::Aead, Primitive::ChaCha20, Mode::Poly1305, (32, 12, 16)),
+    other("xchacha20-poly1305", Kind::Aead, Primitive::XChaCha20, Mode::Poly1305, (32, 24, 16)),
+    aegis("aegis-128l", Primitive::Aegis128 { lanes: 1 }),
+    aegis("aegis-128x2", Primitive::Aegis128 { lanes: 2 }),
+    aegis("aegis-128x4", Primitive::Aegis128 { lanes: 4 }),
+    aegis("aegis-256", Primitive::Aegis256 { lanes: 1 }),
+    aegis("aegis-256x2", Primitive::Aegis256 { lanes: 2 }),
+    aegis("aegis-256x4", Primitive::Aegis256 { lanes: 4 }),
+]];
+const COMPOSITES: &[&[Algorithm]] = &[composites! {
+    "aes-128-ctr" 16 + "xxh3-64" as "xxh3", mac false;
+    "aes-256-ctr" 32 + "xxh3-64" as "xxh3", mac false;
+    "aes-128-xts" 32 + "xxh3-64" as "xxh3", mac false;
+    "aes-256-xts" 64 + "xxh3-64" as "xxh3", mac false;
+    "aes-128-ctr" 16 + "hmac-sha256" as "hmac-sha256", mac true;
+    "aes-256-ctr" 32 + "hmac-sha256" as "hmac-sha256", mac true;
+    "aes-128-cbc" 16 + "hmac-sha256" as "hmac-sha256", mac true;
+    "aes-256-cbc" 32 + "hmac-sha256" as "hmac-sha256", mac true;
+}];
+const DIGESTS: &[&[Algorithm]] = &[&[
+    digest("sha256", Primitive::Sha256, 32),
+    digest("sha384", Primitive::Sha384, 48),
+    digest("sha512", Primitive::Sha512, 64),
+    digest("sha3-256", Primitive::Sha3_256, 32),
+    digest("sha3-384", Primitive::Sha3_384, 48),
+    digest("sha3-512", Primitive::Sha3_512, 64),
+    digest("blake2b512", Primitive::Blake2b, 64),
+    digest("blake3", Primitive::Blake3, 32),
+    digest("xxh3-64", Primitive::Xxh3, 8),
+    digest("crc32c", Primitive::Crc32c, 4),
+    hmac("hmac-sha256", Primitive::Sha256, 32),
+    hmac("hmac-sha384", Primitive::Sha384, 48),
+    hmac("hmac-sha512", Primitive::Sha512, 64),
+    other("poly1305", Kind::Mac, Primitive::Poly1305, Mode::OneTimeMac, (32, 0, 16)),
+]];
+const BASELINES: &[&[Algorithm]] = &[&[
+    other("memcpy", Kind::Copy, Primitive::None, Mode::None, (0, 0, 0)),
+    // A nonce, so that its price holds what the harness does to keep nonces fresh.
+    other("null", Kind::Null, Primitive::None, Mode::None, (0, 16, 0)),
+]];
+
+const GROUPS: &[&[&[Algorithm]]] =
+    &[AES, AES_ALONE, CAMELLIA, ARIA, SM4, TRIPLE_DES, STREAMS, COMPOSITES, DIGESTS, BASELINES];
+
+const fn count() -> usize {
+    let (mut n, mut g) = (0, 0);
+    while g < GROUPS.len() {
+        let mut r = 0;
+        while r < GROUPS[g].len() {
+            n += GROUPS[g][r].len();
+            r += 1;
+        }
+        g += 1;
+    }
+    n
+}
+
+/// Every algorithm, in the order in which lists show them.
+static ALL: &[Algorithm] = &flattened();
+
+const fn flattened() -> [Algorithm; count()] {
+    let mut all = [GROUPS[0][0][0]; count()];
+    let (mut n, mut g) = (0, 0);
+    while g < GROUPS.len() {
+        let mut r = 0;
+        while r < GROUPS[g].len() {
+            let mut i = 0;
+            while i < GROUPS[g][r].len() {
+                all[n] = GROUPS[g][r][i];
+                n += 1;
+                i += 1;
+            }
+            r += 1;
+        }
+        g += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_unique_and_found_again() {
+        for a in ALL {
+            assert_eq!(Algorithm::find(a.name).unwrap(), a);
+            assert_eq!(ALL.iter().filter(|b| b.name == a.name).count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_the_nearest_one() {
+        let e = Algorithm::find("aes-128-gmc").unwrap_err();
+        assert!(e.to_string().contains("did you mean 'aes-128-gcm'?"), "{e}");
+    }
+
+    #[test]
+    fn every_algorithm_but_authenticated_encryption_carries_a_warning() {
+        for a in ALL {
+            assert_eq!(a.warning().is_none(), a.kind == Kind::Aead, "{a}");
+            assert_eq!(a.warning().is_none(), a.warning_label().is_none(), "{a}");
+        }
+    }
+
+    #[test]
+    fn a_composite_has_its_parts_keys_and_the_checks_tag() {
+        for a in ALL {
+            let Some(parts) = a.composite else { continue };
+            let cipher = Algorithm::find(parts.cipher).unwrap();
+            let check = Algorithm::find(parts.check).unwrap();
+            assert_eq!(a.key_len, cipher.key_len + check.key_len, "{a}");
+            assert_eq!((a.nonce_len, a.tag_len), (cipher.nonce_len, check.tag_len), "{a}");
+            assert_eq!((a.cipher, a.sizes), (cipher.cipher, cipher.sizes), "{a}");
+            assert_eq!(a.takes_aad(), check.kind == Kind::Mac, "{a}");
+            assert!(a.name.starts_with(&format!("{cipher}+")), "{a}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_what_published_comparisons_name() {
+        let names = "aes-128-cfb1 aes-192-cfb8 aes-256-eax aes-256-siv aes-128-gcm-siv \
+        camellia-256-cbc aria-128-gcm sm4-ctr des-ede3-cbc chacha20 xchacha20-poly1305 \
+        aegis-128l aegis-256x4 sha3-512 blake2b512 hmac-sha256 aes-256-gmac crc32c \
+        aes-256-ctr+xxh3 aes-128-xts+xxh3-onepass aes-256-cbc+hmac-sha256";
+        for name in names.split(' ') {
+            Algorithm::find(name).unwrap();
+        }
+    }
+
+    #[test]
+    fn xts_keys_are_two_aes_keys() {
+        assert_eq!(Algorithm::find("aes-128-xts").unwrap().key_len, 32);
+        assert_eq!(Algorithm::find("aes-256-xts").unwrap().key_len, 64);
+    }
+}

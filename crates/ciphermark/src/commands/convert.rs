@@ -1,0 +1,293 @@
+//! Records to and from other formats: `ciphermark show`, also called `export`, prints a record again,
+//! filtered, in any format; `ciphermark import` takes figures from elsewhere, marked as imported and
+//! unverified.
+
+use crate::args::{FormatArg, ShowArgs, one_size};
+use crate::error::{Exit, Failure};
+use crate::files::Kind;
+use crate::{choose, files, screen};
+use base::model::{NameGlob, Tier};
+use clap::{Args, Subcommand};
+use record::import::{Row, SpeedSource};
+use record::{Imported, Leaks, Measurement, Record};
+use report::Format;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Prints the rows of a record that the filter keeps, or writes them to a file.
+pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let record = files::record(&args.record).map_err(Failure::usage)?;
+    if let Some(output) = &args.output {
+        overwrites_no_record(output)?;
+    }
+    // A record of verdicts alone has nothing else to show.
+    let alone = record.measurements.is_empty() && !record.leaks.is_empty();
+    if args.leaks || alone && matches!(args.format, FormatArg::Table | FormatArg::Markdown) {
+        return leaks(&record, args);
+    }
+    let rows = choose::rows(&record, &args.filter)?;
+    // A run over pages that took no time has none.
+    if rows.is_empty() && !record.measurements.is_empty() {
+        return Err(Failure::usage("the filters leave no row of the record"));
+    }
+    if record.kind().is_some() && is_own_form(args)? {
+        as_its_command(&record, &rows, args)?;
+    } else {
+        screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The verdicts on secrets that the filter keeps, by library, algorithm and tier.
+fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
+    let format = match args.format {
+        FormatArg::Table => Format::Table,
+        FormatArg::Json => Format::Json,
+        FormatArg::Jsonl => Format::Jsonl,
+        FormatArg::Csv => Format::Csv,
+        FormatArg::Markdown => Format::Markdown,
+        FormatArg::Openssl
+        | FormatArg::OpensslMr
+        | FormatArg::Bencher
+        | FormatArg::Gha
+        | FormatArg::Lnt
+        | FormatArg::Parquet => {
+            return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl"));
+        }
+    };
+    if record.leaks.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}' has no verdicts on secrets: it was written with --no-evidence or by an older version; \
+             `ciphermark leaks` judges now",
+            args.record.display()
+        )));
+    }
+    let filter = &args.filter;
+    let (algorithms, libraries) =
+        (choose::globs(&filter.algorithm)?, choose::globs(&filter.library)?);
+    let tiers = choose::tier_globs(&filter.tier)?;
+    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+        globs.is_empty() || globs.iter().any(test)
+    };
+    let is_kept = |l: &&Leaks| {
+        any(&algorithms, &|g| g.matches(&l.algorithm))
+            && any(&libraries, &|g| choose::is_library(g, &l.library.name, &l.library.version))
+            && any(&tiers, &|g| g.matches(l.tier.name()))
+    };
+    let kept: Vec<Leaks> = record.leaks.iter().filter(is_kept).cloned().collect();
+    if kept.is_empty() {
+        return Err(Failure::usage("the filters leave no verdict of the record"));
+    }
+    screen::print_to(args.output.as_deref(), |options| report::leaks(&kept, format, options))?;
+    Ok(Exit::Done)
+}
+
+/// Whether runs that are no surveys have a form of their own in this format.
+fn is_own_form(args: &ShowArgs) -> Result<bool, Failure> {
+    match args.format {
+        FormatArg::Table | FormatArg::Markdown => Ok(true),
+        FormatArg::Openssl | FormatArg::OpensslMr => Err(Failure::usage(format!(
+            "'{}' is no survey, and `openssl speed` has no such form: use another --format",
+            args.record.display()
+        ))),
+        _ => Ok(false),
+    }
+}
+
+/// What the command printed that made the record, of the cases that are kept in any of their parts.
+fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Result<(), Failure> {
+    let is_kept = |m: &Measurement| rows.iter().any(|kept| std::ptr::eq(*kept, m));
+    let parts = if record.kind() == Some(record::at_rest::KIND) { 1 } else { 2 };
+    let cases = record.measurements.chunks(parts).filter(|case| case.iter().any(is_kept));
+    let kept = Record { measurements: cases.flatten().cloned().collect(), ..record.clone() };
+    let kind = Kind::of(kept, &args.record)?;
+    let is_markdown = matches!(args.format, FormatArg::Markdown);
+    screen::print_to(args.output.as_deref(), |options| match &kind {
+        Kind::Tls(run) if is_markdown => run.markdown(),
+        Kind::Tls(run) => run.table(options.width),
+        Kind::Pages(run) if is_markdown => record::at_rest::markdown(run),
+        Kind::Pages(run) => record::at_rest::table(run, options.width),
+        Kind::Survey(_) | Kind::Advice(_) => unreachable!("the record has another kind"),
+    })
+}
+
+/// A record takes minutes to measure, an export no time at all.
+fn overwrites_no_record(output: &Path) -> Result<(), Failure> {
+    if output.is_file() && files::record(output).is_ok() {
+        return Err(Failure::usage(format!(
+            "'{}' is a ciphermark record: not overwritten by an export",
+            output.display()
+        )));
+    }
+    Ok(())
+}
+
+/// `ciphermark import`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    openssl speed -mr -evp aes-128-gcm 2>&1 | ciphermark import openssl-speed - -o theirs.json\n  \
+    ciphermark import openssl-speed speed.txt --machine 'i5-8400' --beside run.json -o both.json\n  \
+    ciphermark import table claims/tables/highgo.csv --beside run.json -o both.json\n\n\
+    Imported figures were neither measured nor checked here. Every table marks them (†), names their\n\
+    source and ranks them behind everything that was measured. Figures that nobody should believe are\n\
+    marked †?, with the reason below the row.")]
+pub struct ImportArgs {
+    /// What to import.
+    #[command(subcommand)]
+    pub what: ImportWhat,
+}
+
+/// What to import.
+#[derive(Debug, Subcommand)]
+pub enum ImportWhat {
+    /// The output of `openssl speed`, with or without `-mr`.
+    OpensslSpeed(SpeedArgs),
+    /// A published table: CSV as described in docs/FORMAT.md.
+    Table(TableArgs),
+}
+
+/// Where imported rows go.
+#[derive(Debug, Args)]
+pub struct ImportTo {
+    /// Write the record to this file (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Add the rows to those of this record; the record itself is not changed.
+    #[arg(long, value_name = "RECORD")]
+    pub beside: Option<PathBuf>,
+    /// What to print on standard output, unless it goes to a file.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+}
+
+/// `ciphermark import openssl-speed`
+#[derive(Debug, Args)]
+pub struct SpeedArgs {
+    /// What it printed on standard output, or on both outputs; `-` reads standard input.
+    pub file: PathBuf,
+    /// The machine it ran on, in words.
+    #[arg(long, value_name = "WORDS")]
+    pub machine: Option<String>,
+    /// The name to give the library.
+    #[arg(long, value_name = "NAME", default_value = "openssl")]
+    pub library: String,
+    /// The library's version, if the output lacks it (with `-mr` it always does).
+    #[arg(long, value_name = "VERSION")]
+    pub library_version: Option<String>,
+    /// `openssl speed` was called with -decrypt.
+    #[arg(long)]
+    pub decrypt: bool,
+    /// Which CPU instructions it could use.
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
+    pub tier: Tier,
+    /// Where the rows go.
+    #[command(flatten)]
+    pub to: ImportTo,
+}
+
+/// `ciphermark import table`
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// The table; `-` reads standard input.
+    pub file: PathBuf,
+    /// Bytes of plaintext in one operation, for rows whose source does not give it.
+    #[arg(short, long, value_name = "BYTES", value_parser = one_size)]
+    pub size: Option<usize>,
+    /// Where the rows go.
+    #[command(flatten)]
+    pub to: ImportTo,
+}
+
+/// Reads the figures and writes or prints the record with them.
+pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    match &args.what {
+        ImportWhat::OpensslSpeed(args) => {
+            let (rows, from) = speed(args)?;
+            deliver(&rows, &from, &args.to)
+        }
+        ImportWhat::Table(args) => {
+            let (rows, from) = table(args)?;
+            deliver(&rows, &from, &args.to)
+        }
+    }
+}
+
+fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
+    let source = SpeedSource {
+        library: args.library.clone(),
+        version: args.library_version.clone(),
+        decrypt: args.decrypt,
+        tier: args.tier,
+    };
+    let rows = record::import::rows_of_speed(&read(&args.file)?, &source)
+        .map_err(|e| unreadable(&args.file, &e))?;
+    let from = Imported {
+        source: format!("what openssl speed printed, {}", shown(&args.file)),
+        machine: args.machine.clone(),
+    };
+    Ok((rows, from))
+}
+
+fn table(args: &TableArgs) -> Result<(Vec<Row>, Imported), Failure> {
+    let mut table =
+        record::import::parse_table(&read(&args.file)?).map_err(|e| unreadable(&args.file, &e))?;
+    for row in table.rows.iter_mut().filter(|row| row.size.is_none()) {
+        row.size = args.size;
+    }
+    let without = table.rows.iter().filter(|row| row.size.is_none()).count();
+    if without > 0 {
+        return Err(Failure::usage(format!(
+            "{}: {without} of {} rows have no size, because their source does not give it: add --size",
+            shown(&args.file),
+            table.rows.len()
+        )));
+    }
+    Ok((table.rows, table.from))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    files::text(path, &shown(path))
+}
+
+fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Failure {
+    Failure::usage(format!("{}: {why}", shown(path)))
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        format!("'{}'", path.display())
+    }
+}
+
+fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure> {
+    let started = jiff::Timestamp::now().to_string();
+    let imported =
+        record::shared(record::import::record(rows, from, &started, crate::commands::typed()));
+    let record: Record = match &to.beside {
+        Some(path) => record::import::beside(record::load(path).map_err(Failure::usage)?, imported),
+        None => imported,
+    };
+    let Some(path) = &to.output else {
+        let rows: Vec<_> = record.measurements.iter().collect();
+        screen::print_record(&record, &rows, to.format, None)?;
+        return Ok(Exit::Done);
+    };
+    if path.exists() && record::load(path).is_err() {
+        return Err(Failure::usage(format!(
+            "'{}' exists and is not a ciphermark record: not overwritten",
+            path.display()
+        )));
+    }
+    record::save(&record, path).map_err(Failure::not_done)?;
+    let imported = || record.measurements.iter().filter(|m| m.imported.is_some());
+    let whys = imported().filter_map(|m| Some((m, m.reason.as_ref()?)));
+    let remarks = imported().flat_map(|m| m.remarks.iter().map(move |remark| (m, remark)));
+    let lines = whys.map(|(m, why)| format!("{} at {} B: {why}", m.algorithm, m.size));
+    let lines = lines.chain(remarks.map(|(m, remark)| format!("{}: {remark}", m.algorithm)));
+    for line in lines.collect::<BTreeSet<_>>() {
+        anstream::eprintln!("ciphermark: {}", base::text::clean(&line));
+    }
+    Ok(Exit::Done)
+}

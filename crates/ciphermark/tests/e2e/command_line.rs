@@ -1,0 +1,424 @@
+//! The command line itself: version, help, completions, manual pages; bad input, which ends with exit code 2
+//! and one clear line; what a terminal gets and what a pipe gets.
+
+use crate::support::{fakes, *};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[rustfmt::skip]
+const COMMANDS: [&str; 23] = [
+    "run", "list", "verify", "leaks", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
+    "archive", "trend",
+    "pages", "pair", "tls", "quietly", "fleet", "doctor", "completions", "man",
+];
+
+fn printed(arguments: &[&str]) -> String {
+    let done = ciphermark(arguments, b"").with_code(0);
+    assert_eq!(done.stderr, "");
+    done.stdout
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(printed(&["--version"]), format!("ciphermark {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn help_names_every_command_and_the_exit_codes() {
+    let help = printed(&["--help"]);
+    COMMANDS.iter().for_each(|command| assert!(help.contains(command), "{command}: {help}"));
+    assert!(help.contains("Exit codes"), "{help}");
+    assert!(help.contains("\n  CIPHERMARK_CACHE           where "), "{help}");
+}
+
+#[test]
+fn the_help_of_every_command_has_an_example() {
+    for command in COMMANDS {
+        let help = printed(&[command, "--help"]);
+        assert!(help.contains("Example"), "{help}");
+        let example = format!("ciphermark {command}");
+        let (_, examples) = help.split_once("Example").unwrap();
+        assert!(examples.contains(&example), "{help}");
+    }
+}
+
+#[test]
+fn the_workers_command_is_nobodys_business() {
+    for arguments in [&["--help"][..], &["help"], &["man"]] {
+        assert!(!printed(arguments).contains("worker"), "{arguments:?}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&["completions", shell]);
+        let offers = |line: &&str| line.contains("worker") && !line.trim().ends_with(")");
+        let offered: Vec<&str> = script.lines().filter(offers).collect();
+        assert!(offered.is_empty(), "{shell}: {offered:#?}");
+    }
+}
+
+#[test]
+fn completions_are_scripts_that_their_shells_can_read() {
+    for (shell, mark) in [
+        ("bash", "complete -F _ciphermark"),
+        ("zsh", "#compdef ciphermark"),
+        ("fish", "complete -c ciphermark"),
+    ] {
+        let script = printed(&["completions", shell]);
+        assert!(script.contains(mark), "{shell}");
+        COMMANDS.iter().for_each(|command| assert!(script.contains(command), "{shell}: {command}"));
+        // Only the first of these shells is on every machine.
+        if shell == "bash" || runs(shell) {
+            parses(shell, &script);
+        }
+    }
+}
+
+fn runs(shell: &str) -> bool {
+    Command::new(shell).arg("--version").output().is_ok()
+}
+
+/// Has a shell read a script without running it.
+fn parses(shell: &str, script: &str) {
+    let mut child =
+        Command::new(shell).arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{shell}: {errors}");
+}
+
+#[test]
+fn bash_completes_the_commands() {
+    let script = printed(&["completions", "bash"]);
+    let ask = "COMP_WORDS=(ciphermark ru); COMP_CWORD=1; _ciphermark ciphermark ru ciphermark; \
+               echo \"${COMPREPLY[@]}\"";
+    // An argument may have 128 KiB at most, and the script has more.
+    let directory = scratch();
+    let path = directory.path().join("completions");
+    std::fs::write(&path, format!("{script}\n{ask}\n")).unwrap();
+    let output = Command::new("bash").arg(&path).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "run", "{output:?}");
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let page = printed(&["man"]);
+    assert!(page.contains(".TH ciphermark 1"), "{page}");
+    let directory = scratch();
+    assert_eq!(printed(&["man", arg(directory.path())]), "");
+    for command in COMMANDS {
+        let file = directory.path().join(format!("ciphermark-{command}.1"));
+        let page = std::fs::read_to_string(&file).unwrap();
+        assert!(page.contains(&format!(".TH ciphermark-{command} 1")), "{page}");
+    }
+    let whole = std::fs::read_to_string(directory.path().join("ciphermark.1")).unwrap();
+    assert!(whole.contains("Exit codes"), "{whole}");
+}
+// Bad input: exit code 2, one clear line that names the input and what helps, nothing lost.
+
+/// A file of the machine whose name depends on the architecture's directory.
+fn system_object(name: &str) -> String {
+    let places = [system_libraries(), "/lib".into(), "/usr/lib64".into(), "/lib64".into()];
+    let found = places.iter().map(|place| place.join(name)).find(|path| path.is_file());
+    arg(&found.unwrap_or_else(|| panic!("this machine has no {name}"))).to_owned()
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> String {
+    let path = directory.join(name);
+    std::fs::write(&path, text).unwrap();
+    arg(&path).to_owned()
+}
+
+#[test]
+fn unknown_names_get_the_nearest_spelling_and_what_lists_all() {
+    for command in ["run", "verify"] {
+        let words = ["'aes-128-gmc'", "did you mean 'aes-128-gcm'?", "ciphermark list algorithms"];
+        refuses(&format!("{command} -a aes-128-gmc"), &words);
+        refuses(&format!("{command} -a zzz*"), &["'zzz*'", "ciphermark list algorithms"]);
+    }
+    for command in ["run", "verify", "list libraries"] {
+        let words = ["'opensl'", "did you mean 'openssl'?", "libgcrypt@"];
+        refuses(&format!("{command} -l opensl"), &words);
+        refuses(&format!("{command} -l zz*"), &["'zz*'", "openssl@"]);
+    }
+    for (line, words) in [
+        ("run -a AES-128-GCM", &["did you mean 'aes-128-gcm'?"][..]),
+        ("run -a aes-[1", &["'aes-[1'", "glob"]),
+        ("run -a aes-{128,256}-gcm,aes-128-gmc", &["did you mean 'aes-128-gcm'?"]),
+        ("run -a aes-128-gcm,", &["''"]),
+        ("run -l open[1", &["'open[1'", "glob"]),
+        ("rum", &["'rum'", "run"]),
+        ("run --algoritm x", &["--algoritm", "--algorithm"]),
+        ("list libs", &["'libs'", "libraries"]),
+        ("once", &["--algorithm", "--library"]),
+        ("once -a aes-128-ctr -l openssl --key xyz", &["--key", "'xyz'"]),
+    ] {
+        refuses(line, words);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_library_is_named_with_what_it_is() {
+    let directory = scratch();
+    let text = write(directory.path(), "text.so", "hello\n");
+    // libssl is linked with libcrypto, whose functions a look-up through it would find.
+    let (math, tls) = (system_object("libm.so.6"), system_object("libssl.so.3"));
+    let (place, program) = (arg(directory.path()), arg(program()));
+    for (path, words) in [
+        ("/no/such.so", &["mine", "/no/such.so"][..]),
+        (place, &["mine", place]),
+        (&text, &["mine", "text.so", "not an ELF shared object"]),
+        (program, &["mine", "ciphermark"]),
+        (&math, &["libm.so.6", "ciphermark_adapter"]),
+        (&tls, &["libssl.so.3", "ciphermark_adapter"]),
+    ] {
+        refuses(&format!("run -l mine={path}"), words);
+    }
+    let object = fakes::object("correct", "");
+    refuses(&format!("run -l ={}", arg(&object)), &["letters"]);
+    let spaced = refusal(&["run", "-l", &format!("a b={}", arg(&object))]);
+    assert!(spaced.contains("'a b=") && spaced.contains("letters"), "{spaced}");
+}
+
+#[test]
+fn bad_values_of_flags_are_one_line_that_names_flag_and_value() {
+    for bad in ["0", "x", "", "16..", "64..16", "1G", "17M", "-4", "16,0,32"] {
+        let flag = format!("-s{bad}");
+        let line =
+            if bad.is_empty() { refusal(&["run", "-s", ""]) } else { refusal(&["run", &flag]) };
+        assert!(line.contains("is not a size") && line.contains("16..64K"), "{line}");
+    }
+    for (flag, value, help) in [
+        ("--precision", "0", "1%"),
+        ("--precision", "often", "1%"),
+        ("--precision", "200%", "1%"),
+        ("--budget", "0s", "60s"),
+        ("--budget", "soon", "60s"),
+        ("--budget", "-5s", "60s"),
+        ("--precision", "-1%", "1%"),
+        ("--seed", "seven", ""),
+        ("--direction", "sideways", "decrypt"),
+        ("--model", "steam", "stream"),
+        ("--tier", "turbo", "native"),
+        ("--format", "xml", "csv"),
+    ] {
+        refuses(&format!("run {flag} {value}"), &[flag, &format!("'{value}'"), help]);
+    }
+}
+
+#[test]
+fn an_unknown_or_malformed_suite_is_named_with_the_place() {
+    let directory = scratch();
+    let good = "name = 'mine'\nreason = 'r'\nalgorithms = ['aes-128-ctr']\nsizes = '16'\n\
+                models = ['message']\ndirections = ['encrypt']\nprecision = '1%'\nbudget = '1s'\n";
+    refuses("run --suite quik", &["'quik'", "did you mean 'quick'?"]);
+    refuses("run --suite no/such.toml", &["no/such.toml"]);
+    for (text, words) in [
+        ("name = ".to_owned(), &["suite.toml", "line 1"][..]),
+        ("name = 'x'\n".to_owned(), &["suite.toml", "reason"]),
+        (good.replace("'message'", "'massage'"), &["line 5", "massage"]),
+        (good.replace("budget = '1s'", "budget = 'x'"), &["mine", "60s"]),
+        (good.replace("'16'", "'0'"), &["'0' is not a size"]),
+        (good.replace("aes-128-ctr", "aes-128-crt"), &["'aes-128-ctr'?"]),
+        (good.replace("reason", "raisin"), &["line 2", "raisin"]),
+    ] {
+        let suite = write(directory.path(), "suite.toml", &text);
+        refuses(&format!("run --suite {suite}"), words);
+    }
+}
+
+#[test]
+fn what_is_typed_turns_no_reading_direction_breaks_no_line_and_its_quotation_has_an_end() {
+    // A refusal is one line without control characters.
+    assert!(refusal(&["run", "-a", "aes\n\u{1b}[31m"]).contains("aes"));
+    assert!(refusal(&["run", "-l", "mine=/no\n/such"]).contains("mine"));
+    assert!(refusal(&["show", "no\nsuch"]).contains("such"));
+    let line = refusal(&["run", "-a", "aes\u{202e}mcg"]);
+    assert!(!line.contains('\u{202e}'), "{line}");
+    let long = "9".repeat(100_000);
+    assert!(refusal(&["run", "-s", &long]).chars().count() < 1100);
+}
+
+/// A record that the record crate's own tests keep.
+fn sample_record() -> String {
+    std::fs::read_to_string(repository("crates/record/tests/sample.json")).unwrap()
+}
+
+#[test]
+fn what_is_no_record_is_refused_with_the_place() {
+    let directory = scratch();
+    let place = arg(directory.path());
+    refuses("show no/such.json", &["no/such.json"]);
+    refuses(&format!("show {place}"), &[place]);
+    let object = fakes::object("correct", "");
+    refuses(&format!("show {}", arg(&object)), &["not a ciphermark record"]);
+    let whole = sample_record();
+    for (text, words) in [
+        ("hello", &["not a ciphermark record", "line 1"][..]),
+        ("", &["not a ciphermark record"]),
+        ("{\"a\": 1}", &["format_version"]),
+        ("{\"format_version\": \"99.0\"}", &["99.0", "1."]),
+        (&whole[..whole.len() / 2], &["ends too early"]),
+    ] {
+        let path = write(directory.path(), "r.json", text);
+        refuses(&format!("show {path}"), &[&["r.json"], words].concat());
+    }
+}
+
+#[test]
+fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
+    let directory = scratch();
+    let wide = file(&directory, "wide.txt");
+    std::fs::write(&wide, b"\xff\xfen\0a\0m\0e\0").unwrap();
+    for reader in [
+        "show",
+        "report -o -",
+        "rank",
+        "claims",
+        "explain",
+        "run --suite",
+        "verify --vectors",
+        "import openssl-speed",
+        "import table",
+    ] {
+        refuses(&format!("{reader} {wide}"), &["wide.txt", "is not text (byte 0 is not UTF-8)"]);
+    }
+    refuses(&format!("compare {wide} {wide}"), &["is not text (byte 0 is not UTF-8)"]);
+    for reader in ["verify --vectors", "import table"] {
+        refuses(&format!("{reader} /dev/zero"), &["/dev/zero", "more than 64 MiB"]);
+    }
+}
+
+#[test]
+fn filters_that_leave_nothing_say_so() {
+    let directory = scratch();
+    let path = write(directory.path(), "r.json", &sample_record());
+    for (filter, words) in [
+        ("-a aes-128-gmc", "did you mean 'aes-128-gcm'?"),
+        ("-l opensl", "did you mean 'openssl'?"),
+        ("-s 77", "no row"),
+    ] {
+        refuses(&format!("show {path} {filter}"), &[words]);
+    }
+}
+
+#[test]
+fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was() {
+    let directory = scratch();
+    let place = arg(directory.path());
+    refuses("run -o /no/such/directory/r.json", &["/no/such/directory"]);
+    refuses(&format!("run -o {place}"), &[place]);
+    let of_later_version = sample_record().replacen("\"1.6\"", "\"99.0\"", 1);
+    for text in ["years of work\n", &of_later_version] {
+        let path = write(directory.path(), "thesis.txt", text);
+        refuses(&format!("run -o {path}"), &["thesis.txt", "not overwritten"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(std::fs::read_dir(place).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn nothing_to_resume_and_a_damaged_journal_are_named_and_left_as_they_are() {
+    let directory = scratch();
+    let whole = write(directory.path(), "whole.json", &sample_record());
+    refuses(&format!("run --resume {whole}"), &["whole.json", "nothing to resume"]);
+    refuses("run --resume no/such.json", &["no/such.json"]);
+    refuses(&format!("run --resume {whole} -o other.json"), &["--resume", "--output"]);
+    assert_eq!(std::fs::read_to_string(&whole).unwrap(), sample_record());
+    let damaged = "{\"format_version\": 1}\n";
+    let journal = write(directory.path(), "r.json.partial", damaged);
+    let record = file(&directory, "r.json");
+    refuses(&format!("run --resume {record}"), &["r.json.partial", "line 1"]);
+    assert_eq!(std::fs::read_to_string(journal).unwrap(), damaged);
+}
+
+#[test]
+fn a_run_without_any_case_is_exit_code_4() {
+    let none = call("run -a null -l openssl -s 16").with_code(4);
+    assert!(none.only_line_on_stderr().contains("nothing to measure"), "{none:?}");
+}
+// What a terminal gets and what a pipe gets: colours, the progress bar, a reader that goes away.
+
+const ESCAPE: char = '\u{1b}';
+
+/// A case that takes a moment, so that there is progress to show.
+const A_MOMENT: &str =
+    "run -a aes-128-ctr -l openssl -d encrypt -s 16 --precision 0.0001% --budget 2s";
+
+#[test]
+fn colours_follow_the_flag_then_no_color_then_the_terminal() {
+    let list = ["list", "algorithms"];
+    let colored = |flags: &[&str]| {
+        ciphermark(&[&list[..], flags].concat(), b"").with_code(0).stdout.contains(ESCAPE)
+    };
+    assert!(!colored(&[]), "a pipe");
+    assert!(colored(&["--color", "always"]));
+    assert!(!colored(&["--color", "never"]));
+    let terminal = |command: &str| in_terminal(command).with_code(0).stdout.contains(ESCAPE);
+    assert!(terminal("ciphermark list algorithms"));
+    assert!(!terminal("NO_COLOR=1 ciphermark list algorithms"));
+    assert!(!terminal("ciphermark list algorithms --color never"));
+    assert!(terminal("NO_COLOR=1 ciphermark list algorithms --color always"));
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn the_progress_bar_is_on_standard_error_and_only_on_a_terminal() {
+    let bar = in_terminal(&format!("ciphermark {A_MOMENT} > /dev/null")).with_code(0).stdout;
+    assert!(bar.contains("measuring") && bar.contains("left"), "{bar:?}");
+    let quiet = in_terminal(&format!("ciphermark {A_MOMENT} --quiet > /dev/null")).with_code(0);
+    assert_eq!(quiet.stdout, "");
+    let piped: Vec<&str> = A_MOMENT.split(' ').skip(1).collect();
+    assert_eq!(measure(&piped).with_code(0).stderr, "");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = Command::new(program())
+        .args(["list", "algorithms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}
+
+#[test]
+fn a_full_disk_under_standard_output_is_told() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(program()).args(["list", "tiers"]).stdout(full).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{error}");
+    assert!(error.starts_with("ciphermark: cannot write to standard output: "), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn every_line_fits_the_terminal_or_what_columns_says() {
+    let record = published();
+    let fits = |text: &str, width: usize| {
+        let wide = text.lines().filter(|l| l.trim_end_matches('\r').chars().count() > width);
+        let wide: Vec<&str> = wide.collect();
+        assert!(wide.is_empty(), "{width}: {wide:?}");
+    };
+    for width in [60, 80, 120, 200] {
+        let columns = [("COLUMNS", width.to_string())];
+        let columns = columns.each_ref().map(|(name, value)| (*name, value.as_str()));
+        for command in [
+            &["show", &*record, "-s", "16,8K"][..],
+            &["rank", &*record],
+            &["compare", &*record, "--libraries", "openssl@3.0*,openssl@4*", "--fail-if", "never"],
+        ] {
+            let piped = ciphermark_with(command, &columns).with_code(0);
+            assert!(!piped.stdout.contains(ESCAPE));
+            fits(&piped.stdout, width);
+        }
+        let command = format!(
+            "stty rows 40 cols {width}; ciphermark show {record} -a 'aes-128-*' --color never"
+        );
+        fits(&in_terminal(&command).with_code(0).stdout, width);
+    }
+}

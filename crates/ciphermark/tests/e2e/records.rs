@@ -1,0 +1,440 @@
+//! What is made of records: rankings, verdicts on published claims, other programs' formats and back, and the
+//! HTML page (what stands in it is tested in a browser, `web/test`).
+//!
+//! `rank`: questions to a record.
+
+use crate::support::{fakes, *};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn rank(arguments: &[&str]) -> Done {
+    ciphermark(&[&["rank", &published()], arguments].concat(), b"").with_code(0)
+}
+
+fn answer(arguments: &[&str]) -> Value {
+    let done = rank(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str::<Value>(&done.stdout).unwrap()[0].clone()
+}
+
+#[test]
+fn flags_say_which_cases_take_part() {
+    let whole = answer(&["--authenticated", "-d", "decrypt", "-s", "1K", "--key-bits", "256"]);
+    let rows = whole["standings"][0]["rows"].as_array().unwrap();
+    assert!(!rows.is_empty());
+    for row in rows {
+        assert_eq!(
+            (row["direction"].as_str(), row["size"].as_u64()),
+            (Some("decrypt"), Some(1024))
+        );
+        assert!(!row["algorithm"].as_str().unwrap().contains("128"), "{row}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_apart_may_have_either_place() {
+    // The two libraries have the same code of one author.
+    let whole = answer(&["-a", "aegis-128l", "-s", "1K"]);
+    let standing = &whole["standings"][0];
+    assert_eq!(standing["may_be_first"], 2, "{standing}");
+    let either = |r: &Value| r["place"] == 1 && r["last_place"] == 2;
+    assert!(standing["rows"].as_array().unwrap().iter().all(either), "{standing}");
+    let text = rank(&["-a", "aegis-128l", "-s", "1K"]).stdout;
+    assert_eq!(text.matches("1–2").count(), 2, "{text}");
+}
+
+#[test]
+fn what_does_not_notice_tampering_is_labelled() {
+    let text = rank(&["-s", "8K", "--rows", "60"]).stdout;
+    for (algorithm, label) in
+        [("aes-128-ecb ", "ecb-leaks"), ("aes-128-ctr ", "no-integrity"), ("+xxh3", "composite")]
+    {
+        let rows: Vec<&str> = text.lines().filter(|l| l.contains(algorithm)).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|l| l.contains(label)), "{algorithm}: {text}");
+    }
+}
+
+#[test]
+fn each_library_has_its_best() {
+    let whole = answer(&["--authenticated", "--per", "library"]);
+    let groups: Vec<&str> = whole["standings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["group"].as_str().unwrap())
+        .collect();
+    assert!(groups.contains(&"openssl@4.0.3") && groups.contains(&"libaegis@0.9.20"), "{groups:?}");
+    assert_eq!(groups[0], "libaegis@0.9.20");
+}
+
+#[test]
+fn without_a_question_the_usual_ones_are_answered() {
+    let text = rank(&[]).stdout;
+    assert!(text.matches("fastest authenticated").count() >= 4, "{text}");
+    assert!(text.contains("per library (model message"), "{text}");
+    assert!(!text.contains("tier noaes"), "the record has none: {text}");
+}
+
+#[test]
+fn every_format_has_the_answer() {
+    let as_format =
+        |format: &str| rank(&["--authenticated", "-s", "8K", "--format", format]).stdout;
+    let markdown = as_format("markdown");
+    assert!(
+        markdown.starts_with("### fastest authenticated")
+            && (markdown.contains("| 1 |") || markdown.contains("| 1–")),
+        "{markdown}"
+    );
+    let csv = as_format("csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert!(rows.len() >= 10 && rows[0][2].starts_with('1'), "{} rows", rows.len());
+}
+
+#[test]
+fn a_question_without_a_record_is_measured_now() {
+    let correct = fakes::library("correct");
+    let name = correct.split('=').next().unwrap();
+    let what = ["rank", "-a", "aes-128-gcm", "-s", "64", "-l", &correct, "--format", "json"];
+    let done = ciphermark(&what, b"").with_code(0);
+    let whole: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(whole[0]["standings"][0]["rows"][0]["library"]["name"], name);
+}
+
+#[test]
+fn what_is_not_understood_or_not_there_gets_one_line() {
+    let line = |arguments: &[&str]| refusal(&[&["rank", &published()], arguments].concat());
+    let tier = line(&["-t", "noaes"]);
+    assert!(tier.contains("no tier noaes") && tier.contains("ciphermark run -t noaes"), "{tier}");
+    let two = line(&["-s", "64,8K"]);
+    assert!(two.contains("--size '64,8K': a question is about one size"), "{two}");
+    let nothing = refusal(&["rank"]);
+    assert!(nothing.contains("give a record") && nothing.contains("--help"), "{nothing}");
+    let missing = refusal(&["rank", "no/such.json"]);
+    assert!(missing.contains("no/such.json"), "{missing}");
+}
+
+#[test]
+fn words_are_no_question() {
+    refuses("rank fastest", &["'fastest'", "No such file"]);
+    refuses(&format!("rank {} fastest", published()), &["unexpected argument 'fastest'"]);
+}
+// The published claims, judged by records and by what is measured for them.
+
+const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];
+
+fn small_record() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
+}
+
+fn judged(arguments: &[&str]) -> Vec<Value> {
+    let all = [&["claims"], arguments, &["--format", "json"]].concat();
+    ciphermark(&all, b"").with_code(0).rows()
+}
+
+#[test]
+fn every_claim_has_a_verdict_and_what_a_record_lacks_is_named() {
+    let all = judged(&[small_record()]);
+    assert_eq!(all.len(), 36);
+    for claim in &all {
+        assert!(VERDICTS.contains(&text(claim, "verdict")), "{claim}");
+        assert!(!text(claim, "why").is_empty(), "{claim}");
+        assert!(text(claim, "source.url").starts_with("https://"), "{claim}");
+    }
+    let only = judged(&[small_record(), "--only", "highgo-*", "--only", "tls-kx-order"]);
+    assert_eq!(only.len(), 9);
+    assert_eq!(judged(&[small_record(), "--source", "tls"]).len(), 7);
+}
+
+#[test]
+fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
+    let directory = scratch();
+    let kept = directory.path().join("kept.json");
+    let what =
+        ["--only", "highgo-key-length", "-l", "openssl", "--budget", "20s", "-o", arg(&kept)];
+    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
+    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
+    let here = &claim["figures"][0]["here"][0];
+    assert!(here["value"].as_f64().unwrap() > 0.0, "{claim}");
+    assert!(here["low"].as_f64() <= here["value"].as_f64(), "{claim}");
+    let [again] = &judged(&[arg(&kept), "--only", "highgo-key-length"])[..] else { panic!() };
+    assert_eq!(again, claim);
+    // What was measured is what the conditions name, and it is an ordinary record.
+    let rows = measurements(&std::fs::read_to_string(&kept).unwrap());
+    assert!(rows.iter().all(|row| text(row, "algorithm").ends_with("-ctr")), "{rows:?}");
+    ciphermark(&["show", arg(&kept)], b"").with_code(0);
+}
+
+/// What TLS claims say is judged by handshakes of the machine's own OpenSSL, kept beside the record.
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_claim_of_handshakes_is_measured_and_its_run_judges_it_again() {
+    let Some(stack) = crate::tls::stack() else { return };
+    let stack = stack.replacen("system=", "openssl=", 1);
+    let directory = scratch();
+    let kept = directory.path().join("kept.json");
+    let what = ["--only", "tls-resumption", "-l", &stack, "--budget", "60s", "-o", arg(&kept)];
+    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
+    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
+    let ratio = claim["figures"][1]["here"][0]["value"].as_f64().unwrap();
+    assert!(ratio > 0.0, "{claim}");
+    let [again] = &judged(&[arg(&kept), "--only", "tls-resumption"])[..] else { panic!() };
+    assert_eq!(again, claim);
+}
+
+#[test]
+fn an_articles_table_is_printed_again() {
+    let printed = call(&format!("claims {} --table highgo", small_record())).with_code(0).stdout;
+    assert!(printed.contains("6338") && printed.contains("8192 B"), "{printed}");
+}
+
+#[test]
+fn wrong_names_get_one_line_with_the_nearest_right_one() {
+    for (flags, words) in [
+        ("--only highgo-ctr-clos", "did you mean 'highgo-ctr-close'?"),
+        ("--source higho", "did you mean 'highgo'?"),
+        ("--table tsl", "unknown source 'tsl'"),
+    ] {
+        refuses(&format!("claims {} {flags}", small_record()), &[words]);
+    }
+    refuses("claims /no/such.json", &["cannot read record '/no/such.json'"]);
+}
+
+/// Versions with wheels for Python 3.9 to 3.13.
+const PACKAGES: [(&str, &str); 3] =
+    [("pandas", "2.2.3"), ("pyarrow", "19.0.1"), ("duckdb", "1.2.2")];
+
+/// A small record with a row in every state.
+fn record() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
+}
+
+#[test]
+#[ignore = "long: packages from PyPI"]
+fn pandas_and_duckdb_read_the_rows_and_numbers_of_the_record() {
+    let python = python_with("tables", &PACKAGES);
+    let directory = scratch();
+    let mut command = Command::new(python);
+    command.arg(repository("tests/python/tables.py")).arg(program()).arg(record());
+    let output = command.arg(directory.path()).output().unwrap();
+    let (printed, said) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{printed}{said}");
+    let compared: usize = printed.split(' ').next().unwrap().parse().unwrap();
+    assert!(compared > 50, "{printed}");
+}
+
+#[test]
+fn a_file_gets_what_standard_output_would() {
+    let directory = scratch();
+    let (record, file) = (record(), file(&directory, "out"));
+    for format in ["table", "csv", "jsonl", "markdown", "openssl", "openssl-mr", "parquet"] {
+        let printed = call(&format!("show {record} --format {format}")).with_code(0);
+        let written = call(&format!("export {record} --format {format} -o {file}")).with_code(0);
+        assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
+        assert_eq!(std::fs::read(&file).unwrap(), printed.bytes, "{format}");
+    }
+}
+
+#[test]
+fn no_record_is_overwritten_by_what_is_made_from_one() {
+    let directory = scratch();
+    let copy = file(&directory, "r.json");
+    std::fs::copy(record(), &copy).unwrap();
+    let export = format!("export {} --format csv -o", record());
+    refuses(&format!("{export} {copy}"), &["is a ciphermark record: not overwritten"]);
+    let done = call(&format!("{export} /no/such/place/r.csv")).with_code(4);
+    assert!(done.only_line_on_stderr().contains("cannot write '/no/such/place/r.csv'"));
+}
+
+#[test]
+fn parquet_is_not_written_to_a_terminal() {
+    let shown = record();
+    let done = in_terminal(&format!("ciphermark show '{shown}' --format parquet")).with_code(2);
+    assert!(done.stdout.contains("Parquet is not text"), "{done:?}");
+}
+
+#[test]
+fn what_the_machines_own_openssl_speed_prints_is_imported() {
+    for flags in [&["-mr"][..], &[]] {
+        let mut speed = Command::new("openssl");
+        speed.args(["speed", "-seconds", "1", "-bytes", "1024", "-evp", "aes-128-gcm"]).args(flags);
+        let output = speed.output().expect("the machine has openssl");
+        // As with 2>&1: the tests go to standard error, the results to standard output.
+        let both = [output.stderr, output.stdout].concat();
+        let import = ["import", "openssl-speed", "-", "--format", "json"];
+        let rows = measurements(&ciphermark(&import, &both).with_code(0).stdout);
+        assert_eq!(rows.len(), 1, "{}", String::from_utf8_lossy(&both));
+        assert_eq!(
+            (text(&rows[0], "algorithm"), rows[0]["size"].as_u64()),
+            ("aes-128-gcm", Some(1024))
+        );
+        let named = !text(&rows[0], "library.version").is_empty();
+        assert_eq!(named, flags.is_empty(), "only the text names the version");
+    }
+}
+
+#[test]
+fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
+    let directory = scratch();
+    let both = file(&directory, "both.json");
+    let table = published_table("highgo");
+    call(&format!("import table {table} --beside {} -o {both}", record())).with_code(0);
+    let show = |format: &str| call(&format!("show {both} --format {format}")).with_code(0);
+    let own = rows(&read(record()), "measurements").len();
+    assert_eq!(measurements(&show("json").stdout).len(), own + 85);
+    for format in ["table", "markdown"] {
+        let text = show(format).stdout;
+        assert!(text.contains("†6338") && text.contains("imported and unverified"), "{text}");
+        assert!(text.contains("Shawn Wang (HighGo Software)"), "{text}");
+    }
+    assert_eq!(show("csv").stdout.matches(",imported,").count(), 85);
+    // Figures that nobody verified are not handed on as if they were.
+    assert!(!show("openssl-mr").stdout.contains("aes-128-ecb"));
+    let only = format!("show {both} -l openssl@1.0.2k -a aes-128-ecb -t native");
+    let text = call(&only).with_code(0).stdout;
+    assert!(text.contains("†"), "{text}");
+}
+
+#[test]
+fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
+    let directory = scratch();
+    let (input, both) = (file(&directory, "in"), file(&directory, "both.json"));
+    let words = "Doing aes-256-cbc-hmac-sha256 for 3s on 16384 size blocks: 24300000 x's in 3.00s\n\
+        Doing aes-256-cbc for 3s on 16384 size blocks: 1300 aes-256-cbc's in 0.01s\n\
+        Doing aes-256-cbc for 3s on 8192 size blocks: 2600 aes-256-cbc's in 0.00s\n\
+        Doing aes-128-cbc for 3s on 16384 size blocks: 24000 aes-128-cbc's in 2.99s\n";
+    std::fs::write(&input, words).unwrap();
+    let done = call(&format!("import openssl-speed {input} --beside {} -o {both}", record()));
+    let told: Vec<&str> = done.stderr.lines().collect();
+    for said in
+        ["hmac-sha256 at 16384 B: no core can reach", "only 0.01 s of CPU time in a test of 3 s"]
+    {
+        assert_eq!(told.iter().filter(|line| line.contains(said)).count(), 1, "{told:?}");
+    }
+    let show = |rest: &str| call(&format!("show {both} {rest}")).with_code(0).stdout;
+    for format in ["table", "markdown"] {
+        let text = show(&format!("-s 16K -m stream --format {format}"));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let marked = ["†?132710", "†?2130", "NOT TO BE BELIEVED at 16K: no core can", "†131.5"];
+        for said in [&marked[..], &["no CPU time at 8192 bytes", "†?: not to be believed"]].concat()
+        {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+    assert_eq!(show("--format csv").matches(",no core can reach 132710 MB/s").count(), 1);
+    refuses(&format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K"), &["no measured case"]);
+}
+
+/// A table of published figures.
+fn published_table(name: &str) -> String {
+    arg(&repository(&format!("claims/tables/{name}.csv"))).to_owned()
+}
+
+#[test]
+fn every_published_table_is_imported() {
+    for name in ["highgo", "asecuritysite", "tls"] {
+        call(&format!("import table {}", published_table(name))).with_code(0);
+    }
+    let table = published_table("transactional");
+    refuses(&format!("import table {table}"), &["53 of 53 rows have no size"]);
+    call(&format!("import table {table} --size 8K")).with_code(0);
+}
+
+#[test]
+fn what_is_no_figure_gets_one_line_and_no_other_file_is_overwritten() {
+    let directory = scratch();
+    let (input, strange) = (file(&directory, "in"), file(&directory, "notes.txt"));
+    for (what, text, expected) in [
+        ("openssl-speed", "+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
+        ("table", "library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
+    ] {
+        std::fs::write(&input, text).unwrap();
+        refuses(&format!("import {what} {input}"), &[expected]);
+    }
+    refuses("import table /no/such/file", &["cannot read '/no/such/file': No such file"]);
+    std::fs::write(&strange, "mine").unwrap();
+    std::fs::write(&input, "+H:16\n+F:1:aes-128-gcm:5\n").unwrap();
+    let words = ["is not a ciphermark record: not overwritten"];
+    refuses(&format!("import openssl-speed {input} -o {strange}"), &words);
+    assert_eq!(std::fs::read_to_string(&strange).unwrap(), "mine");
+}
+
+const BEGINNING: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
+
+fn report(arguments: &[&str]) -> Done {
+    ciphermark(&[&["report"], arguments].concat(), b"")
+}
+
+/// A copy of a small record in a directory of the test's own.
+fn record_in(directory: &Path) -> PathBuf {
+    let path = directory.join("r.json");
+    std::fs::copy(repository("crates/record/tests/sample.json"), &path).unwrap();
+    path
+}
+
+#[test]
+fn a_pipe_gets_the_page_and_a_file_the_same() {
+    let directory = scratch();
+    let record = record_in(directory.path());
+    let page = directory.path().join("p.html");
+    let printed = report(&[arg(&record)]).with_code(0);
+    assert!(printed.stdout.starts_with(BEGINNING), "{}", &printed.stdout[..200]);
+    assert!(printed.stdout.ends_with("</html>"));
+    let written = report(&[arg(&record), "-o", arg(&page)]).with_code(0);
+    assert_eq!(written.stdout, "");
+    assert!(written.only_line_on_stderr().contains("p.html"));
+    assert_eq!(std::fs::read(&page).unwrap(), printed.bytes);
+    let dash = report(&[arg(&record), "-o", "-"]).with_code(0);
+    assert_eq!(dash.bytes, printed.bytes);
+}
+
+#[test]
+fn a_terminal_gets_a_file_named_after_the_record_which_replaces_pages_only() {
+    let directory = scratch();
+    let record = record_in(directory.path());
+    let page = directory.path().join("r.html");
+    let command = format!("cd '{}' && ciphermark report '{}'", arg(directory.path()), arg(&record));
+    assert!(in_terminal(&command).with_code(0).stdout.contains("wrote r.html"));
+    assert!(std::fs::read_to_string(&page).unwrap().starts_with(BEGINNING));
+    in_terminal(&command).with_code(0);
+    std::fs::write(&page, "somebody's").unwrap();
+    assert!(in_terminal(&command).with_code(2).stdout.contains("'r.html' exists"));
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "somebody's");
+}
+
+#[test]
+fn the_survey_with_every_sample_is_a_small_file_that_names_no_other() {
+    let page = report(&[&published()]).with_code(0).stdout;
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    for word in ["src=", "@import", "url("] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert!(page.contains("The MIT License"), "the chart library's licence goes with it");
+}
+
+#[test]
+fn a_record_is_never_overwritten_by_its_page() {
+    let directory = scratch();
+    let record = record_in(directory.path());
+    let before = std::fs::read(&record).unwrap();
+    let link = directory.path().join("link.html");
+    std::os::unix::fs::symlink(&record, &link).unwrap();
+    for output in [&record, &link] {
+        let words = ["is a record that the page is made from"];
+        refuses(&format!("report {} -o {}", arg(&record), arg(output)), &words);
+    }
+    assert_eq!(std::fs::read(&record).unwrap(), before);
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_named() {
+    let directory = scratch();
+    let record = record_in(directory.path());
+    let (record, torn) = (arg(&record), file(&directory, "torn.json"));
+    std::fs::write(&torn, "{").unwrap();
+    refuses(&format!("report {record} {torn}"), &["torn.json"]);
+    let nowhere = format!("report {record} -o /nowhere/p.html");
+    refuses(&nowhere, &["cannot write the page '/nowhere/p.html'"]);
+    refuses("report", &["RECORD"]);
+}

@@ -1,0 +1,621 @@
+//! `ciphermark tls handshake`, `tls records` and `tls primitives`: which stacks there are, every one sampled
+//! in turn, and the rows that come of it.
+
+use crate::kinds::Tls;
+use crate::libraries::{Attached, LibraryChoice, SelectError, StackFile, discover, select};
+use crate::plan::Budget;
+use crate::pool::Source;
+use crate::process::{Worker, WorkerError};
+use crate::progress::{CaseProgress, End, Event};
+use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
+use crate::time::Stop;
+use crate::{kinds, progress};
+use base::model::QuietRates;
+use record::tls::{
+    Bare, Bytes, Facts, First, Found, Handshake, Measured, Memory, Plan, PrimitiveFacts,
+    PrimitiveRow, RecordFacts, RecordRow, Row, StackHello, Subject, Temperature, both_ends,
+    measured,
+};
+use record::{Host, Journal, JournalHead, Noise, Record, Samples, State, Stopped, Tool};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What is to be measured in each stack.
+#[derive(Clone, Debug)]
+pub struct TlsRequest {
+    /// What, each with what lies between two steps: handshakes, records or primitives alone.
+    pub rows: Vec<(Subject, Temperature)>,
+    /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
+    pub precision: f64,
+    /// Most time of sampling.
+    pub time: Duration,
+    /// Seed of the order.
+    pub seed: u64,
+    /// The CPU to measure on: of a process that stepped aside before, it would be asked for in vain.
+    pub cpu: u32,
+    /// What was typed.
+    pub command: Vec<String>,
+}
+
+/// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what
+/// there is counts.
+///
+/// # Errors
+/// [`SurveyError`] when the earlier part of the run does not fit, or when the journal cannot be begun.
+pub fn measure_tls<R: SampledRow>(
+    request: &TlsRequest,
+    stacks: &[StackFile],
+    keeping: Keeping,
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<TlsOutcome<R>, SurveyError> {
+    let (run, journal) = sampled(R::KIND, request, stacks, keeping, stop, events)?;
+    let interrupted = stop.is_interrupted();
+    let (run, raw) = assemble_run(run, request, stacks);
+    Ok(TlsOutcome { run, raw, interrupted, journal })
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct TlsOutcome<R> {
+    /// The run.
+    pub run: record::tls::Run<R>,
+    /// Every sample of both parts of each row.
+    pub raw: Vec<[Samples; 2]>,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// The journal, to be removed when the record is safe; none if none was asked for.
+    pub journal: Option<Journal>,
+}
+
+impl<R: record::tls::Row> TlsOutcome<R> {
+    /// The run's record, with its samples.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        record::tls::into_record(&self.run, &self.raw)
+    }
+}
+
+/// What came of the sampling, and what is known of the run as a whole.
+struct Run {
+    started: String,
+    seconds: f64,
+    host: Host,
+    plan: Plan,
+    ticks_per_ns: f64,
+    all_progress: Vec<CaseProgress>,
+    quiet: QuietRates,
+    noise: Noise,
+}
+
+/// Samples everything.
+fn sampled(
+    kind: &'static str,
+    wanted: &TlsRequest,
+    stacks: &[StackFile],
+    keeping: Keeping,
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<(Run, Option<Journal>), SurveyError> {
+    let all_progress = all_progress(wanted, stacks.len());
+    let of_stack = |stack: usize, _| Source::Stack(&stacks[stack]);
+    let all = Sampling {
+        head: head(kind, wanted, stacks, all_progress.len()),
+        all_progress,
+        source: &of_stack,
+        budget: Budget { precision: wanted.precision, time: wanted.time },
+        // Without an end every row gets a number.
+        least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
+        cpu: wanted.cpu,
+    };
+    let (sampled, journal) = sample_all(all, keeping, stop, events)?;
+    let SampledRun { noise, started, seconds, host, ticks_per_ns, all_progress, quiet, .. } =
+        sampled;
+    let plan = Plan {
+        precision: wanted.precision,
+        budget_seconds: wanted.time.as_secs_f64(),
+        seed: wanted.seed,
+        cpu: wanted.cpu,
+    };
+    let run = Run { started, seconds, host, plan, ticks_per_ns, all_progress, quiet, noise };
+    Ok((run, journal))
+}
+
+/// What the journal says at its head: the plan's lists are those of a survey, and empty; the rows come from the
+/// command line again.
+fn head(
+    kind: &'static str,
+    wanted: &TlsRequest,
+    stacks: &[StackFile],
+    cases: usize,
+) -> JournalHead {
+    let plan = record::Plan {
+        precision: wanted.precision,
+        budget_seconds: wanted.time.as_secs_f64(),
+        seed: wanted.seed,
+        ..record::Plan::default()
+    };
+    let library = |path: &str, id: &str, stack: &record::tls::Stack| record::Library {
+        name: stack.name.clone(),
+        version: stack.version.clone(),
+        path: path.to_owned(),
+        id: id.to_owned(),
+        ..record::Library::default()
+    };
+    let files = |StackFile { facts, .. }: &StackFile| {
+        let protocol = library(&facts.path, &facts.id, facts);
+        [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
+    };
+    let libraries = stacks.iter().flat_map(files).collect();
+    progress::journal_head(kind, (plan, cases), libraries, &wanted.command, wanted.cpu)
+}
+
+/// Every row in every stack.
+fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
+    let of_row = |(subject, temperature): &(Subject, Temperature)| {
+        let (subject, temperature) = (*subject, *temperature);
+        (0..stacks).map(move |stack| Tls { stack, subject, temperature })
+    };
+    let all = wanted.rows.iter().flat_map(of_row).enumerate();
+    all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
+}
+// What the all_progress of each kind of run come to.
+
+/// A row that samples give.
+pub trait SampledRow: Row {
+    /// What lies inside the clock, in words.
+    const SPAN: &'static str;
+    /// Whether rows that differ in their size stand together.
+    const IS_BY_SIZE: bool = false;
+
+    /// A progress's row; none of one that is of another kind.
+    #[doc(hidden)]
+    fn of(subject: Subject, temperature: Temperature, sum: Sum<'_>) -> Option<Self>;
+}
+
+/// What is known of a progress.
+#[derive(Debug)]
+pub struct Sum<'a> {
+    stack: String,
+    outcome: RowOutcome,
+    facts: &'a [Found],
+    ticks_per_ns: f64,
+}
+
+impl Sum<'_> {
+    /// What processes found; of a progress without a number nothing, because it is no one's.
+    fn facts<F: Clone>(&self, of: impl Fn(&Found) -> Option<&F>) -> Vec<F> {
+        let all = self.facts.iter().filter_map(of).cloned();
+        all.filter(|_| self.outcome.measured.is_some()).collect()
+    }
+}
+
+impl SampledRow for Handshake {
+    const SPAN: &'static str = record::tls::SPAN;
+
+    fn of(subject: Subject, temperature: Temperature, sum: Sum<'_>) -> Option<Self> {
+        let Subject::Handshake(case) = subject else { return None };
+        let facts: Vec<Facts> = sum.facts(|found| match found {
+            Found::Handshake(facts) => Some(facts),
+            _ => None,
+        });
+        let found = sum.outcome.measured;
+        Some(Self {
+            stack: sum.stack,
+            case,
+            temperature,
+            state: sum.outcome.state,
+            reason: sum.outcome.reason,
+            negotiated: facts.first().map(|f| f.negotiated.clone()),
+            unset: facts.first().and_then(|f| f.unset),
+            server: found.map(|f| f.server),
+            client: found.map(|f| f.client),
+            first: First::of(&facts, sum.ticks_per_ns),
+            bytes: Bytes::of(&facts),
+            memory: Memory::of(&facts),
+            samples: found.map_or(0, |f| f.samples),
+            handshakes: found.map_or(0, |f| f.handshakes),
+            processes: found.map_or(0, |f| f.processes),
+            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
+            contended: found.is_some_and(|f| f.contended),
+            stopped: sum.outcome.stopped,
+        })
+    }
+}
+
+impl SampledRow for RecordRow {
+    const SPAN: &'static str = record::tls::RECORDS_SPAN;
+    const IS_BY_SIZE: bool = true;
+
+    fn of(subject: Subject, _: Temperature, sum: Sum<'_>) -> Option<Self> {
+        let Subject::Records { protection, size } = subject else { return None };
+        let facts: Vec<RecordFacts> = sum.facts(|found| match found {
+            Found::Records(facts) => Some(facts),
+            _ => None,
+        });
+        let found = sum.outcome.measured;
+        Some(Self {
+            stack: sum.stack,
+            protection,
+            size,
+            state: sum.outcome.state,
+            reason: sum.outcome.reason,
+            overhead_bytes: facts.first().map(|f| f.overhead_bytes),
+            negotiated: facts.first().map(|f| f.negotiated.clone()),
+            send: found.map(|f| f.server),
+            receive: found.map(|f| f.client),
+            bare: Bare { algorithm: protection.suite.cipher().to_owned(), ..Bare::default() },
+            samples: found.map_or(0, |f| f.samples),
+            records: found.map_or(0, |f| f.handshakes),
+            processes: found.map_or(0, |f| f.processes),
+            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
+            contended: found.is_some_and(|f| f.contended),
+            stopped: sum.outcome.stopped,
+        })
+    }
+}
+
+impl SampledRow for PrimitiveRow {
+    const SPAN: &'static str = record::tls::PRIMITIVES_SPAN;
+
+    fn of(subject: Subject, _: Temperature, sum: Sum<'_>) -> Option<Self> {
+        let Subject::Primitive(primitive) = subject else { return None };
+        let facts: Vec<PrimitiveFacts> = sum.facts(|found| match found {
+            Found::Primitive(facts) => Some(facts),
+            _ => None,
+        });
+        let found = sum.outcome.measured;
+        Some(Self {
+            stack: sum.stack,
+            primitive,
+            state: sum.outcome.state,
+            reason: sum.outcome.reason,
+            checks: facts.into_iter().next().map(|f| f.checks).unwrap_or_default(),
+            whole: found.map(|f| f.server),
+            call: found.map(|f| f.client),
+            samples: found.map_or(0, |f| f.samples),
+            operations: found.map_or(0, |f| f.handshakes),
+            processes: found.map_or(0, |f| f.processes),
+            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
+            contended: found.is_some_and(|f| f.contended),
+            stopped: sum.outcome.stopped,
+        })
+    }
+}
+// Samples into the run's rows.
+
+/// The run, and every sample of both parts of each row.
+fn assemble_run<R: SampledRow>(
+    run: Run,
+    request: &TlsRequest,
+    stacks: &[StackFile],
+) -> (record::tls::Run<R>, Vec<[Samples; 2]>) {
+    let mut all_progress: Vec<&CaseProgress> = run.all_progress.iter().collect();
+    if R::IS_BY_SIZE {
+        // Each stack's sizes of a suite one below the other.
+        all_progress.sort_by_key(|progress| progress.subject.pool_key());
+    }
+    let row = |progress: &CaseProgress| {
+        let kinds::Subject::Tls(tls) = &progress.subject else { return None };
+        let outcome = outcome(progress, &run, request.precision);
+        let raw = both_ends(&progress.ends.0, &run.quiet, outcome.measured.as_ref());
+        let sum = Sum {
+            stack: stacks[tls.stack].facts.label.clone(),
+            outcome,
+            // What was found of a progress without a number is no one's.
+            facts: &progress.facts,
+            ticks_per_ns: run.ticks_per_ns,
+        };
+        Some((R::of(tls.subject, tls.temperature, sum)?, raw))
+    };
+    let (rows, raw) = all_progress.into_iter().filter_map(row).unzip();
+    let tool = Tool {
+        name: "ciphermark".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: request.command.clone(),
+    };
+    let run = record::tls::Run {
+        tool,
+        started: run.started,
+        seconds: run.seconds,
+        host: run.host,
+        span: R::SPAN.to_owned(),
+        plan: run.plan,
+        stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
+        noise: run.noise,
+        rows,
+    };
+    (record::shared(run), raw)
+}
+
+/// What became of a progress.
+#[derive(Debug)]
+pub struct RowOutcome {
+    state: State,
+    reason: Option<String>,
+    measured: Option<Measured>,
+    stopped: Option<Stopped>,
+}
+
+/// Sums a progress up; `precision` is what it is held to.
+fn outcome(progress: &CaseProgress, run: &Run, asked: f64) -> RowOutcome {
+    let precision = progress.subject.precision(asked);
+    let without = |state, reason: String, stopped| RowOutcome {
+        state,
+        reason: Some(reason),
+        measured: None,
+        stopped,
+    };
+    let stopped = match &progress.end {
+        Some(End::Found(finding)) => {
+            return without(finding.state, finding.why.clone(), finding.stopped);
+        }
+        Some(End::Stopped(why)) => *why,
+        None => return without(State::Failed, "it was never visited".to_owned(), None),
+    };
+    let Some(found) = measured(&progress.ends.0, &run.quiet, run.ticks_per_ns) else {
+        let why = too_few(progress.samples.len(), stopped);
+        return without(State::Failed, why, Some(stopped));
+    };
+    RowOutcome {
+        state: State::Measured,
+        reason: imprecise(&found, precision),
+        measured: Some(found),
+        stopped: Some(stopped),
+    }
+}
+
+fn too_few(samples: usize, stopped: Stopped) -> String {
+    match stopped {
+        Stopped::Interrupted => {
+            format!("interrupted after {samples} samples, too few for a number")
+        }
+        _ => format!("{samples} samples in the time budget, too few for a number; raise --budget"),
+    }
+}
+
+/// Why a figure is not as good as it was to be.
+fn imprecise(found: &Measured, precision: f64) -> Option<String> {
+    if !found.contended && found.precision() <= precision && found.complete {
+        return None;
+    }
+    let is = found.precision() * 100.0;
+    let mut reason = format!("precision not reached: {is:.1} % over {} processes", found.processes);
+    if found.contended {
+        reason.push_str("; too few quiet samples, so contended ones count too");
+    }
+    Some(reason)
+}
+// Which of the libraries come with a TLS stack.
+
+/// What was asked for.
+pub struct SelectedStacks {
+    /// The stacks.
+    pub stacks: Vec<StackFile>,
+    /// The libraries that were chosen, each with a stack or without.
+    pub chosen: Vec<String>,
+    /// All that were found: among them those whose ciphers can stand beside the stacks.
+    pub libraries: Vec<Attached>,
+}
+
+/// The stacks that choices ask for: those of libraries, and those that come as objects of their own. With `bare`,
+/// libraries are looked for whose ciphers can stand beside the latter.
+///
+/// # Errors
+/// [`SelectError`], one line.
+pub fn select_stacks(choices: &[LibraryChoice], bare: bool) -> Result<SelectedStacks, SelectError> {
+    let is_own = |choice: &LibraryChoice| matches!(choice, LibraryChoice::Path { path, .. } if host::is_stack(path));
+    let (given, others): (Vec<LibraryChoice>, Vec<LibraryChoice>) =
+        choices.iter().cloned().partition(is_own);
+    let only_given = others.is_empty() && !choices.is_empty();
+    let is_glob = |choice: &LibraryChoice| matches!(choice, LibraryChoice::Glob(_));
+    let searches = !only_given && (others.is_empty() || others.iter().any(is_glob));
+    let mut own = own_stacks(&given, searches)?;
+    let found = match (only_given, bare) {
+        (true, false) => Vec::new(),
+        (true, true) => discover(&[]),
+        _ => discover(&others),
+    };
+    let wanted = of_libraries(&others, &found, &own);
+    let libraries = match (choices.is_empty(), wanted.is_empty()) {
+        (false, true) => Vec::new(),
+        _ => select(found.clone(), &wanted)?,
+    };
+    own.retain(|stack| {
+        let named = given.iter().any(|choice| names(choice, stack));
+        named || choices.is_empty() || others.iter().any(|choice| names(choice, stack))
+    });
+    let mut stacks: Vec<StackFile> = libraries.iter().filter_map(stack).collect();
+    own.iter_mut().for_each(|stack| stack.facts.bare_path = under(&stack.facts, &found));
+    stacks.extend(own);
+    label(&mut stacks);
+    let chosen = libraries.iter().map(Attached::label).collect();
+    Ok(SelectedStacks { stacks, chosen, libraries: found })
+}
+
+/// The choices that are left to libraries: a glob that names an object of its own need name no library.
+fn of_libraries(
+    others: &[LibraryChoice],
+    found: &[Attached],
+    own: &[StackFile],
+) -> Vec<LibraryChoice> {
+    let of_library = |choice: &&LibraryChoice| match choice {
+        LibraryChoice::Path { .. } => true,
+        LibraryChoice::Glob(glob) => {
+            found.iter().any(|library| library.matches(glob))
+                || !own.iter().any(|stack| names(choice, stack))
+        }
+    };
+    others.iter().filter(of_library).cloned().collect()
+}
+
+fn names(choice: &LibraryChoice, stack: &StackFile) -> bool {
+    match choice {
+        LibraryChoice::Path { name, .. } => *name == stack.facts.name,
+        LibraryChoice::Glob(glob) => {
+            glob.matches(&stack.facts.name) || glob.matches(&stack.facts.label)
+        }
+    }
+}
+
+/// The library that is built from a crate that the stack is built from as well: `ring 0.17.14` under rustls
+/// over it. Its path; empty where there is none.
+fn under(stack: &record::tls::Stack, libraries: &[Attached]) -> String {
+    let is_under = |library: &&Attached| {
+        let record::Library { name, version, build, .. } = &library.facts;
+        let by_name = format!("crate {name} {version}");
+        let sources = build.iter().filter_map(|fact| fact.strip_prefix("source: "));
+        let mut crates = sources.chain([by_name.as_str()]);
+        crates.any(|one| stack.build.iter().any(|fact| fact == one))
+    };
+    let found = libraries.iter().filter(|l| l.facts.error.is_none()).find(is_under);
+    found.map(|library| library.facts.path.clone()).unwrap_or_default()
+}
+
+/// No two stacks may be taken for one: a system's and a bundled build may be the same version.
+fn label(stacks: &mut [StackFile]) {
+    for at in 0..stacks.len() {
+        let plain = stacks[at].facts.label.clone();
+        let before = stacks[..at].iter().filter(|s| same(&s.facts, &stacks[at].facts)).count();
+        if before > 0 {
+            stacks[at].facts.label = format!("{plain} #{}", before + 1);
+        }
+    }
+}
+
+fn same(one: &record::tls::Stack, other: &record::tls::Stack) -> bool {
+    (&one.name, &one.version) == (&other.name, &other.version)
+}
+
+fn stack(library: &Attached) -> Option<StackFile> {
+    let file = PathBuf::from(&library.facts.path);
+    let (path, crypto) = match beside(&file) {
+        Some(path) => (path, Some(file)),
+        None if is_whole(&file) => (file, None),
+        None => return None,
+    };
+    let facts = record::tls::Stack {
+        label: format!("{}@{}", library.facts.name, library.facts.version),
+        name: library.facts.name.clone(),
+        version: library.facts.version.clone(),
+        path: path.display().to_string(),
+        id: host::file_id(&path).ok()?,
+        crypto_path: library.facts.path.clone(),
+        crypto_id: library.facts.id.clone(),
+        bare_path: library.facts.path.clone(),
+        build: library.facts.build.clone(),
+    };
+    Some(StackFile { facts, path, crypto })
+}
+
+/// Whether a library's file holds a stack as well; loading it shows whether its build left that out.
+fn is_whole(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("libwolfssl"))
+}
+
+/// The `libssl` that belongs to a `libcrypto`: beside it, with the same ending.
+fn beside(crypto: &Path) -> Option<PathBuf> {
+    let ending = crypto.file_name()?.to_str()?.strip_prefix("libcrypto")?;
+    let path = crypto.with_file_name(format!("libssl{ending}"));
+    path.is_file().then_some(path)
+}
+// Stacks that come as shared objects of their own: found, and loaded once to learn who they are.
+
+/// Those that choices name as files, and with `searches` those that are found. One that was only found and cannot
+/// be loaded is left out; to load it says why.
+///
+/// # Errors
+/// [`SelectError::Unusable`] of one that was named.
+fn own_stacks(given: &[LibraryChoice], searches: bool) -> Result<Vec<StackFile>, SelectError> {
+    let mut stacks = Vec::new();
+    for choice in given {
+        let LibraryChoice::Path { name, path } = choice else { continue };
+        let unusable = |why: String| SelectError::Unusable { name: name.clone(), why };
+        stacks.push(loaded_stack(path, Some(name)).map_err(unusable)?);
+    }
+    let found = if searches { host::find_stacks() } else { Vec::new() };
+    stacks.extend(found.iter().filter_map(|path| loaded_stack(path, None).ok()));
+    Ok(stacks)
+}
+
+/// Loads an object in a worker of its own and asks who it is.
+fn loaded_stack(path: &Path, name: Option<&String>) -> Result<StackFile, String> {
+    let path = path.canonicalize().map_err(|e| format!("'{}': {e}", path.display()))?;
+    host::check_elf(&path).map_err(|e| format!("'{}' {e}", path.display()))?;
+    let id = host::file_id(&path).map_err(|e| format!("'{}': {e}", path.display()))?;
+    let mut ready = ask_stack(&path).map_err(|e| e.to_string())?;
+    ready.objects.retain(|object| *object != path);
+    let id = host::whole_id(&id, &host::loaded_files(&ready.objects));
+    let name = name.cloned().unwrap_or(ready.name);
+    let shown = path.display().to_string();
+    let mut build = ready.build;
+    build.extend(host::bundled(&path).into_iter().flat_map(|bundled| bundled.build));
+    let facts = record::tls::Stack {
+        label: format!("{name}@{}", ready.version),
+        name,
+        version: ready.version,
+        path: shown.clone(),
+        id: id.clone(),
+        // The primitives are inside.
+        crypto_path: shown,
+        crypto_id: id,
+        bare_path: String::new(),
+        build,
+    };
+    Ok(StackFile { facts, path, crypto: None })
+}
+
+fn ask_stack(path: &Path) -> Result<crate::protocol::Ready, WorkerError> {
+    let hello = StackHello {
+        path: PathBuf::from(path),
+        crypto: None,
+        cpu: None,
+        process: 0,
+        ticks_per_ns: None,
+        token: None,
+    };
+    let mut worker = Worker::launch_stack(hello)?;
+    worker.greet(None)?;
+    Ok(worker.ready().clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_of_the_same_version_are_told_apart() {
+        let of = |version: &str| StackFile {
+            facts: record::tls::Stack {
+                label: format!("openssl@{version}"),
+                name: "openssl".to_owned(),
+                version: version.to_owned(),
+                path: String::new(),
+                id: String::new(),
+                crypto_path: String::new(),
+                crypto_id: String::new(),
+                bare_path: String::new(),
+                build: Vec::new(),
+            },
+            path: PathBuf::new(),
+            crypto: None,
+        };
+        let mut all = ["3.5.5", "4.0.3", "3.5.5", "3.5.5"].map(of);
+        label(&mut all);
+        let labels = all.map(|s| s.facts.label);
+        let wanted = ["openssl@3.5.5", "openssl@4.0.3", "openssl@3.5.5 #2", "openssl@3.5.5 #3"];
+        assert_eq!(labels, wanted);
+    }
+
+    #[test]
+    fn a_stack_stands_beside_its_library_with_the_same_ending() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("libssl.so.3"), "").unwrap();
+        assert_eq!(beside(&at("libcrypto.so.3")), Some(at("libssl.so.3")));
+        assert_eq!(beside(&at("libcrypto.so.4")), None);
+        assert_eq!(beside(&at("libsodium.so.3")), None);
+        assert!(is_whole(&at("libwolfssl.so.35")) && !is_whole(&at("libcrypto.so.3")));
+    }
+}

@@ -1,0 +1,642 @@
+//! Every page of the store through every library and scheme and back, held against each other: the workers,
+//! the files that pages are staged in for them, and a copy of the store whose pages went through.
+
+use crate::libraries::Attached;
+use crate::pages::{Events, PagesError, PagesEvent, within};
+use crate::process::{Worker, WorkerError, out_of_protocol};
+use crate::protocol::{
+    Finding, Hello, LOG_BYTES, PageAnswer, PageFiles, PageJob, ProbeJob, Reply, Request, Staging,
+    VerifyJob,
+};
+use crate::time::Stop;
+use base::model::Tier;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use record::State;
+use record::at_rest::scheme::{Position, Recipe};
+use record::at_rest::store::{Kind, PageRef, Store, StoreError};
+use record::at_rest::{ProbeCounts, Probed, Verified, judge};
+use rustix::fs::{CWD, MemfdFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+/// Bytes of a part where there is no time for the whole store.
+const SMALL_PART: usize = 256 << 10;
+
+/// Pages that are neighbours in a sample.
+const RUN: usize = 4;
+
+/// The share of what is left of a run's time that the proof of pages may take, and then the probes.
+const SHARE: f64 = 0.25;
+
+/// A library and a scheme.
+pub(crate) type Pair = (usize, usize);
+
+/// What became of a pair so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) outcome: Result<(), Finding>,
+    pages: u64,
+    agreeing: u64,
+    digest: String,
+    pub(crate) sum_by: Option<String>,
+}
+
+impl Standing {
+    /// A pair that has passed what came before, or has not.
+    pub(crate) fn new(outcome: Result<(), Finding>) -> Self {
+        Self { outcome, pages: 0, agreeing: u64::MAX, digest: String::new(), sum_by: None }
+    }
+}
+
+pub(crate) type Standings = BTreeMap<Pair, Standing>;
+
+/// Takes the whole store through every pair that stands; a random sample of it where the run has an end. Decrypted pages go into the copy, if there is
+/// to be one, from all pairs in turn.
+pub(crate) fn verify(
+    store: &Store,
+    recipes: &[Recipe],
+    (stage, workers): (&mut Stage, &mut Workers<'_>),
+    standings: &mut Standings,
+    seed: u64,
+    mut copy: Option<Copy>,
+    events: Events<'_>,
+) -> Result<(), PagesError> {
+    let stop = workers.stop;
+    let (all, in_part) = match stop.left() {
+        None => (store.all().collect(), PART / store.page_size()),
+        Some(_) => (drawn(store, seed), SMALL_PART / store.page_size()),
+    };
+    let proof = within(stop, SHARE);
+    let mut done = 0;
+    for part in all.chunks(in_part.max(1)) {
+        // The first part is for every pair.
+        if done > 0 && proof.is_over() {
+            break;
+        }
+        stage.put(store, part)?;
+        load(workers, standings, part.len(), store.page_size());
+        let turns = copy.as_ref().map(|_| standing(standings));
+        for scheme in 0..recipes.len() {
+            let found = one_scheme(workers, standings, (recipes, scheme), seed, turns.as_deref());
+            settle(standings, scheme, found, part.len() as u64);
+            events(PagesEvent::Verifying {
+                done: done + part.len() as u64 * (scheme as u64 + 1) / recipes.len() as u64,
+                of: all.len() as u64,
+            });
+        }
+        if let Some(copy) = &mut copy {
+            hand_on(store, stage, part, copy).map_err(PagesError::Copy)?;
+        }
+        done += part.len() as u64;
+    }
+    // One that an interrupt has cut off goes.
+    let copy = copy.filter(|_| done == all.len() as u64);
+    copy.map_or(Ok(()), |copy| copy.finish(store).map_err(PagesError::Copy))
+}
+
+/// All pages in random order, but for runs of neighbours: where the time is up, those before are a sample.
+fn drawn(store: &Store, seed: u64) -> Vec<PageRef> {
+    let all: Vec<PageRef> = store.all().collect();
+    let mut runs: Vec<&[PageRef]> = all.chunks(RUN).collect();
+    runs.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    runs.concat()
+}
+
+/// The pairs that stand.
+fn standing(standings: &Standings) -> Vec<Pair> {
+    standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|(pair, _)| *pair).collect()
+}
+
+/// Has every library that still has a scheme to prove take the staged pages.
+fn load(workers: &mut Workers<'_>, standings: &mut Standings, pages: usize, page_size: usize) {
+    let mut libraries: Vec<usize> =
+        standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|((l, _), _)| *l).collect();
+    libraries.dedup();
+    for library in libraries {
+        if let Err(finding) = workers.load(library, pages, page_size) {
+            for ((l, _), standing) in standings.iter_mut() {
+                if *l == library && standing.outcome.is_ok() {
+                    standing.outcome = Err(finding.clone());
+                }
+            }
+        }
+    }
+}
+
+type Found = Vec<(usize, Result<(String, Option<String>), Finding>)>;
+
+/// One scheme in all libraries at once: none of it is timed.
+fn one_scheme(
+    workers: &mut Workers<'_>,
+    standings: &Standings,
+    (recipes, scheme): (&[Recipe], usize),
+    seed: u64,
+    turns: Option<&[Pair]>,
+) -> Found {
+    let own = standing(standings).into_iter().filter(|pair| pair.1 == scheme).map(|pair| pair.0);
+    let own: Vec<usize> = own.collect();
+    for library in &own {
+        let slot = |turns: &[Pair]| {
+            Some((turns.len(), turns.iter().position(|pair| *pair == (*library, scheme))?))
+        };
+        let copy = turns.and_then(slot);
+        workers.ask(
+            *library,
+            PageJob::Verify(VerifyJob { recipe: recipes[scheme].clone(), seed, copy }),
+        );
+    }
+    let answer = |library: &usize| {
+        let found = workers.answer(*library);
+        let found = found.and_then(|answer| match answer {
+            PageAnswer::Verified { digest, sum_by } => Ok((digest, sum_by)),
+            _ => Err(Finding::failed("answered something else")),
+        });
+        (*library, found)
+    };
+    own.iter().map(answer).collect()
+}
+
+/// Holds the libraries' digests of one part against each other: who is outvoted is refused.
+fn settle(standings: &mut Standings, scheme: usize, found: Found, pages: u64) {
+    let mut votes: HashMap<String, u64> = HashMap::new();
+    for (_, found) in &found {
+        if let Ok((digest, _)) = found {
+            *votes.entry(digest.clone()).or_default() += 1;
+        }
+    }
+    let most = votes.values().copied().max().unwrap_or(0);
+    for (library, found) in found {
+        let Some(standing) = standings.get_mut(&(library, scheme)) else { continue };
+        match found {
+            Ok((digest, sum_by)) if votes[&digest] == most => {
+                standing.pages += pages;
+                standing.agreeing = standing.agreeing.min(most);
+                standing.digest += &digest;
+                standing.sum_by = sum_by;
+            }
+            Ok(_) => {
+                standing.outcome = Err(Finding::refused(format!(
+                    "cross-library: {most} libraries agree on other bytes for the same pages"
+                )));
+            }
+            Err(finding) => standing.outcome = Err(finding),
+        }
+    }
+}
+
+fn hand_on(store: &Store, stage: &Stage, part: &[PageRef], copy: &mut Copy) -> Result<(), String> {
+    let mut page = vec![0; store.page_size()];
+    for (i, reference) in part.iter().enumerate() {
+        stage
+            .decrypted(i, &mut page)
+            .map_err(|e| format!("page {i} was not handed on by the library in turn: {e}"))?;
+        copy.put(store, *reference, &page)?;
+    }
+    Ok(())
+}
+
+/// Changes pages of every pair that stands and sees what is noticed.
+pub(crate) fn probe(
+    store: &Store,
+    recipes: &[Recipe],
+    (stage, workers): (&mut Stage, &mut Workers<'_>),
+    standings: &mut Standings,
+    (seed, count): (u64, u32),
+    events: Events<'_>,
+) -> Result<Vec<Probed>, PagesError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let most = (PART / store.page_size()) as u64;
+    stage.put(store, &store.heads(most.min(1024), 8))?;
+    load(workers, standings, stage.pages, store.page_size());
+    let mut probed = Vec::new();
+    let share = within(workers.stop, SHARE);
+    for (scheme, recipe) in recipes.iter().enumerate() {
+        if share.is_over() {
+            break;
+        }
+        let own: Vec<usize> = standings
+            .iter()
+            .filter(|((_, s), standing)| *s == scheme && standing.outcome.is_ok())
+            .map(|((library, _), _)| *library)
+            .collect();
+        for library in &own {
+            workers.ask(*library, PageJob::Probe(ProbeJob { recipe: recipe.clone(), seed, count }));
+        }
+        for library in own {
+            match workers.answer(library).and_then(counts) {
+                Ok(counts) => probed.push(judge(library, recipe, counts)),
+                // What is only not probed is proven all the same.
+                Err(finding) if finding.stopped.is_some() => {}
+                Err(finding) => {
+                    if let Some(standing) = standings.get_mut(&(library, scheme)) {
+                        standing.outcome = Err(finding);
+                    }
+                }
+            }
+        }
+        events(PagesEvent::Probing { done: scheme as u64 + 1, of: recipes.len() as u64 });
+    }
+    Ok(probed)
+}
+
+fn counts(answer: PageAnswer) -> Result<Vec<ProbeCounts>, Finding> {
+    match answer {
+        PageAnswer::Probed { counts } => Ok(counts),
+        _ => Err(Finding::failed("answered something else")),
+    }
+}
+
+/// What the record says of all pairs.
+pub(crate) fn verdicts(standings: &Standings, recipes: &[Recipe]) -> Vec<Verified> {
+    let one = |((library, scheme), standing): (&Pair, &Standing)| {
+        let (state, reason, stopped) = match &standing.outcome {
+            Ok(()) => (State::Measured, None, None),
+            Err(finding) => (finding.state, Some(finding.why.clone()), finding.stopped),
+        };
+        let proven = standing.pages > 0;
+        let hash = xxhash_rust::xxh3::xxh3_128(standing.digest.as_bytes());
+        Verified {
+            library: *library,
+            scheme: recipes[*scheme].scheme.clone(),
+            state,
+            reason,
+            stopped,
+            pages: standing.pages,
+            agreeing: if proven { standing.agreeing } else { 0 },
+            digest: proven.then(|| format!("{hash:032x}")),
+            sum_by: standing.sum_by.clone(),
+        }
+    };
+    standings.iter().map(one).collect()
+}
+// One worker for each library, started when it is needed and again when it has died.
+
+/// One part of the store through one scheme in the slowest library, with as many workers at it as there
+/// are libraries.
+const SCHEME_DEADLINE: Duration = Duration::from_secs(300);
+
+/// The workers.
+pub(crate) struct Workers<'a> {
+    libraries: &'a [Attached],
+    tier: Tier,
+    files: PageFiles,
+    /// What ends a wait.
+    pub(crate) stop: &'a Stop,
+    workers: Vec<Option<Worker>>,
+}
+
+impl<'a> Workers<'a> {
+    pub(crate) fn new(
+        libraries: &'a [Attached],
+        tier: Tier,
+        files: PageFiles,
+        stop: &'a Stop,
+    ) -> Self {
+        let workers = libraries.iter().map(|_| None).collect();
+        Self { libraries, tier, files, stop, workers }
+    }
+
+    /// Has a library's worker take the staged pages into memory; starts it if need be.
+    pub(crate) fn load(
+        &mut self,
+        library: usize,
+        pages: usize,
+        page_size: usize,
+    ) -> Result<(), Finding> {
+        if self.workers[library].is_none() {
+            let hello = self.libraries[library].hello(self.tier, None, 0, 0);
+            let hello = Hello { pages: Some(self.files), ..hello };
+            let worker = Worker::start(hello).map_err(|e| Finding::failed(e.to_string()))?;
+            self.workers[library] = Some(worker);
+        }
+        self.ask(library, PageJob::Load(Staging { pages, page_size }));
+        self.answer(library).map(|_| ())
+    }
+
+    /// Sends a job.
+    pub(crate) fn ask(&mut self, library: usize, job: PageJob) {
+        if let Some(worker) = &mut self.workers[library] {
+            worker.send(&Request::Pages(Box::new(job)));
+        }
+    }
+
+    /// Waits for the answer; a worker that does not give one is gone.
+    pub(crate) fn answer(&mut self, library: usize) -> Result<PageAnswer, Finding> {
+        let worker = &mut self.workers[library];
+        let left_out = |why| Finding::left_out(why, "proven");
+        let Some(alive) = worker else {
+            let dead = || Finding::failed("its worker died in another scheme");
+            return Err(self.stop.why().map_or_else(dead, left_out));
+        };
+        let dead = match alive.reply_unless(self.stop, SCHEME_DEADLINE) {
+            Ok(Reply::Pages(answer)) => return Ok(*answer),
+            Ok(Reply::Finding(finding)) => return Err(finding),
+            Ok(other) => out_of_protocol(&other),
+            Err(dead) => dead,
+        };
+        *worker = None;
+        let stopped = self.stop.why().filter(|_| matches!(dead, WorkerError::Interrupted));
+        Err(stopped.map_or_else(|| Finding::failed(dead.to_string()), left_out))
+    }
+}
+// Files that workers open in this process: staged pages in memory, and files on a disk to read and write.
+
+/// Bytes of pages that are staged at once: a worker takes them into memory, and may write no file
+/// that is larger.
+pub(crate) const PART: usize = 32 << 20;
+
+/// The files. No program that is started inherits them.
+pub(crate) struct Stage {
+    plain: File,
+    places: File,
+    out: File,
+    scratch: Option<File>,
+    log: Option<File>,
+    /// What is staged.
+    pub(crate) pages: usize,
+}
+
+impl Stage {
+    /// Makes the files; those on a disk in `scratch`, where there is to be one.
+    pub(crate) fn new(scratch: Option<&Path>) -> io::Result<Self> {
+        let memory = |name: &str| -> io::Result<File> {
+            Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
+        };
+        let disk =
+            || -> io::Result<Option<File>> { scratch.map(tempfile::tempfile_in).transpose() };
+        let log = disk()?;
+        if let Some(log) = &log {
+            // Its space is taken beforehand, as that of a segment is.
+            log.write_all_at(&vec![0; LOG_BYTES as usize], 0)?;
+            log.sync_all()?;
+        }
+        Ok(Self {
+            plain: memory("pages")?,
+            places: memory("places")?,
+            out: memory("out")?,
+            scratch: disk()?,
+            log,
+            pages: 0,
+        })
+    }
+
+    /// Their numbers, for a worker; with a page's size, one that is to take what is staged into memory at once.
+    pub(crate) fn files(&self, page_size: Option<usize>) -> PageFiles {
+        PageFiles {
+            owner: std::process::id(),
+            plain: self.plain.as_raw_fd(),
+            places: self.places.as_raw_fd(),
+            out: self.out.as_raw_fd(),
+            scratch: self.scratch.as_ref().map(|f| f.as_raw_fd()),
+            log: self.log.as_ref().map(|f| f.as_raw_fd()),
+            staged: page_size.map(|page_size| Staging { pages: self.pages, page_size }),
+        }
+    }
+
+    /// Stages these pages in the place of those before.
+    pub(crate) fn put(&mut self, store: &Store, pages: &[PageRef]) -> Result<(), StoreError> {
+        let failed =
+            |e: io::Error| StoreError::Read { path: "staged pages".into(), why: e.to_string() };
+        let mut page = vec![0; store.page_size()];
+        let mut places: Vec<u8> =
+            Vec::with_capacity(pages.len() * record::at_rest::scheme::POSITION_BYTES);
+        for (i, reference) in pages.iter().enumerate() {
+            let at: Position = store.read(*reference, &mut page)?;
+            self.plain.write_all_at(&page, (i * page.len()) as u64).map_err(failed)?;
+            places.extend(at.to_bytes());
+        }
+        self.places.write_all_at(&places, 0).map_err(failed)?;
+        self.out.set_len(0).map_err(failed)?;
+        self.pages = pages.len();
+        Ok(())
+    }
+
+    /// A page that a worker has left decrypted.
+    pub(crate) fn decrypted(&self, i: usize, to: &mut [u8]) -> io::Result<()> {
+        self.out.read_exact_at(to, (i * to.len()) as u64)
+    }
+}
+// A copy of a store whose pages have been encrypted and decrypted: everything else as it was.
+
+/// A copy under construction, which nobody else can read: its place is a directory or file of its own beside the one
+/// that it is for, and becomes that one when all pages are in it. Its page files begin empty, so that no page gets
+/// there but by decryption.
+pub(crate) struct Copy {
+    to: PathBuf,
+    place: PathBuf,
+    whole: bool,
+    open: Option<(String, File)>,
+}
+
+/// A part of a copy is no use to anybody: a resumed run begins another.
+impl Drop for Copy {
+    fn drop(&mut self) {
+        // Renamed away where it is whole.
+        let _ = remove_own(&self.place);
+    }
+}
+
+impl Copy {
+    /// Begins a copy of a directory's or a file's store. What a run that was killed left of the same copy is removed.
+    pub(crate) fn begin(store: &Store, to: &Path) -> Result<Self, String> {
+        if to.symlink_metadata().is_ok() {
+            return Err(format!("'{}' exists already: name a new path", to.display()));
+        }
+        let mut place = to.as_os_str().to_owned();
+        place.push(".ciphermark-copy");
+        let place = PathBuf::from(place);
+        let failed = |e: io::Error| format!("cannot write '{}': {e}", place.display());
+        remove_own(&place).map_err(failed)?;
+        let mut copy = Self { to: to.to_owned(), place: place.clone(), whole: false, open: None };
+        copy.whole = match store.kind() {
+            Kind::Postgres => {
+                let pages: Vec<&str> = store.file_names().collect();
+                if pages.iter().any(|name| name.starts_with("pg_tblspc/")) {
+                    return Err(
+                        "the store has tablespaces elsewhere, which a copy would share".into()
+                    );
+                }
+                directory(store.root(), &place, "", &pages).map_err(failed)?;
+                true
+            }
+            Kind::Sqlite | Kind::Image => {
+                let file = copied(store.root(), &place).map_err(failed)?;
+                file.set_permissions(fs::Permissions::from_mode(0o600)).map_err(failed)?;
+                let whole = store.pages() * store.page_size() as u64;
+                // The pages go, a rest that is no whole page stays.
+                let zeros = vec![0; store.page_size()];
+                for at in (0..whole).step_by(store.page_size()) {
+                    file.write_all_at(&zeros, at).map_err(failed)?;
+                }
+                false
+            }
+            Kind::Synthetic => return Err("a store made of a seed has no files to copy".into()),
+        };
+        Ok(copy)
+    }
+
+    /// Gives the copy its name and the store's own modes: every page is in it.
+    pub(crate) fn finish(self, store: &Store) -> Result<(), String> {
+        let failed = |e: io::Error| format!("cannot write '{}': {e}", self.to.display());
+        let mode = fs::metadata(store.root()).map_err(failed)?.permissions();
+        fs::set_permissions(&self.place, mode).map_err(failed)?;
+        let (from, to) = (&self.place, &self.to);
+        let renamed = renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE);
+        match renamed {
+            Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => {
+                fs::rename(from, to).map_err(failed)
+            }
+            other => other.map_err(|e| failed(e.into())),
+        }
+    }
+
+    /// Writes one page.
+    pub(crate) fn put(&mut self, store: &Store, page: PageRef, bytes: &[u8]) -> Result<(), String> {
+        let (name, offset) = store.place_in_file(page);
+        let path = if self.whole { self.place.join(name) } else { self.place.clone() };
+        let failed = |e: io::Error| format!("cannot write '{}': {e}", path.display());
+        if self.open.as_ref().is_none_or(|(open, _)| open != name) {
+            let file = File::options().write(true).open(&path).map_err(failed)?;
+            self.open = Some((name.to_owned(), file));
+        }
+        let (_, file) = self.open.as_ref().expect("it was just opened");
+        file.write_all_at(bytes, offset).map_err(failed)
+    }
+}
+
+/// Removes what is there and is this user's own.
+fn remove_own(place: &Path) -> io::Result<()> {
+    let Ok(found) = place.symlink_metadata() else { return Ok(()) };
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("somebody else has made it"));
+    }
+    if found.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) }
+}
+
+/// Copies a directory with its modes; of files with pages only the names. `to` itself stays closed to others.
+fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let inner = if name.is_empty() { file.clone() } else { format!("{name}/{file}") };
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            directory(&source, &target, &inner, pages)?;
+            fs::set_permissions(&target, fs::metadata(&source)?.permissions())?;
+        } else if kind.is_file() && pages.contains(&&*inner) {
+            created(&target)?.set_permissions(fs::metadata(&source)?.permissions())?;
+        } else if kind.is_file() {
+            copied(&source, &target)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// A new file, for nobody else.
+fn created(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// A new file with another's content, and then with its mode.
+fn copied(from: &Path, to: &Path) -> io::Result<File> {
+    let (mut source, mut target) = (File::open(from)?, created(to)?);
+    io::copy(&mut source, &mut target)?;
+    target.set_permissions(source.metadata()?.permissions())?;
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_outvoted_is_refused_and_who_is_alone_is_not() {
+        let fresh = || Standing::new(Ok(()));
+        let mut standings: Standings =
+            [(0, 1), (1, 1), (2, 1), (3, 2)].map(|pair| (pair, fresh())).into();
+        let said = |digest: &str| Ok((digest.to_owned(), None));
+        settle(&mut standings, 1, vec![(0, said("a")), (1, said("b")), (2, said("a"))], 10);
+        settle(&mut standings, 2, vec![(3, said("c"))], 10);
+        assert!(standings[&(0, 1)].outcome.is_ok() && standings[&(3, 2)].outcome.is_ok());
+        let refused = standings[&(1, 1)].outcome.as_ref().unwrap_err();
+        assert_eq!(refused.state, State::Refused);
+        assert!(refused.why.contains("2 libraries agree"), "{}", refused.why);
+        assert_eq!((standings[&(2, 1)].pages, standings[&(2, 1)].agreeing), (10, 2));
+    }
+
+    fn mode(path: &Path) -> u32 {
+        path.symlink_metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    fn store(directory: &Path) -> Store {
+        let path = directory.join("image");
+        fs::write(&path, vec![7; 3 * 4096 + 5]).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        Store::open(&path, Some(4096)).unwrap()
+    }
+
+    #[test]
+    fn a_copy_is_nobody_elses_until_it_is_whole_and_has_its_name_only_then() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, to) = (store(directory.path()), directory.path().join("copy"));
+        let mut copy = Copy::begin(&store, &to).unwrap();
+        assert_eq!((mode(&copy.place), to.exists()), (0o600, false));
+        for page in store.all() {
+            copy.put(&store, page, &[7; 4096]).unwrap();
+        }
+        assert_eq!((mode(&copy.place), to.exists()), (0o600, false));
+        copy.finish(&store).unwrap();
+        assert_eq!((mode(&to), fs::read(&to).unwrap()), (0o640, vec![7; 3 * 4096 + 5]));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_part_of_a_copy_is_removed_and_what_a_killed_run_left_is_in_nobodys_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, to) = (store(directory.path()), directory.path().join("copy"));
+        std::mem::forget(Copy::begin(&store, &to).unwrap());
+        drop(Copy::begin(&store, &to).unwrap());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        // A link that leads nowhere would have been followed.
+        std::os::unix::fs::symlink(directory.path().join("victim"), &to).unwrap();
+        let why = Copy::begin(&store, &to).map(drop).unwrap_err();
+        assert!(why.contains("exists already"), "{why}");
+        assert!(!directory.path().join("victim").exists());
+    }
+
+    #[test]
+    fn a_directory_is_closed_before_anything_is_in_it_and_files_have_their_modes() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        fs::create_dir_all(from.join("base")).unwrap();
+        for (name, bits) in [("base/1", 0o600), ("base/2", 0o644), ("version", 0o640)] {
+            fs::write(from.join(name), name).unwrap();
+            fs::set_permissions(from.join(name), fs::Permissions::from_mode(bits)).unwrap();
+        }
+        fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).unwrap();
+        super::directory(&from, &to, "", &["base/1"]).unwrap();
+        assert_eq!(mode(&to), 0o700, "until the copy is whole");
+        for (name, bits, text) in
+            [("base/1", 0o600, ""), ("base/2", 0o644, "base/2"), ("version", 0o640, "version")]
+        {
+            let path = to.join(name);
+            assert_eq!((mode(&path), &*fs::read_to_string(path).unwrap()), (bits, text), "{name}");
+        }
+    }
+}

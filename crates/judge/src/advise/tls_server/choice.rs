@@ -1,0 +1,674 @@
+//! From a question and documents to the answer: what each setting costs, and the rules that reject, each with
+//! its source.
+
+use crate::advise::tls_server::settings::Candidate;
+use crate::advise::tls_server::{
+    Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Question, Rejected,
+    settings,
+};
+use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
+use record::State;
+use record::tls::{Case, Document, Exchange, Handshake, RecordsDocument, Suite, Version};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the clients.
+pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, SpecError> {
+    let judged = judge(question, evidence)?;
+    let changes = changes(question, evidence, judged.best())?;
+    let named: BTreeSet<&str> = judged.rejected.iter().map(|r| r.rule.as_str()).collect();
+    let rules = RULES.iter().filter(|rule| named.contains(rule.id)).copied().collect();
+    let document = evidence.handshakes;
+    let missing = missing(&judged);
+    Ok(Advice {
+        format_version: FORMAT_VERSION.to_owned(),
+        kind: "tls-advice".to_owned(),
+        question: question.clone(),
+        basis: Basis {
+            cpu: document.host.cpu.name.clone(),
+            started: document.started.clone(),
+            priced_by: evidence.in_words(question),
+        },
+        choice: judged.best().map(|best| choice(best, question, evidence, &judged)),
+        missing,
+        fitting: fitting(&judged),
+        rejected: judged.rejected,
+        changes,
+        rules,
+    })
+}
+
+/// The rule that rejects what has no price.
+pub(crate) const NOT_MEASURED: &str = "not-measured";
+
+/// The settings without a price that would be chosen if it were low enough: those whose profile is no wider than the chosen
+/// one's.
+fn missing(judged: &Judged) -> Vec<Candidate> {
+    let widest = judged.best().map_or(usize::MAX, |best| best.candidate.width());
+    let unpriced = judged.rejected.iter().filter(|r| r.rule == NOT_MEASURED);
+    let all = unpriced.map(|r| &r.candidate).filter(|c| c.width() <= widest);
+    all.cloned().collect()
+}
+
+/// The handshakes that have to be measured to answer.
+///
+/// # Errors
+/// What is wrong with the clients.
+pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
+    let mut cases = BTreeSet::new();
+    // With ML-KEM and, for stacks that have none, without; and by either rule of picking a group.
+    let stacks = ["openssl@3.0", "openssl@3.5"];
+    let all = stacks.iter().flat_map(|stack| Candidate::all(stack, question));
+    for candidate in all {
+        for lacking in [&[][..], &[Exchange::X25519Mlkem768]] {
+            for outcome in candidate.outcomes(question, lacking)? {
+                if let Agreement::Agreed { case, .. } = outcome.agreement {
+                    // The suite makes little difference to a handshake.
+                    let case = Case { suite: record::tls::Suite::Aes128Gcm, ..case };
+                    cases.insert(case);
+                    if question.resumed_share > 0.0 {
+                        cases.insert(resumption(case));
+                    }
+                }
+            }
+        }
+    }
+    Ok(cases.into_iter().filter(Case::exists).collect())
+}
+
+/// The resumption of a full handshake, of TLS 1.2 by a ticket.
+fn resumption(full: Case) -> Case {
+    crate::load::resumed(full, record::tls::Kind::ResumedTicket)
+}
+
+/// One that serves all clients.
+struct Served {
+    candidate: Candidate,
+    cost: Cost,
+    clients: Vec<ClientCost>,
+    remarks: Vec<String>,
+}
+
+/// Everything, judged.
+struct Judged {
+    /// By the narrowest profile that serves all, the cheapest first.
+    served: Vec<Served>,
+    rejected: Vec<Rejected>,
+}
+
+impl Judged {
+    fn best(&self) -> Option<&Served> {
+        self.served.first()
+    }
+}
+
+fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecError> {
+    let (mut served, mut rejected) = (Vec::new(), Vec::new());
+    for stack in evidence.stacks() {
+        let lacking = evidence.lacking(stack);
+        for candidate in Candidate::all(stack, question) {
+            match serve(&candidate, question, evidence, &lacking) {
+                Ok(one) => served.push(one),
+                Err(Refusal::Rule(rule, detail)) => {
+                    rejected.push(Rejected { candidate, rule: rule.to_owned(), detail });
+                }
+                Err(Refusal::Wrong(why)) => return Err(why),
+            }
+        }
+    }
+    let narrowest = served.iter().map(|s: &Served| s.candidate.width()).min();
+    let is_wider = |s: &Served| narrowest.is_some_and(|n| s.candidate.width() > n);
+    let (wider, mut kept): (Vec<_>, Vec<_>) = served.into_iter().partition(is_wider);
+    kept.sort_by(|a, b| a.cost.us.total_cmp(&b.cost.us));
+    rejected.extend(wider.into_iter().map(|one| Rejected {
+        detail:
+            kept.first().map_or(String::new(), |k| format!("{} is enough", k.candidate.profile)),
+        rule: "wider-than-needed".to_owned(),
+        candidate: one.candidate,
+    }));
+    Ok(Judged { served: kept, rejected })
+}
+
+/// Why a candidate is out.
+enum Refusal {
+    /// A rule's name, and of whom it speaks.
+    Rule(&'static str, String),
+    /// Nothing can be said of it.
+    Wrong(SpecError),
+}
+
+impl From<SpecError> for Refusal {
+    fn from(error: SpecError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+fn serve(
+    candidate: &Candidate,
+    question: &Question,
+    evidence: &Evidence<'_>,
+    lacking: &[Exchange],
+) -> Result<Served, Refusal> {
+    let (mut cost, mut clients) = (Cost::NOTHING, Vec::new());
+    let mut remarks = BTreeSet::new();
+    let outcomes = candidate.outcomes(question, lacking)?;
+    let agreed = outcomes.iter().map(agreed).collect::<Result<Vec<Case>, Refusal>>()?;
+    for (outcome, case) in outcomes.iter().zip(agreed) {
+        let refused = |rule, what: &str| Refusal::Rule(rule, format!("{}{what}", outcome.class));
+        let no_price = |no| match no {
+            NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
+            NoPrice::NotMeasured(what) => refused(NOT_MEASURED, &format!(": {what}")),
+        };
+        let price =
+            |case: &Case| evidence.handshake(&candidate.stack, question, case).map_err(no_price);
+        let full = price(&case)?;
+        let resumes = outcome.resumed_share > 0.0;
+        let again = resumes.then(|| price(&resumption(case))).transpose()?;
+        let share = outcome.share;
+        let sent = evidence.records(&candidate.stack, question, &case).map_err(no_price)?;
+        cost = cost
+            .plus(full.cost, share * (1.0 - outcome.resumed_share))
+            .plus(again.as_ref().map_or(Cost::NOTHING, |a| a.cost), share * outcome.resumed_share)
+            .plus(sent, share);
+        remarks.extend(full.remark);
+        clients.push(ClientCost {
+            class: outcome.class.clone(),
+            share,
+            negotiated: case.to_string(),
+            full: full.cost,
+            resumed: again.map(|a| a.cost),
+        });
+    }
+    match evidence.by_formula(candidate, question) {
+        Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why))) => {
+            return Err(Refusal::Rule(NOT_MEASURED, why));
+        }
+        Some(Ok(by_formula)) => cost = by_formula,
+        None => {}
+    }
+    let remarks = remarks.into_iter().collect();
+    Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
+}
+
+/// What a class of clients negotiates, if that may be.
+fn agreed(outcome: &ClientOutcome) -> Result<Case, Refusal> {
+    let refused = |rule, what: &str| Err(Refusal::Rule(rule, format!("{}{what}", outcome.class)));
+    match &outcome.agreement {
+        Agreement::Agreed { case, .. } if case.exchange == Exchange::Rsa => {
+            refused("no-forward-secrecy", " negotiates RSA key exchange")
+        }
+        Agreement::Agreed { case, .. } => Ok(*case),
+        Agreement::Refused { reason } => refused("client-refused", &format!(": {reason}")),
+        Agreement::Unpriced { what } => refused("not-modelled", &format!(" negotiates {what}")),
+    }
+}
+
+fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &Judged) -> Choice {
+    let set = settings::directives(&best.candidate, question, evidence);
+    let mut remarks: Vec<String> = best.remarks.iter().cloned().chain(set.left_out).collect();
+    if set.directives.is_empty() {
+        let usable = judged.served.iter().find(|s| settings::can_use(&s.candidate.stack));
+        remarks.extend(usable.map(|s| {
+            format!(
+                "of what nginx can use, this costs least: {} ({:.2} times)",
+                s.candidate,
+                s.cost.us / best.cost.us
+            )
+        }));
+    }
+    let others = || judged.served.iter().skip(1);
+    let same = others().filter(|other| other.cost.is_same(&best.cost));
+    let undecided = others().filter(|other| other.cost.may_be_lower(&best.cost));
+    Choice {
+        candidate: best.candidate.clone(),
+        cost: best.cost,
+        connections_per_core_second: 1e6 / best.cost.us,
+        clients: best.clients.clone(),
+        nginx: set.directives,
+        ties_with: same.map(|other| other.candidate.to_string()).collect(),
+        undecided: undecided.map(|other| other.candidate.to_string()).collect(),
+        remarks,
+    }
+}
+
+fn fitting(judged: &Judged) -> Vec<Fitting> {
+    let Some(best) = judged.best() else { return Vec::new() };
+    let of = |one: &Served| Fitting {
+        candidate: one.candidate.clone(),
+        cost: one.cost,
+        times: one.cost.us / best.cost.us,
+    };
+    judged.served.iter().skip(1).map(of).collect()
+}
+
+/// One wish less, and what would be chosen then.
+fn changes(
+    question: &Question,
+    evidence: &Evidence<'_>,
+    best: Option<&Served>,
+) -> Result<Vec<Change>, SpecError> {
+    let mut wishes: Vec<(String, Question)> = Vec::new();
+    if question.clients.len() > 1 {
+        for dropped in &question.clients {
+            let mut other = question.clone();
+            other.clients.retain(|c| c.class != dropped.class);
+            let left: f64 = other.clients.iter().map(|c| c.share).sum();
+            if left > 0.0 {
+                other.clients.iter_mut().for_each(|c| c.share /= left);
+                wishes.push((format!("without the clients {}", dropped.class), other));
+            }
+        }
+    }
+    for certificate in record::tls::Certificate::ALL {
+        if !question.certificates.contains(certificate) {
+            let mut other = question.clone();
+            other.certificates.push(*certificate);
+            wishes.push((format!("with a certificate {certificate}"), other));
+        }
+    }
+    if question.post_quantum {
+        let other = Question { post_quantum: false, ..question.clone() };
+        wishes.push(("--post-quantum no".to_owned(), other));
+    }
+    let mut changes = Vec::new();
+    for (wish, other) in wishes {
+        let judged = judge(&other, evidence)?;
+        let Some(then) = judged.best() else { continue };
+        let differs =
+            best.is_none_or(|b| b.candidate != then.candidate || !b.cost.is_same(&then.cost));
+        if differs {
+            changes.push(Change {
+                wish,
+                candidate: then.candidate.clone(),
+                cost: then.cost,
+                times: best.map(|b| then.cost.us / b.cost.us),
+            });
+        }
+    }
+    Ok(changes)
+}
+// What connections cost, from documents.
+
+/// What answers rest on.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// A run of `tls handshake`.
+    pub handshakes: &'a Document,
+    /// A run of `tls records` of the same stacks.
+    pub records: Option<&'a RecordsDocument>,
+    /// A calibration of `tls load`: connections are then priced by its formula, in the stack that it is of.
+    pub calibration: Option<&'a Calibration>,
+}
+
+/// Why there is no price.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoPrice {
+    /// The stack's own words.
+    NotOffered(String),
+    NotMeasured(String),
+}
+
+/// A price, and what to know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Priced {
+    pub(crate) cost: Cost,
+    pub(crate) remark: Option<String>,
+}
+
+impl Evidence<'_> {
+    /// In words, what prices rest on.
+    pub(crate) fn in_words(&self, question: &Question) -> String {
+        let temperature = question.temperature;
+        match self.calibration {
+            Some(calibration) => format!(
+                "the formula of tls load with the calibration of {} in {}",
+                calibration.started, calibration.stack.label
+            ),
+            None if self.records.is_some() && question.bytes_per_connection > 0 => {
+                format!("{temperature} handshakes and records in memory: no sockets, no web server")
+            }
+            None => format!("{temperature} handshakes in memory: no sockets, no web server"),
+        }
+    }
+
+    /// Labels of the stacks that can be priced.
+    pub(crate) fn stacks(&self) -> Vec<&str> {
+        let all = self.handshakes.stacks.iter().map(|stack| stack.label.as_str());
+        let of_calibration =
+            |label: &&str| self.calibration.is_none_or(|c| c.stack.label == **label);
+        all.filter(of_calibration).collect()
+    }
+
+    /// Key exchanges that a stack was asked for and has not.
+    pub(crate) fn lacking(&self, stack: &str) -> Vec<Exchange> {
+        let rows = || self.handshakes.rows.iter().filter(|row| row.stack == stack);
+        let lacks = |exchange: &Exchange| {
+            let mut of_it = rows().filter(|row| row.case.exchange == *exchange).peekable();
+            of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
+        };
+        Exchange::ALL.iter().copied().filter(lacks).collect()
+    }
+
+    /// Suites of TLS 1.2 that a stack was asked for records of and has not.
+    pub(crate) fn lacking_suites(&self, stack: &str) -> Vec<Suite> {
+        let rows = || self.records.into_iter().flat_map(|records| &records.rows);
+        let lacks = |suite: &Suite| {
+            let is_it = |row: &&record::tls::RecordRow| {
+                let of = row.protection;
+                row.stack == stack && of.suite == *suite && of.version == Version::Tls12
+            };
+            let mut of_it = rows().filter(is_it).peekable();
+            of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
+        };
+        Suite::ALL.iter().copied().filter(lacks).collect()
+    }
+
+    /// Whether a handshake with it was measured in the stack.
+    pub(crate) fn has(&self, stack: &str, exchange: Exchange) -> bool {
+        let of_it = |row: &&Handshake| row.stack == stack && row.case.exchange == exchange;
+        self.handshakes.rows.iter().filter(of_it).any(|row| row.state == State::Measured)
+    }
+
+    fn row(
+        &self,
+        stack: &str,
+        question: &Question,
+        is_it: impl Fn(&Case) -> bool,
+    ) -> Option<&Handshake> {
+        let mut rows = self.handshakes.rows.iter();
+        rows.find(|row| {
+            row.stack == stack && row.temperature == question.temperature && is_it(&row.case)
+        })
+    }
+
+    /// A handshake's price. The suite makes little difference to it, so that another one's stands in.
+    pub(crate) fn handshake(
+        &self,
+        stack: &str,
+        question: &Question,
+        case: &Case,
+    ) -> Result<Priced, NoPrice> {
+        let exact = self.row(stack, question, |c| c == case);
+        let like = |c: &Case| Case { suite: case.suite, ..*c } == *case;
+        let found = exact.or_else(|| self.row(stack, question, like));
+        let found = found.or_else(|| {
+            // A resumption has no certificate.
+            let resumed = |c: &Case| {
+                let same = c.kind == case.kind && c.version == case.version;
+                case.kind.is_resumed() && same && !c.client_auth
+            };
+            let same_exchange = |c: &Case| resumed(c) && c.exchange == case.exchange;
+            let row = self.row(stack, question, same_exchange);
+            row.or_else(|| {
+                self.row(stack, question, |c| resumed(c) && case.version == Version::Tls12)
+            })
+        });
+        let row = found.ok_or_else(|| NoPrice::NotMeasured(case.to_string()))?;
+        match (row.state, row.server) {
+            (State::Measured, Some(cost)) => {
+                let us = |ns: f64| ns / 1000.0;
+                let part = |end: f64| us(cost.mean_ns) * end / cost.median_ns;
+                Ok(Priced {
+                    cost: Cost {
+                        us: us(cost.mean_ns),
+                        low_us: part(cost.low_ns),
+                        high_us: part(cost.high_ns),
+                    },
+                    remark: (row.case.suite != case.suite).then(|| {
+                        format!(
+                            "handshakes with {} are priced as with {}",
+                            case.suite, row.case.suite
+                        )
+                    }),
+                })
+            }
+            (State::Unsupported, _) => {
+                Err(NoPrice::NotOffered(row.reason.clone().unwrap_or_else(|| case.to_string())))
+            }
+            (state, _) => Err(NoPrice::NotMeasured(format!("{case} was {}", state.name()))),
+        }
+    }
+
+    /// What sending a connection's bytes costs: nothing where there are none.
+    pub(crate) fn records(
+        &self,
+        stack: &str,
+        question: &Question,
+        case: &Case,
+    ) -> Result<Cost, NoPrice> {
+        let bytes = question.bytes_per_connection as f64;
+        // A formula has the price of bytes in it.
+        if bytes <= 0.0 || self.calibration.is_some() {
+            return Ok(Cost::NOTHING);
+        }
+        let missing = || NoPrice::NotMeasured(format!("records of {} in {stack}", case.suite));
+        let Some(records) = self.records else { return Err(missing()) };
+        let lines = records.lines();
+        let is_it = |suite: Suite| {
+            lines.iter().find(|line| {
+                line.stack == stack
+                    && line.protection.version == case.version
+                    && line.protection.suite == suite
+            })
+        };
+        let line = is_it(case.suite).or_else(|| is_it(Suite::Aes128Gcm)).and_then(|line| line.send);
+        let Some(line) = line else { return Err(missing()) };
+        let count = (bytes / record::tls::LARGEST_RECORD as f64).ceil();
+        let us = (count * line.fixed_ns + bytes * line.ns_per_byte) / 1000.0;
+        let width = us * line.residual;
+        Ok(Cost { us, low_us: us - width, high_us: us + width })
+    }
+
+    /// A connection's price by the formula of a load; none without a calibration.
+    pub(crate) fn by_formula(
+        &self,
+        candidate: &Candidate,
+        question: &Question,
+    ) -> Option<Result<Cost, NoPrice>> {
+        let calibration = self.calibration?;
+        let mut spec = candidate.spec(question);
+        if question.bytes_per_connection > 0 {
+            spec.traffic.responses[0].bytes = question.bytes_per_connection;
+        }
+        let inputs = Inputs { calibration, records: self.records, parts: None };
+        let found = load(&spec, &inputs, false);
+        let found = found.map_err(|e| NoPrice::NotMeasured(e.to_string()));
+        Some(found.map(|load| {
+            // One connection a second was asked for.
+            let cpu = load.cpu_us_per_s;
+            Cost { us: cpu.value, low_us: cpu.low, high_us: cpu.high }
+        }))
+    }
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Rule {
+    /// Name.
+    pub id: &'static str,
+    /// What it says.
+    pub says: &'static str,
+    /// Standard and section, or who else.
+    pub source: &'static str,
+    /// Its address.
+    pub url: &'static str,
+}
+
+/// All of them.
+pub const RULES: &[Rule] = &[
+    Rule {
+        id: "client-refused",
+        says: "a client that must be served has no version, suite, group or certificate in common with the server",
+        source: "RFC 8446 4.1.1; RFC 5246 7.4.1.3",
+        url: "https://www.rfc-editor.org/rfc/rfc8446#section-4.1.1",
+    },
+    Rule {
+        id: "no-forward-secrecy",
+        says: "a client would encrypt its secret with the server's RSA key: who gets the key later reads everything",
+        source: "RFC 9325 4.1",
+        url: "https://www.rfc-editor.org/rfc/rfc9325#section-4.1",
+    },
+    Rule {
+        id: "wider-than-needed",
+        says: "a narrower profile serves all of these clients: what nobody needs is attacked only",
+        source: "Mozilla, Server Side TLS",
+        url: "https://wiki.mozilla.org/Security/Server_Side_TLS",
+    },
+    Rule {
+        id: "not-offered",
+        says: "the stack does not do what a client would negotiate",
+        source: "measured here",
+        url: "",
+    },
+    Rule {
+        id: "not-measured",
+        says: "there is no price for what a client would negotiate",
+        source: "the run that is asked",
+        url: "",
+    },
+    Rule {
+        id: "not-modelled",
+        says: "what a client would negotiate is none of the handshakes that can be measured",
+        source: "measured here",
+        url: "",
+    },
+    Rule {
+        id: "dearer",
+        says: "it costs the server more CPU for each connection",
+        source: "measured here",
+        url: "",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::sample::{document, lacking, question};
+    use crate::load::Profile;
+    use record::tls::Certificate;
+
+    fn advice(question: &Question) -> Advice {
+        let handshakes = document();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        advise(question, &evidence).unwrap()
+    }
+
+    #[test]
+    fn browsers_get_the_narrowest_profile_and_the_cheapest_certificate() {
+        let advice = advice(&question(&["browser"]));
+        let choice = advice.choice.unwrap();
+        assert_eq!(choice.candidate.profile, Profile::Modern);
+        assert_eq!(choice.candidate.certificates, [Certificate::P256]);
+        assert_eq!(choice.candidate.stack, "fast@1.0");
+        assert_eq!(choice.clients[0].negotiated, "1.3 x25519mlkem768 p256 full");
+        assert!((choice.cost.us - 80.0).abs() < 1e-9, "{:?}", choice.cost);
+        assert!(choice.nginx.contains(&"ssl_protocols TLSv1.3;".to_owned()), "{:?}", choice.nginx);
+        let wider = advice.rejected.iter().filter(|r| r.rule == "wider-than-needed");
+        assert!(wider.count() > 0);
+        assert!(advice.rules.iter().any(|r| r.id == "wider-than-needed"));
+        assert!(advice.fitting.iter().all(|f| f.times >= 1.0));
+    }
+
+    #[test]
+    fn clients_of_tls_12_need_more_than_modern_and_it_is_said_what_they_cost() {
+        let advice = advice(&question(&["browser=90%", "firefox-45=10%"]));
+        let choice = advice.choice.unwrap();
+        assert_eq!(choice.candidate.profile, Profile::Intermediate);
+        let refused = advice.rejected.iter().find(|r| r.candidate.profile == Profile::Modern);
+        let refused = refused.unwrap();
+        assert_eq!(refused.rule, "client-refused");
+        assert_eq!(refused.detail, "firefox-45: no version in common");
+        let without = advice.changes.iter().find(|c| c.wish == "without the clients firefox-45");
+        assert_eq!(without.unwrap().candidate.profile, Profile::Modern);
+        assert!((choice.cost.us - (0.9 * 80.0 + 0.1 * 90.0)).abs() < 1e-9, "{:?}", choice.cost);
+    }
+
+    #[test]
+    fn a_stack_without_ml_kem_is_priced_without_and_may_be_dearer() {
+        let advice = advice(&question(&["browser"]));
+        let slow = advice.fitting.iter().find(|f| f.candidate.stack == "slow@1.0").unwrap();
+        assert!(slow.times > 1.0, "{slow:?}");
+    }
+
+    #[test]
+    fn what_no_certificate_serves_has_no_choice_and_says_what_would_help() {
+        let mut asked = question(&["browser"]);
+        asked.certificates = vec![Certificate::Ed25519];
+        let advice = advice(&asked);
+        assert_eq!(advice.choice, None);
+        assert!(
+            advice.rejected.iter().all(|r| r.rule == "client-refused"),
+            "{:?}",
+            advice.rejected
+        );
+        let with = advice.changes.iter().find(|c| c.wish == "with a certificate p256").unwrap();
+        assert_eq!(
+            (with.candidate.certificates.clone(), with.times),
+            (vec![Certificate::P256], None)
+        );
+    }
+
+    #[test]
+    fn a_stack_whose_bytes_have_no_price_is_missing_and_wins_nothing() {
+        let (handshakes, records) =
+            (document(), lacking("slow@1.0", record::tls::Suite::Aes128Gcm));
+        let evidence =
+            Evidence { handshakes: &handshakes, records: Some(&records), calibration: None };
+        let asked = Question { bytes_per_connection: 10 << 20, ..question(&["browser"]) };
+        let advice = advise(&asked, &evidence).unwrap();
+        assert_eq!(advice.choice, None);
+        assert!(advice.missing.iter().any(|c| c.stack == "fast@1.0"), "{:?}", advice.missing);
+        let text = crate::advise::tls_server::render(
+            &advice,
+            crate::advise::tls_server::Format::Text,
+            base::text::Options { width: 100, color: false },
+        );
+        assert!(text.starts_with("Not enough measured"), "{text}");
+        assert!(text.contains("OPEN: "), "{text}");
+    }
+
+    #[test]
+    fn a_stack_that_nginx_cannot_use_gets_no_settings_of_nginx() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "fast@1.0") {
+            row.stack = "rustls-graviola@0.4".to_owned();
+        }
+        handshakes.stacks[0].label = "rustls-graviola@0.4".to_owned();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        assert_eq!(choice.candidate.stack, "rustls-graviola@0.4");
+        assert_eq!(choice.nginx, Vec::<String>::new());
+        let said = |words: &str| choice.remarks.iter().any(|r| r.starts_with(words));
+        assert!(said("nginx cannot use rustls-graviola@0.4"), "{:?}", choice.remarks);
+        assert!(said("of what nginx can use, this costs least: modern, p256, slow@1.0"));
+    }
+
+    #[test]
+    fn costs_that_may_differ_by_more_than_a_twentieth_are_undecided_and_no_tie() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "slow@1.0") {
+            if let Some(server) = &mut row.server {
+                server.low_ns = server.median_ns * 0.1;
+                server.high_ns = server.median_ns * 1.9;
+            }
+        }
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        assert_eq!(choice.candidate.stack, "fast@1.0");
+        assert!(choice.undecided.iter().any(|c| c.contains("slow@1.0")), "{:?}", choice.undecided);
+        assert!(choice.ties_with.iter().all(|c| !c.contains("slow@1.0")));
+    }
+
+    #[test]
+    fn resumption_is_counted_by_its_share() {
+        let asked = Question { resumed_share: 0.5, ..question(&["browser"]) };
+        let choice = advice(&asked).choice.unwrap();
+        assert!((choice.cost.us - (0.5 * 80.0 + 0.5 * 50.0)).abs() < 1e-9, "{:?}", choice.cost);
+        assert!(cases(&asked).unwrap().iter().any(|c| c.kind.is_resumed()));
+        assert!(cases(&question(&["browser"])).unwrap().iter().all(|c| !c.kind.is_resumed()));
+    }
+}

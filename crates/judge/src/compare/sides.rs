@@ -1,0 +1,506 @@
+//! How two sides belong together: which library to which, in what they differ beside their records, what only
+//! one of them measured, and what a reader must keep in mind.
+//!
+//! Which library of one side belongs to which of the other.
+
+use crate::compare::comparison::{Compared, Side};
+use crate::compare::{Case, Unit};
+use base::model::{Direction, Tier};
+use record::{
+    Cpu, Library, LibraryId, LoadedFile, Measurement, Record, State, differing_circumstances,
+};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// How libraries find each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matching {
+    /// The same build; else the same name and version; else the same name, where one build of that
+    /// name is left on either side.
+    ByName,
+    /// Every library of the base with every one of the new side.
+    Every,
+}
+
+/// Pairs of libraries, base first.
+pub(crate) fn pairs(
+    base: &Side<'_>,
+    new: &Side<'_>,
+    matching: Matching,
+) -> Vec<(LibraryId, LibraryId)> {
+    let (mut base, mut new) = (libraries(base), libraries(new));
+    if matching == Matching::Every {
+        let with_all =
+            |b: &LibraryId| new.iter().map(|n| (b.clone(), n.clone())).collect::<Vec<_>>();
+        return base.iter().flat_map(with_all).filter(|(b, n)| b != n).collect();
+    }
+    let mut pairs = Vec::new();
+    let ways: [fn(&LibraryId, &LibraryId) -> bool; 4] = [
+        |a, b| a == b,
+        |a, b| (&a.name, &a.version, &a.id) == (&b.name, &b.version, &b.id),
+        |a, b| (&a.name, &a.version) == (&b.name, &b.version),
+        |a, b| a.name == b.name,
+    ];
+    for same in ways {
+        take(&mut base, &mut new, same, &mut pairs);
+    }
+    pairs.sort();
+    pairs
+}
+
+/// Those of the rows; where nothing was measured, those that were judged.
+fn libraries(side: &Side<'_>) -> BTreeSet<LibraryId> {
+    let judged = side.record.leaks.iter().filter(|_| side.record.measurements.is_empty());
+    let rows = side.rows.iter().map(|m| &m.library);
+    let all: BTreeSet<&LibraryId> = rows.chain(judged.map(|l| &l.library)).collect();
+    all.into_iter().cloned().collect()
+}
+
+/// Takes out those that have exactly one partner.
+fn take(
+    base: &mut BTreeSet<LibraryId>,
+    new: &mut BTreeSet<LibraryId>,
+    same: fn(&LibraryId, &LibraryId) -> bool,
+    pairs: &mut Vec<(LibraryId, LibraryId)>,
+) {
+    let only = |of: &LibraryId, others: &BTreeSet<LibraryId>| {
+        let mut partners = others.iter().filter(|other| same(of, other));
+        partners.next().filter(|_| partners.next().is_none()).cloned()
+    };
+    let found: Vec<(LibraryId, LibraryId)> = base
+        .iter()
+        .filter_map(|b| Some((b.clone(), only(b, new)?)))
+        .filter(|(b, n)| only(n, base).as_ref() == Some(b))
+        .collect();
+    for (b, n) in found {
+        base.remove(&b);
+        new.remove(&n);
+        pairs.push((b, n));
+    }
+}
+
+/// In what two sides differ, so that it is no part of a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Apart {
+    /// Records or libraries only.
+    #[default]
+    Nothing,
+    /// Algorithms: those whose names have the same part belong together.
+    Algorithm {
+        /// Where the part is in the base's names.
+        base: Part,
+        /// Where it is in the new side's.
+        new: Part,
+    },
+    /// Directions.
+    Direction,
+    /// Sizes, compared by what a byte costs.
+    Size,
+    /// Tiers.
+    Tier,
+}
+
+/// Which part of an algorithm's name a star stands for: what is between so many bytes at the beginning and at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    before: usize,
+    after: usize,
+}
+
+impl Part {
+    /// The star of a glob that has one and nothing else that is special, or the empty end of a name.
+    #[must_use]
+    pub fn of(glob: &str) -> Option<Self> {
+        let (before, after) = glob.split_once('*').unwrap_or((glob, ""));
+        let plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}']);
+        (plain(before) && plain(after)).then_some(Self { before: before.len(), after: after.len() })
+    }
+
+    fn within(self, name: &str) -> &str {
+        name.get(self.before..name.len().saturating_sub(self.after)).unwrap_or(name)
+    }
+}
+
+/// A side's place in [`Apart::Algorithm`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    Base,
+    New,
+}
+
+impl Apart {
+    /// What of an algorithm's name is part of a case.
+    pub(crate) fn name(self, name: &str, which: Which) -> &str {
+        match (self, which) {
+            (Self::Algorithm { base, .. }, Which::Base) => base.within(name),
+            (Self::Algorithm { new, .. }, Which::New) => new.within(name),
+            _ => name,
+        }
+    }
+
+    /// What of the base's case is another.
+    pub(crate) fn of_base(self, m: &Measurement) -> Other {
+        let mut other = Other::default();
+        match self {
+            Self::Nothing => {}
+            Self::Algorithm { .. } => other.algorithm = Some(m.algorithm.clone()),
+            Self::Direction => other.direction = Some(m.direction),
+            Self::Size => other.size = Some(m.size),
+            Self::Tier => other.tier = Some(m.tier),
+        }
+        other
+    }
+
+    /// What the cost of an operation is divided by before it is compared.
+    pub(crate) fn per(self, m: &Measurement) -> f64 {
+        if self == Self::Size { m.size.max(1) as f64 } else { 1.0 }
+    }
+}
+
+/// What of the base's case is not as in the new side's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Other {
+    /// The base's algorithm, where the two sides are two algorithms.
+    #[serde(rename = "base_algorithm", skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// The base's direction.
+    #[serde(rename = "base_direction", skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// The base's size: the ratio is that of a byte.
+    #[serde(rename = "base_size", skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// The base's tier.
+    #[serde(rename = "base_tier", skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+}
+
+/// The two things that were asked to be compared, by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Between {
+    /// `algorithm`, `direction`, `library`, `size`, `tier`.
+    pub what: &'static str,
+    /// The base.
+    pub base: String,
+    /// What is held against it.
+    pub new: String,
+}
+// Cases that are not measured on both sides.
+
+/// What became of a case that was refused or failed on one side at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Measured in the base, refused or failed now.
+    Broken,
+    /// Not offered in the base, refused or failed now.
+    NewlyRefused,
+    /// Refused or failed on both sides.
+    StillRefused,
+    /// Refused or failed in the base, measured now.
+    Mended,
+    /// Refused or failed in the base, not offered now.
+    Withdrawn,
+}
+
+impl Change {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Broken => "measured in the base, refused or failed now",
+            Self::NewlyRefused => "not offered in the base, refused or failed now",
+            Self::StillRefused => "refused or failed on both sides",
+            Self::Mended => "refused or failed in the base, measured now",
+            Self::Withdrawn => "refused or failed in the base, not offered now",
+        }
+    }
+}
+
+/// A case that was refused or failed on one side at least.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StateRow {
+    /// The base's library.
+    pub base_library: LibraryId,
+    /// The new side's library.
+    pub new_library: LibraryId,
+    /// Which case.
+    #[serde(flatten)]
+    pub case: Case,
+    /// What became of it.
+    pub change: Change,
+    /// The base's state.
+    pub base_state: State,
+    /// The new side's state.
+    pub new_state: State,
+    /// Why it was refused or failed: the new side's reason where it was, else the base's.
+    pub reason: Option<String>,
+}
+
+/// On which side a case is alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnlyIn {
+    /// The base.
+    Base,
+    /// The new side.
+    New,
+}
+
+/// A measured case without a counterpart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Only {
+    /// On which side it is.
+    pub only_in: OnlyIn,
+    /// Its library.
+    pub library: LibraryId,
+    /// Which case.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Why the other side has none.
+    pub reason: &'static str,
+}
+
+/// What the states of both sides make of a case.
+pub(crate) enum Met {
+    Compared,
+    Changed(Change),
+    Only(OnlyIn),
+    /// Offered on neither side.
+    Nothing,
+}
+
+pub(crate) fn meet(base: &Measurement, new: &Measurement) -> Met {
+    use State::{Failed, Imported, Measured, Refused, Unsupported};
+    let state = |m: &Measurement| match m.state {
+        // A figure from elsewhere is one; that it cannot be judged is said of the case.
+        Imported => Measured,
+        // What there was no time for says nothing of the library.
+        Failed if m.is_left_out() => Unsupported,
+        state => state,
+    };
+    match (state(base), state(new)) {
+        (Measured, Measured) => Met::Compared,
+        (Measured, Refused | Failed) => Met::Changed(Change::Broken),
+        (Unsupported, Refused | Failed) => Met::Changed(Change::NewlyRefused),
+        (Refused | Failed, Refused | Failed) => Met::Changed(Change::StillRefused),
+        (Refused | Failed, Measured) => Met::Changed(Change::Mended),
+        (Refused | Failed, Unsupported) => Met::Changed(Change::Withdrawn),
+        (Measured, Unsupported) => Met::Only(OnlyIn::Base),
+        (Unsupported, Measured) => Met::Only(OnlyIn::New),
+        (Unsupported, Unsupported) => Met::Nothing,
+        (Imported, _) | (_, Imported) => unreachable!("taken for measured above"),
+    }
+}
+
+pub(crate) fn state_row(
+    change: Change,
+    case: Case,
+    base: &Measurement,
+    new: &Measurement,
+) -> StateRow {
+    let refused = |m: &Measurement| matches!(m.state, State::Refused | State::Failed);
+    let source = if refused(new) { new } else { base };
+    StateRow {
+        base_library: base.library.clone(),
+        new_library: new.library.clone(),
+        case,
+        change,
+        base_state: base.state,
+        new_state: new.state,
+        reason: source.reason.clone(),
+    }
+}
+
+/// The part of clean samples below which a run was disturbed enough to say so.
+const QUIET: f64 = 0.8;
+
+/// Whether both ran on the same kind of core, as far as a processor tells.
+pub(crate) fn same_core(base: &Record, new: &Record) -> bool {
+    let identity =
+        |cpu: &Cpu| (cpu.name.clone(), cpu.vendor.clone(), [cpu.family, cpu.model, cpu.stepping]);
+    identity(&base.host.cpu) == identity(&new.host.cpu)
+}
+
+pub(crate) fn warnings_of(
+    base: &Side<'_>,
+    new: &Side<'_>,
+    unit: Unit,
+    cases: &[Compared],
+    pairs: &[(LibraryId, LibraryId)],
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !cases.is_empty() && cases.iter().all(|case| case.identical) {
+        warnings.push(
+            "both sides have the very same samples: this is one measurement held against itself, \
+             which says nothing about how well two measurements agree"
+                .to_owned(),
+        );
+    }
+    let (b, n) = (base.record, new.record);
+    if !same_core(b, n) {
+        warnings.push(format!(
+            "the processors differ ({} and {}): compared by time, and it is machines that are compared",
+            core(&b.host.cpu),
+            core(&n.host.cpu)
+        ));
+    } else if unit == Unit::Nanoseconds && !cases.is_empty() {
+        warnings.push(
+            "core cycles are not known on both sides: compared by time, in which every \
+                       change of the clock shows"
+                .to_owned(),
+        );
+    }
+    let mut differ = |what: &str, b: &str, n: &str| {
+        if b != n {
+            warnings.push(format!("{what} differs: {} and {}", said(b), said(n)));
+        }
+    };
+    differ("ciphermark's version", &b.tool.version, &n.tool.version);
+    differ("the record's format", &b.format_version, &n.format_version);
+    differ("the kernel", &b.host.kernel.release, &n.host.kernel.release);
+    if let (Some(b), Some(n)) = (&b.host.c_library, &n.host.c_library) {
+        differ("the C library", b, n);
+    }
+    let microcode = |r: &Record| r.host.cpu.microcode.clone().unwrap_or_default();
+    differ("the microcode", &microcode(b), &microcode(n));
+    let hypervisor = |r: &Record| r.host.hypervisor.clone().unwrap_or_default();
+    differ("the hypervisor", &hypervisor(b), &hypervisor(n));
+    let machine = |r: &Record| r.host.machine.clone().unwrap_or_default();
+    differ("the machine", &machine(b), &machine(n));
+    differ("the clock", &b.host.clock.source, &n.host.clock.source);
+    differ("the tiers", &tiers(base), &tiers(new));
+    let circumstances = differing_circumstances(&b.host.circumstances, &n.host.circumstances);
+    let of_circumstance = |[name, b, n]: &[String; 3]| {
+        let set = |text: &String| if text.is_empty() { "not set".to_owned() } else { text.clone() };
+        format!("{name} decides which code runs, and differs: {} and {}", set(b), set(n))
+    };
+    warnings.extend(circumstances.iter().map(of_circumstance));
+    let rows = base.rows.iter().chain(&new.rows);
+    let machines: BTreeSet<Tier> = rows.map(|m| m.tier).filter(|t| t.is_machine()).collect();
+    warnings.extend(machines.into_iter().map(|tier| format!("tier {}", tier.in_words())));
+    warnings.extend([base, new].into_iter().filter_map(noisy));
+    if circumstances.is_empty() {
+        let same: Vec<&LibraryId> = pairs
+            .iter()
+            .filter(|(old, id)| !old.id.is_empty() && b.has_same_build(old, n, id))
+            .map(|(old, _)| old)
+            .collect();
+        warnings.extend(same_build(&same, b.started == n.started));
+    }
+    warnings.extend(
+        pairs.iter().filter_map(|(old, id)| changed_below(libraries_of([b, n], [old, id])?)),
+    );
+    warnings
+}
+
+fn core(cpu: &Cpu) -> String {
+    format!("{} family {} model {} stepping {}", cpu.name, cpu.family, cpu.model, cpu.stepping)
+}
+
+fn said(text: &str) -> &str {
+    if text.is_empty() { "not known" } else { text }
+}
+
+fn tiers(side: &Side<'_>) -> String {
+    let tiers: BTreeSet<_> = side.rows.iter().map(|m| m.tier).collect();
+    tiers.into_iter().map(|t| t.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn noisy(side: &Side<'_>) -> Option<String> {
+    let noise = side.record.noise.as_ref().filter(|noise| noise.samples > 0)?;
+    let clean = noise.clean as f64 / noise.samples as f64;
+    (clean < QUIET)
+        .then(|| format!("{}: only {:.0} % of the samples were clean", side.name, clean * 100.0))
+}
+
+/// Two records that are to compare two builds, and have only one.
+fn same_build(same: &[&LibraryId], one_run: bool) -> Option<String> {
+    let first = same.first().filter(|_| !one_run)?;
+    let others = same.len() - 1;
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    Some(format!(
+        "{}@{}{more}: the same build on both sides, so differences are the runs' own",
+        first.name, first.version
+    ))
+}
+
+fn libraries_of<'a>(records: [&'a Record; 2], ids: [&LibraryId; 2]) -> Option<[&'a Library; 2]> {
+    let of = |i: usize| records[i].libraries.iter().find(|l| l.identity() == *ids[i]);
+    Some([of(0)?, of(1)?])
+}
+
+/// The library's own file is the same and others that it maps are not: nobody sees that by its name or version.
+fn changed_below([base, new]: [&Library; 2]) -> Option<String> {
+    let own = |library: &Library| library.identity().own_file().to_owned();
+    let (before, now) = (base.objects.as_ref()?, new.objects.as_ref()?);
+    if own(base) != own(new) || base.id == new.id {
+        return None;
+    }
+    let named = |objects: &[LoadedFile], others: &[LoadedFile]| {
+        let only = objects.iter().filter(|object| others.iter().all(|other| other.id != object.id));
+        let file = |object: &LoadedFile| object.path.rsplit('/').next().map(ToOwned::to_owned);
+        only.filter_map(file).collect::<BTreeSet<String>>()
+    };
+    let files: Vec<String> = named(before, now).union(&named(now, before)).cloned().collect();
+    Some(format!(
+        "{}@{}: its own file is the same, and another build all the same, by what it loads: {}",
+        new.name,
+        new.version,
+        files.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample;
+    use record::{Measurement, Record};
+
+    fn matched(base: &[[&str; 3]], new: &[[&str; 3]], matching: Matching) -> Vec<String> {
+        let rows = |ids: &[[&str; 3]]| -> Vec<Measurement> {
+            let row = |[name, version, id]: &[&str; 3]| {
+                let mut m = sample::case("x", 16, &[1.0; 6]);
+                m.library = sample::library(name, version, id);
+                m
+            };
+            ids.iter().map(row).collect()
+        };
+        let record = |rows| sample::record("r", rows);
+        let (base, new) = (record(rows(base)), record(rows(new)));
+        fn side(record: &Record) -> Side<'_> {
+            Side { record, name: String::new(), rows: record.measurements.iter().collect() }
+        }
+        let label = |l: &LibraryId| format!("{}@{}#{}", l.name, l.version, l.id);
+        let pairs = pairs(&side(&base), &side(&new), matching).into_iter();
+        pairs.map(|(b, n)| format!("{} {}", label(&b), label(&n))).collect()
+    }
+
+    #[test]
+    fn the_same_build_goes_first_then_the_version_then_the_name() {
+        let base = [["o", "3.0", "a"], ["o", "3.5", "b"], ["g", "1", "c"], ["s", "1", "d"]];
+        let new = [["o", "3.0", "a2"], ["o", "4.0", "e"], ["g", "1", "c"], ["t", "1", "d"]];
+        assert_eq!(
+            matched(&base, &new, Matching::ByName),
+            ["g@1#c g@1#c", "o@3.0#a o@3.0#a2", "o@3.5#b o@4.0#e"]
+        );
+    }
+
+    #[test]
+    fn what_could_belong_to_two_belongs_to_none() {
+        let base = [["o", "3.0", "a"]];
+        let new = [["o", "3.5", "b"], ["o", "4.0", "c"]];
+        assert!(matched(&base, &new, Matching::ByName).is_empty());
+        assert_eq!(matched(&base, &new, Matching::Every).len(), 2);
+        assert_eq!(matched(&new, &new, Matching::Every).len(), 2, "none with itself");
+    }
+
+    #[test]
+    fn a_star_stands_for_a_part_of_a_name_and_a_name_has_none() {
+        let part = |glob: &str, name| Part::of(glob).map(|p| p.within(name));
+        assert_eq!(part("aes-128-*", "aes-128-gcm"), Some("gcm"));
+        assert_eq!(part("aes-*-gcm", "aes-256-gcm"), Some("256"));
+        assert_eq!(part("aes-128-gcm", "aes-128-gcm"), Some(""));
+        assert_eq!(part("aes-{128,256}-gcm", "aes-128-gcm"), None);
+        assert_eq!(part("*-*", "aes-128-gcm"), None);
+    }
+}

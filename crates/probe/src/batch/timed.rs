@@ -1,0 +1,732 @@
+//! The timed path, top to bottom: one reading of the clock, the operations, the other reading. Operations run
+//! in parts on stacks of four alignments; messages and updates have a loop each, which ends in the loops of
+//! `arch`; messages that are in flight go by rounds.
+//!
+//! One timed batch between two readings of the core clock and two of the throughput probe.
+
+use crate::arch;
+use crate::batch::arena::Arena;
+use crate::batch::{Memory, MessageBatch, Stepped};
+use crate::clock::Clock;
+use crate::fault::GuardedBuffer;
+use crate::ring::{RING, Slot};
+use crate::settle::settle;
+use crate::step::{Stepper, Unavailable};
+use base::model::{RawSample, Settling};
+use contract::raw::DrainFn;
+use contract::{Outcome, Session};
+use std::convert::Infallible;
+use std::ffi::c_void;
+use std::time::Duration;
+
+/// A batch with what its calls returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The sample.
+    pub sample: RawSample,
+    /// The bits of every return code, or-ed: 0 when every call succeeded.
+    pub codes: i32,
+}
+
+/// How long batches are.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Nanoseconds that a timed batch should take where the clock's steps are short ([`Clock::stretch`]).
+    pub sample_ns: f64,
+    /// Nanoseconds of untimed warm-up before it.
+    pub warm_up_ns: f64,
+}
+
+impl Default for Pace {
+    /// 30 µs: 3000 steps of a clock of 10 ns, so that its reading is exact to a thirtieth of
+    /// a per cent, and short against a scheduler's slice and a timer interrupt's period. A third of
+    /// that warms caches, predictors and the core's power state for the library: the visit before
+    /// was another's.
+    fn default() -> Self {
+        Self { sample_ns: 30_000.0, warm_up_ns: 10_000.0 }
+    }
+}
+
+impl Pace {
+    /// For batches in a runtime's process: ten times as long, because a process begins such a batch behind a switch from
+    /// another one, and reads a clock that takes up to a tenth of a microsecond.
+    #[must_use]
+    pub fn of_a_runtime() -> Self {
+        let Self { sample_ns, warm_up_ns } = Self::default();
+        Self { sample_ns: 10.0 * sample_ns, warm_up_ns: 10.0 * warm_up_ns }
+    }
+}
+
+/// Times `batch` between the probes. Nothing but `batch` is inside the clock.
+#[inline(always)]
+pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce() -> i32) -> Taken {
+    let quiet = Undisturbed::begin();
+    let clock_before = clock.cycles_per_tick();
+    let probe_before = warm_probe(clock, clock_before);
+    let begin = clock.begin();
+    let codes = batch();
+    let end = clock.end();
+    let clock_after = clock.cycles_per_tick();
+    let probe_after = clock.instructions_per_cycle(clock_after, BLOCKS_AFTER);
+    let sample = RawSample {
+        process,
+        ops,
+        ticks: clock.net(begin, end),
+        clock_before,
+        clock_after,
+        probe_before,
+        probe_after,
+        waited_us: clock.take_waited_us(),
+        ..quiet.end().noted()
+    };
+    Taken { sample, codes }
+}
+
+/// A time in which the thread should be left alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Undisturbed {
+    usage: Usage,
+    cpu: i32,
+}
+
+/// What a thread met in such a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Met {
+    usage: Usage,
+    migrated: bool,
+    cpu: i32,
+}
+
+impl Undisturbed {
+    /// Now.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self { usage: Usage::now(), cpu: current_cpu() }
+    }
+
+    /// What has been met since it began.
+    #[must_use]
+    pub fn end(self) -> Met {
+        let (usage, cpu) = (Usage::now().since(self.usage), current_cpu());
+        Met { usage, migrated: cpu != self.cpu, cpu }
+    }
+}
+
+impl Met {
+    /// Whether no other program ran in between, here or by moving the thread.
+    #[must_use]
+    pub fn nothing(&self) -> bool {
+        self.usage.involuntary == 0 && self.usage.major_faults == 0 && !self.migrated
+    }
+
+    /// As a sample notes it.
+    pub(crate) fn noted(&self) -> RawSample {
+        let Usage { involuntary, voluntary, minor_faults, major_faults } = self.usage;
+        RawSample {
+            switches: involuntary + voluntary,
+            migrated: self.migrated,
+            voluntary,
+            page_faults: minor_faults + major_faults,
+            major_faults,
+            cpu: u32::try_from(self.cpu).unwrap_or(0),
+            ..RawSample::default()
+        }
+    }
+}
+
+/// Blocks of the throughput probe before a batch, of which the fastest counts: behind other code the first of them
+/// are slow, for some microseconds, as if a sibling thread were busy, which a tenant of milliseconds would be for all. With two,
+/// an Intel core that nobody else used read a tenth to a quarter too low before 40 % of samples.
+const BLOCKS_BEFORE: usize = 8;
+/// Behind a batch the probe's code is known from before it.
+const BLOCKS_AFTER: usize = 2;
+
+/// The throughput probe behind a reading of the clock, where other code ran before.
+#[inline(always)]
+pub(crate) fn warm_probe(clock: &Clock, cycles_per_tick: f64) -> f64 {
+    clock.instructions_per_cycle(cycles_per_tick, BLOCKS_BEFORE)
+}
+
+/// Finds how many operations fill the pace's sample.
+///
+/// Batches are doubled until one is long enough to scale from, and the scaled batch is timed twice
+/// more: the first ones ran cold.
+pub(crate) fn calibrate_ops(
+    clock: &Clock,
+    ticks_per_ns: f64,
+    pace: Pace,
+    batch: &mut impl Batch,
+) -> u32 {
+    let (most, together) = (batch.most().min(MAX_OPS), batch.together());
+    let sample_ns = pace.sample_ns * clock.stretch() as f64;
+    let mut time = |ops: u32| {
+        batch.prepare(ops);
+        batch.time(clock, ticks_per_ns, ops)
+    };
+    let scale = |ops: u32, ns: f64| {
+        let op_ns = ns.max(1.0) / f64::from(ops);
+        let ops = balanced((sample_ns / op_ns).round() as u32, op_ns);
+        ops.next_multiple_of(together).min(most)
+    };
+    let mut ops = 1_u32;
+    time(ops);
+    loop {
+        let ns = time(ops);
+        // A quarter of the sample is long enough to scale from within a per cent or two.
+        if ns >= sample_ns / 4.0 || ops >= most {
+            let scaled = scale(ops, ns);
+            // The faster of two: an interrupt in the one that counts would leave every sample of
+            // the case too short.
+            let again = time(scaled).min(time(scaled));
+            return scale(scaled, again);
+        }
+        ops = (ops * 2).min(most);
+    }
+}
+
+/// The number of operations near `ops` that gives every placement and every stack alignment the same
+/// share of a batch: whole rounds of the ring, or else of the alignments, unless that would take
+/// longer than [`LONGEST_ROUND_NS`].
+fn balanced(ops: u32, op_ns: f64) -> u32 {
+    let nearest = |step: u32| (ops + step / 2) / step * step;
+    if ops >= RING as u32 {
+        nearest(RING as u32)
+    } else if f64::from(ALIGNMENTS) * op_ns <= LONGEST_ROUND_NS {
+        nearest(ALIGNMENTS).max(ALIGNMENTS)
+    } else {
+        ops.max(1)
+    }
+}
+
+/// Longer samples meet an interrupt of the system's or the hypervisor's too often: hundreds come in a second, and the
+/// kernel counts them nowhere.
+const LONGEST_ROUND_NS: f64 = 1.6e5;
+
+/// Most operations in a batch: a batch of nothing at all, at a quarter of a nanosecond each, would
+/// still end after milliseconds.
+const MAX_OPS: u32 = 1 << 24;
+
+/// What this thread has met so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) involuntary: u32,
+    voluntary: u32,
+    minor_faults: u32,
+    major_faults: u32,
+}
+
+impl Usage {
+    pub(crate) fn now() -> Self {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a whole `rusage`, which zeroes are a valid value of.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        // Differences are what counts: they survive the cut to 32 bits.
+        Self {
+            involuntary: usage.ru_nivcsw as u32,
+            voluntary: usage.ru_nvcsw as u32,
+            minor_faults: usage.ru_minflt as u32,
+            major_faults: usage.ru_majflt as u32,
+        }
+    }
+
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            involuntary: self.involuntary.wrapping_sub(earlier.involuntary),
+            voluntary: self.voluntary.wrapping_sub(earlier.voluntary),
+            minor_faults: self.minor_faults.wrapping_sub(earlier.minor_faults),
+            major_faults: self.major_faults.wrapping_sub(earlier.major_faults),
+        }
+    }
+}
+
+fn current_cpu() -> i32 {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::sched_getcpu() }
+}
+// What all batches have in common: calibrated, run, timed, alone and together.
+
+/// Operations, ready to run.
+pub trait Batch {
+    /// Makes the next operations' data what they must be, outside any clock. Most batches need
+    /// nothing: theirs stays.
+    fn prepare(&mut self, ops: u32);
+
+    /// Most operations that can be run after one [`Batch::prepare`].
+    fn most(&self) -> u32;
+
+    /// Operations that are in work side by side: a sample holds whole groups of so many.
+    fn together(&self) -> u32 {
+        1
+    }
+
+    /// Runs operations outside any clock; returns the bits of their return codes, each exclusive-or
+    /// the expected one.
+    fn run(&mut self, ops: u32) -> i32;
+
+    /// Runs operations untimed, of which nobody looks at what they leave.
+    fn warm(&mut self, ops: u32) {
+        self.run(ops);
+    }
+
+    /// Runs until the code is as fast as it gets, where it is compiled while it runs.
+    fn settle_compiled(&mut self) -> Option<Settling> {
+        None
+    }
+
+    /// Runs for so long, and until the code is as fast as it gets.
+    fn settle(&mut self, clock: &Clock, ticks_per_ns: f64, least: Duration) -> Settling {
+        if let Some(settled) = self.settle_compiled() {
+            return settled;
+        }
+        let most = self.most();
+        let settled = settle(
+            least,
+            || clock.is_quiet(),
+            |ops| {
+                let ops = ops.min(most);
+                self.prepare(ops);
+                Ok::<_, Infallible>(self.time(clock, ticks_per_ns, ops))
+            },
+        );
+        settled.unwrap_or_else(|never| match never {})
+    }
+
+    /// Nanoseconds that operations take outside of a sample.
+    fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {
+        let begin = clock.begin();
+        self.run(ops);
+        clock.net(begin, clock.end()) as f64 / ticks_per_ns
+    }
+
+    /// Runs operations and adds the ticks of each to a list, the clock's own cost taken off.
+    fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32;
+
+    /// How many operations fill a sample.
+    fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32
+    where
+        Self: Sized,
+    {
+        calibrate_ops(clock, ticks_per_ns, pace, self)
+    }
+
+    /// Times one batch of `ops` operations.
+    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken
+    where
+        Self: Sized,
+    {
+        bracket(clock, process, ops, || self.run(ops))
+    }
+}
+// The timed loop over a batch.
+
+impl Batch for MessageBatch<'_> {
+    fn prepare(&mut self, ops: u32) {
+        let poison = self.poison_byte();
+        if let Memory::Walk(places) = &mut self.memory {
+            places.prepare(&self.control.walk, ops as usize, poison);
+        }
+    }
+
+    fn most(&self) -> u32 {
+        match &self.memory {
+            // In place a message is overwritten, and can be taken once; what was used is in the
+            // caches.
+            Memory::Walk(places) if places.in_place() || places.is_cold() => places.round(),
+            _ => u32::MAX,
+        }
+    }
+
+    fn together(&self) -> u32 {
+        if self.flight.is_some() { self.kept(u32::MAX) as u32 } else { 1 }
+    }
+
+    fn run(&mut self, ops: u32) -> i32 {
+        if self.session.is_remote() {
+            return self.run_remotely(ops);
+        }
+        let together = self.together();
+        self.loop_over(ops, together, |step, ops| step(ops))
+    }
+
+    fn warm(&mut self, ops: u32) {
+        if self.session.is_remote() {
+            self.turn(ops);
+        } else {
+            self.run(ops);
+        }
+    }
+
+    fn settle_compiled(&mut self) -> Option<Settling> {
+        let compiles = self.session.remote().is_some_and(|remote| remote.compiles());
+        compiles.then(|| self.settle_remotely())
+    }
+
+    fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {
+        if self.session.is_remote() {
+            return self.turn(ops).ns;
+        }
+        let begin = clock.begin();
+        self.run(ops);
+        clock.net(begin, clock.end()) as f64 / ticks_per_ns
+    }
+
+    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        if self.session.is_remote() {
+            return self.sample_remotely(clock, process, ops);
+        }
+        bracket(clock, process, ops, || self.run(ops))
+    }
+
+    fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
+        if self.session.is_remote() {
+            return self.run_alone_remotely(clock, ops, ticks);
+        }
+        self.loop_over(ops, 1, |step, ops| {
+            (0..ops).fold(0, |codes, _| {
+                let begin = clock.begin();
+                let code = step(1);
+                let end = clock.end();
+                ticks.push(clock.net(begin, end));
+                codes | code
+            })
+        })
+    }
+}
+
+impl MessageBatch<'_> {
+    /// Runs `part` on each of the stacks, which is given what runs operations. Of messages that are in
+    /// flight, so many at once.
+    #[inline(always)]
+    fn loop_over(
+        &mut self,
+        ops: u32,
+        together: u32,
+        mut part: impl FnMut(&mut dyn FnMut(u32) -> i32, u32) -> i32,
+    ) -> i32 {
+        let Self { stacks, control, descriptors, at, roll, flight, .. } = self;
+        let first = (&raw mut **descriptors).cast::<Slot>();
+        let simple = control.rekey.is_none() && !control.walk.is_walked();
+        let (state, call, expected) = (control.state, control.call, control.expected);
+        let plain = arch::message_loop(call as *const () as usize, control.fresh);
+        let controlled = if simple { None } else { Some(arch::control_loop(control)) };
+        let oldest = *at;
+        let mut step = |ops: u32| {
+            let from = *at;
+            *at = (from + ops as usize) % RING;
+            // SAFETY: `from` is below `RING`, the number of descriptors.
+            let slot = unsafe { first.add(from) };
+            match controlled {
+                // SAFETY: `Session::new`'s contract holds for the table; the slots are a whole
+                // ring, aligned to its size, and point at the placed set, whose lengths were
+                // checked against the algorithm.
+                None => unsafe { plain(call, state, slot.cast(), ops, expected) },
+                Some(run) => {
+                    control.at = slot.cast();
+                    // SAFETY: as above; each descriptor's key lies `TO_KEY` behind it, and the walk's
+                    // places are memory that the batch has borrowed.
+                    unsafe { run(&raw mut *control, ops) }
+                }
+            }
+        };
+        let Some(flight) = flight else {
+            return stacks.spread(*roll, ops, |ops| part(&mut step, ops));
+        };
+        // SAFETY: the ring that `step` runs on, of which it writes no nonce itself, and the session's own
+        // functions; nothing is in flight yet.
+        let mut rounds = unsafe { flight.rounds((first, oldest), together, &mut step) };
+        let codes = stacks.spread(*roll, ops, |ops| part(&mut |ops| rounds.hand_over(ops), ops));
+        codes | rounds.drain()
+    }
+}
+// Stacks of our own, placed anew for every batch.
+//
+// Where a library spills vectors to the stack, its speed hangs on how the stack lies: 16-byte
+// alignment is all that the calling convention gives, so a 32- or 64-byte spill may or may not
+// straddle cache lines, and which it is was drawn once when the process started. A batch is run in
+// four parts on the four possible alignments instead, so that every sample is their mean.
+
+/// Alignments modulo a cache line that the calling convention (16 bytes) allows.
+pub(crate) const ALIGNMENTS: u32 = 4;
+/// What the calling convention aligns stacks to (System V ABI AMD64 §3.2.2, AAPCS64 §6.2.3).
+const STACK_ALIGN: usize = 16;
+/// A cache line.
+const LINE: usize = 64;
+/// A page: where a stack lies within it decides what its lines share cache sets with.
+const PAGE: usize = 4096;
+/// Pages that a stack may begin in: as for the buffers, see `arena`.
+const PAGES: usize = 64;
+/// As much as a thread's default stack on Linux has room for in practice: ciphers use some
+/// kilobytes, and what runs over hits the guard page.
+const STACK_LEN: usize = 1 << 20;
+
+/// Memory for a stack with a guard page below.
+#[derive(Debug)]
+pub(crate) struct Stacks {
+    memory: GuardedBuffer,
+}
+
+impl Stacks {
+    pub(crate) fn new() -> Self {
+        Self { memory: GuardedBuffer::new(STACK_LEN) }
+    }
+
+    /// Runs `ops` operations in four parts, each on a stack of another alignment; `roll` picks the
+    /// place within some pages and which alignment comes first. Returns the or of what the parts return.
+    #[inline(always)]
+    pub(crate) fn spread(&mut self, roll: u64, ops: u32, mut run: impl FnMut(u32) -> i32) -> i32 {
+        // Other bits than those that place the buffers.
+        let line = ((roll >> 40) as usize % (PAGES * PAGE / LINE)) * LINE;
+        let first = (roll >> 48) as u32;
+        let mut codes = 0;
+        for part in 0..ALIGNMENTS {
+            let share = ops / ALIGNMENTS + u32::from(part < ops % ALIGNMENTS);
+            if share > 0 {
+                let alignment = (first.wrapping_add(part) % ALIGNMENTS) as usize * STACK_ALIGN;
+                codes |= self.run_on(line + alignment, || run(share));
+            }
+        }
+        codes
+    }
+
+    /// Runs one operation on a stack that begins at the same place every time: what it executes may
+    /// hang on how its stack lies.
+    pub(crate) fn once<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        self.run_on(0, run)
+    }
+
+    /// Runs `f` on the stack that begins so many bytes below the memory's top.
+    #[inline(always)]
+    fn run_on<R>(&mut self, below_top: usize, f: impl FnOnce() -> R) -> R {
+        let memory = self.memory.as_mut_slice();
+        let len = memory.len() - below_top;
+        // SAFETY: `len` bytes from the memory's beginning are ours, writable and aligned to 16
+        // bytes, because `below_top` is; nothing else uses them while `f` runs, and `f` comes
+        // back: it calls C functions, through which no panic unwinds.
+        unsafe { psm::on_stack(memory.as_mut_ptr(), len, f) }
+    }
+}
+// Messages that are in work side by side: handed over a round at a time, and drained at its end.
+//
+// A round is as many messages as there are descriptors with an output of their own, so that nothing
+// that a message in flight reads or writes is used for another. Its end is inside the clock, as a
+// caller's is who hands over a burst of packets.
+
+/// How a session's messages are completed.
+#[derive(Clone, Copy)]
+pub(crate) struct Flight {
+    drain: DrainFn,
+    state: *mut c_void,
+    /// Whether nonces count up, once their messages are done.
+    pub(crate) counts: bool,
+}
+
+/// Rounds of messages, while a batch runs.
+pub(crate) struct Rounds<'a> {
+    flight: Flight,
+    ring: *mut Slot,
+    /// The descriptor of the oldest message in flight.
+    oldest: usize,
+    in_flight: u32,
+    together: u32,
+    step: &'a mut dyn FnMut(u32) -> i32,
+}
+
+impl Flight {
+    /// `None` where a session's messages are done when its function returns.
+    pub(crate) fn of(session: &Session, counts: bool) -> Option<Self> {
+        let table = session.raw();
+        table.drain.map(|drain| Self { drain, state: table.state, counts })
+    }
+
+    /// Rounds of `together` messages, which `step` hands over from the ring's descriptor `oldest` on.
+    ///
+    /// # Safety
+    /// While the rounds are used, the ring is whole, no reference to it is, and the session lives;
+    /// `together` is not more than the ring's descriptors.
+    pub(crate) unsafe fn rounds<'a>(
+        &self,
+        (ring, oldest): (*mut Slot, usize),
+        together: u32,
+        step: &'a mut dyn FnMut(u32) -> i32,
+    ) -> Rounds<'a> {
+        Rounds { flight: *self, ring, oldest, in_flight: 0, together, step }
+    }
+
+    /// Completes what is in flight, outside of rounds.
+    ///
+    /// # Safety
+    /// The session lives.
+    pub(crate) unsafe fn drain(&self) -> i32 {
+        // SAFETY: `Session::new`'s contract.
+        unsafe { (self.drain)(self.state) }
+    }
+
+    /// What [`Flight::drain`] calls, and with what.
+    pub(crate) fn call(&self) -> (DrainFn, *mut c_void) {
+        (self.drain, self.state)
+    }
+}
+
+impl Rounds<'_> {
+    /// Hands messages over, and drains at the end of each round. Returns the or of the return codes.
+    pub(crate) fn hand_over(&mut self, ops: u32) -> i32 {
+        let (mut left, mut codes) = (ops, 0);
+        while left > 0 {
+            let now = left.min(self.together - self.in_flight);
+            codes |= (self.step)(now);
+            self.in_flight += now;
+            left -= now;
+            if self.in_flight == self.together {
+                codes |= self.drain();
+            }
+        }
+        codes
+    }
+
+    /// Completes what is in flight; then its nonces may be raised.
+    pub(crate) fn drain(&mut self) -> i32 {
+        if self.in_flight == 0 {
+            return 0;
+        }
+        // SAFETY: the promise of `Flight::rounds`.
+        let code = unsafe { self.flight.drain() };
+        if self.flight.counts {
+            for i in 0..self.in_flight as usize {
+                // SAFETY: within the ring, which nothing else uses now.
+                unsafe { (*self.ring.add((self.oldest + i) % RING)).raise_nonce(RING as u64) };
+            }
+        }
+        self.oldest = (self.oldest + self.in_flight as usize) % RING;
+        self.in_flight = 0;
+        code
+    }
+}
+// The `stream` model: nonce set once outside the clock, then repeated updates over one buffer,
+// in place, as `openssl speed -evp` does.
+
+/// AEADs make the key of the tag and take in associated data with the first update, and some libraries fill a store of key
+/// stream with the second.
+const FIRST_UPDATES: u32 = 2;
+
+/// A buffer placed in memory, ready to run.
+pub struct StreamBatch<'a> {
+    session: &'a mut Session,
+    buffer: &'a mut [u8],
+    stacks: &'a mut Stacks,
+    roll: u64,
+    initial: &'a [u8],
+    nonce: &'a [u8],
+    updates: u32,
+}
+
+impl<'a> StreamBatch<'a> {
+    /// Places a buffer with its first content in the arena. `roll` picks the placement.
+    ///
+    /// # Panics
+    /// When the session does not work in place or the nonce does not fit: the caller's mistake.
+    pub fn place(
+        session: &'a mut Session,
+        arena: &'a mut Arena,
+        initial: &'a [u8],
+        nonce: &'a [u8],
+        roll: u64,
+    ) -> Self {
+        assert!(session.in_place() && session.has_stream(), "a stream in place");
+        let (buffer, _, stacks) = arena.place(roll, (initial.len(), 0));
+        Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
+    }
+
+    /// Puts buffer and stream back to their beginning.
+    pub fn restart(&mut self) -> Outcome {
+        self.buffer.copy_from_slice(self.initial);
+        self.updates = 0;
+        self.session.start(self.nonce)
+    }
+
+    /// Runs updates untimed, and then begins anew. What a library does once for each nonce, with the first updates, is no
+    /// update's cost: these are made here.
+    pub fn warm_up(&mut self, ops: u32) {
+        // An outcome other than done shows in the buffer, which is checked.
+        self.restart();
+        self.run(ops);
+        self.restart();
+        self.run(FIRST_UPDATES);
+    }
+
+    /// How many operations there were since [`StreamBatch::restart`].
+    #[must_use]
+    pub fn updates(&self) -> u32 {
+        self.updates
+    }
+
+    /// Single-steps the next operation. Returns its return code with what it executed.
+    ///
+    /// # Errors
+    /// When it cannot be stepped here.
+    pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
+        let table = self.session.raw();
+        let call = table.update.expect("the model `stream` is offered");
+        let buffer = self.buffer.as_mut_ptr() as usize;
+        let arguments = [table.state as usize, buffer, buffer, self.buffer.len()];
+        self.stacks.once(|| {
+            // SAFETY: `Session::new`'s contract holds for the function and its arguments; input and
+            // output are the same buffer, which `place` checked that the session allows.
+            unsafe { stepper.call(call as *const (), arguments, most_steps) }
+        })
+    }
+
+    /// What the operations since [`StreamBatch::restart`] have left.
+    #[must_use]
+    pub fn buffer(&self) -> &[u8] {
+        self.buffer
+    }
+}
+
+impl Batch for StreamBatch<'_> {
+    fn prepare(&mut self, _ops: u32) {}
+
+    fn most(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn run(&mut self, ops: u32) -> i32 {
+        self.loop_over(ops, |step, ops| step(ops))
+    }
+
+    fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
+        self.loop_over(ops, |step, ops| {
+            (0..ops).fold(0, |codes, _| {
+                let begin = clock.begin();
+                let code = step(1);
+                let end = clock.end();
+                ticks.push(clock.net(begin, end));
+                codes | code
+            })
+        })
+    }
+}
+
+impl StreamBatch<'_> {
+    #[inline(always)]
+    fn loop_over(
+        &mut self,
+        ops: u32,
+        mut part: impl FnMut(&mut dyn FnMut(u32) -> i32, u32) -> i32,
+    ) -> i32 {
+        let table = self.session.raw();
+        let call = table.update.expect("the model `stream` is offered");
+        let run = arch::update_loop(call as *const () as usize);
+        let (state, buffer, len) = (table.state, self.buffer.as_mut_ptr(), self.buffer.len());
+        // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
+        // buffer, which `place` checked that the session allows.
+        let mut step = |ops| unsafe { run(call, state, buffer, len, ops) };
+        self.updates += ops;
+        self.stacks.spread(self.roll, ops, |ops| part(&mut step, ops))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,0 @@
-//! The record for people.
-
-mod markdown;
-mod rows;
-mod table;
-
-pub use markdown::markdown;
-pub use table::table;

@@ -1,0 +1,661 @@
+//! Runs of handshakes, records and primitives as tables and Markdown.
+//!
+//! What the renderings of handshakes, records and primitives have in common.
+
+use crate::tls::document::{
+    Cost, Document, FittedLine, Handshake, PrimitiveRow, PrimitivesDocument, RecordLines,
+    RecordRow, RecordsDocument, Row, Run, Stack,
+};
+use crate::tls::negotiation::Unset;
+use crate::{Host, Noise, State, Stopped};
+use base::text::{Align, Cell, Column, Table, clean, escape_markdown, wrap};
+use std::collections::BTreeMap;
+
+/// How a run is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Format {
+    /// Tables for people.
+    Table,
+    /// The whole record.
+    Json,
+    /// One row a measurement.
+    Csv,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+}
+
+/// What each kind of row prints in its own way.
+pub trait Rendered: Row {
+    /// What stands before the span below the tables.
+    const SPAN: &'static str;
+    /// What else is to be known, below the tables.
+    const NOTE: Option<&'static str>;
+
+    /// Tables for a terminal.
+    fn text(run: &Run<Self>, width: usize) -> String;
+    /// The same tables in Markdown.
+    fn markdown(run: &Run<Self>) -> String;
+    /// The row as people call it, and why it has no figure, or not one as precise as was asked for.
+    fn lack(&self) -> Option<(String, String)>;
+    /// Its stack, by its label.
+    fn stack(&self) -> &str;
+}
+
+/// The run without the rows that there was no time for, and lines that say how many those are and whether somebody
+/// ended the run.
+fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>) {
+    let mut shown = run.clone();
+    shown.rows.retain(|row| !row.is_left_out());
+    let (left_out, all) = (run.rows.len() - shown.rows.len(), run.rows.len());
+    let interrupted =
+        run.rows.iter().filter(|row| row.ended().1 == Some(Stopped::Interrupted)).count();
+    let mut said = Vec::new();
+    if interrupted > 0 {
+        said.push(format!(
+            "INTERRUPTED: {interrupted} of {all} rows have no number or fewer samples than asked for"
+        ));
+    }
+    if left_out > 0 {
+        said.push(format!("left out: {left_out} of {all} rows; --thorough has all"));
+    }
+    (shown, said)
+}
+
+/// What stands below the tables.
+fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
+    let mut lines = lacks(&run.rows);
+    lines.push(format!("{}: {}.", R::SPAN, clean(&run.span)));
+    lines.extend(R::NOTE.map(str::to_owned));
+    lines.push(machine_and_noise(&run.noise, run.seconds, &run.host));
+    let stacks: Vec<&str> = run.stacks.iter().map(|stack| &*stack.path).collect();
+    let set = run.host.circumstances.iter().filter(|c| c.bears_on(&stacks));
+    lines.extend(set.map(|c| format!("{}.", clean(&c.sentence()))));
+    lines
+}
+
+/// The run as tables for a terminal, without what there was no time for.
+#[must_use]
+pub fn table<R: Rendered>(run: &Run<R>, width: usize) -> String {
+    let (shown, left_out) = shown(run);
+    let lines = foot(&shown).into_iter().chain(left_out);
+    let below = lines.map(|line| base::text::wrap(&line, width).join("\n") + "\n");
+    R::text(&shown, width) + "\n" + &below.collect::<String>()
+}
+
+/// The same tables in Markdown.
+#[must_use]
+pub fn markdown<R: Rendered>(run: &Run<R>) -> String {
+    let (shown, left_out) = shown(run);
+    let lines = foot(&shown).into_iter().chain(left_out);
+    let below = lines.map(|line| format!("\n{}\n", escape_markdown(&line)));
+    R::markdown(&shown) + &below.collect::<String>()
+}
+
+/// Microseconds with the digits that tell: three, and no more than three behind the point.
+pub(crate) fn micros(ns: f64) -> String {
+    let us = ns / 1000.0;
+    match us {
+        _ if us >= 100.0 => format!("{us:.0}"),
+        _ if us >= 10.0 => format!("{us:.1}"),
+        _ if us >= 1.0 => format!("{us:.2}"),
+        _ => format!("{us:.3}"),
+    }
+}
+
+/// What a stack has of a line: two costs, of both ends or of a whole and its part, or why it has none.
+#[derive(Clone, Copy)]
+pub(crate) struct Costs {
+    pub(crate) both: Option<(Cost, Cost)>,
+    pub(crate) state: State,
+    /// Whether they are not as precise as was asked for.
+    pub(crate) is_marked: bool,
+}
+
+impl Costs {
+    /// In columns of a table: both medians in µs, and the wider of their precisions. Nothing where the
+    /// stack has no such line.
+    fn cells(costs: Option<&Self>, [first, second, precise]: [usize; 3]) -> String {
+        let whole = first + second + precise;
+        let Some(Self { both, state, is_marked }) = costs else { return " ".repeat(whole) };
+        let Some((one, other)) = both else { return format!("{:>whole$}", state.name()) };
+        let precision = one.precision().max(other.precision()) * 100.0;
+        let mark = if *is_marked { "*" } else { "" };
+        format!(
+            "{:>first$}{:>second$}{:>precise$}",
+            micros(one.median_ns),
+            micros(other.median_ns),
+            format!("{precision:.1}{mark}")
+        )
+    }
+
+    /// In two columns of Markdown: both medians in µs.
+    fn markdown(costs: Option<&Self>) -> String {
+        match costs.map(|c| (c.both, c.state)) {
+            Some((Some((one, other)), _)) => {
+                format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
+            }
+            Some((None, state)) => format!(" {} | |", state.name()),
+            None => " | |".to_owned(),
+        }
+    }
+}
+
+/// Rows under one title, each with two names and what each stack has of it.
+pub(crate) struct Section<'a> {
+    title: String,
+    rows: Vec<([String; 2], BTreeMap<&'a str, Costs>)>,
+}
+
+/// Sorts measurements into sections, both in the order in which they first appear: of each its title, its two
+/// names, its stack's label and its costs.
+pub(crate) fn sections<'a>(
+    measurements: impl Iterator<Item = (String, [String; 2], &'a str, Costs)>,
+) -> Vec<Section<'a>> {
+    let mut sections: Vec<Section<'a>> = Vec::new();
+    for (title, names, stack, costs) in measurements {
+        let at = sections.iter().position(|s| s.title == title).unwrap_or_else(|| {
+            sections.push(Section { title, rows: Vec::new() });
+            sections.len() - 1
+        });
+        let rows = &mut sections[at].rows;
+        let at = rows.iter().position(|(known, _)| *known == names).unwrap_or_else(|| {
+            rows.push((names, BTreeMap::new()));
+            rows.len() - 1
+        });
+        rows[at].1.insert(stack, costs);
+    }
+    sections
+}
+
+fn labels(stacks: &[Stack]) -> Vec<&str> {
+    stacks.iter().map(|s| s.label.as_str()).collect()
+}
+
+/// A table of stacks side by side: two names, then two costs and their precision of each stack.
+pub(crate) struct SideBySide {
+    /// Headings of the names, with their widths in a terminal.
+    pub(crate) names: [(&'static str, usize); 2],
+    /// In a terminal the names have no headings, and a first name is not repeated.
+    pub(crate) is_outline: bool,
+    /// Headings of the costs and of their precision, with their widths.
+    pub(crate) costs: [(&'static str, usize); 3],
+}
+
+impl SideBySide {
+    /// For a terminal: as many stacks side by side as there is room for.
+    pub(crate) fn text(
+        &self,
+        sections: &[Section<'_>],
+        stacks: &[Stack],
+        terminal: usize,
+    ) -> String {
+        let labels = labels(stacks);
+        let names: usize = self.names.iter().map(|(_, width)| width).sum();
+        let at_once = (terminal.saturating_sub(names) / self.stack_width()).max(1);
+        let blocks = labels
+            .chunks(at_once)
+            .flat_map(|stacks| sections.iter().map(|section| self.block(section, stacks)));
+        blocks.collect()
+    }
+
+    fn stack_width(&self) -> usize {
+        self.costs.iter().map(|(_, width)| width).sum()
+    }
+
+    fn block(&self, section: &Section<'_>, stacks: &[&str]) -> String {
+        let ([(first, one), (second, two)], stack_width) = (self.names, self.stack_width());
+        let mut out = "\n".to_owned();
+        if !section.title.is_empty() {
+            out += &format!("{}\n", section.title);
+        }
+        out += &" ".repeat(one + two);
+        for stack in stacks {
+            // A stack's name never takes more than its columns.
+            let clipped: String = clean(stack).chars().take(stack_width - 2).collect();
+            out += &format!("{clipped:>stack_width$}");
+        }
+        let (first, second) = if self.is_outline { ("", "") } else { (first, second) };
+        out += &format!("\n{first:<one$}{second:<two$}");
+        for (heading, width) in stacks.iter().flat_map(|_| self.costs) {
+            out += &format!("{heading:>width$}");
+        }
+        out.push('\n');
+        let mut before = "";
+        for ([first, second], of) in &section.rows {
+            let is_repeated = self.is_outline && first == before;
+            let shown = if is_repeated { "" } else { first.as_str() };
+            out += &format!("{shown:<one$}{second:<two$}");
+            for stack in stacks {
+                out += &Costs::cells(of.get(stack), self.costs.map(|(_, width)| width));
+            }
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            before = first;
+        }
+        out
+    }
+
+    /// A section's table in Markdown.
+    pub(crate) fn markdown(&self, sections: &[Section<'_>], stacks: &[Stack]) -> String {
+        let labels = labels(stacks);
+        sections.iter().map(|section| self.markdown_of(section, &labels)).collect()
+    }
+
+    fn markdown_of(&self, section: &Section<'_>, labels: &[&str]) -> String {
+        let mut out = String::new();
+        if !section.title.is_empty() {
+            out += &format!("\n### {}\n\n", escape_markdown(&section.title));
+        }
+        let ([(first, _), (second, _)], [(one, _), (other, _), _]) = (self.names, self.costs);
+        out += &format!("| {first} | {second} |");
+        for label in labels {
+            out += &format!(" {} {one} | {other} |", escape_markdown(&clean(label)));
+        }
+        out += "\n| --- | --- |";
+        out += &" ---: | ---: |".repeat(labels.len());
+        out.push('\n');
+        for ([first, second], of) in &section.rows {
+            out += &format!("| {first} | {second} |");
+            for label in labels {
+                out += &Costs::markdown(of.get(label));
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// A row's reason in words.
+pub(crate) fn lack_of(state: State, reason: &str) -> String {
+    match state {
+        // The column says how precise each is, the file why.
+        State::Measured => "* precision not reached".to_owned(),
+        state => format!("{}: {}", state.name(), clean(reason)),
+    }
+}
+
+/// A line for each stack and reason: its first row, and how many more.
+fn lacks<R: Rendered>(rows: &[R]) -> Vec<String> {
+    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for (row, (name, why)) in rows.iter().filter_map(|row| Some((row, row.lack()?))) {
+        reasons.entry((row.stack(), why)).or_default().push(name);
+    }
+    let lines = reasons.into_iter().map(|((stack, why), rows)| {
+        let first = rows.first().map_or("", String::as_str);
+        let more = match rows.len() {
+            0 | 1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        format!("{} {first}{more}: {why}", clean(stack))
+    });
+    lines.collect()
+}
+
+/// How disturbed a run was, and where it took place.
+fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
+    let Noise { clean: quiet, samples, .. } = noise;
+    format!(
+        "{quiet} of {samples} samples clean; {seconds:.0} s; {}machine: {}.",
+        core_clock(host),
+        clean(&host.cpu.name)
+    )
+}
+
+/// What times and intervals refer to, where the core clock is known.
+fn core_clock(host: &Host) -> String {
+    let (Some(ghz), Some((low, high))) = (host.clock.core_ghz_median, host.clock.core_ghz_range)
+    else {
+        return String::new();
+    };
+    format!("times at a core clock of {ghz:.2} GHz ({low:.2} to {high:.2}), ± of its cycles; ")
+}
+// A run's handshakes as a table or Markdown.
+
+const HANDSHAKES: SideBySide = SideBySide {
+    names: [("key exchange", 15), ("certificate", 13)],
+    is_outline: false,
+    costs: [("server µs", 12), ("client µs", 10), ("±%", 8)],
+};
+
+impl Rendered for Handshake {
+    const SPAN: &'static str = "Inside the clock, each end apart";
+    const NOTE: Option<&'static str> = None;
+
+    fn text(run: &Run<Self>, width: usize) -> String {
+        let unset = unset(run).map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
+        HANDSHAKES.text(&by_kind(run), &run.stacks, width) + &unset.collect::<String>()
+    }
+
+    fn markdown(run: &Run<Self>) -> String {
+        let unset = unset(run).map(|line| format!("\n{}\n", escape_markdown(&line)));
+        HANDSHAKES.markdown(&by_kind(run), &run.stacks) + &unset.collect::<String>()
+    }
+
+    fn lack(&self) -> Option<(String, String)> {
+        Some((self.case.to_string(), lack_of(self.state, self.reason.as_deref()?)))
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+}
+
+/// A section for each version, kind, suite and temperature.
+fn by_kind(document: &Document) -> Vec<Section<'_>> {
+    sections(document.rows.iter().map(|row| {
+        let case = &row.case;
+        let auth = if case.client_auth { ", client proves itself too" } else { "" };
+        let title = format!(
+            "TLS {} {}{auth}, {}, {}",
+            case.version, case.kind, case.suite, row.temperature
+        );
+        let (both, is_marked) = (row.server.zip(row.client), row.reason.is_some());
+        let costs = Costs { both, state: row.state, is_marked };
+        (title, [case.exchange.to_string(), case.certificate.to_string()], &*row.stack, costs)
+    }))
+}
+
+/// What each stack's server picks by itself: a key share of one group, and what came of it.
+fn unset(document: &Document) -> impl Iterator<Item = String> {
+    document.stacks.iter().filter_map(|stack| {
+        let mut picks: Vec<String> = Vec::new();
+        for row in document.rows.iter().filter(|row| row.stack == stack.label) {
+            let Some((sent, Unset { group, hello_retry })) =
+                row.case.exchange.group().zip(row.unset)
+            else {
+                continue;
+            };
+            let asked = if hello_retry { " (asked again)" } else { "" };
+            let pick = format!("{sent} → {group}{asked}");
+            if !picks.contains(&pick) {
+                picks.push(pick);
+            }
+        }
+        let (label, picks_text) = (clean(&stack.label), picks.join(", "));
+        (!picks.is_empty()).then(|| {
+            format!("{label} with its groups unset, by the client's key share: {picks_text}")
+        })
+    })
+}
+// A run's records as a table or Markdown.
+
+impl Rendered for RecordRow {
+    const SPAN: &'static str = "Inside the clock";
+    const NOTE: Option<&'static str> = Some(
+        "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
+         without the HMAC. adds: what the stack takes beside it.",
+    );
+
+    fn text(run: &Run<Self>, _: usize) -> String {
+        run.lines().iter().map(|lines| block(run, lines)).collect()
+    }
+
+    fn markdown(run: &Run<Self>) -> String {
+        run.lines().iter().map(|lines| markdown_block(run, lines)).collect()
+    }
+
+    fn lack(&self) -> Option<(String, String)> {
+        let why = match (&self.reason, &self.bare.reason) {
+            (Some(reason), _) => lack_of(self.state, reason),
+            (None, Some(reason)) => {
+                format!("no bare {}: {}", clean(&self.bare.algorithm), clean(reason))
+            }
+            (None, None) => return None,
+        };
+        Some((format!("{} of {} bytes", self.protection, self.size), why))
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+}
+
+const COLUMNS: [&str; 8] = ["bytes", "send ns", "bare", "adds", "recv ns", "bare", "adds", "±%"];
+
+fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
+    let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
+    let overhead = rows.iter().find_map(|r| r.overhead_bytes);
+    let overhead = overhead.map_or(String::new(), |n| format!(", {n} bytes around the data"));
+    let mut out = format!("\n{}, {}{overhead}\n", clean(&lines.stack), lines.protection);
+    if rows.iter().all(|r| r.state != State::Measured) {
+        let state = rows.first().map_or("", |r| r.state.name());
+        return out + "  " + state + "\n";
+    }
+    out += &sizes(rows.into_iter()).lines(false).concat();
+    for (what, line, bare) in
+        [("send", lines.send, lines.bare_encrypt), ("receive", lines.receive, lines.bare_decrypt)]
+    {
+        if let Some(line) = line {
+            let bare = bare.map_or(String::new(), |b| format!("; bare {}", in_words(&b)));
+            out += &format!("  {what}: {}{bare}\n", in_words(&line));
+        }
+    }
+    out
+}
+
+fn rows_of<'a>(
+    document: &'a RecordsDocument,
+    lines: &'a RecordLines,
+) -> impl Iterator<Item = &'a RecordRow> {
+    let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
+    document.rows.iter().filter(is_of)
+}
+
+fn sizes<'a>(rows: impl Iterator<Item = &'a RecordRow>) -> Table {
+    let columns = COLUMNS.map(|heading| Column::new(heading, Align::Right));
+    Table::new(columns, rows.map(|row| cells(row).map(Cell::plain).to_vec()).collect())
+}
+
+fn cells(row: &RecordRow) -> [String; 8] {
+    let number =
+        |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
+    let precision = match (&row.send, &row.receive) {
+        (Some(send), Some(receive)) => {
+            let mark = if row.reason.is_some() { "*" } else { "" };
+            format!("{:.1}{mark}", send.precision().max(receive.precision()) * 100.0)
+        }
+        _ => row.state.name().to_owned(),
+    };
+    [
+        row.size.to_string(),
+        number(row.send.map(|c| c.median_ns)),
+        number(row.bare.encrypt.map(|c| c.median_ns)),
+        number(row.added_to_sending()),
+        number(row.receive.map(|c| c.median_ns)),
+        number(row.bare.decrypt.map(|c| c.median_ns)),
+        number(row.added_to_receiving()),
+        precision,
+    ]
+}
+
+fn in_words(line: &FittedLine) -> String {
+    let bends = if line.is_linear() {
+        String::new()
+    } else {
+        format!(" (bends: off by up to {:.0} %)", line.residual * 100.0)
+    };
+    // Adding zero takes the sign off a zero.
+    let fixed = line.fixed_ns.round() + 0.0;
+    format!("{fixed:.0} ns + {:.3} ns a byte{bends}", line.ns_per_byte)
+}
+
+fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
+    let title = format!("{}, {}", clean(&lines.stack), lines.protection);
+    let table = sizes(rows_of(document, lines)).markdown();
+    format!("\n### {}\n\n{table}", escape_markdown(&title))
+}
+// A run's primitives as a table or Markdown.
+
+const PRIMITIVES: SideBySide = SideBySide {
+    names: [("primitive", 16), ("operation", 12)],
+    is_outline: true,
+    costs: [("whole µs", 11), ("call µs", 10), ("±%", 7)],
+};
+
+impl Rendered for PrimitiveRow {
+    const SPAN: &'static str = "Inside the clock";
+    const NOTE: Option<&'static str> = Some(
+        "What each batch left was held against an independent implementation, outside the clock; the \
+         checks of each row are in JSON and CSV.",
+    );
+
+    fn text(run: &Run<Self>, width: usize) -> String {
+        PRIMITIVES.text(&one_section(run), &run.stacks, width)
+    }
+
+    fn markdown(run: &Run<Self>) -> String {
+        PRIMITIVES.markdown(&one_section(run), &run.stacks)
+    }
+
+    fn lack(&self) -> Option<(String, String)> {
+        Some((self.primitive.to_string(), lack_of(self.state, self.reason.as_deref()?)))
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+}
+
+fn one_section(document: &PrimitivesDocument) -> Vec<Section<'_>> {
+    sections(document.rows.iter().map(|row| {
+        let primitive = &row.primitive;
+        let what = match primitive.size {
+            Some(size) => format!("{size} B"),
+            None => primitive.operation.to_string(),
+        };
+        let (both, is_marked) = (row.whole.zip(row.call), row.reason.is_some());
+        let costs = Costs { both, state: row.state, is_marked };
+        (String::new(), [primitive.scheme.to_string(), what], &*row.stack, costs)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{markdown, table, *};
+    use crate::tls::document::tests::{primitive_row, record_row};
+    use crate::tls::document::{PRIMITIVES_SPAN, RECORDS_SPAN};
+    use crate::tls::words::{Certificate, Exchange, Kind, Operation, Scheme, Suite, Version};
+    use crate::tls::{Case, fixtures};
+
+    fn handshakes_document() -> Document {
+        let row = |stack: &str, exchange, us| {
+            let case = Case::usual(Version::Tls13, exchange, Certificate::P256, Kind::Full);
+            fixtures::handshake(stack, case, us)
+        };
+        let rows = vec![
+            row("fast@1.0", Exchange::X25519, Some(71.25)),
+            row("slow@1.0", Exchange::X25519, Some(1234.0)),
+            row("slow@1.0", Exchange::P256, None),
+        ];
+        fixtures::document(&["fast@1.0", "slow@1.0"], rows)
+    }
+
+    #[test]
+    fn stacks_stand_side_by_side_and_what_is_not_offered_says_why() {
+        let text = table(&handshakes_document(), 100);
+        let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(
+            words,
+            ["x25519", "p256", "71.2", "71.2", "1.0", "1234", "1234", "1.0"],
+            "{text}"
+        );
+        let line = text.lines().find(|l| l.starts_with("p256")).unwrap();
+        assert!(line.trim_end().ends_with("unsupported"), "{text}");
+        assert!(
+            text.contains("slow@1.0 1.3 p256 p256 full: unsupported: NO_CIPHER|MATCH"),
+            "{text}"
+        );
+        assert!(!text.contains('\u{1b}'), "a stack's words are no commands to the terminal");
+        assert!(text.contains("60 of 70 samples clean"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_one_stack_after_the_other() {
+        let text = table(&handshakes_document(), 60);
+        assert_eq!(text.matches("TLS 1.3 full, aes-128-gcm, hot").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn markdown_escapes() {
+        let text = markdown(&handshakes_document());
+        assert!(text.contains("| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |"), "{text}");
+        assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
+    }
+
+    #[test]
+    fn what_a_server_picks_by_itself_is_told_once_for_each_stack() {
+        let mut document = handshakes_document();
+        let unset = |group, hello_retry| Some(crate::tls::Unset { group, hello_retry });
+        document.rows[0].unset = unset(crate::tls::Group::X25519Mlkem768, true);
+        document.rows.push(document.rows[0].clone());
+        document.rows[1].unset = unset(crate::tls::Group::X25519, false);
+        let text = table(&document, 200);
+        let line = "fast@1.0 with its groups unset, by the client's key share: x25519 → x25519mlkem768 (asked again)\n";
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains("by the client's key share: x25519 → x25519\n"), "{text}");
+        let read: Document =
+            crate::tls::from_record(&crate::tls::into_record(&document, &[])).unwrap();
+        assert_eq!(read.rows[0].unset, document.rows[0].unset);
+    }
+
+    fn records_document() -> RecordsDocument {
+        let mut records: Vec<_> = [64, 1024, 16384]
+            .map(|size| record_row(Suite::Aes128Gcm, size, Some(400.0 + 0.25 * f64::from(size))))
+            .to_vec();
+        records.push(record_row(Suite::Aes128Ccm, 64, None));
+        fixtures::run(&[], RECORDS_SPAN, records)
+    }
+
+    #[test]
+    fn each_size_stands_beside_the_bare_cipher_with_what_the_stack_adds() {
+        let text = table(&records_document(), 100);
+        let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["64", "416", "208", "208", "520", "208", "312", "1.0"], "{text}");
+        assert!(
+            text.contains("send: 400 ns + 0.250 ns a byte; bare 200 ns + 0.125 ns a byte"),
+            "{text}"
+        );
+        assert!(text.contains("some@1.0, TLS 1.3 aes-128-ccm\n  unsupported\n"), "{text}");
+        assert!(
+            text.contains("unsupported: NO_CIPHER|MATCH") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+        assert!(text.contains("60 of 70 samples clean"), "{text}");
+        assert!(markdown(&records_document()).contains("| 64 | 416 | 208 | 208 |"));
+    }
+
+    fn primitives_document() -> PrimitivesDocument {
+        let rows = vec![
+            primitive_row("fast@1.0", Scheme::EcdsaP256, Operation::Sign, Some(20.0)),
+            primitive_row("slow@1.0", Scheme::EcdsaP256, Operation::Sign, Some(1000.0)),
+            primitive_row("slow@1.0", Scheme::EcdsaP256, Operation::Verify, None),
+            primitive_row("fast@1.0", Scheme::Sha256, Operation::Digest, Some(0.7)),
+        ];
+        fixtures::run(&["fast@1.0", "slow@1.0"], PRIMITIVES_SPAN, rows)
+    }
+
+    #[test]
+    fn primitives_of_stacks_stand_side_by_side() {
+        let text = table(&primitives_document(), 100);
+        let line = text.lines().find(|l| l.starts_with("ecdsa-p256")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let wanted = ["ecdsa-p256", "sign", "20.0", "18.0", "1.0", "1000", "900", "1.0"];
+        assert_eq!(words, wanted, "{text}");
+        let line = text.lines().find(|l| l.starts_with("sha256")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["sha256", "1400", "B", "0.700", "0.630", "1.0"], "{text}");
+        assert!(text.contains("slow@1.0 ecdsa-p256 verify: unsupported: no|such"), "{text}");
+        assert!(!text.contains('\u{1b}'), "a library's words are no commands to the terminal");
+        assert_eq!(table(&primitives_document(), 60).matches("whole µs").count(), 2);
+    }
+
+    #[test]
+    fn markdown_of_primitives_escapes() {
+        let text = markdown(&primitives_document());
+        assert!(text.contains("| ecdsa-p256 | sign | 20.0 | 18.0 | 1000 | 900 |"), "{text}");
+        assert!(text.contains("no\\|such"), "{text}");
+    }
+}

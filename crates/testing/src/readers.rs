@@ -1,0 +1,481 @@
+//! Readers of what strangers write, over any bytes: everything that is typed, files of a known form, lines of
+//! the protocol, records and journals, figures from elsewhere, objects; and everything that shows a record,
+//! over records whose fields hold anything.
+
+use crate::check;
+use crate::check::{Choices, RECORD, changed};
+use base::model::{MAX_SIZE, Model, NameGlob, QuietRates, RawSample, Tier};
+use base::text::{LibraryText, Options, Suite, flags};
+use engine::decode;
+use engine::protocol::{Reply, VisitResult};
+use judge::claims::{Evidence, Source};
+use judge::compare::{Best, Matching, Question, Settings, Side};
+use record::import::{Row, SpeedSource};
+use record::{Imported, Journal, Measurement, Record, Samples};
+use report::page::Content;
+use report::{CallRow, ComparisonFormat, ExecutedRow, Format};
+use std::sync::LazyLock;
+
+/// The first bytes say how it is shown, the others what the record's fields hold.
+pub(crate) fn show_records(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(wide), Some(how)) = (choices.byte(), choices.byte()) else { return };
+    let options = Options { width: 20 + usize::from(wide), color: how & 1 == 1 };
+    let text = changed(&mut choices).to_string();
+    match record::from_json(&text, "r.json") {
+        Err(why) => check::line(&why),
+        Ok(record) => {
+            // The same with a harmless letter where markup would begin.
+            let harmless = record::to_json(&record).replace('<', "x");
+            let harmless =
+                record::from_json(&harmless, "r.json").expect("it differs in texts only");
+            let shown = Shown { record: &record, harmless: &harmless, options };
+            match how / 2 % 5 {
+                0 => shown.tables(),
+                1 => shown.data(),
+                2 => shown.answers(),
+                3 => shown.page(),
+                _ => shown.claims(),
+            }
+        }
+    }
+}
+
+struct Shown<'a> {
+    record: &'a Record,
+    harmless: &'a Record,
+    options: Options,
+}
+
+fn all(record: &Record) -> Vec<&Measurement> {
+    record.measurements.iter().collect()
+}
+
+impl Shown<'_> {
+    fn for_people(&self, what: &str, text: &str) {
+        check::for_people(what, text, self.options.color);
+    }
+
+    /// The same of both records; what is markup in neither.
+    fn markdown(&self, what: &str, render: impl Fn(&Record) -> String) {
+        check::markdown(what, &[render(self.record), render(self.harmless)]);
+    }
+
+    fn tables(&self) {
+        let (record, options, rows) = (self.record, self.options, all(self.record));
+        let best = Best::of(record, &rows);
+        let table = report::render(record, &rows, &best, Format::Table, options);
+        self.for_people("the table", &table);
+        self.for_people("costs", &report::costs(record, &rows, options));
+        let leaks = |record: &Record, format| report::leaks(&record.leaks, format, options);
+        self.for_people("what depends on secrets", &leaks(record, Format::Table));
+        self.markdown("what depends on secrets in Markdown", |r| leaks(r, Format::Markdown));
+        check::spreadsheet("what depends on secrets", &leaks(record, Format::Csv));
+        check::json("what depends on secrets", &leaks(record, Format::Json));
+        self.for_people("limits", &report::limits(&record.limits, options));
+        self.for_people("libraries", &report::libraries(&record.libraries, options));
+        self.for_people("what was executed", &report::calls(&calls(record), options));
+        self.markdown("Markdown", |r| {
+            report::render(r, &all(r), &Best::default(), Format::Markdown, options)
+        });
+        for text in [
+            record::import::openssl_speed::text(record, &rows),
+            record::import::openssl_speed::machine_readable(record, &rows),
+        ] {
+            check::for_people("openssl speed", &text, false);
+            if let Err(record::import::openssl_speed::NotSpeed::Broken { line, why }) =
+                record::import::openssl_speed::read(&text)
+            {
+                panic!("what is written as openssl speed is not read: line {line}: {why}: {text}");
+            }
+        }
+    }
+
+    fn data(&self) {
+        let (record, options, rows) = (self.record, self.options, all(self.record));
+        let none = Best::default();
+        check::json("JSON", &report::render(record, &rows, &none, Format::Json, options));
+        let lines = report::render(record, &rows, &none, Format::Jsonl, options);
+        assert_eq!(lines.lines().count(), rows.len());
+        lines.lines().for_each(|line| check::json("a line of JSON", line));
+        assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(record, &rows)), rows.len() + 1);
+        let again = record::from_json(&record::to_json(record), "r.json");
+        assert_eq!(&again.expect("what was written is read"), record);
+    }
+
+    fn answers(&self) {
+        let ask = |record: &Record| {
+            let questions = Question::usual(record).into_iter();
+            questions.filter_map(|q| judge::compare::rank(record, &q, 3).ok()).collect::<Vec<_>>()
+        };
+        let (asked, harmless) = (ask(self.record), ask(self.harmless));
+        let render = |answers: &[_], format| report::rankings(answers, format, self.options);
+        self.for_people("an answer", &render(&asked, ComparisonFormat::Text));
+        check::json("answers", &render(&asked, ComparisonFormat::Json));
+        check::spreadsheet("answers", &render(&asked, ComparisonFormat::Csv));
+        let marked = [&asked, &harmless].map(|a| render(a, ComparisonFormat::Markdown));
+        check::markdown("answers in Markdown", &marked);
+        for (base, new) in [(&*RECORD, self.record), (self.record, self.record)] {
+            let other = if std::ptr::eq(base, self.record) { self.harmless } else { base };
+            self.comparison([base, new], [other, self.harmless]);
+        }
+    }
+
+    fn comparison(&self, hostile: [&Record; 2], harmless: [&Record; 2]) {
+        let matching = Matching::ByName;
+        let settings =
+            Settings { tolerance: 0.02, matching, apart: judge::compare::Apart::Nothing };
+        let compared = |[base, new]: [&Record; 2]| {
+            judge::compare::compare(&side(base, "base"), &side(new, "new"), &settings)
+        };
+        let (shown, harmless) = (compared(hostile), compared(harmless));
+        let found: Vec<_> = ["slower", "leaks"]
+            .iter()
+            .filter_map(|text| text.parse::<judge::compare::Condition>().ok()?.find(&shown))
+            .collect();
+        let render = |c, format| report::comparison(c, &found, format, 50, self.options);
+        self.for_people("a comparison", &render(&shown, ComparisonFormat::Text));
+        check::json("a comparison", &render(&shown, ComparisonFormat::Json));
+        check::spreadsheet("a comparison", &render(&shown, ComparisonFormat::Csv));
+        let marked = [&shown, &harmless].map(|c| render(c, ComparisonFormat::Markdown));
+        check::markdown("a comparison in Markdown", &marked);
+    }
+
+    fn page(&self) {
+        check::page([self.record, self.harmless].map(Content::Survey));
+        let rows = all(self.record);
+        let packed = report::tabular::parquet(self.record, &rows).expect("any record is a table");
+        assert!(packed.starts_with(b"PAR1") && packed.ends_with(b"PAR1"));
+    }
+
+    fn claims(&self) {
+        static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(judge::claims::built_in);
+        let records = [self.record.clone()];
+        let evidence = Evidence::of(&records);
+        let each = SOURCES.iter().flat_map(|s| s.claims.iter().map(move |c| (s, c)));
+        let judged: Vec<_> = each.map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
+        let render = |format| judge::claims::render_claims(&judged, format, self.options);
+        self.for_people("claims", &render(judge::claims::Format::Text));
+        check::for_people("claims in Markdown", &render(judge::claims::Format::Markdown), false);
+        check::json("claims", &render(judge::claims::Format::Json));
+        check::spreadsheet("claims", &render(judge::claims::Format::Csv));
+    }
+}
+
+fn side<'a>(record: &'a Record, name: &str) -> Side<'a> {
+    Side { record, name: name.to_owned(), rows: all(record) }
+}
+
+/// As `explain RECORD` shows them.
+fn calls(record: &Record) -> Vec<CallRow> {
+    let row = |executed: &record::Executed| CallRow {
+        library: format!("{}@{}", executed.library.name, executed.library.version),
+        algorithm: executed.algorithm.clone(),
+        direction: executed.direction.to_string(),
+        functions: executed.reason.clone(),
+        copies: true,
+        allocates: false,
+        costs: Ok(Vec::new()),
+        executed: vec![ExecutedRow {
+            executed: executed.clone(),
+            refused: executed.excepted.clone(),
+            exact: Vec::new(),
+        }],
+        leaks: record.leaks.clone(),
+    };
+    record.executed.iter().map(row).collect()
+}
+// What is typed: sizes, globs, quantities, libraries, conditions, expressions.
+
+/// The first byte says which grammar the rest is of.
+pub(crate) fn read_typed(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    // As the system hands over arguments: what is not UTF-8 never arrives.
+    let text = &*String::from_utf8_lossy(rest);
+    match which % 10 {
+        0 => sizes(text),
+        1 => glob(text),
+        2 => fraction(text),
+        3 => duration(text),
+        4 => flags::parse_rows(text).map_or_else(|why| check::shown(&why), |_| ()),
+        5 => hexadecimal(text),
+        6 => library(text),
+        8 => expression(text),
+        _ => text
+            .parse::<judge::compare::Condition>()
+            .map_or_else(|why| check::shown(&why), condition),
+    }
+}
+
+fn sizes(text: &str) {
+    match base::model::parse_sizes(text) {
+        Err(why) => check::shown(&why),
+        Ok(sizes) => {
+            assert!(!sizes.is_empty() && sizes.windows(2).all(|w| w[0] < w[1]));
+            assert!(sizes.iter().all(|s| (1..=MAX_SIZE).contains(s)));
+            let printed = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            assert_eq!(base::model::parse_sizes(&printed).as_ref(), Ok(&sizes));
+        }
+    }
+}
+
+fn glob(text: &str) {
+    match NameGlob::parse(text) {
+        Err(why) => check::shown(&why),
+        Ok(glob) => {
+            assert_eq!(glob.text(), text);
+            let again = NameGlob::parse(glob.text()).expect("it was read before");
+            for name in ["aes-128-gcm", "openssl@3.0.22", "", "{", text] {
+                assert_eq!(glob.matches(name), again.matches(name));
+            }
+            let _ = base::model::nearest(text, ["openssl", "libgcrypt"]);
+        }
+    }
+}
+
+fn fraction(text: &str) {
+    match flags::parse_fraction(text) {
+        Err(why) => check::shown(&why),
+        Ok(fraction) => assert!(fraction > 0.0 && fraction <= 1.0),
+    }
+}
+
+fn duration(text: &str) {
+    match flags::parse_duration(text) {
+        Err(why) => check::shown(&why),
+        Ok(time) => assert!((0.0009..=86_400.0).contains(&time.as_secs_f64())),
+    }
+}
+
+fn hexadecimal(text: &str) {
+    match flags::parse_hex(text) {
+        Err(why) => check::shown(&why),
+        Ok(bytes) => assert_eq!(bytes.0.len() * 2, text.trim().len()),
+    }
+}
+
+fn library(text: &str) {
+    match LibraryText::parse(text) {
+        Err(why) => check::shown(&why),
+        Ok(LibraryText::Glob(glob)) => assert_eq!(glob.text(), text),
+        Ok(LibraryText::File { name, path }) => {
+            assert_eq!(format!("{name}={path}"), text);
+            assert!(!name.contains(['/', '\0', '\n', ' ']) && !name.is_empty());
+        }
+    }
+}
+
+fn expression(text: &str) {
+    match judge::claims::parse(text, Model::Message) {
+        Err(why) => check::shown(&why),
+        Ok(expression) => {
+            let records = std::slice::from_ref(&*RECORD);
+            let evidence = Evidence::of(records);
+            let library = RECORD.measurements.first().map(|m| &m.library);
+            match judge::claims::evaluate(&expression, &evidence, library) {
+                Ok(value) => check::shown(&value),
+                Err(why) => check::shown(&why),
+            }
+        }
+    }
+}
+
+fn condition(condition: judge::compare::Condition) {
+    let again = condition.to_string().parse::<judge::compare::Condition>();
+    assert_eq!(again.ok().map(|c| c.to_string()), Some(condition.to_string()));
+}
+// Suites, claims and manifests (TOML), and vectors (JSON): files of a known form.
+
+/// The first byte says which reader the rest is for.
+pub(crate) fn read_documents(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    // The program names a file that is no text before any of these sees it.
+    let Ok(text) = std::str::from_utf8(rest) else { return };
+    match which % 4 {
+        0 => suite(text),
+        1 => judge::claims::parse_source(text).map_or_else(|why| check::shown(&why), drop),
+        2 => host::inputs::read_manifest(text).map_or_else(|why| check::shown(&why), drop),
+        _ => vectors(text),
+    }
+}
+
+fn suite(text: &str) {
+    match Suite::parse(text) {
+        Err(why) => check::shown(&why),
+        Ok(suite) => {
+            suite.algorithms.iter().for_each(|glob| {
+                let _ = base::model::NameGlob::parse(glob);
+            });
+            let _ =
+                (base::model::parse_sizes(&suite.sizes), flags::parse_fraction(&suite.precision));
+            let _ = flags::parse_duration(&suite.budget);
+        }
+    }
+}
+
+fn vectors(text: &str) {
+    match verify::vectors::read(text) {
+        Err(why) => check::line(&why),
+        Ok(file) => {
+            for (algorithm, vector) in &file.vectors {
+                let bytes = |hex: &str| hex.len() / 2;
+                assert_eq!(bytes(&vector.key), algorithm.key_len);
+                assert_eq!(bytes(&vector.nonce), algorithm.nonce_len);
+                assert_eq!(bytes(&vector.tag), algorithm.tag_len);
+            }
+            file.skipped.iter().for_each(|(_, why)| check::shown(why));
+        }
+    }
+}
+
+pub(crate) fn read_records(bytes: &[u8]) {
+    record(bytes);
+    journal(bytes);
+}
+
+fn record(bytes: &[u8]) {
+    match record::from_bytes(bytes.to_vec(), "r.json") {
+        Err(why) => check::line(&why),
+        Ok(read) => {
+            let written = record::to_json(&read);
+            let again = record::from_json(&written, "r.json");
+            assert_eq!(again.expect("what was written is read"), read);
+        }
+    }
+}
+
+fn journal(bytes: &[u8]) {
+    match Journal::read_from(bytes, "r.json.partial") {
+        Err(why) => check::line(&why),
+        Ok(kept) => assert!(kept.samples.iter().all(|s| s.case < kept.head.cases)),
+    }
+}
+// Figures from elsewhere: what `openssl speed` printed, and published tables.
+
+/// The first byte says which reader the rest is for.
+pub(crate) fn read_figures(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    let Ok(text) = std::str::from_utf8(rest) else { return };
+    if which % 2 == 0 { speed(text, which & 2 != 0) } else { table(text) }
+}
+
+fn speed(text: &str, decrypt: bool) {
+    let library = "openssl".to_owned();
+    let source = SpeedSource { library, version: None, decrypt, tier: Tier::Native };
+    match record::import::rows_of_speed(text, &source) {
+        Err(why) => check::line(&why),
+        Ok(rows) => {
+            let source = "what openssl speed printed".to_owned();
+            delivered(&rows, &Imported { source, machine: None });
+        }
+    }
+}
+
+fn table(text: &str) {
+    match record::import::parse_table(text) {
+        Err(why) => check::line(&why),
+        Ok(mut table) => {
+            table.rows.iter_mut().for_each(|row| row.size = row.size.or(Some(16)));
+            delivered(&table.rows, &table.from);
+        }
+    }
+}
+
+/// The rows as a record, which is read again and shown.
+fn delivered(rows: &[Row], from: &Imported) {
+    let imported = record::import::record(rows, from, "2026-01-01T00:00:00Z", Vec::new());
+    let again = record::from_json(&record::to_json(&imported), "r.json");
+    assert_eq!(again.expect("what was imported is read"), imported);
+    let all: Vec<&Measurement> = imported.measurements.iter().collect();
+    let table = report::render(
+        &imported,
+        &all,
+        &judge::compare::Best::default(),
+        Format::Table,
+        Options::default(),
+    );
+    check::for_people("the table", &table, false);
+    assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(&imported, &all)), all.len() + 1);
+}
+// Lines of the protocol, at both ends.
+
+pub(crate) fn read_protocol(bytes: &[u8]) {
+    for line in bytes.split(|b| *b == b'\n').take(64) {
+        match decode::reply(line) {
+            Err(why) => check::line(&why),
+            Ok(reply) => decoded(&reply),
+        }
+        match decode::request(line) {
+            Err(why) => check::line(&why),
+            Ok(request) => {
+                let again = decode::request(&serde_json::to_vec(&request).expect("plain data"));
+                assert_eq!(again.as_ref(), Ok(&request));
+            }
+        }
+    }
+}
+
+fn decoded(reply: &Reply) {
+    let again = decode::reply(&serde_json::to_vec(reply).expect("plain data"));
+    assert_eq!(again.as_ref(), Ok(reply), "a reply that was let through is let through again");
+    if let Reply::Samples { results } = reply {
+        summarised(&results.concat());
+    }
+}
+
+/// What is let through can be computed with, and kept in a record.
+fn summarised(results: &[VisitResult]) {
+    let samples: Vec<RawSample> = results.iter().flat_map(of_visit).collect();
+    let mut kept = Samples::default();
+    samples.iter().for_each(|sample| kept.push(sample, true));
+    let text = serde_json::to_string(&kept).expect("plain data");
+    assert_eq!(serde_json::from_str::<Samples>(&text).expect("it was written"), kept);
+    if let Some(summary) = base::analysis::summarise(&samples, &QuietRates::default()) {
+        for estimate in std::iter::once(summary.ticks_per_op).chain(summary.cycles_per_op) {
+            let base::analysis::Estimate { median, low, high } = estimate;
+            assert!([median, low, high].iter().all(|n| n.is_finite()), "{estimate:?}");
+            assert!(low <= median && median <= high && median >= 0.0, "{estimate:?}");
+        }
+    }
+}
+
+fn of_visit(result: &VisitResult) -> Vec<RawSample> {
+    match result {
+        VisitResult::Sample(sample) => vec![*sample],
+        VisitResult::Taken { samples, .. } => samples.clone(),
+        VisitResult::Ends { samples, .. } => {
+            samples.iter().flat_map(|s| [s.server_sample(), s.client_sample()]).collect()
+        }
+        VisitResult::Settled(_) | VisitResult::Finding(_) => Vec::new(),
+    }
+}
+// Files that are handed over as libraries, and what the kernel says of the machine.
+
+/// The first byte says whether the rest is a file or a text of the kernel.
+pub(crate) fn read_objects(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else { return };
+    if which % 2 == 0 {
+        object(rest);
+    } else {
+        host::inputs::read_kernel_text(&String::from_utf8_lossy(rest));
+    }
+}
+
+fn object(bytes: &[u8]) {
+    if let Err(why) = host::check_bytes(bytes) {
+        check::line(&why);
+    }
+    let id = host::id_of(bytes);
+    let (kind, digits) = id.split_once(':').expect("an id has its kind");
+    assert!(["build-id", "sha256"].contains(&kind) && !digits.is_empty(), "{id}");
+    assert!(digits.chars().all(|c| c.is_ascii_hexdigit()), "{id}");
+    let _ = host::inputs::instruction_counts(bytes);
+    host::inputs::read_for_loader(bytes);
+    #[cfg(target_arch = "x86_64")]
+    if let Err(why) = host::tier::read_object(bytes) {
+        check::shown(&why);
+    }
+    for offset in [0, 64, bytes.len() as u64 / 2, bytes.len() as u64, u64::MAX] {
+        let _ = probe::step::function_in(bytes, offset);
+    }
+}
