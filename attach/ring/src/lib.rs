@@ -1,15 +1,17 @@
 //! ring as a library that ciphermark loads: `libciphermark_ring.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-mod aead;
-mod digest;
 
-use aead::Aead;
-use contract::export::{OpenError, Opened, Wanted};
-use digest::{Hash, Hmac};
-use ring::aead::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, LessSafeKey, UnboundKey};
+use contract::export::{
+    Buffer, Digest, Done, Mode, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
+};
+use ring::aead::{
+    AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey,
+};
 use ring::digest::{SHA256, SHA384, SHA512};
 use ring::hmac::{HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
+use ring::{digest, hmac};
+use std::ffi::CStr;
 
 contract::adapter! { c"ring", open }
 
@@ -32,4 +34,122 @@ fn open(wanted: &Wanted<'_>) -> Opened {
 fn aead(wanted: &Wanted<'_>, algorithm: &'static ring::aead::Algorithm) -> Result<Aead, OpenError> {
     let key = UnboundKey::new(algorithm, wanted.key).map_err(|_| wanted.no_such_key())?;
     Ok(Aead(LessSafeKey::new(key)))
+}
+// AES-GCM and ChaCha20-Poly1305.
+
+/// An authenticated mode under its key. ring works in place only: out of place its users copy the
+/// message first, which is therefore part of the call.
+pub(crate) struct Aead(pub(crate) LessSafeKey);
+
+impl Mode for Aead {
+    type Nonce = [u8; 12];
+    type Tag = [u8; 16];
+    const FLAGS: u32 = raw::IN_PLACE | raw::COPIES;
+    const CALLS: [&'static CStr; 2] =
+        [c"LessSafeKey::seal_in_place_separate_tag", c"LessSafeKey::open_in_place_separate_tag"];
+    const REKEY: Option<&'static CStr> = Some(c"UnboundKey::new, LessSafeKey::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        UnboundKey::new(self.0.algorithm(), key).ok().map(|key| Self(LessSafeKey::new(key)))
+    }
+
+    fn encrypt(&mut self, nonce: &[u8; 12], aad: &[u8], buffer: Buffer<'_>) -> Done<[u8; 16]> {
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let message = buffer.into_out_with_copied_in();
+        let tag = self
+            .0
+            .seal_in_place_separate_tag(nonce, Aad::from(aad), message)
+            .map_err(|_| Refusal::Failed)?;
+        tag.as_ref().try_into().map_err(|_| Refusal::Failed)
+    }
+
+    fn decrypt(
+        &mut self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        buffer: Buffer<'_>,
+        tag: &[u8; 16],
+    ) -> Done {
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let message = buffer.into_out_with_copied_in();
+        self.0
+            .open_in_place_separate_tag(nonce, Aad::from(aad), Tag::from(*tag), message, 0..)
+            .map_err(|_| Refusal::Tag)?;
+        Ok(())
+    }
+}
+// SHA-2 and HMAC.
+
+/// A hash function with `N` bytes of output.
+pub(crate) struct Hash<const N: usize>(pub(crate) &'static digest::Algorithm);
+
+impl<const N: usize> Digest for Hash<N> {
+    type Nonce = [u8; 0];
+    type Tag = [u8; N];
+    const CALL: &'static CStr = c"digest::digest";
+
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; N]> {
+        Ok(bytes(digest::digest(self.0, input).as_ref()))
+    }
+}
+
+impl<const N: usize> StreamingDigest for Hash<N> {
+    type Started = digest::Context;
+
+    fn start(&self) -> digest::Context {
+        digest::Context::new(self.0)
+    }
+
+    fn update(started: &mut digest::Context, input: &[u8]) {
+        started.update(input);
+    }
+
+    fn finish(started: digest::Context) -> [u8; N] {
+        bytes(started.finish().as_ref())
+    }
+}
+
+/// HMAC under its key, both of whose pads have been taken in.
+pub(crate) struct Hmac<const N: usize>(hmac::Key);
+
+impl<const N: usize> Hmac<N> {
+    pub(crate) fn new(algorithm: hmac::Algorithm, key: &[u8]) -> Self {
+        Self(hmac::Key::new(algorithm, key))
+    }
+}
+
+impl<const N: usize> Digest for Hmac<N> {
+    type Nonce = [u8; 0];
+    type Tag = [u8; N];
+    const CALL: &'static CStr = c"hmac::sign";
+    const REKEY: Option<&'static CStr> = Some(c"hmac::Key::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Some(Self::new(self.0.algorithm(), key))
+    }
+
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; N]> {
+        Ok(bytes(hmac::sign(&self.0, input).as_ref()))
+    }
+}
+
+impl<const N: usize> StreamingDigest for Hmac<N> {
+    type Started = hmac::Context;
+
+    fn start(&self) -> hmac::Context {
+        hmac::Context::with_key(&self.0)
+    }
+
+    fn update(started: &mut hmac::Context, input: &[u8]) {
+        started.update(input);
+    }
+
+    fn finish(started: hmac::Context) -> [u8; N] {
+        bytes(started.sign().as_ref())
+    }
+}
+
+/// ring's outputs are slices; opening chose the length with the algorithm.
+fn bytes<const N: usize>(output: &[u8]) -> [u8; N] {
+    output.try_into().expect("the algorithm has outputs of N bytes")
 }

@@ -1,7 +1,7 @@
 //! Digests and MACs: the crates `sha2`, `sha3`, `blake2`, `hmac`, `poly1305`, and `aes-gcm` for
 //! GMAC.
-use crate::aead::Gcm;
-use crate::block_cipher::Cipher128;
+
+use crate::ciphers::{Cipher128, Gcm};
 use ::aead::AeadInOut;
 use aes_gcm::AesGcm;
 use cipher::consts::{U0, U12, U16};

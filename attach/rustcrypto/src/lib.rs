@@ -1,15 +1,415 @@
 //! The RustCrypto crates as a library that ciphermark loads: `libciphermark_rustcrypto.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-mod aead;
-mod block;
-mod block_cipher;
-mod digest;
-mod feedback;
-mod open;
-mod stream;
-#[cfg(test)]
-mod tests;
-mod xts;
 
-contract::adapter! { c"rustcrypto", open::open }
+mod ciphers;
+mod digest;
+
+use aes::{Aes128, Aes192, Aes256};
+use aes_siv::siv::CmacSiv;
+use aes_siv::{Aes128SivAead, Aes256SivAead};
+use aria::{Aria128, Aria192, Aria256};
+use camellia::{Camellia128, Camellia192, Camellia256};
+use cipher::{Array, KeyInit, KeySizeUser};
+use ciphers::{
+    Aead, AeadChaCha, BlockCipher, Cbc, CcmMode, Cfb, Cfb8, ChaCha as ChaChaStream, Cipher64,
+    Cipher128, Ctr, Ctr64, EaxMode, Ecb, Gcm, GcmSiv, Ocb, Ofb, Siv, SivAead, XChaCha, Xts,
+};
+use contract::export::{OpenError, Opened, Wanted};
+use des::TdesEde3;
+use digest::{Gmac, Hash, Keyed, OneTime};
+use sm4::Sm4;
+use std::ops::Add;
+
+contract::adapter! { c"rustcrypto", open }
+// Opening an algorithm: its name chooses the types, its key is expanded here, outside the clock.
+
+/// Opens what is wanted.
+pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
+    let name = wanted.algorithm;
+    match name {
+        "chacha20" => wanted.streaming_cipher(ChaChaStream(Array(wanted.key_of()?))),
+        "chacha20-poly1305" => {
+            let mode: AeadChaCha = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        "xchacha20-poly1305" => {
+            let mode: XChaCha = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        "sha256" => wanted.streaming_digest(Hash::<sha2::Sha256>::new()),
+        "sha384" => wanted.streaming_digest(Hash::<sha2::Sha384>::new()),
+        "sha512" => wanted.streaming_digest(Hash::<sha2::Sha512>::new()),
+        "sha3-256" => wanted.streaming_digest(Hash::<sha3::Sha3_256>::new()),
+        "sha3-384" => wanted.streaming_digest(Hash::<sha3::Sha3_384>::new()),
+        "sha3-512" => wanted.streaming_digest(Hash::<sha3::Sha3_512>::new()),
+        "blake2b512" => wanted.streaming_digest(Hash::<blake2::Blake2b512>::new()),
+        "hmac-sha256" => wanted.streaming_digest(hmac::<sha2::Sha256>(wanted)?),
+        "hmac-sha384" => wanted.streaming_digest(hmac::<sha2::Sha384>(wanted)?),
+        "hmac-sha512" => wanted.streaming_digest(hmac::<sha2::Sha512>(wanted)?),
+        "poly1305" => wanted.digest(OneTime(keyed(wanted)?)),
+        _ => mode_of_a_cipher(wanted),
+    }
+}
+
+/// `aes-128-gcm`: the cipher's name ends with its key length, where it has several.
+fn mode_of_a_cipher(wanted: &Wanted<'_>) -> Opened {
+    // Names of composites begin like those of modes; the program makes them of their parts.
+    let Some((cipher, mode)) = split(wanted.algorithm) else { return Err(no_crate(wanted)) };
+    match (cipher, mode) {
+        ("aes-128", "siv") => {
+            let mode: SivAead<Aes128SivAead> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        ("aes-256", "siv") => {
+            let mode: SivAead<Aes256SivAead> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        ("aes-128", "gcm-siv" | "gmac") => aes_alone::<Aes128>(wanted, mode),
+        ("aes-192", "gmac") => aes_alone::<Aes192>(wanted, mode),
+        ("aes-256", "gcm-siv" | "gmac") => aes_alone::<Aes256>(wanted, mode),
+        ("aes-128", _) => mode_128::<Aes128>(wanted, mode),
+        ("aes-192", _) => mode_128::<Aes192>(wanted, mode),
+        ("aes-256", _) => mode_128::<Aes256>(wanted, mode),
+        ("camellia-128", _) => mode_128::<Camellia128>(wanted, mode),
+        ("camellia-192", _) => mode_128::<Camellia192>(wanted, mode),
+        ("camellia-256", _) => mode_128::<Camellia256>(wanted, mode),
+        ("aria-128", _) => mode_128::<Aria128>(wanted, mode),
+        ("aria-192", _) => mode_128::<Aria192>(wanted, mode),
+        ("aria-256", _) => mode_128::<Aria256>(wanted, mode),
+        ("sm4", _) => mode_128::<Sm4>(wanted, mode),
+        ("des-ede3", _) => mode_64::<TdesEde3>(wanted, mode),
+        _ => Err(no_crate(wanted)),
+    }
+}
+
+/// The cipher's part of a name and the mode's.
+fn split(name: &str) -> Option<(&str, &str)> {
+    const CIPHERS: [&str; 11] = [
+        "aes-128",
+        "aes-192",
+        "aes-256",
+        "camellia-128",
+        "camellia-192",
+        "camellia-256",
+        "aria-128",
+        "aria-192",
+        "aria-256",
+        "sm4",
+        "des-ede3",
+    ];
+    CIPHERS.into_iter().find_map(|c| Some((c, name.strip_prefix(c)?.strip_prefix('-')?)))
+}
+
+/// Modes of ciphers with 128-bit blocks.
+fn mode_128<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened
+where
+    C::KeySize: Add,
+    CmacSiv<C>: KeyInit,
+{
+    match mode {
+        "ctr" => wanted.streaming_cipher(Ctr(keyed::<C>(wanted)?)),
+        "xts" => {
+            let xts = Xts::<C>::new(wanted.key).ok_or_else(|| wanted.no_such_key())?;
+            wanted.streaming_cipher(xts)
+        }
+        "gcm" => {
+            let mode: Gcm<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "ccm" => {
+            let mode: CcmMode<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "ocb" => {
+            let mode: Ocb<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "eax" => {
+            let mode: EaxMode<C> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        "siv" => wanted.cipher(Siv::<C>(keyed(wanted)?)),
+        _ => mode_of_any::<C>(wanted, mode),
+    }
+}
+
+/// What is defined for AES alone.
+fn aes_alone<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    let cipher = keyed::<C>(wanted)?;
+    match mode {
+        "gcm-siv" => {
+            let mode: GcmSiv<C> = Aead(cipher.into());
+            wanted.cipher(mode)
+        }
+        "gmac" => wanted.digest(Gmac::<C>(Aead(cipher.into()))),
+        _ => Err(no_crate(wanted)),
+    }
+}
+
+/// Modes of ciphers with 64-bit blocks.
+fn mode_64<C: Cipher64>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
+        "ctr" => wanted.streaming_cipher(Ctr64(keyed::<C>(wanted)?)),
+        _ => mode_of_any::<C>(wanted, mode),
+    }
+}
+
+/// Modes of any cipher.
+fn mode_of_any<C: BlockCipher>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
+        "ecb" => wanted.streaming_cipher(Ecb(keyed::<C>(wanted)?)),
+        "cbc" => wanted.streaming_cipher(Cbc(keyed::<C>(wanted)?)),
+        "cfb" => wanted.streaming_cipher(Cfb(keyed::<C>(wanted)?)),
+        "cfb8" => wanted.streaming_cipher(Cfb8(keyed::<C>(wanted)?)),
+        "ofb" => wanted.streaming_cipher(Ofb(keyed::<C>(wanted)?)),
+        _ => Err(no_crate(wanted)),
+    }
+}
+
+/// A type that takes the whole key.
+fn keyed<K: KeyInit + KeySizeUser>(wanted: &Wanted<'_>) -> Result<K, OpenError> {
+    K::new_from_slice(wanted.key).map_err(|_| wanted.no_such_key())
+}
+
+fn hmac<H: ::hmac::digest::block_api::EagerHash>(
+    wanted: &Wanted<'_>,
+) -> Result<Keyed<H>, OpenError> {
+    Keyed::new(wanted.key).ok_or_else(|| wanted.no_such_key())
+}
+
+fn no_crate(wanted: &Wanted<'_>) -> OpenError {
+    OpenError::Unsupported(format!("no RustCrypto crate of these is {}", wanted.algorithm))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ciphermark_adapter;
+    use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
+    use contract::{Outcome, Session, raw};
+    use std::ffi::{CStr, CString};
+
+    const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
+
+    fn adapter() -> &'static raw::Adapter {
+        // SAFETY: points to a static.
+        unsafe { &*ciphermark_adapter() }
+    }
+
+    fn text(pointer: *const std::ffi::c_char) -> &'static str {
+        // SAFETY: the adapter's strings are static and NUL-terminated.
+        unsafe { CStr::from_ptr(pointer) }.to_str().unwrap()
+    }
+
+    /// The session's table, or the code and the reason.
+    fn open_raw(
+        algorithm: &Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<raw::Session, (i32, String)> {
+        let name = CString::new(algorithm.name).unwrap();
+        let request = raw::Request {
+            algorithm: name.as_ptr(),
+            direction: raw::direction_number(direction),
+            key: key.as_ptr(),
+            key_len: key.len(),
+            nonce_len: algorithm.nonce_len,
+            tag_len: algorithm.tag_len,
+        };
+        let mut session = raw::Session::empty();
+        let mut why = [0x7f_u8; 200];
+        let open = adapter().open.unwrap();
+        // SAFETY: every pointer covers its length.
+        let code = unsafe {
+            open(&raw const request, &raw mut session, why.as_mut_ptr().cast(), why.len())
+        };
+        match code {
+            raw::OK => Ok(session),
+            code => {
+                Err((code, CStr::from_bytes_until_nul(&why).unwrap().to_str().unwrap().to_owned()))
+            }
+        }
+    }
+
+    fn open(algorithm: &'static Algorithm, direction: Direction) -> Session {
+        let table = open_raw(algorithm, direction, &key(algorithm)).unwrap();
+        // SAFETY: the table was opened for this algorithm and direction.
+        unsafe { Session::new(table, algorithm, direction) }
+    }
+
+    fn key(algorithm: &Algorithm) -> Vec<u8> {
+        (0..algorithm.key_len).map(|i| (i * 3 + 1) as u8).collect()
+    }
+
+    /// What is offered.
+    fn offered() -> impl Iterator<Item = &'static Algorithm> {
+        testing::trial::primitives().filter(|a| is_offered(a))
+    }
+
+    fn ciphers() -> impl Iterator<Item = &'static Algorithm> {
+        offered().filter(|a| a.encrypts())
+    }
+
+    /// The family has no crate of the rest.
+    fn is_offered(algorithm: &Algorithm) -> bool {
+        let no_crate = matches!(
+            algorithm.cipher,
+            Primitive::Aegis128 { .. }
+                | Primitive::Aegis256 { .. }
+                | Primitive::Blake3
+                | Primitive::Xxh3
+                | Primitive::Crc32c
+                | Primitive::None
+        );
+        !no_crate && algorithm.mode != Mode::Cfb1
+    }
+
+    fn input(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i * 7 + len) as u8).collect()
+    }
+
+    fn nonce(algorithm: &Algorithm) -> Vec<u8> {
+        (0..algorithm.nonce_len).map(|i| 0xf0_u8.wrapping_add(i as u8)).collect()
+    }
+
+    #[test]
+    fn authenticated_modes_offer_no_stream() {
+        for algorithm in ciphers() {
+            let session = open(algorithm, Direction::Encrypt);
+            assert_eq!(session.has_stream(), algorithm.kind == Kind::Cipher, "{algorithm}");
+            assert!(session.has_message() && session.in_place());
+        }
+    }
+
+    #[test]
+    fn lengths_that_a_mode_does_not_take_fail() {
+        for algorithm in ciphers().filter(|a| !a.sizes.allows(1)) {
+            for direction in DIRECTIONS {
+                let mut session = open(algorithm, direction);
+                let bad = 7;
+                let nonce = nonce(algorithm);
+                let failed = Outcome::Error(raw::FAILED);
+                assert_eq!(
+                    session.message_in_place(&nonce, b"", &mut input(bad), &mut []),
+                    failed,
+                    "{algorithm}"
+                );
+                assert_eq!(session.update_in_place(&mut input(16)), failed, "not started");
+                assert_eq!(session.start(&nonce), Outcome::Done);
+                assert_eq!(session.update_in_place(&mut input(bad)), failed, "{algorithm}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_ccm_message_too_long_for_its_length_field_fails_in_both_directions() {
+        let algorithm = Algorithm::find("aes-128-ccm").unwrap();
+        let mut buffer = vec![0; 1 << 24];
+        for direction in DIRECTIONS {
+            let mut session = open(algorithm, direction);
+            let outcome = session.message_in_place(&[1; 12], b"", &mut buffer, &mut [0; 16]);
+            assert_eq!(outcome, Outcome::Error(raw::FAILED), "{direction}");
+        }
+    }
+
+    #[test]
+    fn null_pointers_to_nothing_are_taken() {
+        for algorithm in ciphers().filter(|a| a.sizes.allows(0)) {
+            let session = open(algorithm, Direction::Encrypt);
+            let nonce = nonce(algorithm);
+            let mut tag = vec![0; algorithm.tag_len];
+            let message = raw::Message {
+                nonce: if nonce.is_empty() { std::ptr::null() } else { nonce.as_ptr() },
+                aad: std::ptr::null(),
+                aad_len: 0,
+                input: std::ptr::null(),
+                len: 0,
+                output: std::ptr::null_mut(),
+                tag: if tag.is_empty() { std::ptr::null_mut() } else { tag.as_mut_ptr() },
+            };
+            let call = session.raw().message.unwrap();
+            // SAFETY: what is null has length zero.
+            assert_eq!(unsafe { call(session.raw().state, &raw const message) }, raw::OK);
+        }
+    }
+
+    #[test]
+    fn everything_is_offered_that_the_family_has_a_crate_of_and_the_rest_says_why_not() {
+        for algorithm in Algorithm::all() {
+            let direction = Direction::of(algorithm.kind)[0];
+            match open_raw(algorithm, direction, &key(algorithm)) {
+                Ok(table) => {
+                    assert!(is_offered(algorithm) && algorithm.composite.is_none(), "{algorithm}");
+                    // SAFETY: the table was opened for this algorithm and direction.
+                    drop(unsafe { Session::new(table, algorithm, direction) });
+                }
+                Err((code, why)) => {
+                    assert!(!is_offered(algorithm) || algorithm.composite.is_some(), "{algorithm}");
+                    assert_eq!(code, raw::UNSUPPORTED);
+                    assert!(why.contains("RustCrypto") && why.contains(algorithm.name), "{why}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_keys_and_directions_are_unsupported_with_a_reason() {
+        let unsupported = |name: &str, direction, key: &[u8]| {
+            let (code, why) = open_raw(Algorithm::find(name).unwrap(), direction, key).unwrap_err();
+            assert_eq!(code, raw::UNSUPPORTED);
+            why
+        };
+        let why = unsupported("aes-256-gcm", Direction::Encrypt, &[0; 31]);
+        assert_eq!(why, "aes-256-gcm takes no key of 31 bytes");
+        let why = unsupported("aes-256-gcm", Direction::Digest, &[0; 32]);
+        assert_eq!(why, "aes-256-gcm has no direction digest");
+        assert_eq!(unsupported("sha256", Direction::Copy, &[]), "sha256 has no direction copy");
+    }
+
+    #[test]
+    fn a_digest_that_was_not_begun_has_no_end() {
+        let mut session = open(Algorithm::find("sha256").unwrap(), Direction::Digest);
+        let failed = Outcome::Error(raw::FAILED);
+        assert_eq!((session.update_digest(b"a"), session.finish(&mut [0; 32])), (failed, failed));
+        assert_eq!(
+            (session.start(&[]), session.finish(&mut [0; 32])),
+            (Outcome::Done, Outcome::Done)
+        );
+        assert_eq!(session.finish(&mut [0; 32]), failed);
+    }
+
+    #[test]
+    fn only_what_the_crates_force_is_flagged() {
+        for algorithm in offered() {
+            let session = open(algorithm, Direction::of(algorithm.kind)[0]);
+            assert_eq!(session.copies(), algorithm.mode == Mode::Xts, "{algorithm}");
+            assert!(!session.allocates() && !session.calls().unwrap().is_empty(), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn the_version_and_every_crates_version_are_told() {
+        assert_eq!(text(adapter().library), "rustcrypto");
+        assert_eq!(adapter().abi, raw::ABI);
+        let build = text(adapter().build);
+        for name in [
+            "aes-gcm", "ccm", "ocb3", "xts-mode", "polyval", "chacha20", "poly1305", "sm4",
+            "keccak",
+        ] {
+            let line = build.lines().find(|l| l.starts_with(&format!("crate {name} "))).unwrap();
+            assert!(line.ends_with(|c: char| c.is_ascii_digit()), "{line}");
+        }
+        assert!(build.contains(&format!("crate aes {}\n", text(adapter().version))), "{build}");
+        for fact in [
+            "rustc ",
+            "profile ",
+            "opt-level ",
+            "codegen-units ",
+            "target-cpu ",
+            "target features ",
+        ] {
+            assert!(build.lines().any(|l| l.starts_with(fact)), "no {fact}in {build}");
+        }
+        assert!(!build.contains("ciphermark"), "our own packages are not the library: {build}");
+    }
+}

@@ -495,11 +495,7 @@ fn every_libssl_at_hand_picks_the_group_that_the_model_has() {
     }
     for ssl in all {
         let mut one = Command::new(std::env::current_exe().unwrap());
-        one.args([
-            "--exact",
-            "tls::one_libssl_picks_the_group_that_the_model_has",
-            "--nocapture",
-        ]);
+        one.args(["--exact", "tls::one_libssl_picks_the_group_that_the_model_has", "--nocapture"]);
         let done = one.env(LIBSSL, &ssl).env("OPENSSL_CONF", "/dev/null").output().unwrap();
         let said = String::from_utf8_lossy(&done.stdout).into_owned()
             + &String::from_utf8_lossy(&done.stderr);

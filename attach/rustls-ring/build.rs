@@ -1,8 +1,0 @@
-//! Writes down what is being built.
-
-/// In the lock for compiling ring, and for other systems.
-const UNUSED: &[&str] = &["cc", "windows-sys", "wasi", "js-sys", "wasm-bindgen"];
-
-fn main() {
-    built::write(Some("rustls"), UNUSED);
-}

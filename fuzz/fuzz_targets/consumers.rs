@@ -1,3 +1,0 @@
-//! The entrance `consumers` of the crate `testing`.
-#![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("consumers").run)(bytes));

@@ -1,3 +1,0 @@
-//! The entrance `pages` of the crate `testing`.
-#![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("pages").run)(bytes));
