@@ -47,6 +47,8 @@ pub struct Patience {
 
 /// How soon an interrupt is heeded while nothing is quiet.
 const HEED: Duration = Duration::from_millis(50);
+/// The longest slice of a program that got no CPU in shorter ones.
+const LONGEST_SLICE: Duration = Duration::from_millis(250);
 /// Between two looks at a program that was asked to end.
 const PAUSE: Duration = Duration::from_millis(1);
 /// What a program may take to end after it was asked to.
@@ -74,17 +76,25 @@ pub fn run(
     let (mut counter, mut tally, mut used) = (Counter::of(held.child.id()), Tally::default(), 0);
     held.stand_still()?;
     let mut before = prober.read()?;
+    let mut slice = patience.slice;
     while held.end.is_none() && !stop.load(Ordering::Relaxed) {
         before = quiet_moment(&mut prober, before, patience, stop)?;
-        let long = held.go_on(patience.slice)?;
+        let long = held.go_on(slice)?;
         let after = prober.read()?;
         let now = counter.read_ns();
         let quiet = before.rate.min(after.rate) >= prober.least();
         tally.add(now.saturating_sub(used), long, [before, after], quiet);
+        slice = next_slice(slice, patience.slice, now > used);
         (before, used) = (after, now);
     }
     let end = held.farewell()?;
     Ok(tally.told(cpu, begun.elapsed(), end))
+}
+
+/// The next slice: twice as long where the program got no CPU in this one, because others on its CPU had their turn first. It
+/// would wait for its own for ever.
+fn next_slice(last: Duration, asked: Duration, has_run: bool) -> Duration {
+    if has_run { asked } else { (last * 2).min(asked.max(LONGEST_SLICE)) }
 }
 
 /// Waits for a reading of a quiet core, or until `stop` is set.
@@ -472,6 +482,19 @@ fn number(text: &OsStr) -> Result<u32, GateError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_gets_no_cpu_gets_longer_slices_until_it_runs() {
+        let asked = Duration::from_millis(8);
+        let mut slice = asked;
+        for longer in [16, 32, 64, 128, 250, 250] {
+            slice = next_slice(slice, asked, false);
+            assert_eq!(slice, Duration::from_millis(longer));
+        }
+        assert_eq!(next_slice(slice, asked, true), asked);
+        let long = Duration::from_secs(1);
+        assert_eq!(next_slice(long, long, false), long);
+    }
 
     #[test]
     fn the_limit_follows_the_highest_readings() {
