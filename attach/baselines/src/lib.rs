@@ -44,6 +44,7 @@ unsafe extern "C" fn copy(_state: *mut c_void, message: *const raw::Message) -> 
 unsafe extern "C" fn nothing(_state: *mut c_void, _message: *const raw::Message) -> i32 {
     raw::OK
 }
+
 // Checksums, which find accidents and not attackers; both are written big-endian.
 
 /// XXH3 with 64 bits of output and no seed, in its canonical form: big-endian.

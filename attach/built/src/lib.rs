@@ -117,6 +117,7 @@ fn workspace_file(name: &str) -> String {
 fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|e| panic!("cargo sets {name} for build scripts: {e}"))
 }
+
 // What Cargo.lock says of a package.
 
 struct Package<'a> {
@@ -164,6 +165,7 @@ fn package(block: &str) -> Option<((&str, &str), Package<'_>)> {
     let from_registry = field("source").is_some();
     Some(((name, version), Package { version, from_registry, dependencies }))
 }
+
 // The profile, as far as a build script can know it.
 
 /// The profile's name and what the workspace or the environment changes of cargo's defaults;

@@ -77,6 +77,7 @@ fn needed() -> impl IntoIterator<Item = (&'static str, bool)> {
     use std::arch::is_aarch64_feature_detected as has;
     [("neon", has!("neon")), ("aes", has!("aes")), ("pmull", has!("pmull")), ("sha2", has!("sha2"))]
 }
+
 // AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305.
 
 /// An authenticated mode under its key. Graviola works in place only: out of place its users copy

@@ -147,6 +147,7 @@ unsafe extern "C" fn posix_memalign(
     unsafe { memory.write(made) };
     0
 }
+
 // Copying, byte for byte: volatile, so that no compiler makes a call of `memcpy` out of it again.
 
 /// Copies as `memmove` does: the areas may overlap.

@@ -35,6 +35,7 @@ fn aead(wanted: &Wanted<'_>, algorithm: &'static ring::aead::Algorithm) -> Resul
     let key = UnboundKey::new(algorithm, wanted.key).map_err(|_| wanted.no_such_key())?;
     Ok(Aead(LessSafeKey::new(key)))
 }
+
 // AES-GCM and ChaCha20-Poly1305.
 
 /// An authenticated mode under its key. ring works in place only: out of place its users copy the
@@ -78,6 +79,7 @@ impl Mode for Aead {
         Ok(())
     }
 }
+
 // SHA-2 and HMAC.
 
 /// A hash function with `N` bytes of output.

@@ -70,6 +70,7 @@ pub(crate) fn whole_blocks<'a, N: ArraySize>(
     let (blocks, tail) = buffer.into_chunks();
     if tail.is_empty() { Ok(blocks) } else { Err(Refusal::Failed) }
 }
+
 // ECB and CBC: the crates `ecb` and `cbc`.
 
 /// Electronic codebook.
@@ -207,6 +208,7 @@ impl<M: BlockModeDecrypt + 'static> Update for Decrypting<M> {
         Ok(())
     }
 }
+
 // CTR, OFB and ChaCha20, which make a key stream: the crates `ctr`, `ofb` and `chacha20`.
 
 /// A mode whose directions both add the same key stream. `$stream` wraps `$core` so that it takes
@@ -335,6 +337,7 @@ impl<S: StreamCipher + 'static> Update for Started<S> {
 fn apply(keystream: &mut impl StreamCipher, buffer: Buffer<'_>) -> Done {
     keystream.try_apply_keystream_inout(buffer).map_err(|_| Refusal::Failed)
 }
+
 // CFB with segments of a block and of a byte: the crates `cfb-mode` and `cfb8`.
 
 mode_with_iv!(
@@ -415,6 +418,7 @@ cfb_stream!(CfbDecrypting, Decryptor, BufDecryptor, decrypt_blocks_inout, decryp
 fn is_whole<C: BlockSizeUser>(buffer: &Buffer<'_>) -> bool {
     buffer.len().is_multiple_of(C::block_size())
 }
+
 // XTS: the crate `xts-mode`.
 
 /// XTS over one data unit. The crate works in place only, so that out of place the copy is what
@@ -492,6 +496,7 @@ impl<C: Cipher128> Update for XtsDecrypting<C> {
         Ok(())
     }
 }
+
 // The authenticated modes: the crates `aes-gcm`, `aes-gcm-siv`, `ccm`, `eax`, `ocb3`, `aes-siv`
 // and `chacha20poly1305`, all but a part of `aes-siv` behind the trait `aead::AeadInOut`. It
 // knows whole messages only, so there are no streams.

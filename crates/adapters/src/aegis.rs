@@ -78,6 +78,7 @@ fn names(algorithm: &Algorithm) -> Option<(&'static str, [&'static CStr; 2])> {
         _ => return None,
     })
 }
+
 // What runs inside the clock.
 
 /// Bytes for an incremental state. The library exports no function that tells the size, and the

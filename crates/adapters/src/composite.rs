@@ -116,6 +116,7 @@ fn part(name: &'static str) -> impl Fn(OpenError) -> OpenError {
 fn named(name: &str) -> &'static Algorithm {
     Algorithm::find(name).expect("a composite's parts are algorithms, which a test holds")
 }
+
 // What runs inside the clock: both parts over the whole message, or over its pieces in turn.
 
 /// Bytes that both parts of a one-pass composite take in turn: what is read and what is written
@@ -265,6 +266,7 @@ unsafe fn slice<'a>(pointer: *const u8, len: usize) -> &'a [u8] {
     // SAFETY: the caller's.
     unsafe { std::slice::from_raw_parts(pointer, len) }
 }
+
 // The two ways to notice damage: a checksum of the plaintext, a MAC of the ciphertext.
 
 /// Longest tag: that of HMAC-SHA-256.
@@ -458,6 +460,7 @@ fn done(code: i32) -> Result<(), i32> {
         Outcome::Error(code) => Err(code),
     }
 }
+
 // What a composite calls, in words.
 
 /// The functions of both parts, in the order in which they run.

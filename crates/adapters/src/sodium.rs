@@ -81,6 +81,7 @@ fn absent(algorithm: &Algorithm) -> OpenError {
     };
     OpenError::Unsupported(format!("libsodium has no {algorithm}{why}"))
 }
+
 // Authenticated encryption: `crypto_aead_*`, detached.
 
 /// What the library calls an algorithm.
@@ -218,6 +219,7 @@ operations! { impl for AeadState;
         }
     }
 }
+
 // ChaCha20 alone: `crypto_stream_chacha20_ietf_xor`.
 
 const STREAM_CALL: &CStr = c"crypto_stream_chacha20_ietf_xor";
@@ -250,6 +252,7 @@ operations! { impl for StreamState;
         raw::OK
     }
 }
+
 // Digests: `crypto_hash_*` and `crypto_generichash`, which is BLAKE2b.
 
 /// Opens a digest.
@@ -348,6 +351,7 @@ operations! { impl for Generic;
         outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len))
     }
 }
+
 // Message authentication codes: `crypto_auth_hmac*` and `crypto_onetimeauth`, which is Poly1305.
 
 /// Opens a MAC.

@@ -106,6 +106,7 @@ impl Family {
         paths.iter().map(|path| crate::load(path, None).unwrap()).collect()
     }
 }
+
 // The families' libraries, and the tests that all of them pass.
 
 pub(crate) const AEGIS: Family = Family {

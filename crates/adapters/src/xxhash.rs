@@ -37,6 +37,7 @@ unsafe impl Family for Api {
         Ok(state.into_session())
     }
 }
+
 // Whole messages and streams of XXH3: what is inside the clock.
 
 /// `XXH3_state_t*`, opaque.

@@ -1,162 +1,14 @@
-//! What several commands take as arguments: which cases, tiers, sizes, how long it may take; and the command
-//! line as a whole, as clap reads it. `choose` decides what filters mean.
+//! What several commands take as arguments: which cases, tiers, sizes, formats, how long it may take. `choose` decides what
+//! filters mean.
 
-use crate::commands::advise::AdviseArgs;
-use crate::commands::archive::{ArchiveArgs, TrendArgs};
-use crate::commands::claims::ClaimsArgs;
-pub use crate::commands::compare::CompareArgs;
-use crate::commands::convert::ImportArgs;
-pub use crate::commands::explain::ExplainArgs;
-use crate::commands::fleet::FleetArgs;
-pub use crate::commands::leaks::LeaksArgs;
-use crate::commands::machine::QuietlyArgs;
-use crate::commands::pages::PagesArgs;
-pub use crate::commands::pair::PairArgs;
-pub use crate::commands::rank::RankArgs;
-use crate::commands::report::ReportArgs;
-pub use crate::commands::run::{FormatArg, RunArgs, ShowArgs};
-use crate::commands::tls::TlsArgs;
-pub use crate::commands::verify::{ListArgs, OnceArgs, VerifyArgs, What};
 use base::model::{Footprint, Model, Tier};
 use base::text::flags::parse_duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use engine::Stop;
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-
-/// Measure how fast every cipher is in every crypto library on this machine, with a proof beside
-/// each number.
-#[derive(Debug, Parser)]
-#[command(
-    name = "ciphermark",
-    version,
-    max_term_width = 100,
-    after_help = "Without a command: `ciphermark run --suite quick`, about a minute, then a ranked table.\n\n\
-    Examples:\n  \
-    ciphermark\n  \
-    ciphermark run -a 'aes-*-gcm' -s 16..64K\n  \
-    ciphermark run -l openssl -l mine=/opt/openssl/lib/libcrypto.so -o compare.json\n  \
-    ciphermark verify -l libgcrypt\n\n\
-    Exit codes: 0 success; 1 a check or comparison found something; 2 wrong usage; 3 some cases were\n\
-    refused or failed; 4 the command could not be carried out; 130 interrupted: what was measured until\n\
-    then is shown and kept.\n\n\
-    Environment (separate directories in a list with colons):\n  \
-    CIPHERMARK_LIBS            more directories to search for libraries and Java's jars\n  \
-    CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \
-    CIPHERMARK_CACHE           where to cache counts, quiet rates and runtimes' programs; empty: nowhere\n  \
-    CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
-    CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
-    CIPHERMARK_PASS            names of other variables that libraries get, with commas between them\n  \
-    NO_COLOR, CLICOLOR         whether to use colours, as in other programs"
-)]
-pub struct Cli {
-    #[command(flatten)]
-    pub color: ColorArgs,
-    #[command(subcommand)]
-    pub command: Option<Command>,
-}
-
-/// Colours.
-#[derive(Debug, Args)]
-pub struct ColorArgs {
-    /// When to use colours; auto follows the terminal and NO_COLOR.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: When,
-}
-
-/// When to colour.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum When {
-    Auto,
-    Always,
-    Never,
-}
-
-impl ColorArgs {
-    /// Applies the choice to everything printed from now on.
-    pub fn write_global(&self) {
-        match self.color {
-            When::Auto => anstream::ColorChoice::Auto,
-            When::Always => anstream::ColorChoice::Always,
-            When::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
-}
-
-/// The subcommands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Measure and verify, then print a ranked table.
-    Run(Box<RunArgs>),
-    /// List libraries, algorithms, tiers, models, suites or limits.
-    List(ListArgs),
-    /// Run every check on the libraries without timing anything.
-    Verify(VerifyArgs),
-    /// Show what of each algorithm's execution depends on its key.
-    Leaks(LeaksArgs),
-    /// Run one operation in one library: reads standard input, writes standard output, tag appended.
-    Once(OnceArgs),
-    /// Print a record again: filtered, in any format, to the screen or a file.
-    #[command(visible_alias = "export")]
-    Show(ShowArgs),
-    /// Import published figures into a record, marked as imported and unverified.
-    Import(ImportArgs),
-    /// Recommend how to encrypt stored data, and say why each other scheme lost.
-    Advise(Box<AdviseArgs>),
-    /// Judge published claims by measurements on this machine.
-    Claims(ClaimsArgs),
-    /// Show what runs inside the clock: functions, instructions, allocations, copies.
-    Explain(ExplainArgs),
-    /// Write one self-contained HTML page from one or more records.
-    Report(ReportArgs),
-    /// Keep records of many machines and runs in one store.
-    Archive(ArchiveArgs),
-    /// Show what a case cost from run to run, machine by machine, and where it became slower or faster.
-    Trend(TrendArgs),
-    /// Rank the cases of a record, or of what is measured now.
-    Rank(Box<RankArgs>),
-    /// Compare two records, or two libraries, tiers, algorithms, sizes or directions within one.
-    Compare(Box<CompareArgs>),
-    /// Encrypt a real page store page by page: verify it, tamper with it, time it.
-    Pages(Box<PagesArgs>),
-    /// Compare two libraries on one case until there is a verdict.
-    Pair(PairArgs),
-    /// Measure TLS handshakes, records and primitives, and calculate a server's load.
-    Tls(TlsArgs),
-    /// Run another benchmark only while its core is otherwise idle.
-    Quietly(QuietlyArgs),
-    /// Measure on many machines through Slurm or Kubernetes, one job for each machine type.
-    Fleet(FleetArgs),
-    /// Check machine, clock, noise and libraries, and say how to fix what is wrong.
-    Doctor(DoctorArgs),
-    /// Print a completion script for a shell.
-    #[command(after_help = "Examples:\n  \
-        ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
-        ciphermark completions fish > ~/.config/fish/completions/ciphermark.fish")]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page, or write a page for each command into a directory.
-    #[command(after_help = "Examples:\n  ciphermark man | man -l -\n  \
-        ciphermark man ~/.local/share/man/man1")]
-    Man {
-        /// The directory for the pages.
-        directory: Option<PathBuf>,
-    },
-}
-
-impl Command {
-    /// What `ciphermark` without arguments does.
-    pub fn bare() -> Self {
-        let cli = Cli::parse_from(["ciphermark", "run"]);
-        cli.command.expect("`run` was just parsed")
-    }
-}
 
 /// Which cases.
 #[derive(Debug, Args)]
@@ -231,6 +83,33 @@ pub enum InPlaceArg {
     Both,
 }
 
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatArg {
+    /// Ranked table.
+    Table,
+    /// The whole record.
+    Json,
+    /// One measurement a line.
+    Jsonl,
+    /// One measurement a row, without raw samples.
+    Csv,
+    /// Ranked table in Markdown.
+    Markdown,
+    /// The format of `openssl speed`.
+    Openssl,
+    /// The format of `openssl speed -mr`, for programs that parse it.
+    OpensslMr,
+    /// Bencher Metric Format.
+    Bencher,
+    /// What github-action-benchmark reads as customSmallerIsBetter.
+    Gha,
+    /// LNT's report, format version 2.
+    Lnt,
+    /// The columns of the CSV with types and units, for pandas, DuckDB and others.
+    Parquet,
+}
+
 /// `--size` as a list.
 #[derive(Clone, Debug)]
 pub struct Sizes(pub Vec<usize>);
@@ -261,18 +140,6 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
         let found = all.iter().find(|one| name(**one) == text);
         *found.expect("clap has checked that it is one of the names")
     })
-}
-
-/// `ciphermark doctor`
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ciphermark doctor\n  ciphermark doctor --json\n\n\
-    Takes about two seconds, mostly to measure the noise of the CPU that `run` would use. Each line\n\
-    is ok, a note, or a problem together with its remedy. Exit code 1 if something would make\n\
-    figures wrong.")]
-pub struct DoctorArgs {
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Time for a whole command where none was typed.

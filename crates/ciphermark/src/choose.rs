@@ -343,6 +343,7 @@ fn missing(what: &str, text: &str, near: Option<String>) -> Failure {
     let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
     Failure::usage(format!("the record has no {what} that matches '{text}'{hint}"))
 }
+
 // Suites by name, and from files.
 
 /// A built-in suite by name, else a file.

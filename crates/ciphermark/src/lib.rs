@@ -12,7 +12,7 @@ mod screen;
 pub mod server;
 mod signing;
 
-use args::{Cli, Command};
+use crate::commands::{Cli, Command};
 use clap::Parser as _;
 use error::{Exit, Failure};
 use std::process::ExitCode;

@@ -192,6 +192,7 @@ pub fn write_document(path: &Path, document: &impl Serialize) -> Result<(), Fail
     let bytes = record::pack(path, text).map_err(Failure::not_done)?;
     write_file(path, &bytes)
 }
+
 // The progress bar, on standard error, only on a terminal.
 
 /// Steps of the bar: finer than any terminal is wide.

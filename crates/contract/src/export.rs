@@ -70,6 +70,7 @@ macro_rules! adapter {
         }
     };
 }
+
 // Opening: the C struct read, the reason written.
 
 /// What is to be opened.
@@ -243,6 +244,7 @@ unsafe fn tell(reason: &str, why: *mut c_char, why_len: usize) {
         why.add(len).write(0);
     }
 }
+
 // Ciphers and authenticated modes behind C functions.
 
 /// A mode under a key whose schedule is done. Each call is one whole message.
@@ -430,6 +432,7 @@ impl<M: Mode, S: Stream<M>> Operations for CipherState<M, S> {
         raw::OK
     }
 }
+
 // Digests and MACs behind C functions.
 
 /// A digest, or a MAC under its key. Each call is one whole message.
@@ -576,6 +579,7 @@ impl<D: Digest, S: Pieces<D>> Operations for DigestState<D, S> {
         raw::OK
     }
 }
+
 // References out of the interface's pointers.
 
 /// Bytes of a length that the type fixes: nonces and tags.

@@ -112,6 +112,7 @@ pub(crate) fn placement(
     }
     placed
 }
+
 // Whether two CPUs may measure different cases at the same time.
 
 /// Another tenant may disturb a try.
@@ -183,6 +184,7 @@ fn leaves(clock: &Clock, cpu: u32, other: u32, quiet: f64) -> bool {
     };
     std::thread::scope(|scope| scope.spawn(watch).join()).ok().flatten().unwrap_or(false)
 }
+
 // The quiet rate of the throughput probe, learned while the run goes on and known from earlier ones.
 
 /// The rate is worked out again when there are so many times more probes than the last time: it
@@ -265,6 +267,7 @@ impl Quiet {
         &self.rates
     }
 }
+
 // Time that the hypervisor took, looked at between blocks of samples.
 
 /// Stolen time of the CPUs that are measured on, in clock ticks. The kernel counts it in ticks of

@@ -159,6 +159,7 @@ fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
     let all = wanted.rows.iter().flat_map(of_row).enumerate();
     all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
 }
+
 // What the all_progress of each kind of run come to.
 
 /// A row that samples give.
@@ -282,6 +283,7 @@ impl SampledRow for PrimitiveRow {
         })
     }
 }
+
 // Samples into the run's rows.
 
 /// The run, and every sample of both parts of each row.
@@ -386,6 +388,7 @@ fn imprecise(found: &Measured, precision: f64) -> Option<String> {
     }
     Some(reason)
 }
+
 // Which of the libraries come with a TLS stack.
 
 /// What was asked for.
@@ -520,6 +523,7 @@ fn beside(crypto: &Path) -> Option<PathBuf> {
     let path = crypto.with_file_name(format!("libssl{ending}"));
     path.is_file().then_some(path)
 }
+
 // Stacks that come as shared objects of their own: found, and loaded once to learn who they are.
 
 /// Those that choices name as files, and with `searches` those that are found. One that was only found and cannot

@@ -296,6 +296,7 @@ fn drawn(below: u32) -> u32 {
     let mut rng = StdRng::try_from_rng(&mut SysRng).expect("the kernel has random numbers");
     rng.random_range(0..below)
 }
+
 // Handshakes, records and primitives of TLS stacks.
 
 /// Clean samples of a process: one more than its median needs, because a quiet rate that is learned later may take
@@ -372,6 +373,7 @@ impl Tls {
 fn is_tls_done(pass: Pass) -> bool {
     pass.clean >= CLEAN_TLS_SAMPLES || pass.taken >= MOST_TLS_SAMPLES
 }
+
 // Pages of a store through a scheme.
 
 /// Samples of a process after which no more are asked for: where fewer than half are clean, more of the same

@@ -445,6 +445,7 @@ pub fn select(
     };
     Ok(usable.into_iter().filter(wanted).collect())
 }
+
 // Libraries at other tiers than `native`: each is loaded once at every tier that was asked for, to
 // learn whether the tier can be applied to it and what it offers there.
 
@@ -568,6 +569,7 @@ fn ask_at_tier(library: &Attached, tier: Tier) -> (AtTier, AppliedTier) {
         }
     }
 }
+
 // Languages' runtimes: which there are, and where their programs are kept.
 
 /// Makes a runtime's program ready.

@@ -281,6 +281,7 @@ fn offer<'a>(
 ) -> Option<&'a Offer> {
     offers.iter().find(|o| o.algorithm == algorithm.name && o.direction == direction)
 }
+
 // What a case's footprint and threads come to on this machine: bytes to walk through, CPUs.
 
 /// Single operations that are timed alone in each visit: thirty visits give several thousand, enough

@@ -135,6 +135,7 @@ impl<'a> WorkerPool<'a> {
         }
     }
 }
+
 // Asking workers about many subjects, side by side on all CPUs, a few subjects in one worker: for what is the
 // same however busy the machine is.
 

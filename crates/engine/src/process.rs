@@ -346,6 +346,7 @@ pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
     let text = format!("{reply:?}");
     WorkerError::OutOfProtocol(text.chars().take(80).collect())
 }
+
 // The scheduler's end of the pipes to one worker: lines with deadlines.
 
 /// Why a worker gave no answer.

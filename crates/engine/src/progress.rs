@@ -214,6 +214,7 @@ impl CaseProgress {
         self.ends.0.push(sample);
     }
 }
+
 // The earlier part of a run that is gone on with.
 
 /// What the journal says of a run at its head.

@@ -327,6 +327,7 @@ pub(crate) fn not_opened(error: contract::OpenError) -> Finding {
         contract::OpenError::Failed(why) => Finding::failed(why),
     }
 }
+
 // What scheduler and worker say of themselves and of the library.
 
 /// Load a library.
@@ -438,6 +439,7 @@ pub struct Offer {
     #[serde(default, skip_serializing_if = "is_default")]
     pub in_flight: Option<u32>,
 }
+
 // What operations allocate, copy and execute: asked for, and counted.
 
 /// Count what a message allocates and copies.
@@ -549,6 +551,7 @@ pub struct Costs {
     #[serde(default, skip_serializing_if = "is_default")]
     pub collecting: f64,
 }
+
 // What of an algorithm's execution depends on its secrets: asked for, and found.
 
 /// Judge what an algorithm's execution depends on.
@@ -586,6 +589,7 @@ pub struct Judged {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<String>,
 }
+
 // What the scheduler asks a worker to do with staged pages, and what it answers.
 
 /// Bytes of a log before it begins anew in the same space, as a recycled segment of `PostgreSQL`'s

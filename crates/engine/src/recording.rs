@@ -101,6 +101,7 @@ impl Recording<'_> {
         })
     }
 }
+
 // Tracks into measurements: what sampling gave, with what turns ticks into time.
 
 /// What verification gave of an algorithm that passed.

@@ -495,6 +495,7 @@ fn next_process(all_progress: &[CaseProgress], pool: usize) -> u32 {
     let own = all_progress.iter().filter(|t| t.pool == pool);
     own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
 }
+
 // A round: blocks of visits, each of one worker, on every measuring CPU at once. Which CPU takes which block hangs on
 // who is free, so a case's processes are spread over the CPUs by chance.
 

@@ -252,6 +252,7 @@ fn evidence(
     }
     executed
 }
+
 // Sampling of all_progress from a journal's head to the state in which a run ended.
 
 /// What is to be sampled, and when that ends.
@@ -338,6 +339,7 @@ pub(crate) fn sample_all(
     };
     Ok((run, journal))
 }
+
 // Keeping a run while it goes on: the journal after each block of samples, the record as it stands
 // after passes. Neither is written while a sample is being taken: the workers wait for their next
 // block.
@@ -449,6 +451,7 @@ impl Watch for Checkpoints<'_> {
         self.tell(trouble);
     }
 }
+
 // A look at what could be measured, to see what need not be: one process of each library, one visit of each case, nothing
 // verified. What it sees is no figure of anything: it serves as a bound, with room for a busy machine.
 

@@ -66,6 +66,7 @@ impl Stop {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 }
+
 // Deadlines that count only the time in which this process ran, and the other could.
 //
 // A run that is stopped (Ctrl-Z, `kill -STOP`, a debugger, a frozen container) and goes on an hour
@@ -123,6 +124,7 @@ impl Deadline {
         self.away += took - ran;
     }
 }
+
 // How long workers are waited for.
 
 /// A variable with the share of every deadline that is waited: tests of libraries that hang do not wait
@@ -148,6 +150,7 @@ fn of_this_process() -> f64 {
 fn share(value: Option<&str>) -> f64 {
     value.and_then(|v| v.parse().ok()).filter(|v| (0.01..=1.0).contains(v)).unwrap_or(1.0)
 }
+
 // How long a worker could run and had no CPU.
 //
 // On a machine with more to do than it has CPUs, a worker may get a tenth of one. That is no fault of
@@ -197,6 +200,7 @@ fn delays_of(process: &str) -> HashMap<String, u64> {
     };
     threads.filter_map(delay).collect()
 }
+
 // Time in which the whole machine slept.
 
 /// What two readings of the clocks may be apart.

@@ -371,6 +371,7 @@ fn counts(session: &Session, set: &MessageSet<'_>) -> bool {
     let decrypt = session.direction() == Direction::Decrypt;
     !decrypt && (session.algorithm().nonce_len >= 8 || !set.keys.is_empty())
 }
+
 // What a batch's operations left, and what was there before them.
 
 /// Messages up to this size are poisoned whole where outputs lie apart; of larger ones only the edges.

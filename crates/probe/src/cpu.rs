@@ -74,6 +74,7 @@ pub fn have_core_alone() -> std::io::Result<()> {
     let outcome = unsafe { libc::prctl(PR_SCHED_CORE, CREATE, SELF, THREAD_GROUP, UNUSED) };
     if outcome == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
+
 // Watching a CPU: what interrupts a loop that does nothing but read the clock.
 
 /// What interrupted a spinning loop.
@@ -152,6 +153,7 @@ pub struct Beside {
     /// Core cycles per tick.
     pub clocks: Vec<f64>,
 }
+
 // The CPU's own counter of instructions, where the system lets us have it.
 
 /// Counts instructions that this thread executes in user space.

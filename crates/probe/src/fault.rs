@@ -255,6 +255,7 @@ fn place(line: &mut Line, address: usize, has_parts: bool) {
     line.add(" ");
     words.into_iter().for_each(|word| line.add(word));
 }
+
 // Memory with a page on either side that faults: an access past it kills the process, which is
 // the one proof against overruns that needs no cooperation of the library.
 

@@ -441,6 +441,7 @@ fn changed(key: &[u8], by: u64) -> Vec<u8> {
     key.iter_mut().zip(by.to_le_bytes()).for_each(|(k, b)| *k ^= b);
     key
 }
+
 // Sums beside the ciphertext: MACs by the library itself where it takes a message in parts, else by
 // code that is built in; checksums always by that. The record says which.
 

@@ -62,6 +62,7 @@ impl Slot {
         *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
     }
 }
+
 // What the loops do that need more than a function and a ring: walk through memory, set keys.
 
 /// A walk through places of memory, in an order that no prefetcher foresees: place number `n + 1`

@@ -3,8 +3,8 @@
 //!
 //! Samples of several threads at once: every thread's batch is timed while all the others run.
 
-use crate::batch::timed::{Batch, Taken, Undisturbed, warm_probe};
-use crate::clock::Clock;
+use crate::batch::timed::{Batch, Taken, Undisturbed};
+use crate::clock::{Clock, warm_probe};
 use base::model::RawSample;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};

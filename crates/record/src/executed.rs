@@ -160,6 +160,7 @@ pub struct PmuCount {
     /// as a fraction of the latter.
     pub difference: Option<f64>,
 }
+
 // What of an algorithm's execution depends on its secrets, as far as single-stepping shows.
 //
 // The words of a verdict are here, so that table, page, advice and exports say the same. None of them says

@@ -100,6 +100,7 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     let bytes = pack(path, to_json(record)).map_err(error)?;
     write_file(path, &bytes).map_err(error)
 }
+
 // Reading a record: bytes that anybody may have written, into a record or one line.
 
 /// Most bytes of a file that are read: more than any survey has, and an end where a device has none.
@@ -409,6 +410,7 @@ fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     }
     File::options().write(true).open(path)?.write_all(bytes)
 }
+
 // Records in gzip files: a survey's raw samples take a tenth of the room.
 
 /// What every gzip file begins with (RFC 1952 §2.3.1).

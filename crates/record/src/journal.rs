@@ -288,6 +288,7 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
     }
     Err(unusable("it is another file each time it is opened"))
 }
+
 // What a journal holds.
 
 /// What a run must know to go on.
@@ -430,6 +431,7 @@ impl Kept {
         }
     }
 }
+
 // A journal's lines: the CRC-32 of a JSON text in eight hexadecimal digits, a space, the text.
 //
 // JSON alone does not show a digit that a disk changed, nor which lines of a file that a power cut

@@ -101,6 +101,7 @@ impl Formatter for Shallow {
         writer.write_all(separator)
     }
 }
+
 // Files below the home directory are `~/…` in what is made to be shared: the user's name is in their paths.
 
 /// What was measured, with `~` in each text for the home directory. Everything else stays.

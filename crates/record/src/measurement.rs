@@ -429,6 +429,7 @@ impl Finding {
         Self { state, why: why.into(), stopped: None, at_least_ns: None }
     }
 }
+
 // What an operation of a case costs, process by process: all that verdicts are made of.
 
 /// The costs of one operation, one for each worker process with enough valid samples, in their order.

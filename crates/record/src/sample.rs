@@ -124,6 +124,7 @@ pub(crate) fn run(started: &str, version: &str, factor: f64) -> Record {
 pub(crate) fn archived() -> Record {
     run("2026-11-20T12:00:00Z", "1.0", 1.0)
 }
+
 // A record for tests: two libraries, two algorithms, two sizes, both directions in one of them.
 
 pub(crate) fn two_libraries() -> Record {

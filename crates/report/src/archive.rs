@@ -73,6 +73,7 @@ pub fn archived(records: &[Archived], left_out: usize, options: Options) -> Stri
     }
     out
 }
+
 // The best of each machine.
 
 /// An amount of money with its interval.
@@ -241,6 +242,7 @@ pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
     });
     base::text::csv(&HEADING, rows)
 }
+
 // Comparisons of two runs on each of several machines.
 
 /// Two runs on one machine.
@@ -343,6 +345,7 @@ fn machines_table(all: &[ComparedMachine]) -> Table {
     };
     Table::new(columns, all.iter().map(row).collect())
 }
+
 // What a case cost from run to run.
 
 /// One case of one library on one machine.

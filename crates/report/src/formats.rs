@@ -76,6 +76,7 @@ pub(crate) fn as_json_lines(record: &Record, selection: &[&Measurement]) -> Stri
     }
     out
 }
+
 // Measurements in the formats of programs that keep histories: Bencher, github-action-benchmark and LNT.
 
 /// What a measurement is called there: one name for each case and library, whatever its version.

@@ -203,6 +203,7 @@ pub fn pairs(rows: &[(String, String)], options: Options) -> String {
     };
     rows.iter().map(line).collect()
 }
+
 // What the core can do at best, as tables for a terminal.
 
 /// The tables of `list limits`: instructions, pairs of them, bandwidths, floors.

@@ -155,6 +155,7 @@ impl Ways {
         Some(format!("{} ({})", clean(algorithm), words.join(", ")))
     }
 }
+
 // How old the shown releases are: a table of this year's and of old code says so.
 
 /// Library, version or series, and when its feature release came out (year, month). Where later releases of a

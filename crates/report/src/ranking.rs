@@ -21,6 +21,7 @@ pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options)
         ComparisonFormat::Csv => csv(answers),
     }
 }
+
 // Answers for a terminal and in Markdown.
 
 fn text(answers: &[Ranking], options: Options) -> String {
@@ -218,6 +219,7 @@ fn markdown(answers: &[Ranking]) -> String {
     legend(answers).iter().for_each(|l| out += &format!("- {}\n", escape(l)));
     out
 }
+
 // Answers for programs.
 
 fn json(answers: &[Ranking]) -> String {

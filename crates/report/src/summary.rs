@@ -346,6 +346,7 @@ fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
     let rest = text.strip_prefix(&label.replace('-', " ")).unwrap_or(text);
     rest.trim_start_matches([':', ';', ',', ' '])
 }
+
 // What a library's code could do beside computing: told only where that is more than it should be.
 
 /// One line for each way in which workers were less confined than they can be, with the libraries.

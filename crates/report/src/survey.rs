@@ -477,6 +477,7 @@ fn threads(m: &Measurement) -> Option<String> {
     let total = labels::supported(all, m.ns_per_op.as_ref());
     Some(format!("{}: {total} MB/s together; {}", labels::size(m.size), each.join(", ")))
 }
+
 // What a language's runtime adds to the same work in C: by the line through the sizes of both.
 
 /// One line for each library that the runtime is compared with: the very libcrypto that is under it, where the record has

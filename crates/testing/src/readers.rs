@@ -185,6 +185,7 @@ fn calls(record: &Record) -> Vec<CallRow> {
     };
     record.executed.iter().map(row).collect()
 }
+
 // What is typed: sizes, globs, quantities, libraries, conditions, expressions.
 
 /// The first byte says which grammar the rest is of.
@@ -284,6 +285,7 @@ fn condition(condition: judge::compare::Condition) {
     let again = condition.to_string().parse::<judge::compare::Condition>();
     assert_eq!(again.ok().map(|c| c.to_string()), Some(condition.to_string()));
 }
+
 // Suites, claims and manifests (TOML), and vectors (JSON): files of a known form.
 
 /// The first byte says which reader the rest is for.
@@ -350,6 +352,7 @@ fn journal(bytes: &[u8]) {
         Ok(kept) => assert!(kept.samples.iter().all(|s| s.case < kept.head.cases)),
     }
 }
+
 // Figures from elsewhere: what `openssl speed` printed, and published tables.
 
 /// The first byte says which reader the rest is for.
@@ -397,6 +400,7 @@ fn delivered(rows: &[Row], from: &Imported) {
     check::for_people("the table", &table, false);
     assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(&imported, &all)), all.len() + 1);
 }
+
 // Lines of the protocol, at both ends.
 
 pub(crate) fn read_protocol(bytes: &[u8]) {
@@ -449,6 +453,7 @@ fn of_visit(result: &VisitResult) -> Vec<RawSample> {
         VisitResult::Settled(_) | VisitResult::Finding(_) => Vec::new(),
     }
 }
+
 // Files that are handed over as libraries, and what the kernel says of the machine.
 
 /// The first byte says whether the rest is a file or a text of the kernel.

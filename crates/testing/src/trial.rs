@@ -65,6 +65,7 @@ pub fn fact<'a>(identity: &'a Identity, beginning: &str) -> &'a str {
     let found = identity.build.iter().find_map(|line| line.strip_prefix(beginning));
     found.unwrap_or_else(|| panic!("no build line begins with '{beginning}': {identity:#?}"))
 }
+
 // Everything that a library offers, held against every check.
 
 /// What a library offers and what became of it. Composites are made of other algorithms'
@@ -263,6 +264,7 @@ fn a_stream_is_its_message_in_pieces(session: &mut Session, nonce: &[u8]) {
     }
     assert_eq!(whole, pieces, "{algorithm}");
 }
+
 // A whole TLS stack that is an object of its own.
 
 /// What a stack does.
@@ -325,6 +327,7 @@ fn carries(stack: &dyn Stack, protection: Protection, clock: &Clock) -> bool {
         })
     })
 }
+
 // Building objects.
 
 /// A path below the repository.

@@ -81,6 +81,7 @@ pub(crate) fn words(error: OpenError) -> String {
         OpenError::Unsupported(why) | OpenError::Failed(why) => why,
     }
 }
+
 // What a verification tries beside what every one tries, and what it came to.
 
 /// What is tried beside the fixed inputs, which are the same in every verification.

@@ -149,6 +149,7 @@ impl Example {
         })
     }
 }
+
 // Forgeries: a right message of which one drawn bit is changed.
 
 /// Makes forgeries. It keeps its memory from one to the next, because thousands are made.
@@ -220,6 +221,7 @@ fn bytes(example: &Example, part: Part) -> &[u8] {
         Part::Aad => &example.aad,
     }
 }
+
 // The message sizes that checks go through, in bytes. Kernels work in strides of up to a few
 // hundred bytes and finish the rest by other code, so remainders matter more than large sizes.
 

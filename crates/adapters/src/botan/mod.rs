@@ -150,6 +150,7 @@ fn outcome(code: Code) -> i32 {
         _ => raw::FAILED,
     }
 }
+
 // What Botan calls the algorithms (its manual's "Cipher Modes", "Block Ciphers", "Hash Functions"
 // and "Message Authentication Codes").
 
@@ -235,6 +236,7 @@ fn digest(primitive: Primitive) -> Option<&'static str> {
         _ => return None,
     })
 }
+
 // The functions and numbers of `botan/ffi.h` that the adapter uses.
 
 /// `botan_cipher_t`, `botan_block_cipher_t`, `botan_hash_t`, `botan_mac_t`: opaque.

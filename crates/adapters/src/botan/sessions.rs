@@ -123,6 +123,7 @@ operations! { impl for Units;
         self.state.rekey(key)
     }
 }
+
 // Authenticated modes. Botan's messages are ciphertext and tag in one piece (SIV: tag and
 // ciphertext), so what lies apart is put together or taken apart in a buffer of the session's.
 
@@ -305,6 +306,7 @@ operations! { impl for AeadState;
         calls!((self.api.botan_cipher_set_key)(self.message.handle, key, self.key_len))
     }
 }
+
 // ECB: Botan has no mode of that name; its raw block cipher takes any number of blocks.
 
 struct BlockState {
@@ -556,6 +558,7 @@ operations! { impl for DigestState;
         calls!(set_key(self.message.handle, key, len))
     }
 }
+
 // GMAC for versions whose MAC interface takes no nonce (Botan 2): GCM with associated data alone,
 // which is how NIST SP 800-38D defines it.
 

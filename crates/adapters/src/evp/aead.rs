@@ -233,6 +233,7 @@ impl<S, const MAC: bool> AeadState<S, MAC> {
         if rejected { raw::REJECTED } else { raw::FAILED }
     }
 }
+
 // `EVP_AEAD` where the tag can only stand behind the ciphertext: LibreSSL, and decryption by
 // AES-GCM-SIV in older BoringSSL.
 //
@@ -428,6 +429,7 @@ operations! { impl for JoinedState;
         if written == m.len { raw::OK } else { self.failed() }
     }
 }
+
 // ChaCha20 by `CRYPTO_chacha_20`: BoringSSL and AWS-LC, which have no `EVP_CIPHER` of it. One
 // call takes key, nonce and counter; there is nothing to set up, and no stream.
 

@@ -218,6 +218,7 @@ fn by_getter(object: &SharedObject, getter: &str) -> Option<Method> {
     // SAFETY: takes nothing; the result is static.
     Method::lasting(unsafe { getter() })
 }
+
 // `OSSL_PARAM`: how OpenSSL 3 on is told what has no function of its own.
 
 /// `OSSL_PARAM` of params.h, which is public and the same since OpenSSL 3.0.

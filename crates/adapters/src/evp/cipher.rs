@@ -192,6 +192,7 @@ unsafe extern "C" fn update_blocks(
     // SAFETY: the contract of `update`.
     unsafe { (*state.cast::<State>()).update(input, output, len) }
 }
+
 // An opened cipher, and the single steps that its messages are made of.
 
 /// An opened cipher in one direction.
@@ -343,6 +344,7 @@ impl State {
         code
     }
 }
+
 // An `EVP_CIPHER_CTX` with its key schedule done: everything that a session does once.
 
 /// A context, freed when dropped.
@@ -472,6 +474,7 @@ impl SetUp<'_> {
         if code > 0 { Ok(()) } else { Err(format!("{doing} failed: {}", self.api.errors.take())) }
     }
 }
+
 // The library's `EVP_CIPHER` for an algorithm.
 
 const WAYS: Ways =
@@ -532,6 +535,7 @@ fn number(object: &SharedObject, symbols: [&str; 2], cipher: CipherPtr) -> Optio
     // SAFETY: a cipher of this library.
     usize::try_from(unsafe { number(cipher) }).ok()
 }
+
 // What a session says it calls for a message: the library's functions in the order in which they
 // run inside the clock.
 
@@ -591,6 +595,7 @@ pub(crate) fn calls_of_rekey(direction: Direction) -> &'static CStr {
         _ => c"EVP_EncryptInit_ex",
     }
 }
+
 // CCM: the message's length comes first, and its tag is compared in the one update.
 
 /// What the three bytes of length that a nonce of 12 bytes leaves can say (NIST SP 800-38C A.1).
@@ -649,6 +654,7 @@ pub(crate) unsafe extern "C" fn decrypt_ccm(
         }
     }
 }
+
 // GCM-SIV of OpenSSL, which 3.0 does not have yet.
 
 /// Associated data of a GCM-SIV message. An update of no bytes drops that of the message before,
@@ -703,6 +709,7 @@ pub(crate) unsafe extern "C" fn decrypt_gcm_siv(
         }
     }
 }
+
 // AES-SIV of OpenSSL 3 on. A context takes one message and then needs its key again; what keeps
 // the key schedule is a copy of a context that has it.
 

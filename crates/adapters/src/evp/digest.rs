@@ -243,6 +243,7 @@ impl Parts for DigestState {
         code > 0 && len as usize == self.len
     }
 }
+
 // `EVP_MAC`: OpenSSL 3 on.
 
 /// `EVP_MAC_CTX *`
@@ -392,6 +393,7 @@ impl Parts for MacState {
         code > 0 && len == self.tag_len
     }
 }
+
 // HMAC by `HMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
 
 /// `HMAC_CTX *`
@@ -517,6 +519,7 @@ impl Parts for HmacState {
         code == 1 && len as usize == self.tag_len
     }
 }
+
 // Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
 
 /// `poly1305_state *`
@@ -572,6 +575,7 @@ impl Parts for Poly1305State {
         true
     }
 }
+
 // Poly1305 by `EVP_DigestSign*`: OpenSSL 1.1.1, which has it as a kind of private key.
 
 /// `EVP_PKEY_POLY1305`
@@ -682,6 +686,7 @@ impl Parts for SignatureState {
         code == 1 && len == self.tag_len
     }
 }
+
 // GMAC by GCM's `EVP_CIPHER`: a message of associated data alone. For libraries without
 // `EVP_MAC`.
 

@@ -105,6 +105,7 @@ unsafe extern "C" fn start_eax(state: *mut c_void, nonce: *const u8) -> i32 {
         calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
     }
 }
+
 // A cipher's state, and one call of the library's for each step of a message.
 
 /// An opened algorithm in one direction.

@@ -189,6 +189,7 @@ impl Api {
 fn missing(functions: &str) -> OpenError {
     OpenError::Unsupported(format!("this libgcrypt does not export {functions}"))
 }
+
 // What `gcrypt.h` calls the algorithms: its enumerations as numbers.
 
 /// Cipher and mode in `enum gcry_cipher_algos` and `enum gcry_cipher_modes`. Whether the loaded
@@ -258,6 +259,7 @@ fn mac_number(algorithm: &Algorithm) -> Option<c_int> {
         _ => return None,
     })
 }
+
 // Which of the library's functions a message calls, for readers; macros of `gcrypt.h` by their
 // names there.
 
@@ -324,6 +326,7 @@ fn mac_calls(mode: Mode) -> &'static CStr {
         _ => c"gcry_mac_reset, gcry_mac_write, gcry_mac_read",
     }
 }
+
 // The library's errors as return codes of the adapter interface.
 
 /// A `gcry_error_t` as a return code of the interface: 0 is done, a wrong tag is told from other
@@ -338,6 +341,7 @@ fn outcome(error: Error) -> i32 {
         e => e.cast_signed(),
     }
 }
+
 // A handle of the library's: closed when dropped.
 
 /// A `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t` with the function that closes it.
@@ -352,6 +356,7 @@ impl Drop for Opened {
         unsafe { (self.close)(self.handle) }
     }
 }
+
 // The functions and numbers of `gcrypt.h` that the adapter uses.
 
 /// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.

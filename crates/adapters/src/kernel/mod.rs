@@ -55,6 +55,7 @@ fn transform(target: &Target, key: &[u8]) -> Result<Transform, OpenError> {
     }
     Ok(transform)
 }
+
 // What the kernel calls the algorithms, and how it takes their nonces.
 
 /// `salg_type`
@@ -168,6 +169,7 @@ fn hash_name(algorithm: &Algorithm) -> Option<String> {
         _ => digest.to_owned(),
     })
 }
+
 // Ciphers without authentication: `sendmsg` with operation and IV, `recv` of the output.
 
 /// A chained message that is longer than a socket holds goes through it in pieces of so many bytes.
@@ -350,6 +352,7 @@ operations! { impl for CipherState;
         self.continues((input, output, len)).err().unwrap_or(raw::OK)
     }
 }
+
 // Authenticated encryption: associated data, message and tag go in and out as one stream, which
 // the parts of `sendmsg` and `recvmsg` gather and scatter.
 
@@ -501,6 +504,7 @@ operations! { impl for AeadState;
         self.outcome(result)
     }
 }
+
 // Digests and HMAC: `send` of the message, `recv` of the digest.
 
 /// SHA-512's, SHA3-512's and BLAKE2b's.
@@ -610,6 +614,7 @@ operations! { impl for HashState;
         }
     }
 }
+
 // Which kernel runs, and which of its implementations a name means.
 
 /// The release, and what else there is to tell: how it was built, and for each name that

@@ -226,6 +226,7 @@ impl BlockState {
         raw::OK
     }
 }
+
 // XTS, which only the AES module has: a function for a whole data unit.
 //
 // Not in place: where the unit ends within a block, the function writes the bytes that are stolen over
@@ -325,6 +326,7 @@ operations! { impl for ChaChaState;
         calls!((self.f.mbedtls_chacha20_setkey)(self.context.get(), key))
     }
 }
+
 // GCM, and GMAC, which is GCM without a message.
 
 functions! {
@@ -491,6 +493,7 @@ operations! { impl for Gmac;
         self.0.rekey(key)
     }
 }
+
 // CCM and ChaCha20-Poly1305: a call for a whole message.
 
 functions! {

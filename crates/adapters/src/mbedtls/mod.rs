@@ -186,6 +186,7 @@ impl Drop for Context {
         unsafe { (self.free)(self.memory.as_mut_ptr()) }
     }
 }
+
 // Digests and HMAC through the general digest layer, and Poly1305.
 
 functions! {

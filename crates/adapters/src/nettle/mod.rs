@@ -115,6 +115,7 @@ fn schedule(cipher: &CipherMeta, set_key: SetFn, key: &[u8]) -> Aligned {
 fn plenty() -> Aligned {
     Aligned::zeroed(16 << 10)
 }
+
 // Digests, HMAC, and GMAC, which is GCM's `update` without a message.
 
 /// What a stream begins with. A digest is ready again after each message, with its key.
@@ -287,6 +288,7 @@ impl DigestState {
         self.open = false;
     }
 }
+
 // What the adapter uses of Nettle's headers (`nettle-meta.h`, `nettle-types.h` and one for each
 // mode). Lengths come before the bytes that they count, and nothing returns an error: what is not
 // allowed is an assertion, which ends the process.

@@ -231,6 +231,7 @@ operations! { impl for BlockState;
         raw::OK
     }
 }
+
 // XTS: a function for a whole data unit.
 
 /// `nettle_xts_aes256_encrypt_message`: key, tweak, length, destination, source.
@@ -355,6 +356,7 @@ operations! { impl for XtsState;
         self.call.unit(self.tweak.as_ptr(), input, output, len)
     }
 }
+
 // ChaCha20 with a nonce of twelve bytes. No stream: the library drops what is left of a key stream's
 // block of 64 bytes at the end of each call, so that only the last may end within one.
 
@@ -396,6 +398,7 @@ operations! { impl for ChaChaState;
         raw::OK
     }
 }
+
 // SIV and GCM-SIV: functions for a whole message, which has its tag in one piece with the ciphertext
 // (SIV before it, GCM-SIV behind it). What lies apart is put together or taken apart in a buffer of the
 // session's.

@@ -86,6 +86,7 @@ impl Library for Runtime {
         open_session(self, algorithm, direction, key)
     }
 }
+
 // A session in a runtime's process.
 
 /// An opened session.
@@ -307,6 +308,7 @@ fn cpu_ns(process: u32) -> Option<f64> {
     };
     read.then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
 }
+
 // The pipes to a runtime's process: requests and replies, each with its length before it.
 
 /// Longest reply that is taken: sixteen outputs of the largest message, with room to spare.

@@ -342,6 +342,7 @@ pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     };
     std::iter::repeat_with(next).take(bytes).collect()
 }
+
 // The wire between both ends: two buffers in memory.
 //
 // Buffers of our own in the place of a library's: the same few instructions in every stack, and
@@ -468,6 +469,7 @@ impl Drop for Wire {
         }
     }
 }
+
 // The process's heap, as its C library counts it.
 /// Bytes that are allocated now; `None` where the C library does not say.
 #[must_use]

@@ -218,6 +218,7 @@ pub trait Bench {
     /// Makes ready for the next connection: keeps the newest session, empties the wire.
     fn between(&mut self);
 }
+
 // What a library's primitives are called through, and where their results go.
 
 /// What lies inside the clock.

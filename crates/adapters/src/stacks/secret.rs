@@ -114,6 +114,7 @@ fn pem(der: &[u8]) -> String {
     let lines = lines.join("\n");
     format!("-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----\n")
 }
+
 // Keys of ML-KEM-768 with the same matrix, which is public, and ciphertexts that are valid, or wrong in one bit each.
 //
 // From one key follow others: (s, t) times a power of X is a key to the same matrix, since t = As + e. In the domain of
@@ -221,6 +222,7 @@ fn turn(vector: &mut [u8], times: u32) {
 fn power(base: u32, exponent: u32) -> u32 {
     (0..exponent).fold(1, |product, _| product * base % PRIME)
 }
+
 // RSA keys in pairs: both of a pair have the same modulus, which is public, and the primes in either order, so that
 // every number of the private key but the exponent, which is used only without the primes, is another.
 

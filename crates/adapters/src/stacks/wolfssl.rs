@@ -223,6 +223,7 @@ impl Drop for Connections {
         self.replace_session(null_mut());
     }
 }
+
 // Settings of both ends for one case: version, suite, groups, signatures, certificates, sessions.
 
 /// `WOLFSSL_CTX`, freed with the value.
@@ -524,6 +525,7 @@ unsafe extern "C" fn send(_: Ptr, from: *mut c_char, bytes: c_int, pipe: Ptr) ->
     unsafe { (*pipe.cast::<Pipe>()).put(from.cast(), length) };
     bytes
 }
+
 // The functions of wolfSSL that are called, by their names; types as in wolfssl/ssl.h.
 
 /// Any of the library's objects.

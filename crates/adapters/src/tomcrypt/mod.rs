@@ -78,6 +78,7 @@ fn block(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         _ => Err(absent()),
     }
 }
+
 // ECB, CBC, CFB, OFB and CTR: a key schedule with a chaining value.
 
 /// `ecb_start`: cipher, key, length, rounds (0: as many as the cipher has), state.
@@ -293,6 +294,7 @@ operations! { impl for Ecb;
         self.0.rekey(key)
     }
 }
+
 // XTS: two key schedules; one call is one data unit.
 
 /// `xts_start`: cipher, data key, tweak key, length of each, rounds, state.
@@ -389,6 +391,7 @@ impl XtsState {
         }
     }
 }
+
 // Digests, HMAC and Poly1305: begun, fed and ended.
 
 /// `sha256_init` and the like: state.
@@ -605,6 +608,7 @@ fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         (0, c"poly1305_init, poly1305_process, poly1305_done"),
     ))
 }
+
 // What of `tomcrypt.h` every part of the adapter uses: error codes, registered descriptors, sizes.
 
 /// Number of a registered cipher or hash.

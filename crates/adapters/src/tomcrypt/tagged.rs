@@ -115,6 +115,7 @@ operations! { impl[M: AeadMode] for AeadState<M>;
         outcome(self.mode.rekey(context, key))
     }
 }
+
 // GCM: the key schedule and the tables of its hash are made once.
 
 functions! {
@@ -205,6 +206,7 @@ pub(crate) fn gcm_memory(
     api.done("gcm_init", error)?;
     Ok(memory)
 }
+
 // GMAC: GCM whose message is all associated data.
 
 struct GmacState {
@@ -256,6 +258,7 @@ operations! { impl for GmacState;
         calls!(self.end(self.stream.context(), tag))
     }
 }
+
 // EAX: every message takes the key anew.
 
 functions! {
@@ -311,6 +314,7 @@ pub(crate) fn open_eax(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
     let flags = raw::IN_PLACE | raw::ALLOCATES;
     AeadState::table(request, mode, f.eax_done, [memory(), memory()], (flags, call))
 }
+
 // OCB, version 3 (RFC 7253): every message takes the key anew.
 
 functions! {
@@ -391,6 +395,7 @@ pub(crate) fn open_ocb(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
     };
     AeadState::table(request, mode, f.ocb3_done, memories, how)
 }
+
 // CCM in one call with a key that is scheduled already.
 
 /// `rijndael_setup`, `camellia_setup`: key, length, rounds, state.

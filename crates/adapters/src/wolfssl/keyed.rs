@@ -249,6 +249,7 @@ impl CipherState {
         }
     }
 }
+
 // XTS: two key schedules; one call is one data unit.
 
 /// `wc_AesXtsSetKey`: context, both keys, their length together, direction, heap hint, device.

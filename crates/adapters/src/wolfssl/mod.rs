@@ -78,6 +78,7 @@ unsafe impl Family for Wolfssl {
         }
     }
 }
+
 // What of wolfCrypt every part of the adapter uses: contexts, error codes, lengths.
 
 /// `wc_AesInit`, `wc_Des3Init`, `wc_HmacInit`: context, heap hint, device.

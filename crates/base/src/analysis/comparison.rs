@@ -259,6 +259,7 @@ fn quartile(sorted: &[f64], quarters: usize) -> f64 {
 pub(crate) fn ratio_of_groups(base: &[f64], new: &[f64], alpha: f64, common: f64) -> Option<Ratio> {
     Some(Group::of(new)?.less(&Group::of(base)?).ratio(alpha, common))
 }
+
 // Many comparisons at once: what may be said of all of them together.
 
 /// The chance that an interval shown beside one case misses the true ratio.
@@ -368,6 +369,7 @@ pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<Standing
     };
     ranked.iter().enumerate().filter_map(count).collect()
 }
+
 // Wilcoxon's signed ranks: estimate and interval of the middle of a symmetric distribution.
 
 /// The Hodges-Lehmann estimate of the middle of differences, and both ends of the interval that belongs to the signed-rank test of `alpha`,
@@ -419,6 +421,7 @@ fn null_distribution(n: usize) -> Vec<f64> {
     }
     chances
 }
+
 // Wilcoxon's rank sums, as H. B. Mann and D. R. Whitney count them: do values of one group lie above those
 // of another? Exact for whatever distribution they have, if it is the same one.
 // M. Hollander, D. A. Wolfe, E. Chicken, Nonparametric Statistical Methods, 3rd ed., §4.1 to 4.3.

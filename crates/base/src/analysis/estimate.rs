@@ -334,6 +334,7 @@ impl Ticks {
         self.0.into_iter().collect()
     }
 }
+
 // The rate of a core that nobody shares, from readings of the throughput probe.
 
 /// The part of all readings that lies below the quiet rate. High, so that a core that is quiet a
@@ -356,6 +357,7 @@ pub fn quiet_rate(readings: &mut [f64]) -> f64 {
 pub fn watched_rate(readings: &mut [f64]) -> f64 {
     quantile(readings, OF_A_WATCH).unwrap_or(0.0)
 }
+
 // Order statistics: medians and quantiles.
 
 /// The median; `None` of nothing. Sorts its argument.

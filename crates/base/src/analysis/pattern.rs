@@ -95,6 +95,7 @@ pub fn common_slope(groups: &[Vec<(f64, f64)>]) -> Option<f64> {
     let error = (rest / freedom as f64 / squares).sqrt();
     (slope.is_finite() && slope.abs() > BELIEVED * error).then_some(slope)
 }
+
 // Calls that take long again and again, after the same number of calls: work that is put off, pools that
 // are filled, or a figure that would look better without them.
 /// How many times the median a call must take to count as long.
@@ -137,6 +138,7 @@ fn median_time(mut times: Vec<u64>) -> Option<u64> {
     times.sort_unstable();
     times.get(times.len() / 2).copied()
 }
+
 // Processes of a case that come in two kinds: two layouts of memory, two states of the predictors.
 /// Processes of which two kinds can be told at the least, and those that each kind has at the least.
 const LEAST_PROCESSES: usize = 8;

@@ -55,6 +55,7 @@ pub fn runs_elsewhere(path: &std::path::Path) -> bool {
 pub fn runtime_name(path: &std::path::Path) -> Option<&str> {
     path.to_str()?.strip_prefix(RUNTIME_PREFIX)
 }
+
 // What the throughput probe gives on a core where nothing else runs.
 
 /// The throughput probe's quiet rate on each CPU: independent instructions per core cycle. Cores of

@@ -187,6 +187,7 @@ pub enum TrendFormat {
     /// Files for Apache Otava, which finds change points.
     Otava,
 }
+
 // `ciphermark archive`, and the questions over an archive.
 
 /// Does what was asked for.
@@ -530,6 +531,7 @@ fn write(directory: &std::path::Path, lines: &[Line]) -> Result<(), Failure> {
     );
     Ok(())
 }
+
 // Opening what was named, and what questions over it have in common.
 
 /// Opens an archive that is there.

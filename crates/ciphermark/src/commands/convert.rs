@@ -2,7 +2,8 @@
 //! filtered, in any format; `ciphermark import` takes figures from elsewhere, marked as imported and
 //! unverified.
 
-use crate::args::{FormatArg, ShowArgs, one_size};
+use crate::args::{FormatArg, one_size};
+use crate::commands::run::ShowArgs;
 use crate::error::{Exit, Failure};
 use crate::files::Kind;
 use crate::{choose, files, screen};

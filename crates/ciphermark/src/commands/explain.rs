@@ -255,6 +255,7 @@ fn executed_row(evidence: &Evidence) -> report::ExecutedRow {
         exact: exact.map(|(size, count)| (*size, count.clone().map(|c| c.instructions))).collect(),
     }
 }
+
 // `ciphermark explain RECORD`: what a run has counted, without counting anew.
 
 /// One row for each library, algorithm and direction of the record that the flags let through.

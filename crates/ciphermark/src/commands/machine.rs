@@ -4,8 +4,8 @@
 //!
 //! `ciphermark list`: what there is to measure.
 
-use crate::args::{DoctorArgs, ListArgs, What};
 use crate::commands::run::watch_signals;
+use crate::commands::verify::{ListArgs, What};
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
 use base::model::{Algorithm, Model, Tier};
@@ -20,6 +20,18 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// `ciphermark doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark doctor\n  ciphermark doctor --json\n\n\
+    Takes about two seconds, mostly to measure the noise of the CPU that `run` would use. Each line\n\
+    is ok, a note, or a problem together with its remedy. Exit code 1 if something would make\n\
+    figures wrong.")]
+pub struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {

@@ -1,7 +1,5 @@
-//! One module for each command: its arguments, what it does, what it prints. Here is what belongs to no
-//! single one: hidden commands, completions and manual pages, and what is said of a wrong command line.
-//!
-//! One module for each subcommand.
+//! One module for each command: its arguments, what it does, what it prints. Here is the command line as a whole, and what
+//! belongs to no single command: hidden ones, completions and manual pages, and what is said of a wrong command line.
 
 pub mod advise;
 mod advise_server;
@@ -21,13 +19,159 @@ pub mod run;
 pub mod tls;
 pub mod verify;
 
-use crate::args::Cli;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use clap::CommandFactory as _;
+use advise::AdviseArgs;
+use archive::{ArchiveArgs, TrendArgs};
+use claims::ClaimsArgs;
 use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use compare::CompareArgs;
+use convert::ImportArgs;
+use explain::ExplainArgs;
+use fleet::FleetArgs;
+use leaks::LeaksArgs;
+use machine::{DoctorArgs, QuietlyArgs};
+use pages::PagesArgs;
+use pair::PairArgs;
+use rank::RankArgs;
+use report::ReportArgs;
+use run::{RunArgs, ShowArgs};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tls::TlsArgs;
+use verify::{ListArgs, OnceArgs, VerifyArgs};
+
+/// Measure how fast every cipher is in every crypto library on this machine, with a proof beside
+/// each number.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ciphermark",
+    version,
+    max_term_width = 100,
+    after_help = "Without a command: `ciphermark run --suite quick`, about a minute, then a ranked table.\n\n\
+    Examples:\n  \
+    ciphermark\n  \
+    ciphermark run -a 'aes-*-gcm' -s 16..64K\n  \
+    ciphermark run -l openssl -l mine=/opt/openssl/lib/libcrypto.so -o compare.json\n  \
+    ciphermark verify -l libgcrypt\n\n\
+    Exit codes: 0 success; 1 a check or comparison found something; 2 wrong usage; 3 some cases were\n\
+    refused or failed; 4 the command could not be carried out; 130 interrupted: what was measured until\n\
+    then is shown and kept.\n\n\
+    Environment (separate directories in a list with colons):\n  \
+    CIPHERMARK_LIBS            more directories to search for libraries and Java's jars\n  \
+    CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \
+    CIPHERMARK_CACHE           where to cache counts, quiet rates and runtimes' programs; empty: nowhere\n  \
+    CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
+    CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
+    CIPHERMARK_PASS            names of other variables that libraries get, with commas between them\n  \
+    NO_COLOR, CLICOLOR         whether to use colours, as in other programs"
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub color: ColorArgs,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Colours.
+#[derive(Debug, Args)]
+pub struct ColorArgs {
+    /// When to use colours; auto follows the terminal and NO_COLOR.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: When,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorArgs {
+    /// Applies the choice to everything printed from now on.
+    pub fn write_global(&self) {
+        match self.color {
+            When::Auto => anstream::ColorChoice::Auto,
+            When::Always => anstream::ColorChoice::Always,
+            When::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure and verify, then print a ranked table.
+    Run(Box<RunArgs>),
+    /// List libraries, algorithms, tiers, models, suites or limits.
+    List(ListArgs),
+    /// Run every check on the libraries without timing anything.
+    Verify(VerifyArgs),
+    /// Show what of each algorithm's execution depends on its key.
+    Leaks(LeaksArgs),
+    /// Run one operation in one library: reads standard input, writes standard output, tag appended.
+    Once(OnceArgs),
+    /// Print a record again: filtered, in any format, to the screen or a file.
+    #[command(visible_alias = "export")]
+    Show(ShowArgs),
+    /// Import published figures into a record, marked as imported and unverified.
+    Import(ImportArgs),
+    /// Recommend how to encrypt stored data, and say why each other scheme lost.
+    Advise(Box<AdviseArgs>),
+    /// Judge published claims by measurements on this machine.
+    Claims(ClaimsArgs),
+    /// Show what runs inside the clock: functions, instructions, allocations, copies.
+    Explain(ExplainArgs),
+    /// Write one self-contained HTML page from one or more records.
+    Report(ReportArgs),
+    /// Keep records of many machines and runs in one store.
+    Archive(ArchiveArgs),
+    /// Show what a case cost from run to run, machine by machine, and where it became slower or faster.
+    Trend(TrendArgs),
+    /// Rank the cases of a record, or of what is measured now.
+    Rank(Box<RankArgs>),
+    /// Compare two records, or two libraries, tiers, algorithms, sizes or directions within one.
+    Compare(Box<CompareArgs>),
+    /// Encrypt a real page store page by page: verify it, tamper with it, time it.
+    Pages(Box<PagesArgs>),
+    /// Compare two libraries on one case until there is a verdict.
+    Pair(PairArgs),
+    /// Measure TLS handshakes, records and primitives, and calculate a server's load.
+    Tls(TlsArgs),
+    /// Run another benchmark only while its core is otherwise idle.
+    Quietly(QuietlyArgs),
+    /// Measure on many machines through Slurm or Kubernetes, one job for each machine type.
+    Fleet(FleetArgs),
+    /// Check machine, clock, noise and libraries, and say how to fix what is wrong.
+    Doctor(DoctorArgs),
+    /// Print a completion script for a shell.
+    #[command(after_help = "Examples:\n  \
+        ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
+        ciphermark completions fish > ~/.config/fish/completions/ciphermark.fish")]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write a page for each command into a directory.
+    #[command(after_help = "Examples:\n  ciphermark man | man -l -\n  \
+        ciphermark man ~/.local/share/man/man1")]
+    Man {
+        /// The directory for the pages.
+        directory: Option<PathBuf>,
+    },
+}
+
+impl Command {
+    /// What `ciphermark` without arguments does.
+    pub fn bare() -> Self {
+        let cli = Cli::parse_from(["ciphermark", "run"]);
+        cli.command.expect("`run` was just parsed")
+    }
+}
 
 /// Which build of a library a row of JSON is about.
 fn identity(library: &engine::Attached) -> Value {
@@ -112,6 +256,7 @@ fn usage_line(text: &str) -> String {
     let joined = joined.strip_prefix("error: ").unwrap_or(&joined);
     format!("{joined}; see --help")
 }
+
 // Completions and manual pages, generated from the command line's own definition.
 
 /// Prints a completion script.

@@ -2,9 +2,10 @@
 //!
 //! What is typed after `ciphermark pages`.
 
-use crate::args::{Cli, Command, TimeArgs};
+use crate::args::TimeArgs;
 use crate::commands::run::{say, watch_signals};
 use crate::commands::tls::{Begun, claim_output, command, gone_on_with, release};
+use crate::commands::{Cli, Command};
 use crate::error::{Exit, Failure};
 use crate::files::Kind;
 use crate::screen::Bar;

@@ -224,6 +224,7 @@ fn document(
         "margin": args.margin, "false_verdicts": base::analysis::FALSE_VERDICTS, "trials": trials,
     })
 }
+
 // Advice if pairs of processes give no verdict.
 
 /// One line about what would give a verdict.

@@ -3,11 +3,12 @@
 //!
 //! `ciphermark rank` as it is typed.
 
-use crate::args::{Cli, Command, InPlaceArg, RunArgs, TimeArgs, one_of};
+use crate::args::{InPlaceArg, TimeArgs, one_of};
 use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
-use crate::commands::run;
+use crate::commands::run::RunArgs;
+use crate::commands::{Cli, Command, run};
 use crate::error::{Exit, Failure};
 use crate::{choose, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};

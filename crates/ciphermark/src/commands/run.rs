@@ -3,14 +3,14 @@
 //!
 //! `ciphermark run` and `ciphermark show`.
 
-use crate::args::Filter;
+use crate::args::{Filter, FormatArg};
 use crate::error::{Exit, Failure};
 use crate::screen::Bar;
 use crate::{choose, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use engine::{
     Attached, Budget, Keeping, LibraryChoice, Outcome, Request, Screened, Stop, SurveyError,
 };
@@ -98,33 +98,6 @@ pub struct ShowArgs {
     /// Write it to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-/// `--format`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FormatArg {
-    /// Ranked table.
-    Table,
-    /// The whole record.
-    Json,
-    /// One measurement a line.
-    Jsonl,
-    /// One measurement a row, without raw samples.
-    Csv,
-    /// Ranked table in Markdown.
-    Markdown,
-    /// The format of `openssl speed`.
-    Openssl,
-    /// The format of `openssl speed -mr`, for programs that parse it.
-    OpensslMr,
-    /// Bencher Metric Format.
-    Bencher,
-    /// What github-action-benchmark reads as customSmallerIsBetter.
-    Gha,
-    /// LNT's report, format version 2.
-    Lnt,
-    /// The columns of the CSV with types and units, for pandas, DuckDB and others.
-    Parquet,
 }
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.

@@ -4,10 +4,10 @@
 
 mod load;
 
-use crate::args::{Cli, Command, TimeArgs, one_of};
+use crate::args::{TimeArgs, one_of};
 use crate::commands::advise::YesNo;
-use crate::commands::run;
 use crate::commands::run::{plain_request, random_seed, say, survey, watch_signals};
+use crate::commands::{Cli, Command, run};
 use crate::error::{Exit, Failure};
 use crate::screen::Bar;
 use crate::{choose, files, screen};

@@ -458,6 +458,7 @@ fn print_vectors_json(
     let whole = json!({"algorithm": file.algorithm, "vectors": file.vectors.len(), "skipped": skipped, "libraries": rows});
     screen::print_json(&whole)
 }
+
 // `ciphermark once`: one operation through one library, for settling disagreements by hand.
 
 /// One operation on at most 16 MiB: a minute is enough for the slowest software known.

@@ -379,6 +379,7 @@ fn line_of(text: &str, key: &str) -> usize {
     let begins = |line: &str| line.trim_start().starts_with(key);
     text.lines().position(begins).map_or(1, |at| at + 1)
 }
+
 // What is known of a survey between two calls: a file beside FLEET.toml.
 
 /// Of the file's layout.

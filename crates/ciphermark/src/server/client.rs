@@ -105,6 +105,7 @@ impl Running {
         self.told.recv().unwrap_or_else(|_| Err("a thread of the client ended".to_owned()))
     }
 }
+
 // Connections of one thread, one after the other.
 
 /// Connections before those that count: caches, the server's memory, the kernel's tables.

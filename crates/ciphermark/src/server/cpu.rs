@@ -96,6 +96,7 @@ impl Tally {
         self.visits.iter().flatten()
     }
 }
+
 // What a run's CPU times are told at: one core clock, and one share of the core.
 //
 // Both move while a run goes on, as other cores of the processor and the core's other hardware thread come and go, and they move the
@@ -151,6 +152,7 @@ fn units(visit: &Visit) -> Option<f64> {
     let units = if requests > 0 { requests } else { connections };
     (units > 0 && visit.usage.ns > 0).then_some(units as f64)
 }
+
 // CPU time of a process, from the scheduler's own exact counter.
 //
 // `/proc/PID/schedstat` (Linux, Documentation/scheduler/sched-stats.rst) has nanoseconds on the CPU and

@@ -156,6 +156,7 @@ impl Server {
         Ok(())
     }
 }
+
 // One connection of the minimal server: the handshake, requests, responses.
 
 /// Bytes that are made ready at once (`output_buffers` of nginx).

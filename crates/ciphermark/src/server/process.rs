@@ -166,6 +166,7 @@ impl Minimal {
         Cpu::of(self.process.child.id())
     }
 }
+
 // The hidden subcommand: what the processes beside the measuring one do.
 
 /// The name of the hidden subcommand.

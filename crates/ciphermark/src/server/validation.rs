@@ -260,6 +260,7 @@ fn group(exchange: Exchange) -> &'static str {
     let curve = exchange.group().filter(|_| !exchange.is_finite_field());
     curve.and_then(Group::openssl).unwrap_or("X25519")
 }
+
 // The points that the model is held to, in parts that take a minute or two each.
 //
 // They were fixed before the first of them was measured. What is calibrated is another thing: a server of our

@@ -147,6 +147,7 @@ fn a_record_of_pages_answers_with_what_its_store_cost() {
     std::fs::write(&kept, answer.to_string()).unwrap();
     refuses(&format!("advise {kept} --for postgres"), &["is advice already"]);
 }
+
 // `advise --for tls-server`: a run of handshakes asked what a server should be set to.
 
 /// A run with one stack in which ECDSA costs 80 µs, RSA of 2048 bits 400 and everything of TLS 1.2 a tenth
@@ -248,6 +249,7 @@ fn what_cannot_be_asked_gets_one_line_that_helps() {
     let none = advice_for_server(&run, &["--certificates", "ed25519"], 1);
     assert!(none["choice"].is_null(), "{none:#}");
 }
+
 // Every configuration that is printed for nginx is loaded by nginx: with the system's libssl, and with each other
 // that nginx can run with here.
 
@@ -412,6 +414,7 @@ fn checked(path: &Path, http: &str, server: &str) -> Result<(), String> {
     }
     Err(String::from_utf8_lossy(&done.stderr).into_owned())
 }
+
 // `advise --for postgres --from`: what encryption would take of a server, from its statistics.
 
 fn at_rest_record() -> &'static str {

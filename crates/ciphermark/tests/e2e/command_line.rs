@@ -114,6 +114,7 @@ fn there_is_a_manual_page_for_every_command() {
     let whole = std::fs::read_to_string(directory.path().join("ciphermark.1")).unwrap();
     assert!(whole.contains("Exit codes"), "{whole}");
 }
+
 // Bad input: exit code 2, one clear line that names the input and what helps, nothing lost.
 
 /// A file of the machine whose name depends on the architecture's directory.
@@ -337,6 +338,7 @@ fn a_run_without_any_case_is_exit_code_4() {
     let none = call("run -a null -l openssl -s 16").with_code(4);
     assert!(none.only_line_on_stderr().contains("nothing to measure"), "{none:?}");
 }
+
 // What a terminal gets and what a pipe gets: colours, the progress bar, a reader that goes away.
 
 const ESCAPE: char = '\u{1b}';

@@ -195,6 +195,7 @@ fn what_is_no_pair_gets_one_line_that_helps() {
         refuses(&format!("pair {correct} {correct} {flags}"), &[words]);
     }
 }
+
 // What a gate over two builds stands on: instructions at the measured sizes, and verdicts that pairs of
 // processes settle. Nothing here depends on how fast this machine is: four times the work is more.
 
@@ -334,6 +335,7 @@ fn what_no_library_offers_ends_as_what_could_not_be_done_in_every_command() {
         assert!(done.only_line_on_stderr().contains(words), "{line}: {done:?}");
     }
 }
+
 // The workflow of `docs/examples/regression.yml`: it is YAML of the right shape, and its shell steps
 // do what they say, with two stand-in libraries in the place of two builds.
 

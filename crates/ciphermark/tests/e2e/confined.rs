@@ -266,6 +266,7 @@ fn descriptors_of_whoever_started_it_do_not_reach_a_library() {
     let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(text(&rows[0], "state"), "passed", "{rows}");
 }
+
 // Files, servers and neighbours that mean no good: nothing of them runs outside of the cage, nothing is written where
 // they say, nothing waits or grows without end, and nobody reads along.
 

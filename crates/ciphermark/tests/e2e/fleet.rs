@@ -484,6 +484,7 @@ fn says_what_is_wrong(
         assert!(words(&refused, "c7a.large").starts_with(said), "{}", refused.stdout);
     }
 }
+
 // Every manifest that `fleet plan` prints is read by kubectl: decoded into Kubernetes' own types, with nothing lost.
 // No cluster is asked: `kubectl set` changes files by itself (`--local`).
 

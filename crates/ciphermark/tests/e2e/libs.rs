@@ -386,6 +386,7 @@ fn without_a_cache_nothing_is_kept_or_taken() {
     }
     assert!(driver.followed() == 2 && !driver.path("cache").exists());
 }
+
 // A library that is linked to another one: it is found by every command alike, and is another build when that one is.
 
 /// Times that the slow core does nothing: as much as all else that a message of 64 bytes takes, and few enough instructions to be counted.

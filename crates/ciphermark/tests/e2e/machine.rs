@@ -139,6 +139,7 @@ fn tiers_models_and_suites_have_names_and_summaries() {
         }
     }
 }
+
 // `doctor`: what the machine is like to measure on.
 
 /// This machine's state decides whether it finds a problem, so both codes are right.

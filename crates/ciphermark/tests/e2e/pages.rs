@@ -208,6 +208,7 @@ fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
     assert_eq!((text(gcm, "rule"), text(gcm, "verdict")), ("block-lsn", "unique"));
     refuses(&format!("advise {kept} --for postgres"), &["was taken with --nonce lsn"]);
 }
+
 // Stand-in libraries with planted faults under `pages`: each is found, and none gets a number.
 
 /// One run over 128 pages with these libraries, in which something is wrong.
@@ -390,6 +391,7 @@ fn checksums_do_not_make_the_lsn_a_nonce() {
     assert!(printed.contains("checksums of its own"), "{printed}");
     assert!(printed.contains("BROKEN aes-256-gcm: a nonce came twice"), "{printed}");
 }
+
 // Runs over a page store that are cut short: killed, interrupted, resumed.
 
 /// Far more than ending takes, far less than the run's budget.

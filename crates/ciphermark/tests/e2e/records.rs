@@ -119,6 +119,7 @@ fn words_are_no_question() {
     refuses("rank fastest", &["'fastest'", "No such file"]);
     refuses(&format!("rank {} fastest", published()), &["unexpected argument 'fastest'"]);
 }
+
 // The published claims, judged by records and by what is measured for them.
 
 const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];

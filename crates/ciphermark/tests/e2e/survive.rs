@@ -83,6 +83,7 @@ fn send(pid: u32, signal: Signal) {
     // It may have ended by itself in between.
     let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
 }
+
 // Whatever is killed or stopped.
 
 #[test]
@@ -179,6 +180,7 @@ fn an_interrupt_does_not_wait_for_a_library_that_hangs_while_it_is_measured() {
     running.send(Signal::INT);
     running.ends_within(SOON);
 }
+
 // Disks that are full, directories that are gone.
 
 /// A file system of some size of its own, as only a privileged user may have it.
@@ -390,6 +392,7 @@ fn a_directory_that_becomes_read_only_costs_nothing_that_was_measured() {
     assert!(said.contains("nothing is lost") && said.contains("--resume"), "{said}");
     resumed(&record);
 }
+
 // Clocks, CPUs and memory that are set, taken or wanting.
 
 /// An object before the C library whose calendar clock jumps by a month with each reading, to and fro.
@@ -572,6 +575,7 @@ fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
     assert_eq!((text(small, "state"), text(large, "state")), ("measured", "failed"), "{large}");
     assert!(text(large, "reason").contains("SIGKILL"), "{large}");
 }
+
 // What a record and its journal are while a run goes on, and after it was cut short.
 
 #[test]

@@ -287,6 +287,7 @@ fn what_cannot_be_gets_one_line_that_helps() {
     let done = call(&format!("tls handshake -l {}", fakes::library("correct"))).with_code(4);
     assert!(done.only_line_on_stderr().contains("no TLS stack: none of correct@1.0"), "{done:?}");
 }
+
 // `tls primitives`: what lies under a handshake, in the machine's own libcrypto, as far as it has one, and
 // in one that cheats.
 
@@ -414,6 +415,7 @@ fn a_page_has_a_run_of_each_kind() {
         assert!(html.contains(words), "{words}");
     }
 }
+
 // The group that each libssl at hand picks is the one that the model has, and it asks the client again where the
 // model says so: read from the wire, both ends in memory.
 

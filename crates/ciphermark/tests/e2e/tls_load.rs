@@ -115,6 +115,7 @@ fn wrong_input_is_named_in_one_line() {
     refuses(&format!("tls load --calibration {wrong}"), &["wrong.toml"]);
     assert!(std::fs::read_to_string(&wrong).unwrap().contains("connection_per_s"));
 }
+
 // `tls calibrate` and `tls load --validate`: nginx on the loopback, counted and held to the model. Nothing here
 // depends on how fast anything is: what a validation finds is not looked at, only that it is told.
 

@@ -171,6 +171,7 @@ fn beside_openssl(
     }
     animals.iter().map(|animal| judge(animal, &rows, &done.stdout)).collect()
 }
+
 // Making the zoo's files.
 
 /// Builds all, several at a time.
@@ -278,6 +279,7 @@ fn no_library(path: &Path) {
     std::fs::write(&source, "int answer(void) { return 42; }\n").unwrap();
     fakes::succeed(fakes::compiler(path).arg(&source));
 }
+
 // Whether a stand-in was found where its fault is, and only there.
 
 /// What became of a stand-in.

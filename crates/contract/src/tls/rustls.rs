@@ -230,6 +230,7 @@ pub unsafe extern "C" fn words(of: *mut c_void, into: *mut c_char, room: usize) 
     // SAFETY: as the contract says.
     unsafe { write_text(&session(of).words, into, room) };
 }
+
 // Both ends of one case: connections are made and freed one after the other.
 
 /// What the interface's functions work on.
@@ -380,6 +381,7 @@ fn says_of<D>(connection: &ConnectionCommon<D>) -> Says {
         peer_proved: i32::from(connection.peer_certificates().is_some()),
     }
 }
+
 // Settings of both ends for one case: version, suite, groups, signatures, certificates, sessions.
 
 /// Sessions that a cache holds at most; both ends' are far from it.
@@ -541,6 +543,7 @@ fn chain(wanted: &Wanted<'_>) -> Result<Vec<CertificateDer<'static>>, NotOffered
 fn key(wanted: &Wanted<'_>) -> Result<PrivateKeyDer<'static>, NotOffered> {
     PrivateKeyDer::from_pem_slice(wanted.key).map_err(in_words)
 }
+
 // The wire, as rustls reads and writes it.
 
 /// One end's side of the wire, which outlives the session.

@@ -212,6 +212,7 @@ fn libraries(libraries: &[Library]) -> Vec<Finding> {
     }));
     findings
 }
+
 // What disturbs the measuring CPU. Pure.
 
 /// Part of the time that interruptions may take: an idle machine's timer takes a tenth of that.
@@ -324,6 +325,7 @@ fn sibling(machine: &Machine, live: &Live) -> Finding {
     let advice = format!("keep CPU {list} free while measuring, as with isolcpus or taskset");
     found.note_if(!sharing.is_empty(), &advice)
 }
+
 // What the workers of this machine's libraries give up.
 
 /// One finding for what every worker gives up, one for each thing that is missing, and one for the libraries

@@ -153,6 +153,7 @@ pub(crate) fn hidden(host: &Host) -> Option<String> {
         )
     })
 }
+
 // What no emulator could show of aarch64, and only the hardware settles: each with what was found here, or the command
 // that finds it. Pure.
 

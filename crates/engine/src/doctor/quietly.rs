@@ -31,6 +31,7 @@ impl GateError {
         Self(format!("{what}: {why}"))
     }
 }
+
 // Stopping and going on: the program runs for a slice when the core is quiet, and stands still otherwise.
 
 /// How long things may take.
@@ -196,6 +197,7 @@ impl Drop for Held {
         let _ = self.child.wait();
     }
 }
+
 // Whether a core is quiet, and how fast it runs: the throughput probe (docs/METHOD.md, Contention) on a CPU that
 // the caller is not on.
 
@@ -316,6 +318,7 @@ impl Prober {
 fn heard(answers: &Receiver<Seen>) -> Result<Seen, GateError> {
     answers.recv().map_err(|e| GateError::of("cannot run on the CPU to be watched", e))
 }
+
 // What was seen of a program that ran in quiet moments.
 
 /// A program's run. CPU time is that of its process with all threads, user and system.
@@ -397,6 +400,7 @@ impl Tally {
         }
     }
 }
+
 // CPU time of a process with its threads, from the scheduler's exact counter (`/proc/PID/task/TID/schedstat`:
 // nanoseconds; Linux, Documentation/scheduler/sched-stats.rst).
 
@@ -427,6 +431,7 @@ impl Counter {
         self.used_ns.values().sum()
     }
 }
+
 // The hidden subcommand that becomes another program: on one CPU, and gone with the process that asked for it.
 
 /// The name of the hidden subcommand: `keep PARENT CPU PROGRAM [ARGUMENT…]`.

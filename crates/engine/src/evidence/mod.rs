@@ -177,6 +177,7 @@ impl Gathering<'_, '_> {
         }
     }
 }
+
 // What is known of one subject while it is counted, and what the record says of it in the end.
 
 /// Raised when what is counted changes its meaning, or which sizes are.
@@ -339,6 +340,7 @@ fn refused(tier: Tier, kept: &Kept, why: Option<&Finding>) -> Option<Finding> {
     let contradicted = contradiction(&kept.runs).or_else(|| contradiction(&kept.exact));
     contradicted.or_else(|| why.filter(|f| f.state == State::Refused).cloned())
 }
+
 // Which sizes are stepped: two whose difference shows what a byte costs.
 
 /// One size to step, and how far.

@@ -142,6 +142,7 @@ pub(crate) fn tell(measurements: &mut [Measurement], executed: &[Executed]) {
         m.evidence.instructions.clone_from(&counts.source);
     }
 }
+
 // Whether what was executed fits the tier, and whether AES ran on AES instructions.
 
 /// Whether a tier takes an instruction set away (`crates/host` has the bits).

@@ -173,6 +173,7 @@ pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
     let switches: Vec<Tier> = Tier::HERE.iter().copied().filter(|t| !t.is_machine()).collect();
     limits(core, algorithms, &directions, &[Model::Message], &switches)
 }
+
 // Throughputs, latencies, pairs and the window, from interleaved readings.
 
 /// Quiet readings of each thing, where there is time for them: their median is then exact to a few
@@ -323,6 +324,7 @@ fn instruction(subject: &Subject, figure: &Figure, found: &[(Subject, Figure)]) 
         samples: latency.map_or(figure.samples, |l| l.samples.min(figure.samples)),
     }
 }
+
 // Bytes a cycle from and to each level of memory, by whatever moves them fastest.
 
 /// Readings of each way: few, because there are many ways and a reading of memory is long.
@@ -466,6 +468,7 @@ fn best(
         samples: figure.samples,
     })
 }
+
 // Readings of one thing, and what they say.
 
 /// Quiet readings from which on there is a figure.

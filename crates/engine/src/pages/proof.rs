@@ -281,6 +281,7 @@ pub(crate) fn verdicts(standings: &Standings, recipes: &[Recipe]) -> Vec<Verifie
     };
     standings.iter().map(one).collect()
 }
+
 // One worker for each library, started when it is needed and again when it has died.
 
 /// One part of the store through one scheme in the slowest library, with as many workers at it as there
@@ -351,6 +352,7 @@ impl<'a> Workers<'a> {
         Err(stopped.map_or_else(|| Finding::failed(dead.to_string()), left_out))
     }
 }
+
 // Files that workers open in this process: staged pages in memory, and files on a disk to read and write.
 
 /// Bytes of pages that are staged at once: a worker takes them into memory, and may write no file
@@ -428,6 +430,7 @@ impl Stage {
         self.out.read_exact_at(to, (i * to.len()) as u64)
     }
 }
+
 // A copy of a store whose pages have been encrypted and decrypted: everything else as it was.
 
 /// A copy under construction, which nobody else can read: its place is a directory or file of its own beside the one

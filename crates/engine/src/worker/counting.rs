@@ -242,6 +242,7 @@ fn told(size: usize, complete: bool, ops: u32, profile: probe::step::Profile) ->
         pmu_reason: None,
     }
 }
+
 // What one message makes a library allocate and copy, counted by the preloaded meter.
 
 /// Counts for each size.

@@ -248,6 +248,7 @@ pub(crate) fn said_since(before: u64) -> Option<LastWords> {
     let read = rustix::io::pread(rustix::stdio::stderr(), &mut bytes, from).ok()?;
     process::last_words_of(&bytes[..read])
 }
+
 // Code that forks find mapped. A fork inherits the pages of a mapped file only where the mapping has a page of
 // its own; else each fork meets a page fault for every few pages of code that it runs, some hundred in all, which take
 // longer than a sample where a virtual machine's page faults take microseconds.
@@ -286,6 +287,7 @@ fn begin_of_code(line: &str) -> Option<u64> {
     let is_file = fields.nth(2)? != "0";
     (kept && is_file && end - begin >= SHORTEST).then_some(begin)
 }
+
 // A heap as programs have it: the C library's allocator puts a session where the program's history has left
 // room. A visit's process draws that history.
 
@@ -312,6 +314,7 @@ pub(crate) fn draw_heap() -> Vec<Vec<u8>> {
     ));
     pieces
 }
+
 // Company for an experiment (docs/METHOD.md, What a number is): what else a visit's process does before it samples its case.
 // Without the variable it does nothing.
 

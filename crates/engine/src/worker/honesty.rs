@@ -127,6 +127,7 @@ fn forgeries_among(
 pub(crate) fn in_decoy(finding: Finding, ops: u32) -> Finding {
     Finding { why: format!("{} (in an untimed batch of {ops} operations)", finding.why), ..finding }
 }
+
 // Whether what the library has met before takes less than what is new to it. The timed loop of a decryption or a
 // digest goes through a few messages again and again, and that of an encryption counts nonces or keys up: a library
 // that remembers answers or key schedules, or works ahead while nobody looks at the clock, would be measured by its

@@ -123,6 +123,7 @@ pub(crate) fn tier_facts(tier: Tier, applied: &Applied) -> AppliedTier {
         reason: applied.note.clone(),
     }
 }
+
 // The worker's power: given up around loading, and what becomes of a library that reaches for more.
 //
 // What is denied fails in the library as it does on a system that does not allow it, and is noted. While a
@@ -223,6 +224,7 @@ pub(crate) fn held_judgement(judged: Result<Judged, String>) -> Result<Judged, S
 fn joined(finding: Finding, denied: &str) -> Finding {
     Finding::refused(format!("{}; {denied}", finding.why))
 }
+
 // What a library offers: each algorithm and direction, opened once.
 
 /// All offers. Opened is each algorithm that is not among `without`, after it was announced.
@@ -304,6 +306,7 @@ fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {
         in_flight: None,
     }
 }
+
 // A runtime in the place of a library: its program is started, confined, and runs where and when the worker measures.
 
 /// Starts the runtime that the greeting names.

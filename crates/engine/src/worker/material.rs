@@ -224,6 +224,7 @@ impl Plaintext {
         &self.bytes[..len]
     }
 }
+
 // An opened algorithm in one direction with what checks it.
 
 /// Messages in flight need an output each.
@@ -383,6 +384,7 @@ impl Subject {
         )))
     }
 }
+
 // What operations left, held against the reference: of as many as there is time for, the last one always.
 
 /// Time for outputs besides the last one; where the batch took longer, as long as it took.

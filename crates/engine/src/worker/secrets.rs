@@ -103,6 +103,7 @@ fn wrong_tag_places(tag_len: usize, secrets: usize) -> Vec<usize> {
     places.dedup();
     places
 }
+
 // The processes that are stepped: forked, recorded, waited for.
 
 /// Which operations of a process are recorded.
@@ -208,6 +209,7 @@ impl Children {
         unavailable.map_or(done, Err)
     }
 }
+
 // What is stepped: a new key, messages of all sizes encrypted and decrypted, forgeries rejected.
 
 /// One call.
@@ -446,6 +448,7 @@ fn send(
         code(session.message(Message { nonce, aad, input, output, tag }))
     })
 }
+
 // Which sizes are stepped where none are asked for.
 
 /// Less than a block; the nearest that takes whole blocks only, or no less than one.
@@ -500,6 +503,7 @@ fn is_fast(
     children.limit(most);
     recorded.is_ok_and(|tape| tape.calls().last().is_some_and(|c| c.end == End::Returned))
 }
+
 // Where a secret lies in this process's memory.
 
 /// Memory that is looked through at once.
@@ -544,6 +548,7 @@ fn data(line: &str) -> Option<Range<u64>> {
     is_data.then_some(())?;
     Some(hex(from)?..hex(to)?)
 }
+
 // Private keys under TLS: each is read in a process of its own and used twice, and the uses are stepped.
 //
 // The first use sets up what a library keeps with a key (of RSA, Montgomery forms and blinding), so that it passes

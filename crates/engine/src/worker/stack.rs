@@ -381,6 +381,7 @@ pub(crate) fn another(mismatch: Mismatch) -> Finding {
 pub(crate) fn not_offered(trouble: Trouble) -> Finding {
     Finding::unsupported(trouble.to_string())
 }
+
 // The worker's records: one open connection for each suite and size.
 
 /// Nanoseconds that a sample should take at least.
@@ -474,6 +475,7 @@ fn later(no: NoLine) -> Finding {
         NoLine::Mismatch(_) | NoLine::Wrong(_) => Finding::refused(no.to_string()),
     }
 }
+
 // The worker's primitives: one workbench for each operation, whose results are held to be right after
 // every timed batch.
 

@@ -182,6 +182,7 @@ impl Bench {
         parts.into_iter().map(|part| part.map(|(sample, _)| sample)).collect()
     }
 }
+
 // One thread's sessions and memory, and what it does in a visit.
 
 /// Ciphertexts up to this size stay in memory between visits; making larger ones anew costs little
@@ -510,6 +511,7 @@ fn begun(outcome: Outcome) -> Result<(), Finding> {
         other => Err(Finding::failed(format!("setting the nonce of a stream returned {other:?}"))),
     }
 }
+
 // What is around a batch: calibration, warm-up, the sample, single operations; alone or in step
 // with other threads.
 

@@ -140,6 +140,7 @@ fn tell(call: i64) {
         unsafe { libc::syscall(libc::SYS_write, 2, part.as_ptr(), part.len()) };
     }
 }
+
 // Names of system calls, for reasons that people read.
 /// Each with its number, on this architecture.
 macro_rules! names {

@@ -206,6 +206,7 @@ impl LeftOut {
         (!names.is_empty()).then(|| format!("{} left out by {VARIABLE}", names.join(", ")))
     }
 }
+
 // Limits of resources: no core file, no file that grows without end, no more memory than the machine can
 // give, and the first to go when memory runs out.
 
@@ -260,6 +261,7 @@ fn half_of_memory() -> u64 {
     let system = rustix::system::sysinfo();
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit)) / 2
 }
+
 // Privileges and open descriptors.
 
 /// No program that the process could execute gets privileges that it has not, and an unprivileged process

@@ -323,6 +323,7 @@ fn composed(ciphers: &[Price], checks: &[Price], check: &Algorithm) -> Vec<Price
     }
     all
 }
+
 // Prices from a record of pages: what each scheme took on the pages of a real store.
 
 /// Media by how well they tell what the scheme itself costs; one serves for all schemes.
@@ -491,6 +492,7 @@ fn interval(range: NsRange) -> Interval {
     let NsRange { median, low, high } = range;
     Interval { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
 }
+
 // What joining a cipher and a check costs beside the two: a second call, a tag that is stored or
 // compared. Sums of parts that were measured apart leave it out, so that a scheme without a figure of
 // its own would win against one whose figure has it all.

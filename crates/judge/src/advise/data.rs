@@ -122,6 +122,7 @@ fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, BadAdvice
     let entries: Result<Entries<T>, _> = base::text::from_toml(text);
     entries.map(|e| e.entries).map_err(|e| BadAdvice(format!("{file} {e}")))
 }
+
 // The schemes: what is known of each, whatever machine it runs on.
 
 /// What a scheme asks of its nonces.
@@ -312,6 +313,7 @@ impl Scheme {
 pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
     algorithm.sizes == SizeRule::Any || algorithm.sizes.allows(size)
 }
+
 // Uses: what `--for` takes.
 
 /// A kind of store: its unit, what it can do, and what is assumed where a question is silent.
@@ -361,6 +363,7 @@ pub(crate) struct Note {
     pub rank: u8,
     pub source: String,
 }
+
 // The rules: what rejects a scheme, what must be respected with it.
 
 /// How a rule judges.
@@ -416,6 +419,7 @@ impl Rule {
         fill(&self.detail, values)
     }
 }
+
 // Conditions of rules, in the language of `crate::claims::expression`: over named values and words.
 
 /// Values by name; none of what is not known, or not asked: no clause about it holds.

@@ -428,6 +428,7 @@ fn changes(
     };
     found.into_iter().map(one).collect()
 }
+
 // What must be respected with a choice; and, without one, which wishes stand against each other.
 
 /// Longest use of a key for encryption that NIST SP 800-57 Part 1 Rev. 5 §5.3.6 suggests.
@@ -528,6 +529,7 @@ fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> Conflict {
     };
     Conflict { flags: names.iter().map(typed).collect() }
 }
+
 // The schemes that fit, each with the libraries beside its cheapest.
 
 fn fitting_of(
@@ -570,6 +572,7 @@ fn others(question: &Question<'_>, candidate: &Candidate<'_>, costs: &Costs) -> 
     };
     fresh.take(OTHERS).map(one).collect()
 }
+
 // The wishes as they would be typed.
 
 /// Every wish that has a value, typed or assumed.

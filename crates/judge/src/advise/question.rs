@@ -218,6 +218,7 @@ impl<'a> Question<'a> {
         }
     }
 }
+
 // What costs are taken from: a survey's record, or that of a page store.
 
 /// A record that an answer rests on.
@@ -278,6 +279,7 @@ fn repeats(record: &PagesRecord) -> Vec<String> {
     let bad = |row: &&record::at_rest::NonceRow| row.repeated_different > 0;
     record.nonces.rules.iter().filter(bad).map(of).collect()
 }
+
 // Whether the record still describes what is here.
 
 /// Days after which a record should be taken anew: by then libraries have had releases. Policy.

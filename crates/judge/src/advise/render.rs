@@ -44,6 +44,7 @@ pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -
         }
     }
 }
+
 // The first screen: choice, cost, limit and day, three things to respect, the nearest other answer.
 
 /// Things to respect that are shown.
@@ -130,6 +131,7 @@ fn more(advice: &Advice) -> String {
         advice.rejected.len()
     )
 }
+
 // Everything, for a terminal.
 
 /// Schemes that fit which are shown: the rest is in the JSON.
@@ -233,6 +235,7 @@ impl Page {
         }
     }
 }
+
 // GitHub-flavoured Markdown.
 
 fn as_markdown(advice: &Advice, origin: &str) -> String {
@@ -327,6 +330,7 @@ fn rejected(advice: &Advice) -> String {
 fn safe(text: &str) -> String {
     escape_markdown(&clean(text))
 }
+
 // A page of topics, each with its text beside it.
 
 /// Where the text beside topics begins.

@@ -64,6 +64,7 @@ pub(crate) fn record() -> Record {
     record.measurements = vec![row, read];
     record
 }
+
 // A made-up run of handshakes for tests: a fast stack with ML-KEM and a slow one without.
 
 pub(crate) fn question(clients: &[&str]) -> Question {

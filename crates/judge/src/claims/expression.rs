@@ -263,6 +263,7 @@ fn joined(of: Vec<Result<Value, Missing>>, deciding: bool) -> Result<Value, Miss
     let truths: Vec<_> = of.into_iter().map(|v| v.and_then(truth)).collect::<Result<_, _>>()?;
     Ok(Value::Truth((!truths.contains(&None)).then_some(!deciding)))
 }
+
 // Values of expressions: numbers with a unit and an interval, truths that may be undecided, words.
 
 /// Unit of a number.
@@ -456,6 +457,7 @@ fn digits(median: f64) -> String {
         number
     }
 }
+
 // Text into expressions whose facts are still names and calls.
 
 /// A text that is no expression.

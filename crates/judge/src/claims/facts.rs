@@ -456,6 +456,7 @@ pub(crate) fn asked_for(cases: &Cases) -> String {
     let direction = if direction.is_empty() { String::new() } else { format!(" {direction}") };
     format!("{}{direction} of {size} B, model {model}, tier {tier}", algorithm.text())
 }
+
 // Runs of `ciphermark tls handshake` as something that questions are put to.
 
 /// What one or several runs measured, on one machine: each handshake with the library under its stack.
@@ -509,6 +510,7 @@ impl Handshakes {
         }
     }
 }
+
 // Several surveys of one machine as one record, so that they can be kept, shown and judged again.
 
 /// The records in one: host, clock and limits of the first; libraries, plans, counts and measurements

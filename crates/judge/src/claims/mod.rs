@@ -182,6 +182,7 @@ impl Claim {
         conditions.chain(self.figures.iter().map(|f| &f.here)).flat_map(Expression::facts)
     }
 }
+
 // Verdicts: what the measurements say of each claim.
 
 /// What is to be said of a claim on this machine.
@@ -408,6 +409,7 @@ fn verdict(cases: &[CaseOutcome]) -> Verdict {
         _ => Verdict::Depends,
     }
 }
+
 // What has to be measured to judge claims: read off their expressions.
 
 /// One survey.

@@ -146,6 +146,7 @@ fn table_head(table: &PrintedTable) -> Vec<String> {
     }
     head
 }
+
 // For a terminal.
 
 /// Where the claims' text begins: past the longest verdict.
@@ -237,6 +238,7 @@ fn table_as_text(table: &PrintedTable, options: Options) -> String {
     });
     head + "\n" + &lines.collect::<String>()
 }
+
 // GitHub-flavoured Markdown.
 
 fn claims_as_markdown(judged: &[Judged<'_>]) -> String {
@@ -296,6 +298,7 @@ fn table_as_markdown(table: &PrintedTable) -> String {
 fn safe(text: &str) -> String {
     escape_markdown(&clean(text))
 }
+
 // CSV: one row a figure.
 
 const CLAIMS: [&str; 13] = [
@@ -369,6 +372,7 @@ fn table_as_csv(table: &PrintedTable) -> String {
     });
     base::text::csv(&TABLE, rows)
 }
+
 // JSON: an array of objects.
 
 fn claims_as_json(judged: &[Judged<'_>]) -> String {

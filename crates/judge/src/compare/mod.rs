@@ -194,6 +194,7 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
     });
     word.or_else(|| (a.key_len > 0 && a.composite.is_none()).then_some(a.key_len * 8))
 }
+
 // What a case is beside its library.
 
 /// A case without its library: what two cases must have in common to be compared.
@@ -310,6 +311,7 @@ pub(crate) fn instructions_of(record: &Record, m: &Measurement) -> Option<f64> {
     let by_line = || Some(m.instructions_per_message? + m.instructions_per_byte? * m.size as f64);
     at_size.map(|s| s.instructions as f64).or_else(by_line)
 }
+
 // Families of algorithms: what differs in its key length or its lanes only.
 /// The algorithm's name without key length, segments and lanes: `aes-gcm` of `aes-256-gcm`,
 /// `aegis` of `aegis-128x4`, `aes-ctr+xxh3` of `aes-128-ctr+xxh3`. A name without them is its own

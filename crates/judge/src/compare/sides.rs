@@ -184,6 +184,7 @@ pub struct Between {
     /// What is held against it.
     pub new: String,
 }
+
 // Cases that are not measured on both sides.
 
 /// What became of a case that was refused or failed on one side at least.

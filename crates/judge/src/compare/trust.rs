@@ -193,6 +193,7 @@ fn is_close(a: f64, b: f64, within: f64) -> bool {
 fn is_of_pages(record: &Record) -> bool {
     record.kind() == Some("pages")
 }
+
 // The record as a whole: times, freshness, and whether all of the run is there.
 
 /// Clocks of machines that are not kept by NTP are off by minutes.
@@ -390,6 +391,7 @@ fn pages(record: &Record, findings: &mut Findings) {
         }
     }
 }
+
 // What a signature is over: which record, of which machine, for which survey.
 
 /// Written beside a record by whoever collected it; `ssh-keygen -Y sign -n ciphermark-record` signs it.

@@ -105,6 +105,7 @@ fn summary(
     let ratios: Vec<Ratio> = ratios.collect();
     Summary { libraries, family, tally: Tally::of(cases), ratio: geometric_mean(&ratios) }
 }
+
 // Verdicts of pairs of processes in the place of verdicts from a record's samples.
 
 /// What pairs of processes said of a case.

@@ -234,6 +234,7 @@ impl Point {
         Some((high - rounds().fold(f64::INFINITY, f64::min)) / median)
     }
 }
+
 // Costs as weighted sums of measured figures.
 //
 // A price is never a number alone: it is a sum of points with weights. So a figure that stands in two terms

@@ -242,6 +242,7 @@ fn http(changes: &mut Changes<'_>) {
         });
     }
 }
+
 // Which change of configuration saves most: the same sum for each, and the difference with its own interval.
 
 /// Prices all changes that make sense for a specification, the most saving first; those without a price last.
@@ -277,6 +278,7 @@ pub(crate) fn alternatives(
     all.sort_by(|a, b| saving(b).total_cmp(&saving(a)));
     all
 }
+
 // What tells explanations apart: nginx's log variables and other looks (nginx.org: ngx_http_ssl_module,
 // ngx_http_core_module, ngx_http_v2_module).
 

@@ -144,6 +144,7 @@ fn priced_as(suite: &Suite12) -> Option<(Suite, bool)> {
         (Enc::AriaGcm | Enc::Camellia, ..) => return None,
     })
 }
+
 // Which group a server of TLS 1.3 picks, and when it asks the client again for it.
 //
 // Not the standard's to say: RFC 8446 4.1.1 leaves it to the server. OpenSSL has changed its rule once, in 3.5
@@ -304,6 +305,7 @@ pub(crate) fn shares_of(list: &str) -> String {
     let first = || all().next().unwrap_or_default().to_owned();
     if starred.is_empty() { first() } else { starred.join(":") }
 }
+
 // What an end offers: a server by its settings and profile, a client by its class.
 
 /// What a server offers.
@@ -531,6 +533,7 @@ fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
     };
     text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
 }
+
 // Classes of clients: what each offers, as `clients.toml` has it with its sources.
 
 /// A class of clients.

@@ -281,6 +281,7 @@ fn why_csv(why: &Why) -> String {
     let rows = why.rates.iter().map(rate).chain(why.changes.iter().map(change));
     Grid::new(headings, rows).csv()
 }
+
 // What was measured over the loopback, calibrations and validations: as a table, JSON, CSV or Markdown.
 
 /// Renders a calibration.
@@ -489,6 +490,7 @@ fn reasons<'a>(of: impl Iterator<Item = (String, State, &'a Option<String>)>) ->
     };
     told.into_iter().map(line).collect()
 }
+
 // A document in every format: lines, tables, lines.
 
 /// What is shown of a document to people.
@@ -554,6 +556,7 @@ pub(crate) fn rendered<D: Serialize>(
         }
     }
 }
+
 // Rows under headings, in every format; numbers to three digits.
 
 /// Rows under headings.

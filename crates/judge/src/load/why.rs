@@ -308,6 +308,7 @@ fn remarks(question: &Question, asked: &Asked<'_>) -> Vec<String> {
     }
     remarks
 }
+
 // How much of one thing alone makes a rise: handshakes of each kind, bytes of each suite, requests.
 
 const V12: Version = Version::Tls12;

@@ -132,6 +132,7 @@ impl Region {
         &mut memory.as_mut_slice()[at..][..len]
     }
 }
+
 // Memory that operations walk through: fresh input and output for each, over a working set of a
 // size that is asked for.
 

@@ -7,7 +7,7 @@
 use crate::arch;
 use crate::batch::arena::Arena;
 use crate::batch::{Memory, MessageBatch, Stepped};
-use crate::clock::Clock;
+use crate::clock::{Clock, warm_probe};
 use crate::fault::GuardedBuffer;
 use crate::ring::{RING, Slot};
 use crate::settle::settle;
@@ -134,18 +134,8 @@ impl Met {
     }
 }
 
-/// Blocks of the throughput probe before a batch, of which the fastest counts: behind other code the first of them
-/// are slow, for some microseconds, as if a sibling thread were busy, which a tenant of milliseconds would be for all. With two,
-/// an Intel core that nobody else used read a tenth to a quarter too low before 40 % of samples.
-const BLOCKS_BEFORE: usize = 8;
 /// Behind a batch the probe's code is known from before it.
 const BLOCKS_AFTER: usize = 2;
-
-/// The throughput probe behind a reading of the clock, where other code ran before.
-#[inline(always)]
-pub(crate) fn warm_probe(clock: &Clock, cycles_per_tick: f64) -> f64 {
-    clock.instructions_per_cycle(cycles_per_tick, BLOCKS_BEFORE)
-}
 
 /// Finds how many operations fill the pace's sample.
 ///
@@ -246,6 +236,7 @@ fn current_cpu() -> i32 {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::sched_getcpu() }
 }
+
 // What all batches have in common: calibrated, run, timed, alone and together.
 
 /// Operations, ready to run.
@@ -320,6 +311,7 @@ pub trait Batch {
         bracket(clock, process, ops, || self.run(ops))
     }
 }
+
 // The timed loop over a batch.
 
 impl Batch for MessageBatch<'_> {
@@ -441,6 +433,7 @@ impl MessageBatch<'_> {
         codes | rounds.drain()
     }
 }
+
 // Stacks of our own, placed anew for every batch.
 //
 // Where a library spills vectors to the stack, its speed hangs on how the stack lies: 16-byte
@@ -508,6 +501,7 @@ impl Stacks {
         unsafe { psm::on_stack(memory.as_mut_ptr(), len, f) }
     }
 }
+
 // Messages that are in work side by side: handed over a round at a time, and drained at its end.
 //
 // A round is as many messages as there are descriptors with an output of their own, so that nothing
@@ -604,6 +598,7 @@ impl Rounds<'_> {
         code
     }
 }
+
 // The `stream` model: nonce set once outside the clock, then repeated updates over one buffer,
 // in place, as `openssl speed -evp` does.
 

@@ -311,6 +311,7 @@ pub(crate) fn words(stage: &Stage) -> String {
     let name = stage.operation.name();
     stage.size.map_or_else(|| name.to_owned(), |size| format!("{name} at {size} bytes"))
 }
+
 // From addresses to functions: what a reader looks a finding up by.
 
 /// Where an address is.

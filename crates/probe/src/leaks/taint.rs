@@ -134,6 +134,7 @@ fn lost(stage: &Stage, state: &State, verdict_met: bool) -> Option<&'static str>
         None
     }
 }
+
 // What one instruction does to what is secret, and where it shows it.
 
 /// The register that counts repetitions.
@@ -387,6 +388,7 @@ fn write_flags(
         state.flags |= i.rflags_modified() & !constant;
     }
 }
+
 // How bytes of a result follow from bytes of the operands, by instruction.
 
 /// How a result follows.

@@ -131,6 +131,7 @@ pub(crate) fn has(needs: Needs) -> bool {
         Zva => zeroed_bytes().is_some_and(|block| block <= STRIDE),
     }
 }
+
 // Blocks of one instruction, or of two in turn, in loops, as `kernels_x86_64` has them.
 //
 // Instructions with operands of their own read registers that nothing writes. Those that change an operand work on

@@ -15,8 +15,7 @@ mod walks_x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use crate::batch::timed::warm_probe;
-use crate::clock::Clock;
+use crate::clock::{Clock, warm_probe};
 #[cfg(target_arch = "aarch64")]
 use aarch64 as catalogue;
 #[cfg(target_arch = "aarch64")]
@@ -341,6 +340,7 @@ fn walks(how: Move) -> &'static [(&'static str, Needs, Walk)] {
         Move::Copy => catalogue::COPIES,
     }
 }
+
 // Page-aligned memory for the probes.
 
 /// Memory of its own mapping, all of it touched.

@@ -173,6 +173,7 @@ pub(crate) fn has(needs: Needs) -> bool {
         Sha512 => cpu!("sha512") && cpu!("avx2"),
     }
 }
+
 // Blocks of one instruction, or of two in turn, in loops: what throughputs and latencies are read
 // from. In assembly, so that every build of ciphermark times the same instructions.
 //

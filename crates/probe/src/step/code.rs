@@ -185,6 +185,7 @@ impl<'a> Gathering<'a> {
         }
     }
 }
+
 // The process's own code: which object an address is in, and what bytes are there.
 
 /// What every program loads: not the library's, and not told of a tier, because the C library
@@ -282,6 +283,7 @@ impl Code {
         Path::new(&mapping.name) == self.program
     }
 }
+
 // Which function an address is in, as far as the object's symbols tell.
 
 /// The functions of one object, by address within it.

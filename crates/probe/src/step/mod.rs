@@ -95,6 +95,7 @@ pub struct Visit {
     /// with a repeat prefix, or a jump to itself.
     pub repeats: u64,
 }
+
 // Kinds of instructions.
 /// What kind of instruction it is. Each instruction is of one kind; that it reads or writes memory
 /// as well is told apart.
@@ -158,6 +159,7 @@ pub(crate) struct Decoded {
     /// Its mnemonic, in lower case.
     pub(crate) mnemonic: String,
 }
+
 // The registers at each step of some calls, in memory that forked processes share.
 
 /// The registers before one instruction.
@@ -345,6 +347,7 @@ impl Drop for Tape {
         unsafe { libc::munmap(self.memory.as_ptr().cast(), Self::bytes(self.room)) };
     }
 }
+
 // Forks that a library does not notice. One that draws random numbers may have a page cleared in forks (madvise(2),
 // `MADV_WIPEONFORK`), finds it empty there and seeds itself anew: each process would go its own way.
 /// Has the kernel keep what it would clear in forks of this process from now on.

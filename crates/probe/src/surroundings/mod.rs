@@ -67,6 +67,7 @@ unsafe extern "C" fn complete(table: *mut c_void, message: *const raw::Message) 
     // SAFETY: `call` passes a table and a message, which are only read, with the header's rules kept.
     unsafe { (*table.cast::<raw::Session>()).complete(&*message) }
 }
+
 // What belongs to the process: signals, descriptors, directory, limits, timers.
 
 /// One moment's state of a process: what only its own code changes. Priority, scheduling and the CPUs that may
@@ -196,6 +197,7 @@ fn prctl(mode: i32) -> i32 {
     unsafe { libc::prctl(mode, &raw mut value) };
     value
 }
+
 // What becomes of signals in this process, and what its thread blocks.
 
 /// Signals that end or stop a process, or tell it that something is wrong: what a library that wants to
@@ -296,6 +298,7 @@ fn signal_stack() -> (usize, usize) {
     };
     (stack.ss_sp as usize, stack.ss_size)
 }
+
 // Processes that a library started.
 
 /// The child that is this program's own: a runtime's process. 0: none.
@@ -368,6 +371,7 @@ fn children() -> Vec<i32> {
     let words = lists.iter().flat_map(|l| l.split_whitespace());
     words.filter_map(|word| word.parse().ok()).filter(|child| *child != own).collect()
 }
+
 // CPU time that other threads of this process use.
 
 /// CPU time of the process and of the calling thread at one moment.

@@ -162,6 +162,7 @@ pub(crate) trait Database {
         self.batch("ROLLBACK")
     }
 }
+
 // The tables, in SQL that both databases read, and how an older archive becomes a newer one.
 
 /// Each is what one version adds to the one before; the first creates everything. A published one is never changed.
@@ -217,6 +218,7 @@ fn version(db: &mut dyn Database) -> Result<i64, String> {
     }
     db.rows("SELECT version FROM meta", &[])?.first().map_or(Ok(0), |row| row.int(0))
 }
+
 // Numbers of rows: a record's, a workload's and a library's in one. Rows of a record so lie beside each other, in the
 // order in which they are added, and a database fills its pages.
 /// Bits of a workload's number and of a library's; a record's has what is left of 63.
@@ -244,6 +246,7 @@ pub(crate) fn rows_of_record(record: i64) -> (i64, i64) {
 pub(crate) fn parts_of_row(row: i64) -> (i64, i64) {
     (row >> BITS & MOST, row & MOST)
 }
+
 // The records themselves, compressed, by the SHA-256 of what they unpack to: files in a directory beside the
 // database, or a table of it.
 

@@ -219,6 +219,7 @@ impl<'a> Reader<'a> {
         Some(costs)
     }
 }
+
 // The instructions that a record counted in a library, as bytes: of each algorithm the workloads that it is of, what each
 // byte and each message costs, and whole operations. What kinds of instructions they are stays in the record.
 

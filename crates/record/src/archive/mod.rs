@@ -377,6 +377,7 @@ fn server(store: &str) -> Result<Opened, ArchiveError> {
 fn server(store: &str) -> Result<Opened, ArchiveError> {
     Err(ArchiveError::NoPostgres(base::text::masked(store)))
 }
+
 // Which records are meant.
 
 /// What records must be to be taken: `machine=GLOB,library=GLOB,since=DAY,until=DAY,record=SHA256`, each of which may
@@ -475,6 +476,7 @@ pub fn day(text: &str) -> Result<i64, String> {
 pub fn seconds(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_second())
 }
+
 // Whether an archive is whole: every record there, as it was added, and every figure the record's own.
 
 /// What is wrong with an archive.
@@ -588,6 +590,7 @@ fn same_costs(own: Option<&ProcessCosts>, row: Option<&ProcessCosts>) -> bool {
         _ => false,
     }
 }
+
 // Why an archive cannot do what it was asked for, on one line.
 
 /// Why an archive cannot do what it was asked for.

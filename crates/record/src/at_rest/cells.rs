@@ -218,6 +218,7 @@ pub fn set_over_none(
         cell.over_none_ns = summarise_differences(&own, &base).map(|found| scale.range(found));
     }
 }
+
 // A run over a page store as a record and back: each cell is a measurement.
 
 /// What a record has in fields of its own.

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) fn sample() -> PagesRecord {
     from_json(include_str!("../../tests/at-rest.json"), "sample").expect("a test reads it")
 }
+
 // The run's types.
 
 /// Version of the documents that `pages` wrote before records had their kinds.
@@ -401,6 +402,7 @@ impl Cell {
         is_left_out(self.state, self.stopped)
     }
 }
+
 // Probes held against what was expected.
 
 /// What came of one kind of probe.

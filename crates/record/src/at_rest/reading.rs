@@ -58,6 +58,7 @@ pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
 pub fn to_json(run: &PagesRecord) -> String {
     crate::to_json(&into_record(run))
 }
+
 // What the types of a record of pages cannot rule out, and what shows it or computes with it relies on.
 
 /// The largest count: what a double holds exactly, and so few that sums stay far below 2^64.

@@ -88,6 +88,7 @@ fn legend(record: &PagesRecord, columns: usize) -> String {
     );
     wrap(&text, columns).iter().map(|l| format!("{l}\n")).collect()
 }
+
 // The record in Markdown.
 
 /// The record in GitHub-flavoured Markdown.
@@ -123,6 +124,7 @@ pub fn markdown(record: &PagesRecord) -> String {
 fn line(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
+
 // What tables have in common: rows of schemes and libraries, words for verdicts.
 
 /// Columns of the table of times.

@@ -142,6 +142,7 @@ pub fn beside(mut record: Record, mut imported: Record) -> Record {
     record.measurements.extend(imported.measurements);
     record
 }
+
 // What `openssl speed` printed, as rows.
 
 /// What the output of `openssl speed` does not say.
@@ -196,6 +197,7 @@ fn without_time(infinite: &[(String, usize)], algorithm: &str) -> Option<String>
         format!("figures left out: openssl speed counted no CPU time at {} bytes", sizes.join(", "))
     })
 }
+
 // Published tables: CSV of a documented shape (`docs/FORMAT.md`).
 
 /// A published table.
@@ -386,6 +388,7 @@ fn broken(error: &csv::Error) -> BadTable {
     let line = error.position().map_or(1, csv::Position::line);
     BadTable { line, why: shown(&error.to_string()) }
 }
+
 // Why an imported figure is not to be believed: no core can be so fast, or not the one beside which it stands.
 
 /// No core that was ever sold runs at this clock.

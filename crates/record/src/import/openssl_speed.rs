@@ -334,6 +334,7 @@ fn plain(name: &str) -> String {
 fn quoted(text: &str) -> String {
     text.chars().take(60).filter(|c| !c.is_control()).collect()
 }
+
 // A record in the words of `openssl speed`, so that programs that parse those read it.
 
 /// Seconds that each test of `openssl speed` runs for unless it is told otherwise.

@@ -158,6 +158,7 @@ impl TlsFile {
         }
     }
 }
+
 // A run as a record and back. A row is two measurements, one of each of its parts, side by side; the details of
 // the first hold what both have in common.
 

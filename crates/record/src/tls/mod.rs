@@ -84,6 +84,7 @@ impl std::fmt::Display for Case {
         Ok(())
     }
 }
+
 // What a visit is about.
 
 /// What is sampled, at both ends apart.
@@ -168,6 +169,7 @@ impl std::fmt::Display for Protection {
         write!(f, "TLS {} {}", self.version, self.suite)
     }
 }
+
 // Which handshakes there are to measure.
 
 /// What is asked for; what is left empty is left to the matrix.

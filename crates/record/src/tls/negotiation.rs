@@ -216,6 +216,7 @@ fn signature(
     }
     Ok(Some(used))
 }
+
 // What the bytes on the wire say was negotiated.
 //
 // Both ends' Finished messages authenticate these very bytes (RFC 5246 7.4.9, RFC 8446 4.4.4), so

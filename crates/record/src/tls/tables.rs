@@ -310,6 +310,7 @@ fn core_clock(host: &Host) -> String {
     };
     format!("times at a core clock of {ghz:.2} GHz ({low:.2} to {high:.2}), ± of its cycles; ")
 }
+
 // A run's handshakes as a table or Markdown.
 
 const HANDSHAKES: SideBySide = SideBySide {
@@ -378,6 +379,7 @@ fn unset(document: &Document) -> impl Iterator<Item = String> {
         })
     })
 }
+
 // A run's records as a table or Markdown.
 
 impl Rendered for RecordRow {
@@ -485,6 +487,7 @@ fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let table = sizes(rows_of(document, lines)).markdown();
     format!("\n### {}\n\n{table}", escape_markdown(&title))
 }
+
 // A run's primitives as a table or Markdown.
 
 const PRIMITIVES: SideBySide = SideBySide {

@@ -101,6 +101,7 @@ pub struct Facts {
     /// Bytes that the client holds.
     pub client_memory: Option<i64>,
 }
+
 // One sample of handshakes, records or operations, with two ends.
 
 /// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.

@@ -331,6 +331,7 @@ named! {
         Cold = "cold",
     }
 }
+
 // What protects the records: suites, their numbers, and OpenSSL's names.
 
 named! {

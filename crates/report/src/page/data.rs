@@ -90,6 +90,7 @@ impl Data {
         }
     }
 }
+
 // What the first paint needs: records, machines, libraries.
 
 /// Facts of the records, in the order in which they were given.
@@ -252,6 +253,7 @@ fn facts(r: &Record) -> Value {
     });
     tidy(value)
 }
+
 // Names that cases share: written once, counted afterwards.
 
 /// The lists of names that the columns count.
@@ -365,6 +367,7 @@ impl Serialize for Words {
         self.list.serialize(serializer)
     }
 }
+
 // Every case, one array a field.
 
 type Number = Option<f64>;
@@ -485,6 +488,7 @@ fn stopped(why: Stopped) -> &'static str {
         Stopped::Interrupted => "the run was interrupted",
     }
 }
+
 // Fitted lines, calls and executed instructions: as in the record, with numbers for the names.
 
 /// The fitted lines.
@@ -564,6 +568,7 @@ impl Numbers {
         value
     }
 }
+
 // What depends on secrets: each verdict with its words, with numbers for the names.
 
 /// The verdicts of a record, each with where its places are.
@@ -588,6 +593,7 @@ fn place(f: &Leak) -> [String; 2] {
         format!("{} at {:#x} of {}{more}, in {operations}", f.instruction, f.address, f.object);
     [f.to_string(), at]
 }
+
 // Raw samples as bytes. `assets/js/samples.js` reads them.
 //
 // A case is: the number of samples; then, unless that is 0, one byte that is 1 where the values are
@@ -688,6 +694,7 @@ fn write_number(out: &mut Vec<u8>, mut number: u64) {
         out.push(byte | 0x80);
     }
 }
+
 // What is no survey: records of page stores, runs of TLS, and advice. Each stands in the page as it was read.
 
 /// Of every file that is no survey: what the page's scripts show of it.

@@ -84,6 +84,7 @@ pub fn page_without_scripts(sources: &[Source<'_>]) -> Result<String, PageError>
     let assets = Assets { licence: "", style: none(), library: none(), script: none() };
     fill(&data::Data::of(sources), &assets)
 }
+
 // The HTML around it all.
 
 /// What the template shows; it escapes every text but those marked `safe`, which are made here.
@@ -129,6 +130,7 @@ fn policy(assets: &Assets) -> String {
         csp_hash(&assets.style),
     )
 }
+
 // What every page has in common: styles, scripts, the chart library.
 include!(concat!(env!("OUT_DIR"), "/uplot.rs"));
 
@@ -193,6 +195,7 @@ pub(crate) fn embedded() -> Option<Assets> {
         script: format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n")),
     })
 }
+
 // Bytes as they stand in the page: packed by gzip, in base64, which browsers unpack.
 
 /// Bytes by gzip, in base64.
@@ -221,6 +224,7 @@ pub(crate) fn script_json(value: &impl Serialize) -> io::Result<String> {
 pub(crate) fn csp_hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
+
 // Text from records, which may hold anything.
 
 /// What a reader cannot see, or what rearranges the text around it, made visible. Escaping for HTML

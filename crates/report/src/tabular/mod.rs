@@ -186,6 +186,7 @@ fn word<T: Serialize>(value: &T) -> Option<String> {
     let value = serde_json::to_value(value).expect("plain data always serialises");
     value.as_str().map(str::to_owned)
 }
+
 // CSV.
 
 /// A header, then one row a measurement of the record: every field but the raw samples, and the verdict on its secrets.

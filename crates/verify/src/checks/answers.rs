@@ -78,6 +78,7 @@ fn seal(
     let call = Call { nonce: &nonce, aad, input, tag: None };
     context.done(session, call, Placement::ALIGNED, format_args!(" of RFC 7253's iterated test"))
 }
+
 // The same bytes as the independent reference at every size of the sweep and around every power
 // of two, with associated data of several lengths, and under nonces that make counters carry.
 // Everything that comes out is hashed into the digest that libraries are compared by.
@@ -168,6 +169,7 @@ fn aad_lengths(inputs: &mut Inputs, reference: &Reference) -> Vec<Example> {
     }
     examples
 }
+
 // What the library encrypts, it decrypts to the message again.
 
 pub(crate) fn round_trip(context: &mut Context<'_>) -> Verdict {
@@ -195,6 +197,7 @@ pub(crate) fn round_trip(context: &mut Context<'_>) -> Verdict {
     }
     Ok(count)
 }
+
 // Sizes beside the fixed ones: those that were asked for, which a run's measured sizes are among, and some that
 // are drawn for this verification alone. At each, in both directions: the answer, in place too, and a forgery.
 

@@ -57,6 +57,7 @@ fn changed_aad(aad: &[u8]) -> Vec<(Vec<u8>, String)> {
     changes.push((Vec::new(), "the associated data is left out".to_owned()));
     changes
 }
+
 // Every byte of the key changes what comes out: finds ignored halves of keys.
 
 /// Four blocks: whatever part of a key or nonce a mode uses late is used by then.
@@ -119,6 +120,7 @@ pub(crate) fn every_byte(
     }
     Ok(count)
 }
+
 // Decryption rejects a message of which anything was changed: a bit of the ciphertext, of any
 // byte of the tag, of the nonce, of the associated data or of the key, or a length; each alone.
 // The valid message is accepted before and after.
@@ -252,6 +254,7 @@ fn each_byte(bytes: &[u8]) -> impl Iterator<Item = usize> + use<> {
 fn flip(bytes: &mut [u8], bit: usize) {
     bytes[bit / 8] ^= 1 << (bit % 8);
 }
+
 // Published forgeries are rejected.
 
 pub(crate) fn known_forgeries(context: &mut Context<'_>) -> Verdict {

@@ -30,6 +30,7 @@ pub(crate) fn input_unchanged(context: &mut Context<'_>) -> Verdict {
         Ok(count)
     })
 }
+
 // Nothing is written around output and tag, nor around anything else: known bytes on every side
 // are still there. Guard pages find longer strides out of bounds, these the short ones within
 // the mapping.
@@ -50,6 +51,7 @@ pub(crate) fn bounds(context: &mut Context<'_>) -> Verdict {
         context.stayed_within(direction, len, format_args!("")).map(|()| 1)
     })
 }
+
 // Every byte of output and tag is written: a call that returns early, or skips a rest, reports
 // success and is the fastest of all.
 
@@ -110,6 +112,7 @@ fn part(at: usize, output_len: usize, direction: Direction) -> (usize, &'static 
         Some(at) => (at, "tag"),
     }
 }
+
 // The same bytes wherever the buffers lie: every offset within 16 bytes, input and output
 // together and against each other.
 
@@ -133,6 +136,7 @@ pub(crate) fn unaligned(context: &mut Context<'_>) -> Verdict {
         Ok(count)
     })
 }
+
 // The same bytes with the output over the input, where the session offers that.
 
 pub(crate) fn in_place(context: &mut Context<'_>) -> Verdict {
@@ -161,6 +165,7 @@ fn expected_in_place(example: &Example) -> Example {
     }
     example
 }
+
 // The right bytes with every buffer flush against a page that faults, once behind it and once
 // before it: any access past an end kills the process, and the check's name is known by then.
 

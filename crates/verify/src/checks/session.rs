@@ -41,6 +41,7 @@ pub(crate) fn determinism(context: &mut Context<'_>) -> Verdict {
     }
     Ok(count)
 }
+
 // A message does not depend on the one before, in the same session or in another that is open
 // at the same time: after A and B, A gives A's bytes again; also when B was rejected.
 
@@ -113,6 +114,7 @@ fn other_session(
     let mut session = context.open(direction, &key)?;
     Trace::of(context, &mut session, &other)
 }
+
 // A new key in a session is as good as a new session: what follows is what the reference gives under
 // that key, and nothing of the old key or of the message before is left. Sessions that take no new
 // key are opened anew for each, which `key-matters` and `independence` are for.
@@ -176,6 +178,7 @@ fn after_a_forgery(
     rekey(session, &keys[0])?;
     message(context, session, inputs, &keys[0])
 }
+
 // The model `stream`: updates of many sizes, in place, continue as the reference does; a new
 // nonce starts anew. Digests and MACs in parts have the tag of the whole.
 
@@ -275,6 +278,7 @@ fn done(outcome: Outcome, place: impl Fn() -> String) -> Result<(), Stop> {
         Outcome::Error(code) => refuse(format!("{} returned error code {code}", place())),
     }
 }
+
 // Thousands of calls of one session, each compared whole: a fault that bites once in some thousand calls is met
 // by no check that calls a few times, and a program calls millions of times.
 //

@@ -164,6 +164,7 @@ impl Implementation for Offsets {
         Some(Box::new(Offsets::stream(self, direction, nonce)))
     }
 }
+
 // OCB's offsets over whole blocks (RFC 7253 §4.1, §4.2): what updates leave before the message
 // ends, which the crate `ocb3` has no call for. The tests hold it against that crate.
 
@@ -235,6 +236,7 @@ fn enciphered(cipher: &AnyCipher, value: u128) -> u128 {
 fn double(value: u128) -> u128 {
     (value << 1) ^ ((value >> 127) * 0x87)
 }
+
 // SIV, RFC 5297, with a nonce: the vector has exactly two components before the plaintext, the
 // associated data and the nonce (§3).
 
@@ -271,6 +273,7 @@ impl Implementation for Siv {
 
     // No stream: the key stream depends on the whole message.
 }
+
 // AEGIS with 256-bit tags (draft-irtf-cfrg-aegis-aead-18): AEGIS-128L and -128X as one variant,
 // AEGIS-256 and -256X as another, each over 1, 2 or 4 lanes; one lane has no context and is the
 // cipher without an X.

@@ -159,6 +159,7 @@ impl<C: BlockCipher> Implementation for Ctr<C> {
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
 }
+
 // Cipher feedback with segments of a byte and of a bit (NIST SP 800-38A §6.3), for blocks of any
 // size. The shift register is enciphered once per segment, whatever the segment's length.
 
@@ -206,6 +207,7 @@ impl<C: BlockCipher, const BITS: usize> Implementation for Segments<C, BITS> {
         }))
     }
 }
+
 // XTS over one data unit (IEEE 1619-2018 §5, NIST SP 800-38E).
 //
 // Written here because the crate `xts-mode` enciphers block after block, far slower than the

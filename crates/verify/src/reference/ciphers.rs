@@ -172,6 +172,7 @@ impl<F: Fn(&mut [Block])> BlockCipherDecBackend for Way<F> {
         self.tail(blocks);
     }
 }
+
 // Xor, encipher, xor: the shape that XTS and OCB share, many blocks at a time.
 
 /// Bytes of a block.

@@ -230,6 +230,7 @@ impl fmt::Debug for Reference {
         f.debug_struct("Reference").field("algorithm", &self.algorithm.name).finish_non_exhaustive()
     }
 }
+
 // A cipher and what notices damage, put together of two references. One pass or two give the
 // same bytes.
 

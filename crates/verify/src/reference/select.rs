@@ -81,6 +81,7 @@ fn block<C: BlockCipher>(cipher: C, mode: Mode) -> Box<dyn Implementation> {
         _ => unreachable!("{mode:?} is not a mode over one key of any block cipher"),
     }
 }
+
 // Digests, checksums and message authentication codes over the crates: what writes a tag and
 // nothing else.
 

@@ -155,6 +155,7 @@ fn fit(name: &str, test: Test) -> Result<(&'static Algorithm, Vector), String> {
     let Test { id, key, aad, msg: message, ct: ciphertext, tag, .. } = test;
     Ok((algorithm, Vector { id, key, nonce: iv, aad, message, ciphertext, tag, valid }))
 }
+
 // One vector, one library.
 
 /// What became of a vector.
@@ -267,6 +268,7 @@ impl Case {
         }
     }
 }
+
 // What Wycheproof's files call the algorithms.
 
 /// The file's name, and ours with `{}` where the key's bits stand.
@@ -323,6 +325,7 @@ fn algorithm_named(name: &str, key_len: usize) -> Option<&'static Algorithm> {
     };
     ["128", "192", "256"].into_iter().find_map(fits)
 }
+
 // Published vectors: what standards and test projects say must come out. Each algorithm's are parsed once a
 // process.
 //
@@ -394,6 +397,7 @@ pub(crate) fn unpublished(algorithm: &Algorithm) -> Option<&'static str> {
         _ => None,
     }
 }
+
 // The vectors of standards: `published.json`, each with where it is published.
 
 static PUBLISHED: LazyLock<Vec<Published>> = LazyLock::new(|| {
@@ -476,6 +480,7 @@ fn xxhash_input(len: usize) -> Vec<u8> {
         .take(len)
         .collect()
 }
+
 // Project Wycheproof: vectors that are known to have broken implementations, the forged ones among them.
 
 /// Whether the project has a file of an algorithm.

@@ -166,6 +166,7 @@ fn a_session_without_a_model_is_refused_and_closed() {
     assert!(matches!(opening(offers_nothing), OpenError::Failed(why) if why.contains("neither")));
     assert_eq!(CLOSED.load(Ordering::Relaxed), before + 1);
 }
+
 // The stand-in libraries of `tests/fakes`: the correct one is right, and those whose fault must not show plant it,
 // since a test of the program against a stand-in that does no harm would pass whatever the program did. A fault that
 // the program is to find needs no test here.

@@ -300,6 +300,7 @@ fn schemes(certificate: Certificate) -> &'static str {
         Certificate::Ed25519 => "ed25519",
     }
 }
+
 // The sessions that a client is given: kept by the callback, because a session of TLS 1.3 comes after
 // the handshake, in a ticket (RFC 8446 4.6.1).
 
@@ -347,6 +348,7 @@ impl Drop for Newest {
         self.replace(None);
     }
 }
+
 // The functions of libssl and libcrypto that are called, by their names.
 //
 // Types are those of the public headers of OpenSSL 3, which LibreSSL, BoringSSL and AWS-LC share but

@@ -342,6 +342,7 @@ fn peer_proved(api: &Api, connection: Ptr) -> Option<bool> {
         Some(!certificate.is_null())
     }
 }
+
 // The BIOs that read and write the wire, in the place of the library's memory BIO.
 
 thread_local! {

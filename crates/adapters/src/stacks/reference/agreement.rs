@@ -120,6 +120,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     rand::rng().fill_bytes(&mut bytes);
     bytes
 }
+
 // ML-KEM-768 (FIPS 203) by `RustCrypto`, alone and beside X25519: of X25519MLKEM768's key, ciphertext and secret
 // the part of ML-KEM comes first (draft-ietf-tls-ecdhe-mlkem).
 

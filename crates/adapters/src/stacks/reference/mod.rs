@@ -50,6 +50,7 @@ pub fn hmac(kind: Digest, key: &[u8], bytes: &[u8]) -> Vec<u8> {
         }
     }
 }
+
 // Signatures, verified by ring.
 
 fn algorithm(scheme: Scheme) -> Option<&'static dyn VerificationAlgorithm> {

@@ -79,6 +79,7 @@ pub struct Floor {
     /// Why no bound is known.
     pub reason: Option<String>,
 }
+
 // What was measured of a core: instructions, pairs of instructions, bandwidths.
 
 /// What one core can do, as the run's own probes measured it on the CPU that took the samples.

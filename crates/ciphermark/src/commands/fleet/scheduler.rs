@@ -272,6 +272,7 @@ fn sent(done: &Done, node: Option<String>) -> Result<Sent, String> {
     let sha256 = String::from_utf8_lossy(sha256).into_owned();
     Ok(Sent { sha256, record: rest[1..].to_vec(), node })
 }
+
 // Runs the scheduler's own programs.
 
 /// How long a scheduler's program may take: `srun` waits a minute for a node, and then brings a record.

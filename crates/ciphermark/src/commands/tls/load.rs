@@ -173,6 +173,7 @@ fn range(text: &str) -> Option<(f64, f64)> {
     let (low, high) = (low.trim().parse::<f64>().ok()?, high.trim().parse::<f64>().ok()?);
     (low.is_finite() && high.is_finite() && 0.0 <= low && low <= high).then_some((low, high))
 }
+
 // `ciphermark tls calibrate` and `ciphermark tls load --validate`, which load servers of this machine.
 
 /// `ciphermark tls calibrate`
@@ -240,6 +241,7 @@ pub struct CourseArgs {
     #[arg(short, long)]
     pub quiet: bool,
 }
+
 // `ciphermark tls load`: what a server's CPU does, calculated from what was measured.
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
@@ -359,6 +361,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
     args.out.deliver(&found, judge::load::render_why)?;
     Ok(Exit::Done)
 }
+
 // `ciphermark tls calibrate`: what connections and requests cost servers of this machine.
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {

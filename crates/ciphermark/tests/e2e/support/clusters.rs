@@ -133,6 +133,7 @@ impl Drop for Cluster {
 fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
+
 // A Slurm cluster of a test's own, made by the system's packages: one controller and a daemon for each pretended machine
 // type, all on the loopback. No systemd, no cgroups, no accounting.
 

@@ -308,6 +308,7 @@ impl Drop for Alone {
         ALONE.set(false);
     }
 }
+
 // What several tests look at is made once in a run of all tests, although the runner starts each in a process of its own.
 
 /// Older ones are of runs that have ended.
@@ -412,6 +413,7 @@ pub fn keeps_to(document: &Value, schema: &str) {
     let errors: Vec<String> = validator.iter_errors(document).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
 }
+
 // Quiet rates that earlier runs left.
 
 /// More than any core gives, so that it does not matter how busy this one is while the test runs.

@@ -156,6 +156,7 @@ fn direct(path: &str) -> Result<File, String> {
     options.read(true).write(true).custom_flags(i32::try_from(flags).unwrap_or(0));
     options.open(path).map_err(|e| format!("the scratch file's system has no direct I/O ({e})"))
 }
+
 // Every staged page through the library and back.
 
 /// Encrypts every page under nonces that are the same in every library, and decrypts it.
@@ -198,6 +199,7 @@ fn verify_pages(
     let sum_by = codec.sum_by().map(ToOwned::to_owned);
     Ok(PageAnswer::Verified { digest: hex::encode(digest.digest128().to_be_bytes()), sum_by })
 }
+
 // Probes: stored pages are changed in every way there is a name for, then read.
 
 /// Bytes of each half that an older version of a page has otherwise.
@@ -440,6 +442,7 @@ impl Prober<'_> {
         (made, meant)
     }
 }
+
 // What an unnoticed change did to a page, by what the page now is.
 
 /// What a page can have become.

@@ -346,6 +346,7 @@ pub(crate) fn refused(refusal: Refusal) -> Finding {
         Refusal::Failed(code) => failed(code),
     }
 }
+
 // Pages through a file: from the page cache, past it, and at the end of a log ([`log`]).
 
 /// Bytes of the scratch file that all threads' pages together take, at most: a worker may write no
@@ -476,6 +477,7 @@ impl<'a> Kept<'a> {
         Ok((crypto, io))
     }
 }
+
 // The end of a log, each unit forced to the disk.
 
 /// How much fewer operations are timed where each waits for a disk.
@@ -514,6 +516,7 @@ pub(crate) fn log_end(
         Ok((crypto, io))
     })
 }
+
 // Memory of a thread that times pages: room for what goes in and out, laid out once.
 /// Bytes to which direct I/O wants its buffers aligned, on every file system.
 const ALIGNMENT: usize = 4096;

@@ -236,6 +236,7 @@ fn exact(m: &Measurement) -> Option<Cell> {
         p99_us: p99.map(|ns| ns / 1e3),
     })
 }
+
 // What a record lacks: schemes that a library may have and that have no price, because not all of them was measured.
 // A hole is not a no: it counts against an answer until a bound rules it out.
 

@@ -200,6 +200,7 @@ fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> R
         commit_us: (work.log_writes.median > 0.0).then(|| of_commit(work.log_writes.median)),
     }
 }
+
 // A prediction as text, Markdown or JSON.
 
 /// Most rows of those that fit, and of those that do not.

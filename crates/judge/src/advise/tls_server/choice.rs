@@ -291,6 +291,7 @@ fn changes(
     }
     Ok(changes)
 }
+
 // What connections cost, from documents.
 
 /// What answers rest on.

@@ -238,6 +238,7 @@ pub struct Change {
 fn the_schema_in_the_documentation_is_that_of_the_types() {
     crate::load::sample::is_documented::<Advice>("tls-advice");
 }
+
 // Advice as text, JSON or Markdown.
 
 /// How it is written out.

@@ -171,6 +171,7 @@ pub(crate) fn of_one_thread(samples: &[RawSample], estimator: Estimator) -> Opti
     let samples: Vec<RawSample> = samples.iter().map(undisturbed).collect();
     Some(estimator.summarise(&samples, &QuietRates::default())?.ticks_per_op.median)
 }
+
 // Counts of a case against its samples, and the marks of samples against what they say of themselves.
 
 /// Clock readings are written with five digits, probes with four: so near its threshold a sample may lie on either side.

@@ -235,6 +235,7 @@ fn speeds(
         }
     }
 }
+
 // What is kept of a record, so that others can be held against it without reading it again.
 
 /// Samples of a case from which on they are its own: two cases of a few samples may be equal by chance.

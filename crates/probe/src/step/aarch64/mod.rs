@@ -92,6 +92,7 @@ unsafe fn stepped_call(function: *const (), arguments: [usize; 4]) -> i32 {
     }
     returned as i32
 }
+
 // Recording: a call is stepped by the process that was set aside, which writes the registers before each step to a tape
 // of this process.
 
@@ -147,6 +148,7 @@ extern "C" fn called(function: *mut &mut dyn FnMut() -> i32) -> i32 {
     // SAFETY: `record` passes a valid pointer.
     (unsafe { &mut *function })()
 }
+
 // The process that steps this one.
 
 /// Which process may trace this one, with Yama's restriction (`linux/prctl.h`: PR_SET_PTRACER).
@@ -331,6 +333,7 @@ fn close_others(one: c_int, other: c_int) {
         }
     }
 }
+
 // What both processes see: the question and the counts. A process that the asking one has forked may ask in its place,
 // while that waits.
 

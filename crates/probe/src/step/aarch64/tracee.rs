@@ -378,6 +378,7 @@ impl Counts {
         Trace { visits, steps: self.steps, end }
     }
 }
+
 // Loops of exclusive loads and stores (LDXR, STXR), which never end while they are stepped: each step takes the
 // exclusive access away (Arm ARM, B2.17). They run in one piece, up to a breakpoint behind them.
 /// Words behind an exclusive load in which its store must be: compilers and hand-written code need fewer than ten.
@@ -440,6 +441,7 @@ fn jump(word: u32) -> Option<i64> {
         None
     }
 }
+
 // Instructions whose outcome differs from process to process by itself, executed by the process that steps with fixed
 // outcomes: so that two traces differ only where the secret makes them.
 

@@ -401,6 +401,7 @@ impl Fixed {
         true
     }
 }
+
 // The kernel's functions that tell the time without a system call (vDSO(7)), executed by the handler: a library that
 // seeds itself anew every few minutes would do so in one process and not in another.
 

@@ -71,6 +71,7 @@ impl Stepper {
         Ok((returned, Trace { visits, steps: self.log.steps, end }))
     }
 }
+
 // Recording: a call is stepped, and its registers are written to a tape at each step.
 
 /// Steps calls and writes their registers to tapes.
@@ -131,6 +132,7 @@ extern "C" fn called(function: *mut &mut dyn FnMut() -> i32) -> i32 {
     // SAFETY: `record` passes a valid pointer.
     (unsafe { &mut *function })()
 }
+
 // The call itself, with the trap flag set just before it.
 
 /// Calls `function` with the trap flag set. The first trap comes after the `call`, so the first

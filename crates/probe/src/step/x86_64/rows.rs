@@ -303,6 +303,7 @@ pub(crate) fn is_taken(condition: ConditionCode, flags: u64) -> bool {
         ConditionCode::g => !zero && sign == overflow,
     }
 }
+
 // Counts per address in memory that is set aside beforehand: what a signal handler may write to.
 
 /// Places for addresses: a power of two. The longest known operation (Botan's first GCM message,

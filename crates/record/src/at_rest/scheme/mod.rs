@@ -274,6 +274,7 @@ pub fn check_lengths(recipe: &Recipe) -> bool {
     };
     nonce_fits && bytes(&recipe.bound) <= 64
 }
+
 // Where a page lies, and how its place is written down for tweaks, associated data and MACs.
 
 /// Bytes of a staged position ([`Position::to_bytes`]).
@@ -421,6 +422,7 @@ impl Field {
         }
     }
 }
+
 // Probes of integrity, and what each scheme is expected to notice: one table.
 
 /// A way in which a stored page can be wrong.

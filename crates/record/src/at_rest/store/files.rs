@@ -62,6 +62,7 @@ pub(crate) fn pages_of_file(path: &Path, page_size: usize) -> Result<Store, Stor
         seed: 0,
     })
 }
+
 // `SQLite` databases (sqlite.org/fileformat2.html, The Database Header).
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -136,6 +137,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.push(suffix);
     PathBuf::from(name)
 }
+
 // A store made of a seed: the same on every machine, for runs without data of one's own.
 
 /// Files that the pages are spread over.

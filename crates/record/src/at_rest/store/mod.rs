@@ -253,6 +253,7 @@ impl Store {
         self.files.iter().map(|f| f.name.as_str())
     }
 }
+
 // One pass over all pages: the store's hash, what its pages are like, and each page's fingerprint.
 
 /// A page that was seen: where, and what its content hashes to.
@@ -346,6 +347,7 @@ impl Store {
         }
     }
 }
+
 // The beginning of a `PostgreSQL` page (`PageHeaderData`, src/include/storage/bufpage.h).
 /// What a page says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -374,6 +376,7 @@ impl PageHeader {
         if self.lower == 0 { 0 } else { usize::from(self.upper.saturating_sub(self.lower)) }
     }
 }
+
 // What can be wrong with a store, in one line each.
 
 /// Why a store cannot be used.

@@ -183,6 +183,7 @@ fn names(path: &Path) -> Result<Vec<String>, StoreError> {
     names.sort();
     Ok(names)
 }
+
 // `global/pg_control`: whether a cluster was shut down, how large its pages are, whether they carry
 // checksums.
 //

@@ -139,6 +139,7 @@ impl Workbench for Generate {
         ]
     }
 }
+
 // Agreement.
 
 /// Bytes of a secret, at most: as a field's prime.
@@ -332,6 +333,7 @@ impl Workbench for Agree {
         checks
     }
 }
+
 // X25519 of a libcrypto that has it without EVP only (LibreSSL 3.1): its libssl calls these two functions.
 
 /// Whether there is no other way.

@@ -311,6 +311,7 @@ impl Maker {
         Key::of(library, raw, call)
     }
 }
+
 // Reading keys and parameters, and the small questions around them.
 
 impl Library {
@@ -403,6 +404,7 @@ impl Library {
         unsafe { (self.f.d2i_PUBKEY)(null_mut(), &raw mut at, info.len() as c_long) }
     }
 }
+
 // The functions of libcrypto that primitives are called by. Types are those of OpenSSL 3's headers, and
 // of `BoringSSL`'s and AWS-LC's for what only they have.
 

@@ -117,6 +117,7 @@ use owned;
 fn no_such(scheme: record::tls::Scheme) -> Trouble {
     Trouble::NotOffered(format!("{scheme} has no such operation"))
 }
+
 // Private keys in use: each is read anew, and used on a context that is ready, as where only the call is timed.
 
 fn open_private(
