@@ -1,4 +1,3 @@
 //! The tests of documents and structure. In one program: each is compiled and linked by itself.
 
 mod documents;
-mod modules;
