@@ -3,7 +3,6 @@
 //!
 //! This crate holds `unsafe` code: it is one side of a C interface. `README.md` says what is
 //! inside the clock.
-
 use contract::export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted, raw};
 use crc_fast::CrcAlgorithm::Crc32Iscsi;
 use std::ffi::{CStr, c_void};

@@ -1,7 +1,6 @@
 //! ring as a library that ciphermark loads: `libciphermark_ring.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-
 use contract::export::{
     Buffer, Digest, Done, Mode, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
 };

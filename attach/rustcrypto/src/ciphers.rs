@@ -1,7 +1,6 @@
 //! Ciphers: blocks, streams, feedback modes, XTS, and those with authentication.
 //!
 //! What the modes ask of a block cipher.
-
 use ::aead::{AeadInOut, Nonce, Tag};
 use aes_gcm::AesGcm;
 use aes_gcm_siv::AesGcmSiv;

@@ -1,6 +1,5 @@
 //! Digests and MACs: the crates `sha2`, `sha3`, `blake2`, `hmac`, `poly1305`, and `aes-gcm` for
 //! GMAC.
-
 use crate::ciphers::{Cipher128, Gcm};
 use ::aead::AeadInOut;
 use aes_gcm::AesGcm;

@@ -1,7 +1,6 @@
 //! The RustCrypto crates as a library that ciphermark loads: `libciphermark_rustcrypto.so`.
 //!
 //! Which calls are made and what is inside the clock: README.md.
-
 mod ciphers;
 mod digest;
 

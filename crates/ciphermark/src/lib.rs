@@ -1,20 +1,16 @@
 //! `ciphermark`: how fast every cipher really is in every crypto library on this machine, with a
-//! proof beside each number. This crate is the command line: arguments in, text out, exit codes.
+//! proof beside each number. This crate is the command line: arguments in, text out. How the program begins and
+//! ends is here: exit codes, and failures that are one line.
 #![forbid(unsafe_code)]
 
-mod args;
-mod choose;
 pub mod commands;
-mod error;
 mod files;
 pub mod fleet;
 mod screen;
 pub mod server;
-mod signing;
 
-use crate::commands::{Cli, Command};
 use clap::Parser as _;
-use error::{Exit, Failure};
+use commands::{Cli, Command};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -84,7 +80,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Run(args) => commands::run::run(&args),
         Command::List(args) => commands::machine::list(&args),
         Command::Verify(args) => commands::verify::verify(&args),
-        Command::Leaks(args) => commands::leaks::leaks(&args),
+        Command::Leaks(args) => commands::explain::leaks(&args),
         Command::Once(args) => commands::verify::once(&args),
         Command::Show(args) => commands::convert::show(&args),
         Command::Advise(args) => commands::advise::advise(&args),
@@ -104,5 +100,71 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Doctor(args) => commands::machine::doctor(&args),
         Command::Completions { shell } => commands::completions(shell),
         Command::Man { directory } => commands::man(directory.as_deref()),
+    }
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// A comparison or check found something.
+    Found,
+    /// The command line or an input file is wrong.
+    Usage,
+    /// Some cases were refused or failed; the record is whole.
+    SomeRefused,
+    /// The run could not be done.
+    NotDone,
+    /// The user interrupted it: what was measured until then was shown and kept.
+    Interrupted,
+    /// The exit code of a program that ran for the user.
+    Program(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Found => 1,
+            Exit::Usage => 2,
+            Exit::SomeRefused => 3,
+            Exit::NotDone => 4,
+            // As a shell has it of a program that SIGINT ended.
+            Exit::Interrupted => 130,
+            Exit::Program(code) => code,
+        })
+    }
+}
+
+/// One line for the user, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// Names the input, what is wrong with it, and what helps.
+    pub message: String,
+    /// Exit code.
+    pub exit: Exit,
+    /// The reader of standard output closed it.
+    pub broken_pipe: bool,
+}
+
+impl Failure {
+    /// The command line or a file that it names is wrong.
+    pub fn usage(message: impl ToString) -> Self {
+        Self { message: message.to_string(), exit: Exit::Usage, broken_pipe: false }
+    }
+
+    /// The run could not be done.
+    pub fn not_done(message: impl ToString) -> Self {
+        Self { message: message.to_string(), exit: Exit::NotDone, broken_pipe: false }
+    }
+
+    /// Standard output could not be written.
+    pub fn output(error: &std::io::Error) -> Self {
+        Self {
+            message: format!("cannot write to standard output: {error}"),
+            exit: Exit::NotDone,
+            broken_pipe: error.kind() == std::io::ErrorKind::BrokenPipe,
+        }
     }
 }

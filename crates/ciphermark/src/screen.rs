@@ -1,9 +1,9 @@
 //! What the user sees: standard output (its width, its colours, or a file in its place), and the progress bar
 //! on standard error.
 
-use crate::args::FormatArg;
-use crate::error::Failure;
+use crate::Failure;
 use base::text::Options;
+use clap::ValueEnum;
 use engine::pages::PagesEvent;
 use engine::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +13,33 @@ use serde::Serialize;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatArg {
+    /// Ranked table.
+    Table,
+    /// The whole record.
+    Json,
+    /// One measurement a line.
+    Jsonl,
+    /// One measurement a row, without raw samples.
+    Csv,
+    /// Ranked table in Markdown.
+    Markdown,
+    /// The format of `openssl speed`.
+    Openssl,
+    /// The format of `openssl speed -mr`, for programs that parse it.
+    OpensslMr,
+    /// Bencher Metric Format.
+    Bencher,
+    /// What github-action-benchmark reads as customSmallerIsBetter.
+    Gha,
+    /// LNT's report, format version 2.
+    Lnt,
+    /// The columns of the CSV with types and units, for pandas, DuckDB and others.
+    Parquet,
+}
 
 /// Columns if standard output is not a terminal: wide enough for six sizes, and what pagers and
 /// issue trackers show without wrapping.
@@ -103,7 +130,7 @@ pub fn print_own(
     print(|options| match format {
         record::tls::Format::Table => table(options.width),
         record::tls::Format::Json => record::to_json(record),
-        record::tls::Format::Csv => report::tabular::csv(record, &rows),
+        record::tls::Format::Csv => report::formats::csv(record, &rows),
         record::tls::Format::Markdown => markdown(),
     })
 }
@@ -162,7 +189,7 @@ fn rendered<'a>(
         }
         #[cfg(feature = "parquet")]
         FormatArg::Parquet => {
-            return report::tabular::parquet(record, rows)
+            return report::formats::parquet(record, rows)
                 .map(Rendered::Bytes)
                 .map_err(Failure::not_done);
         }

@@ -221,20 +221,20 @@ const DOORS: [&str; 11] = [
 const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/contract/src/loader.rs", "Library::open(", 1, "the door: every library of every command; in a confined process"),
     ("crates/host/src/tier/rewrite.rs", "libc::dlopen(", 1, "a dependency's copy, by a worker that is confined already"),
-    ("crates/host/src/tier/x86_64/apply.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
+    ("crates/host/src/tier/x86_64/mod.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
     ("crates/probe/src/step/x86_64/handler.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
     ("crates/host/src/confine/seccomp.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
     ("crates/probe/src/step/aarch64/mod.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
     ("crates/engine/src/process.rs", "Command::new(", 1, "a worker: this program"),
-    ("crates/ciphermark/src/server/process.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
+    ("crates/ciphermark/src/server/mod.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
     ("crates/engine/src/doctor/quietly.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
     ("crates/engine/src/doctor/quietly.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
     ("crates/ciphermark/src/server/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
-    ("crates/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
+    ("crates/adapters/src/runtime.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
     ("crates/host/src/elf.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
-    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
+    ("crates/ciphermark/src/files.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/advise_server.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
-    ("crates/ciphermark/src/commands/fleet/scheduler.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
+    ("crates/ciphermark/src/commands/fleet.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
 ];
 
 /// A file's text without its unit tests, which stand at its end; nothing of one that is tests alone.
@@ -303,7 +303,7 @@ fn the_door_is_opened_by_those_that_a_confined_process_calls() {
         // By a worker's TLS stack.
         "crates/adapters/src/stacks/mod.rs",
         // By a client or server of the loopback.
-        "crates/adapters/src/stacks/openssl/socket.rs",
+        "crates/adapters/src/stacks/openssl/mod.rs",
     ];
     assert_eq!(found, known.map(str::to_owned).into());
 }

@@ -650,6 +650,7 @@ fn pointer_or_dangling<T>(pointer: *const u8, len: usize) -> *const T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw;
 
     #[test]
     fn a_reason_is_cut_to_the_room_there_is() {

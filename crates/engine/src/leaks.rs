@@ -3,11 +3,10 @@
 
 use crate::libraries::Attached;
 use crate::plan::Planned;
-use crate::pool::{Asking, InWorkers, deadline};
+use crate::pool::{Asking, Cache, InWorkers, Key, deadline};
 use crate::process::out_of_protocol;
 use crate::progress::Event;
 use crate::protocol::{Finding, Judged, Judging, Reply, Request};
-use crate::step_cache::{Cache, Key};
 use crate::time::Stop;
 use base::model::{Algorithm, Tier};
 use record::{LeakVerdict, Leaks, Record, State};

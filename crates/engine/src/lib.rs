@@ -14,7 +14,6 @@ mod kinds;
 mod leaks;
 mod libraries;
 mod limits;
-mod memory;
 pub mod pages;
 mod pair;
 mod plan;
@@ -24,8 +23,6 @@ mod progress;
 pub mod protocol;
 mod recording;
 mod schedule;
-mod settling;
-mod step_cache;
 mod survey;
 mod time;
 mod verification;
@@ -42,11 +39,12 @@ pub use libraries::{
     discover_all, select, tier_here,
 };
 pub use limits::limits_here;
-pub use memory::{Explained, METER, explain};
 pub use pair::{PairBench, PairError, PairOutcome};
 pub use plan::{Budget, Machine, Request, Screened, cases};
 pub use process::{SUBCOMMAND, Worker, WorkerError};
 pub use progress::{Event, Progress};
 pub use survey::{Ended, Keeping, Look, Outcome, SurveyError, screen, survey};
 pub use time::Stop;
-pub use verification::{Extra, Outcomes, Subject, Verdict, hold_to_vectors, verify_all};
+pub use verification::{
+    Explained, Extra, METER, Outcomes, Subject, Verdict, explain, hold_to_vectors, verify_all,
+};

@@ -1,9 +1,6 @@
 //! One worker process: started, asked through its pipes, waited for, killed; how it ended and what it said
 //! last.
 
-#[cfg(test)]
-mod frames;
-
 use crate::decode;
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
 use crate::time::{Deadline, Stop, patient};

@@ -2,12 +2,12 @@
 //! several of them together, and how disturbed the run was.
 
 use crate::libraries::Attached;
-use crate::memory::Memory;
 use crate::plan::{Planned, Request, Screened};
 use crate::progress::{CaseProgress, End};
 use crate::protocol::{Finding, Offer};
 use crate::schedule::Sampled;
 use crate::time::Ticking;
+use crate::verification::Memory;
 use crate::{evidence, limits};
 use base::analysis::bound::Core;
 use base::analysis::{

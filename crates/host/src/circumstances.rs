@@ -2,7 +2,7 @@
 //! worker's environment is built from it ([`environment`]); every cache whose content depends on the code has
 //! it in its key, and the record shows it ([`circumstances`]).
 
-use crate::kernel::Tree;
+use crate::machine::Tree;
 use crate::{content_hash, loaded_objects, text_hash};
 use record::Circumstance;
 use std::collections::BTreeSet;

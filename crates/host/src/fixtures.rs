@@ -1,6 +1,6 @@
 //! Stand-ins for the kernel's files and for shared objects, for tests.
 
-use crate::kernel::Tree;
+use crate::machine::Tree;
 use object::elf;
 use std::path::{Path, PathBuf};
 

@@ -225,7 +225,7 @@ fn count_in_file(file: &[u8], counts: &mut [usize; INSTRUCTION_SETS.len()]) -> O
 /// Counts words of AArch64. Of the other extensions too few bits are fixed: a table among the code has them by chance.
 fn count_words(code: &[u8], counts: &mut [usize; INSTRUCTION_SETS.len()]) {
     for word in code.as_chunks::<4>().0 {
-        match base::model::a64::extension_of(u32::from_le_bytes(*word)) {
+        match base::model::extension_of(u32::from_le_bytes(*word)) {
             Some("aes") => counts[0] += 1,
             Some("pmull") => counts[5] += 1,
             _ => {}

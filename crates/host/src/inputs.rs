@@ -1,15 +1,15 @@
 //! The readers of this crate over any text or bytes: for tests of what input does to them.
 
-use crate::{cpu, elf, identity, kernel, libraries};
+use crate::{elf, identity, libraries, machine};
 
 /// Lines as the kernel's files have them: lists of CPUs, sizes, fields, mappings, flags.
 pub fn read_kernel_text(text: &str) {
     for line in text.lines() {
-        let _ = (kernel::count_of_list(line), cpu::size(line), identity::code_file(line));
-        let _ = kernel::bearing_on_measuring(line);
-        let _ = crate::cpu::bearing_on_ciphers(line);
+        let _ = (machine::count_of_list(line), machine::size(line), identity::code_file(line));
+        let _ = machine::bearing_on_measuring(line);
+        let _ = crate::machine::bearing_on_ciphers(line);
     }
-    let _ = cpu::Listed::parse(text, 0);
+    let _ = machine::Listed::parse(text, 0);
 }
 
 /// A library's manifest.

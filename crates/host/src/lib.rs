@@ -6,15 +6,14 @@ mod cache;
 mod child;
 mod circumstances;
 pub mod confine;
-mod cpu;
 mod elf;
 #[cfg(test)]
 mod fixtures;
 mod identity;
 #[doc(hidden)]
 pub mod inputs;
-mod kernel;
 mod libraries;
+mod machine;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod midr;
 pub mod tier;
@@ -27,11 +26,11 @@ pub use identity::{
     c_library, content_hash, file_id, id_now, id_of, instructions_in, kernel_id, loaded_files,
     loaded_objects, loaded_objects_of, text_hash, whole_id,
 };
-use kernel::Tree;
-pub use kernel::{Counters, CpuTimes, cpu_times, ranges_of_list, ticks_per_second};
 pub use libraries::{
     Bundled, Family, Found, bundled, companion, find_libraries, find_stacks, is_stack,
 };
+use machine::Tree;
+pub use machine::{Counters, CpuTimes, cpu_times, ranges_of_list, ticks_per_second};
 use record::{Clock, Host};
 
 /// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
@@ -53,7 +52,7 @@ pub fn max_frequency_khz(cpu: u32) -> Option<u64> {
 /// The core's performance counters.
 #[must_use]
 pub fn counters() -> Counters {
-    kernel::counters(&Tree::at("/"))
+    machine::counters(&Tree::at("/"))
 }
 
 /// What tells this machine from others of its kind: a hash of the system's machine id, made for this
@@ -68,21 +67,21 @@ pub fn machine_hash() -> Option<String> {
 /// Bytes of memory that programs can still have; `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes() -> Option<u64> {
-    kernel::available_bytes(&Tree::at("/"))
+    machine::available_bytes(&Tree::at("/"))
 }
 
 fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
     Host {
-        cpu: cpu::cpu(tree, measuring_cpu),
-        clock: Clock { kernel_source: kernel::clock_source(tree), ..Clock::default() },
-        kernel: kernel::kernel(tree),
-        memory: kernel::memory(tree),
-        os: kernel::distribution(tree),
+        cpu: machine::cpu(tree, measuring_cpu),
+        clock: Clock { kernel_source: machine::clock_source(tree), ..Clock::default() },
+        kernel: machine::kernel(tree),
+        memory: machine::memory(tree),
+        os: machine::distribution(tree),
         c_library: None,
-        machine: kernel::machine(tree),
-        hypervisor: cpu::hypervisor(tree, measuring_cpu),
-        pmu: kernel::has_pmu(tree),
-        load_average: kernel::load_average(tree),
+        machine: machine::machine(tree),
+        hypervisor: machine::hypervisor(tree, measuring_cpu),
+        pmu: machine::has_pmu(tree),
+        load_average: machine::load_average(tree),
         circumstances: Vec::new(),
     }
 }

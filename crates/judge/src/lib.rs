@@ -6,3 +6,5 @@ pub mod advise;
 pub mod claims;
 pub mod compare;
 pub mod load;
+#[cfg(test)]
+mod sample;

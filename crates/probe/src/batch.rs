@@ -5,15 +5,15 @@
 //! `rekey` under a key of its own as well.
 
 pub(crate) mod arena;
-mod remote;
+pub(crate) mod samples;
 pub(crate) mod timed;
 
-use crate::ring::{Control, KEY_BYTES, Key, Keys, RING, Ring, Slot, Walk};
+use crate::arch::{Control, KEY_BYTES, Key, Keys, RING, Ring, Slot, Walk};
 use crate::step::{Stepper, Trace, Unavailable};
 use arena::{Arena, LINE, PLACES, Place, Places, WalkSize};
 use base::model::Direction;
 use contract::Session;
-use remote::Away;
+use samples::Away;
 use timed::{Batch, Flight, Stacks};
 
 /// The most different messages in a set: one for each descriptor.

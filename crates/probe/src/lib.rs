@@ -7,27 +7,23 @@
 mod arch;
 mod batch;
 mod clock;
-mod cpu;
 pub mod fault;
-mod heap;
 pub mod leaks;
 mod limits;
 pub mod pages;
-mod ring;
-mod samples;
-mod settle;
+mod process;
 pub mod step;
 pub mod surroundings;
 
 pub use batch::arena::{Arena, Place, WalkSize};
-pub use batch::timed::{Batch, Met, Pace, StreamBatch, Taken, Undisturbed};
+pub use batch::samples::{Evictor, Together, around_parts, sample_together};
+pub use batch::timed::{
+    Batch, Met, Pace, StreamBatch, Taken, Undisturbed, forget_branches, settle,
+};
 pub use batch::{Done, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, messages_for};
 pub use clock::{Anchor, Clock};
-pub use cpu::{
-    Beside, InstructionCounter, Interruptions, allowed_cpus, have_core_alone, move_threads_to,
-    move_to, pin_to,
-};
-pub use heap::{Counts, Meter, give_large_blocks_back, lay_heap_out};
 pub use limits::{Move, Prober, Reading, Reads, Stretch, Subject};
-pub use samples::{Evictor, Together, around_parts, sample_together};
-pub use settle::{forget_branches, settle};
+pub use process::{
+    Beside, Counts, InstructionCounter, Interruptions, Meter, allowed_cpus, give_large_blocks_back,
+    have_core_alone, lay_heap_out, move_threads_to, move_to, pin_to,
+};

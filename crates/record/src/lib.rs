@@ -11,11 +11,9 @@ mod format;
 mod host;
 pub mod import;
 mod journal;
-mod json;
 mod measurement;
 #[cfg(test)]
 mod sample;
-mod samples;
 pub mod tls;
 
 pub use base::analysis::Estimate;
@@ -29,8 +27,8 @@ pub use file::{
 };
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, Record,
-    Restriction, Tool, WITHOUT_SAMPLES, contradiction, impossible_latencies, impossible_sample,
-    schema,
+    Restriction, Tool, WITHOUT_SAMPLES, contradiction, expanded, impossible_latencies,
+    impossible_sample, schema, shared, shown, to_json,
 };
 pub use host::{
     Cache, Circumstance, Clock, Cpu, Disturbances, Host, Kernel, Memory, Mitigation, Noise,
@@ -39,9 +37,7 @@ pub use host::{
 pub use journal::{
     Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,
 };
-pub use json::{expanded, shared, shown, to_json};
 pub use measurement::{
     Check, Evidence, Finding, Fit, Imported, KeySetup, Latencies, Latency, LibraryId, Measurement,
-    ProcessCosts, ProcessKind, Rekeying, Settled, State, Stopped, ThreadShare, WITH,
+    ProcessCosts, ProcessKind, Rekeying, Samples, Settled, State, Stopped, ThreadShare, WITH,
 };
-pub use samples::Samples;

@@ -6,10 +6,8 @@
 mod archive;
 mod comparison;
 mod executed;
-mod first_screen;
 pub mod formats;
 mod labels;
-mod leaks;
 mod lists;
 mod notes;
 pub mod page;
@@ -19,7 +17,6 @@ mod sample;
 mod summary;
 mod survey;
 mod table;
-pub mod tabular;
 
 pub use archive::{
     Archived, BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived,
@@ -27,13 +24,11 @@ pub use archive::{
     machines, otava, trend, trend_csv,
 };
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
-pub use executed::{CallRow, ExecutedRow, MessageCost, calls};
-pub use first_screen::{Line, Summary, first_screen};
-pub use leaks::leaks;
+pub use executed::{CallRow, ExecutedRow, MessageCost, calls, leaks};
 pub use lists::{
     Advice, CheckRow, Grade, Matrix, MatrixRow, advice, checks, libraries, limits, matrix, pairs,
 };
-pub use ranking::rankings;
+pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
 pub use survey::{costs, is_of as is_on, mark};
 
@@ -67,7 +62,7 @@ pub fn render(
         Format::Table => table::table(record, selection, best, options),
         Format::Json => formats::as_json(record, selection),
         Format::Jsonl => formats::as_json_lines(record, selection),
-        Format::Csv => tabular::csv(record, selection),
+        Format::Csv => formats::csv(record, selection),
         Format::Markdown => table::markdown(record, selection),
     }
 }

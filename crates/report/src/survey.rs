@@ -210,7 +210,7 @@ impl<'a> Row<'a> {
             fit: record.fits.iter().find(|fit| is_of(fit, any)),
             algorithm: clean(&any.algorithm),
             library: libraries.label(&any.library).to_owned(),
-            secret: crate::leaks::mark(record.leaks_of(any).map(|l| l.verdict)),
+            secret: crate::executed::mark(record.leaks_of(any).map(|l| l.verdict)),
             warning: labels::warning(any),
             cells,
         })

@@ -8,7 +8,6 @@
 mod check;
 mod pages;
 mod readers;
-mod tls;
 pub mod trial;
 
 /// One entrance.
@@ -31,7 +30,7 @@ pub const ENTRIES: [Entry; 10] = [
     Entry { name: "objects", run: readers::read_objects },
     Entry { name: "pages", run: pages::show_pages },
     Entry { name: "stores", run: pages::read_stores },
-    Entry { name: "tls", run: tls::run },
+    Entry { name: "tls", run: readers::read_tls },
 ];
 
 /// The entrance of a name.

@@ -61,7 +61,7 @@ fn shown(record: &PagesRecord, harmless: &PagesRecord, width: usize) {
     let as_record = record::at_rest::into_record(record);
     check::json("JSON", &record::to_json(&as_record));
     let all: Vec<_> = as_record.measurements.iter().collect();
-    let rows = check::spreadsheet("CSV", &report::tabular::csv(&as_record, &all));
+    let rows = check::spreadsheet("CSV", &report::formats::csv(&as_record, &all));
     assert_eq!(rows, record.cells.len() + 1);
     check::markdown("Markdown", &[record, harmless].map(record::at_rest::markdown));
     check::page([record, harmless].map(Content::Pages));

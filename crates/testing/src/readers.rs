@@ -1,19 +1,24 @@
 //! Readers of what strangers write, over any bytes: everything that is typed, files of a known form, lines of
 //! the protocol, records and journals, figures from elsewhere, objects; and everything that shows a record,
-//! over records whose fields hold anything.
+//! over records whose fields hold anything. TLS as well: runs of handshakes, records and primitives,
+//! calibrations, specifications of servers and the lists in them, shown in every form, calculated with, asked
+//! for causes and for advice.
 
 use crate::check;
-use crate::check::{Choices, RECORD, changed};
+use crate::check::{Choices, RECORD, changed, changed_of};
 use base::model::{MAX_SIZE, Model, NameGlob, QuietRates, RawSample, Tier};
 use base::text::{LibraryText, Options, Suite, flags};
 use engine::decode;
 use engine::protocol::{Reply, VisitResult};
 use judge::claims::{Evidence, Source};
 use judge::compare::{Best, Matching, Question, Settings, Side};
+use judge::load::{Calibration, HandshakeParts, Inputs, Question as LoadQuestion, Spec};
 use record::import::{Row, SpeedSource};
+use record::tls::{Document, Format as TlsFormat, TlsFile};
 use record::{Imported, Journal, Measurement, Record, Samples};
 use report::page::Content;
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format};
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// The first bytes say how it is shown, the others what the record's fields hold.
@@ -98,7 +103,7 @@ impl Shown<'_> {
         let lines = report::render(record, &rows, &none, Format::Jsonl, options);
         assert_eq!(lines.lines().count(), rows.len());
         lines.lines().for_each(|line| check::json("a line of JSON", line));
-        assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(record, &rows)), rows.len() + 1);
+        assert_eq!(check::spreadsheet("CSV", &report::formats::csv(record, &rows)), rows.len() + 1);
         let again = record::from_json(&record::to_json(record), "r.json");
         assert_eq!(&again.expect("what was written is read"), record);
     }
@@ -144,7 +149,7 @@ impl Shown<'_> {
     fn page(&self) {
         check::page([self.record, self.harmless].map(Content::Survey));
         let rows = all(self.record);
-        let packed = report::tabular::parquet(self.record, &rows).expect("any record is a table");
+        let packed = report::formats::parquet(self.record, &rows).expect("any record is a table");
         assert!(packed.starts_with(b"PAR1") && packed.ends_with(b"PAR1"));
     }
 
@@ -398,7 +403,7 @@ fn delivered(rows: &[Row], from: &Imported) {
         Options::default(),
     );
     check::for_people("the table", &table, false);
-    assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(&imported, &all)), all.len() + 1);
+    assert_eq!(check::spreadsheet("CSV", &report::formats::csv(&imported, &all)), all.len() + 1);
 }
 
 // Lines of the protocol, at both ends.
@@ -482,5 +487,223 @@ fn object(bytes: &[u8]) {
     }
     for offset in [0, 64, bytes.len() as u64 / 2, bytes.len() as u64, u64::MAX] {
         let _ = probe::step::function_in(bytes, offset);
+    }
+}
+
+/// Runs of every kind, small ones: as older versions wrote them, and as records.
+static RUNS: LazyLock<[Value; 6]> = LazyLock::new(|| {
+    let texts = [
+        include_str!("../samples/handshakes.json"),
+        include_str!("../samples/records.json"),
+        include_str!("../samples/primitives.json"),
+    ];
+    let older = texts.map(|text| serde_json::from_str(text).expect("it is tested"));
+    let record = |text| record::tls::read(text, "sample").expect("it is tested");
+    let records = texts.map(|text| serde_json::to_value(record(text)).expect("plain data"));
+    let mut all = older.into_iter().chain(records);
+    std::array::from_fn(|_| all.next().expect("there are twice three"))
+});
+
+/// A calibration of every point.
+static CALIBRATION: LazyLock<Calibration> = LazyLock::new(judge::load::sample::calibration);
+static CALIBRATION_VALUE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(&*CALIBRATION).expect("documents are plain data"));
+
+/// The first byte says what the others are, the second how it is shown.
+pub(crate) fn read_tls(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(kind), Some(how)) = (choices.byte(), choices.byte()) else { return };
+    match kind % 8 {
+        0..=2 => {
+            let at = usize::from(kind % 8) + if kind < 128 { 0 } else { 3 };
+            file(&changed_of(&RUNS[at], &mut choices).to_string(), how);
+        }
+        3 => calibration(&changed_of(&CALIBRATION_VALUE, &mut choices).to_string(), how),
+        rest => {
+            let Ok(text) = std::str::from_utf8(choices.0) else { return };
+            match rest {
+                4 => file(text, how),
+                5 => calibration(text, how),
+                6 => specification(text, how),
+                _ => lists(text, how),
+            }
+        }
+    }
+}
+
+const FORMATS: [TlsFormat; 4] =
+    [TlsFormat::Table, TlsFormat::Json, TlsFormat::Csv, TlsFormat::Markdown];
+
+fn options(how: u8) -> Options {
+    Options { width: 20 + usize::from(how), color: false }
+}
+
+/// A rendering keeps the promises of its form.
+fn shown(what: &str, render: &dyn Fn(TlsFormat) -> String) {
+    for format in FORMATS {
+        let text = render(format);
+        match format {
+            TlsFormat::Json => check::json(what, &text),
+            TlsFormat::Csv => {
+                check::spreadsheet(what, &text);
+            }
+            _ => check::for_people(what, &text, false),
+        }
+    }
+}
+
+fn file(text: &str, how: u8) {
+    let run = match record::tls::from_json(text, "t.json") {
+        Err(why) => return check::line(&why),
+        Ok(run) => run,
+    };
+    let render = |run: &TlsFile, format| match format {
+        TlsFormat::Table => run.table(options(how).width),
+        TlsFormat::Json => record::to_json(&run.record()),
+        TlsFormat::Csv => {
+            let record = run.record();
+            report::formats::csv(&record, &record.measurements.iter().collect::<Vec<_>>())
+        }
+        TlsFormat::Markdown => run.markdown(),
+    };
+    shown("a run of TLS", &|format| render(&run, format));
+    let written = render(&run, TlsFormat::Json);
+    assert_eq!(record::tls::from_json(&written, "t.json").expect("what was written is read"), run);
+    // The same with a harmless letter where markup would begin.
+    let harmless = record::tls::from_json(&written.replace('<', "x"), "t.json");
+    let harmless = harmless.expect("it differs in texts only");
+    let both = [&run, &harmless];
+    check::no_markup("Markdown", &both.map(|r| render(r, TlsFormat::Markdown)));
+    check::page(both.map(Content::Tls));
+    used(&run, how);
+}
+
+/// What other commands make of a run.
+fn used(run: &TlsFile, how: u8) {
+    let mut parts = HandshakeParts::default();
+    let (mut records, stack) = (None, &CALIBRATION.stack);
+    match run {
+        TlsFile::Handshakes(d) => {
+            parts.add_memory(d, stack);
+            advice(d, how);
+        }
+        TlsFile::Records(d) => records = Some(d),
+        TlsFile::Primitives(d) => parts.add_primitives(d, stack),
+    }
+    let inputs = Inputs { calibration: &CALIBRATION, records, parts: Some(&parts) };
+    loaded(&Spec::default(), &inputs, how);
+}
+
+fn advice(run: &Document, how: u8) {
+    let clients = judge::advise::tls_server::Question::clients(&["browser".to_owned()]);
+    let question = judge::advise::tls_server::Question {
+        clients: clients.expect("a class that there is"),
+        certificates: vec![record::tls::Certificate::Rsa2048, record::tls::Certificate::P256],
+        resumed_share: 0.5,
+        post_quantum: how & 1 == 1,
+        bytes_per_connection: 1000,
+        temperature: record::tls::Temperature::Hot,
+    };
+    let evidence = judge::advise::tls_server::Evidence {
+        handshakes: run,
+        records: None,
+        calibration: Some(&CALIBRATION),
+    };
+    match judge::advise::tls_server::advise(&question, &evidence) {
+        Err(why) => check::shown(&why),
+        Ok(advice) => {
+            let render = |format| judge::advise::tls_server::render(&advice, format, options(how));
+            check::for_people("advice", &render(judge::advise::tls_server::Format::Text), false);
+            check::for_people(
+                "advice",
+                &render(judge::advise::tls_server::Format::Markdown),
+                false,
+            );
+            check::json("advice", &render(judge::advise::tls_server::Format::Json));
+        }
+    }
+}
+
+fn calibration(text: &str, how: u8) {
+    match Calibration::parse(text, "c.json") {
+        Err(why) => check::line(&why),
+        Ok(read) => {
+            let render = |format| judge::load::render_calibration(&read, format, options(how));
+            shown("a calibration", &render);
+            let again = Calibration::parse(&render(TlsFormat::Json), "c.json");
+            assert_eq!(again.expect("what was written is read"), read);
+            let inputs = Inputs { calibration: &read, records: None, parts: None };
+            loaded(&Spec::default(), &inputs, how);
+        }
+    }
+}
+
+fn specification(text: &str, how: u8) {
+    match Spec::parse(text) {
+        Err(why) => check::shown(&why),
+        Ok(spec) => {
+            let inputs = Inputs { calibration: &CALIBRATION, records: None, parts: None };
+            loaded(&spec, &inputs, how);
+        }
+    }
+}
+
+/// A cipher string, a list of groups and a class of clients, a line each.
+fn lists(text: &str, how: u8) {
+    let mut lines = text.lines().map(str::to_owned);
+    let mut spec = Spec::default();
+    spec.server.ciphers = lines.next();
+    spec.server.groups = lines.next();
+    if let Some(class) = lines.next() {
+        let typed: Vec<String> = class.split(',').map(str::to_owned).collect();
+        match judge::advise::tls_server::Question::clients(&typed) {
+            Err(why) => check::shown(&why),
+            Ok(clients) => spec.clients = clients,
+        }
+    }
+    if let Err(why) = spec.check() {
+        return check::shown(&why);
+    }
+    let inputs = Inputs { calibration: &CALIBRATION, records: None, parts: None };
+    loaded(&spec, &inputs, how);
+}
+
+/// The server's CPU, what would save some, and what explains a rise of it.
+fn loaded(spec: &Spec, inputs: &Inputs<'_>, how: u8) {
+    match judge::load::load(spec, inputs, how & 1 == 1) {
+        Err(why) => check::shown(&why),
+        Ok(load) => {
+            shown("a load", &|format| judge::load::render_load(&load, format, options(how)));
+        }
+    }
+    let question = LoadQuestion {
+        from_percent: (0.5, 0.5),
+        to_percent: (2.0, 3.0),
+        slower: (1.0, 2.0),
+        spec: Some(spec.clone()),
+        spec_is_before: how & 2 == 2,
+        most_mbit_per_s: (how & 4 == 4).then_some(100.0),
+    };
+    match judge::load::why(&question, inputs) {
+        Err(why) => check::shown(&why),
+        Ok(why) => shown("causes", &|format| judge::load::render_why(&why, format, options(how))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else nothing behind the readers would ever be reached.
+    #[test]
+    fn the_samples_are_read() {
+        for value in RUNS.iter() {
+            record::tls::from_json(&value.to_string(), "sample").expect("it is a run");
+        }
+        Calibration::parse(&CALIBRATION_VALUE.to_string(), "sample").expect("it is a calibration");
+        for kind in (0..4).chain(128..132) {
+            read_tls(&[kind, 1, 0, 0, 0]);
+        }
+        read_tls(b"\x07\x01HIGH:!aNULL\nX25519:P-256\nbrowser");
     }
 }

@@ -1,15 +1,13 @@
 //! Verification: proves that a library computes what its algorithm's name says, before anything
 //! is timed and after. No unsafe code, no clock.
 //!
-//! [`verify`] runs every check that an algorithm has against one library; each check is a file in
+//! [`verify`] runs every check that an algorithm has against one library; each check is a function in
 //! `checks/`. The answers come from [`reference`] and from published vectors (`vectors/`).
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod buffers;
 mod checks;
 mod context;
-mod finding;
 mod inputs;
 pub mod reference;
 pub mod vectors;
@@ -17,8 +15,8 @@ pub mod vectors;
 use base::model::Algorithm;
 pub use checks::NAMES as CHECK_NAMES;
 use context::Context;
+pub use context::{Check, Finding, Passed, Repeated, Scope, Tried};
 use contract::Library;
-pub use finding::{Check, Finding, Passed, Repeated, Scope, Tried};
 pub use inputs::{FIXED_SIZES, may_be_refused};
 
 /// Proves that `library` computes `algorithm`, in every direction that the algorithm has. `scope` says

@@ -1,7 +1,7 @@
 /* One control of secret-dependent execution in the library of base.c: -DLEAK=NAME is a function of lookups.h,
  * branches.h, rare.h or clean.h that gets the key, called at -DPLACE (encryption and decryption unless said);
  * -DCOMPARE=NAME compares tags, -DSUBSTITUTE=NAME is the S-box of key set-up, -DTABLES says when blocks go by tables.
- * crates/ciphermark/tests/e2e/leaks/table.rs says what is to be found of each.
+ * crates/ciphermark/tests/e2e/secrets.rs says what is to be found of each.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "base.h"

@@ -1,7 +1,7 @@
 /* Stands before the libcrypto of OpenSSL 3 that it is linked with. Right, and leaking as -D says, are: with -DLADDER
  * X25519 (ladder.h), with -DKEM decapsulation (kem.h), with -DBEFORE=NAME and -DSIGN=NAME what stands before and behind a
  * signature.
- * crates/ciphermark/tests/e2e/planted_leaks.rs says what is to be found.
+ * crates/ciphermark/tests/e2e/secrets.rs says what is to be found.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #define _GNU_SOURCE

@@ -1,8 +1,7 @@
 //! What libraries have beside `EVP_CIPHER`: `EVP_AEAD` of BoringSSL and AWS-LC with the tag apart, and of
 //! LibreSSL with the tag behind the ciphertext, and ChaCha20 by `CRYPTO_chacha_20`.
 
-use crate::evp::Evp;
-use crate::evp::api::Errors;
+use crate::evp::{Errors, Evp};
 use crate::family::{Aligned, In, Out, Request, operations};
 use base::model::{Algorithm, Direction};
 use contract::loader::SharedObject;

@@ -3,8 +3,8 @@
 //!
 //! What runs inside the clock: the calls that an application makes for one message.
 
-use crate::evp::api;
-use crate::evp::api::{
+use crate::evp;
+use crate::evp::{
     Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn, Ways,
     ctrl,
 };
@@ -502,7 +502,7 @@ pub(crate) fn gcm_of(gmac: &Algorithm) -> String {
 
 fn named(object: &SharedObject, api: &Api, name: &str, getter: &str, key: usize) -> Option<Method> {
     let name = CString::new(name).expect("names of algorithms have no NUL");
-    let cipher = api::find_method(object, &WAYS, &name, getter);
+    let cipher = evp::find_method(object, &WAYS, &name, getter);
     // A failed search leaves its reason in the queue.
     api.errors.clear();
     // The key is read by the cipher's length: one that disagrees would be read past its end.

@@ -3,9 +3,9 @@
 //!
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
-use crate::evp::api::{Api, Errors, Method, Param, Ways};
+use crate::evp;
 use crate::evp::cipher::{Context, State};
-use crate::evp::{api, cipher};
+use crate::evp::{Api, Errors, Method, Param, Ways, cipher};
 use crate::family::{Aligned, In, Out, operations};
 use base::model::{Algorithm, Direction, Mode};
 use contract::loader::SharedObject;
@@ -100,7 +100,7 @@ pub(crate) fn find_digest(
     type LenFn = unsafe extern "C" fn(*const c_void) -> c_int;
     let getter = format!("EVP_{}", name.replace('-', "_"));
     let name = CString::new(name).expect("names of digests have no NUL");
-    let digest = api::find_method(object, &WAYS, &name, &getter);
+    let digest = evp::find_method(object, &WAYS, &name, &getter);
     // A failed search leaves its reason in the queue.
     errors.clear();
     // SAFETY: the type is that of evp.h, where the first is the name since OpenSSL 3.

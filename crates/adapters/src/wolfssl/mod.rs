@@ -1,8 +1,7 @@
 //! wolfCrypt, the library below wolfSSL, through its public C functions: attaching it, contexts and error
 //! codes, digests, HMAC and Poly1305. `README.md` beside this file says which functions, and why.
 
-mod keyed;
-mod one_shot;
+mod encryption;
 
 use crate::family;
 use crate::family::{Aligned, Attached, Family, In, Out, c_concat, calls, operations};
@@ -68,13 +67,13 @@ unsafe impl Family for Wolfssl {
             _ if kind == Kind::Digest => open_digest(request),
             (_, Mode::Hmac) => open_hmac(request),
             (Primitive::Poly1305, _) => open_poly1305(request),
-            (Primitive::Aes, Mode::Xts) => keyed::open_xts(request),
-            (Primitive::Aes, Mode::Gcm | Mode::Ccm) => keyed::open_aead(request),
+            (Primitive::Aes, Mode::Xts) => encryption::open_xts(request),
+            (Primitive::Aes, Mode::Gcm | Mode::Ccm) => encryption::open_aead(request),
             (Primitive::Aes, Mode::Eax | Mode::Siv | Mode::GcmSiv)
-            | (Primitive::ChaCha20, Mode::Poly1305) => one_shot::open_one_shot(request),
-            (Primitive::XChaCha20, _) => one_shot::open_xchacha(request),
-            (Primitive::Aes, Mode::Gmac) => keyed::open_gmac(request),
-            _ => keyed::open_cipher(request),
+            | (Primitive::ChaCha20, Mode::Poly1305) => encryption::open_one_shot(request),
+            (Primitive::XChaCha20, _) => encryption::open_xchacha(request),
+            (Primitive::Aes, Mode::Gmac) => encryption::open_gmac(request),
+            _ => encryption::open_cipher(request),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! exact for whatever distribution they have, if it is the same one: M. Hollander, D. A. Wolfe, E. Chicken,
 //! Nonparametric Statistical Methods, 3rd ed., §4.1 to 4.3); and of many comparisons at once.
 
-use crate::analysis::estimate::{Estimator, median};
+use crate::analysis::{Estimator, median};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use std::collections::HashMap;

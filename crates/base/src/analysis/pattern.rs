@@ -2,7 +2,8 @@
 //! common, calls that take long again and again, processes of two kinds, and how much a run moves all costs
 //! of a case beyond what processes scatter by.
 
-use crate::analysis::estimate::{median, quantile};
+use crate::analysis::{median, quantile};
+
 /// A fitted line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {

@@ -5,9 +5,9 @@
 //! Random numbers for simulations, the same on every run.
 
 use crate::analysis::comparison::{FAMILY_ALPHA, Group, ratio_of_groups};
-use crate::analysis::estimate::Estimator;
-use crate::analysis::{Estimate, fit_line, holm, median, quantile};
+use crate::analysis::{Estimate, Estimator, fit_line, holm, median, quantile};
 use proptest::prelude::*;
+
 /// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014).
 pub(crate) struct Random(pub(crate) u64);
 

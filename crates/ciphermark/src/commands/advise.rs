@@ -4,13 +4,12 @@
 //!
 //! What is typed after `ciphermark advise`.
 
-use crate::args::TimeArgs;
 use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
 use crate::commands::run::{claim_output, random_seed, say, survey, watch_signals};
-use crate::error::{Exit, Failure};
+use crate::commands::{TimeArgs, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, NameGlob, Tier};
 use base::text::flags::{parse_days, parse_micros, parse_share};
 use clap::{Args, ValueEnum};

@@ -1,12 +1,10 @@
 //! `ciphermark advise` for a server: `--for postgres --from` says what encryption would take of a running
 //! PostgreSQL, `--for tls-server` what a TLS server should be set to.
 
-use crate::args::{one_of, one_size};
 use crate::commands::advise::{AdviseArgs, UseArg, YesNo, evidence, prices, question};
-use crate::commands::no_password;
 use crate::commands::run::{claim_output, random_seed, watch_signals};
-use crate::error::{Exit, Failure};
-use crate::{choose, files, screen};
+use crate::commands::{choose, no_password, one_of, one_size};
+use crate::{Exit, Failure, files, screen};
 use clap::Args;
 use engine::TlsRequest;
 use jiff::Timestamp;

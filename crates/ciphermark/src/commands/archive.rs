@@ -4,13 +4,11 @@
 //!
 //! `ciphermark archive` and `ciphermark trend`, and what questions over an archive have in common.
 
-use crate::args::Filter;
 pub use crate::commands::compare::compare_machines;
-use crate::commands::no_password;
 pub use crate::commands::rank::rank_machines;
 pub use crate::commands::report::site;
-use crate::error::{Exit, Failure};
-use crate::{choose, files, screen, signing};
+use crate::commands::{Filter, choose, no_password};
+use crate::{Exit, Failure, files, screen};
 use base::text::{Price, Prices};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
@@ -377,7 +375,7 @@ pub fn judge_candidate(
 }
 
 fn manifest(record: &Path) -> Result<Option<Manifest>, Failure> {
-    let path = signing::manifest_of(record);
+    let path = files::manifest_of(record);
     if !path.is_file() {
         return Ok(None);
     }
@@ -402,10 +400,10 @@ fn signed(
     if !has_manifest {
         return Ok((Trust::Unsigned, None));
     }
-    match signing::verify(&signing::manifest_of(record), signers) {
+    match files::signer_of(&files::manifest_of(record), signers) {
         Ok(signer) => Ok((Trust::Signed, Some(signer))),
         // A program that is missing is no verdict on the record.
-        Err(error) if error.exit == crate::error::Exit::NotDone => Err(error),
+        Err(error) if error.exit == crate::Exit::NotDone => Err(error),
         Err(_) => Ok((Trust::Unsigned, None)),
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! What is typed after `ciphermark claims`.
 
-use crate::args::TimeArgs;
 use crate::commands::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
-use crate::error::{Exit, Failure};
+use crate::commands::{TimeArgs, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::{Footprint, NameGlob, nearest};
 use clap::Args;
 use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};

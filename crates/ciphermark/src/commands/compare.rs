@@ -2,12 +2,11 @@
 //! by case; with `--from` runs of an archive, machine by machine; with `--confirm` candidates are settled by
 //! pairs of processes of the two builds.
 
-use crate::args::{Filter, one_size};
 use crate::commands::archive::{WhichArgs, ask, by_machine, chosen, failure, selection};
 use crate::commands::run::{plain_request, watch_signals};
-use crate::error::{Exit, Failure};
+use crate::commands::{Filter, choose, one_size};
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
 use base::model::{Algorithm, Direction, NameGlob, Tier};
 use base::text::flags::{parse_duration, parse_fraction, parse_rows};
@@ -135,7 +134,7 @@ impl CompareArgs {
 /// Compares and prints; the exit code says whether a condition holds.
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
-        return crate::commands::archive::compare_machines(args, store);
+        return compare_machines(args, store);
     }
     args.which.without_archive()?;
     let base_path = args.base.as_deref().unwrap_or(Path::new(""));

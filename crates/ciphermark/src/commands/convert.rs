@@ -2,11 +2,11 @@
 //! filtered, in any format; `ciphermark import` takes figures from elsewhere, marked as imported and
 //! unverified.
 
-use crate::args::{FormatArg, one_size};
 use crate::commands::run::ShowArgs;
-use crate::error::{Exit, Failure};
+use crate::commands::{choose, one_size};
 use crate::files::Kind;
-use crate::{choose, files, screen};
+use crate::screen::FormatArg;
+use crate::{Exit, Failure, files, screen};
 use base::model::{NameGlob, Tier};
 use clap::{Args, Subcommand};
 use record::import::{Row, SpeedSource};

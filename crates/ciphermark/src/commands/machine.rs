@@ -4,10 +4,10 @@
 //!
 //! `ciphermark list`: what there is to measure.
 
+use crate::commands::choose;
 use crate::commands::run::watch_signals;
 use crate::commands::verify::{ListArgs, What};
-use crate::error::{Exit, Failure};
-use crate::{choose, screen};
+use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Model, Tier};
 use base::text::Suite;
 use base::text::flags::parse_duration;

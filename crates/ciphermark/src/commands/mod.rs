@@ -1,15 +1,17 @@
-//! One module for each command: its arguments, what it does, what it prints. Here is the command line as a whole, and what
-//! belongs to no single command: hidden ones, completions and manual pages, and what is said of a wrong command line.
+//! One module for each command: its arguments, what it does, what it prints. Here is what belongs to no single
+//! one: the command line as a whole, as clap reads it; what several commands take as arguments (which cases,
+//! tiers, sizes, how long it may take), of which `choose` decides what filters mean; hidden commands,
+//! completions and manual pages, and what is said of a wrong command line.
 
 pub mod advise;
 mod advise_server;
 pub mod archive;
+mod choose;
 pub mod claims;
 pub mod compare;
 pub mod convert;
 pub mod explain;
 pub mod fleet;
-pub mod leaks;
 pub mod machine;
 pub mod pages;
 pub mod pair;
@@ -19,28 +21,180 @@ pub mod run;
 pub mod tls;
 pub mod verify;
 
-use crate::error::{Exit, Failure};
-use crate::screen;
+use self::report::ReportArgs;
+use self::verify::{ListArgs, OnceArgs, VerifyArgs};
+use crate::{Exit, Failure, screen};
 use advise::AdviseArgs;
 use archive::{ArchiveArgs, TrendArgs};
+use base::model::{Footprint, Model, Tier};
+use base::text::flags::parse_duration;
 use claims::ClaimsArgs;
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use compare::CompareArgs;
 use convert::ImportArgs;
-use explain::ExplainArgs;
+use engine::Stop;
+use explain::{ExplainArgs, LeaksArgs};
 use fleet::FleetArgs;
-use leaks::LeaksArgs;
 use machine::{DoctorArgs, QuietlyArgs};
 use pages::PagesArgs;
 use pair::PairArgs;
 use rank::RankArgs;
-use report::ReportArgs;
 use run::{RunArgs, ShowArgs};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
 use tls::TlsArgs;
-use verify::{ListArgs, OnceArgs, VerifyArgs};
+
+/// Which cases.
+#[derive(Debug, Args)]
+pub struct Filter {
+    /// Algorithms by name or glob, separated by commas, e.g. 'aes-*-gcm'; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries found on this machine, by name or name@version glob, separated by commas, or NAME=PATH
+    /// to add a file; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Message sizes in bytes: 16,64,1K or 16..64K (doubling) or 16..256+16 (in steps).
+    #[arg(short, long, value_name = "LIST")]
+    pub size: Option<Sizes>,
+    /// Encrypt, decrypt or both.
+    #[arg(short, long, value_name = "DIRECTION")]
+    pub direction: Option<DirectionArg>,
+    /// What one timed operation is; may be repeated, or a list: message,rekey.
+    #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
+    pub model: Vec<Model>,
+    /// Which CPU instructions the library may use, by name or glob, separated by commas; may be
+    /// repeated. `ciphermark list tiers` lists them.
+    #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true)]
+    pub tier: Vec<String>,
+    /// How much memory the operations cycle through; may be repeated, or a list: hot,l2,memory.
+    #[arg(long, value_name = "FOOTPRINT", value_delimiter = ',')]
+    pub footprint: Vec<Footprint>,
+    /// Threads that measure at once, each on its own CPU with its own session and buffers: a number
+    /// or a list: 1,2,4.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Vec<u32>,
+    /// Whether to write the output over the input: yes, no or both.
+    #[arg(long, value_name = "WHERE")]
+    pub in_place: Option<InPlaceArg>,
+}
+
+/// Reads globs over tiers, which `choose` takes apart; completions list the names.
+#[derive(Clone)]
+pub struct TierGlobs;
+
+impl TypedValueParser for TierGlobs {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let named = |tier: &Tier| PossibleValue::new(tier.name()).help(tier.summary());
+        Some(Box::new(Tier::HERE.iter().map(named)))
+    }
+}
+
+/// `--direction`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DirectionArg {
+    Encrypt,
+    Decrypt,
+    Both,
+}
+
+/// `--in-place`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum InPlaceArg {
+    Yes,
+    No,
+    Both,
+}
+
+/// `--size` as a list.
+#[derive(Clone, Debug)]
+pub struct Sizes(pub Vec<usize>);
+
+impl FromStr for Sizes {
+    type Err = base::model::BadSizes;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        base::model::parse_sizes(text).map(Self)
+    }
+}
+
+/// `--size` where only one makes sense.
+pub fn one_size(text: &str) -> Result<usize, String> {
+    match base::model::parse_sizes(text).map_err(|e| e.to_string())?[..] {
+        [size] => Ok(size),
+        _ => Err("give one size".to_owned()),
+    }
+}
+
+/// Reads the name of one of `all`. Help, completions and errors list the names.
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.iter().map(|one| name(*one)));
+    names.map(move |text| {
+        let found = all.iter().find(|one| name(**one) == text);
+        *found.expect("clap has checked that it is one of the names")
+    })
+}
+
+/// Time for a whole command where none was typed.
+const BUDGET: Duration = Duration::from_secs(30);
+
+/// The part of it after which nothing new is begun: what is there is summed up, written and shown in the rest.
+const WORKING: f64 = 0.95;
+
+/// How long a command that measures may take as a whole.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TimeArgs {
+    /// Time for the whole command: what most people ask for comes first, and what does not fit is left out,
+    /// which is said [default: 30s].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub budget: Option<Duration>,
+    /// Leave nothing out, however long it takes.
+    #[arg(long, conflicts_with = "budget")]
+    pub thorough: bool,
+}
+
+impl TimeArgs {
+    /// Ends when the time is over that the whole may take, from now on.
+    pub fn limit(&self, stop: &Stop) -> Stop {
+        match self.thorough {
+            true => stop.clone(),
+            false => stop.within(self.whole().mul_f64(WORKING)),
+        }
+    }
+
+    /// Most time of sampling, where a thorough command takes so long at least.
+    pub fn sampling(&self, thorough: Duration) -> Duration {
+        if self.thorough { thorough } else { self.whole() }
+    }
+
+    /// With what was typed now in the place of what was typed before.
+    pub fn or(self, before: Self) -> Self {
+        if self.thorough || self.budget.is_some() { self } else { before }
+    }
+
+    fn whole(&self) -> Duration {
+        self.budget.unwrap_or(BUDGET)
+    }
+}
 
 /// Measure how fast every cipher is in every crypto library on this machine, with a proof beside
 /// each number.

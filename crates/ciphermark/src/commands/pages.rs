@@ -2,14 +2,12 @@
 //!
 //! What is typed after `ciphermark pages`.
 
-use crate::args::TimeArgs;
 use crate::commands::run::{say, watch_signals};
 use crate::commands::tls::{Begun, claim_output, command, gone_on_with, release};
-use crate::commands::{Cli, Command};
-use crate::error::{Exit, Failure};
+use crate::commands::{Cli, Command, TimeArgs, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::{NameGlob, Tier};
 use base::text::flags::{parse_bytes, parse_fraction};
 use clap::builder::{PossibleValue, PossibleValuesParser};

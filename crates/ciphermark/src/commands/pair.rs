@@ -1,11 +1,10 @@
 //! `ciphermark pair`: two libraries compared on one case until there is a verdict, or advice where there is
 //! none.
 
-use crate::args::{one_of, one_size};
 use crate::commands::run::{plain_request, random_seed, watch_signals};
-use crate::error::{Exit, Failure};
+use crate::commands::{choose, one_of, one_size};
 use crate::screen::Bar;
-use crate::{choose, screen};
+use crate::{Exit, Failure, screen};
 use base::analysis::{LOOKS, Verdict};
 use base::model::{Algorithm, Direction, Model, Tier};
 use base::text::flags::{parse_duration, parse_fraction};

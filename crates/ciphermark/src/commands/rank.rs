@@ -3,14 +3,12 @@
 //!
 //! `ciphermark rank` as it is typed.
 
-use crate::args::{InPlaceArg, TimeArgs, one_of};
 use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
 use crate::commands::run::RunArgs;
-use crate::commands::{Cli, Command, run};
-use crate::error::{Exit, Failure};
-use crate::{choose, files, screen};
+use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, choose, one_of, run};
+use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Prices;
 use base::text::flags::parse_rows;
@@ -125,7 +123,7 @@ const SUITE: &str = "quick";
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;
-        return crate::commands::archive::rank_machines(args, store, &question);
+        return rank_machines(args, store, &question);
     }
     args.which.without_archive()?;
     let path = args.record.as_ref().map(Path::new);

@@ -1,9 +1,8 @@
 //! `ciphermark report`: records as one HTML page; with `--from` an archive as a static site.
 
 use crate::commands::archive::{PriceArgs, WhichArgs, ask, by_machine, failure, price_of, prices};
-use crate::error::{Exit, Failure};
 use crate::files::Kind;
-use crate::{files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
 use base::text::Prices;
 use clap::Args;
@@ -54,7 +53,7 @@ pub struct ReportArgs {
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     if let (Some(store), Some(output)) = (&args.from, &args.output) {
-        return crate::commands::archive::site(args, store, output);
+        return site(args, store, output);
     }
     args.which.without_archive()?;
     let place = Place::of(args)?;

@@ -3,10 +3,9 @@
 //!
 //! `ciphermark run` and `ciphermark show`.
 
-use crate::args::{Filter, FormatArg};
-use crate::error::{Exit, Failure};
-use crate::screen::Bar;
-use crate::{choose, screen};
+use crate::commands::{Filter, choose};
+use crate::screen::{Bar, FormatArg};
+use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};

@@ -4,13 +4,11 @@
 
 mod load;
 
-use crate::args::{TimeArgs, one_of};
 use crate::commands::advise::YesNo;
 use crate::commands::run::{plain_request, random_seed, say, survey, watch_signals};
-use crate::commands::{Cli, Command, run};
-use crate::error::{Exit, Failure};
+use crate::commands::{Cli, Command, TimeArgs, choose, one_of, run};
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::Algorithm;
 use base::text::Options;
 use base::text::flags::parse_fraction;

@@ -2,11 +2,10 @@
 //! `--vectors`, and says what it tried; `ciphermark once` runs one operation, to settle a disagreement by
 //! hand.
 
-use crate::args::{Sizes, TierGlobs};
 use crate::commands::run::random_seed;
-use crate::error::{Exit, Failure};
+use crate::commands::{Sizes, TierGlobs, choose};
 use crate::screen::Bar;
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, MAX_SIZE, Tier};
 use base::text::flags::{Hex, parse_hex};
 use clap::{Args, ValueEnum};

@@ -2,8 +2,7 @@
 //! (Documentation/scheduler/sched-stats.rst); what a cell's visits came to; and the one core clock and share
 //! of the core at which all are told, because both move while a run goes on.
 
-use crate::server::Trouble;
-use crate::server::job::Told;
+use crate::server::{Told, Trouble};
 use base::analysis::{common_slope, median};
 use judge::load::{Counted, Unit};
 use record::State;
@@ -286,7 +285,7 @@ fn voluntary(status: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Usage, *};
-    use crate::server::job::Told;
+    use crate::server::Told;
     use record::State;
 
     fn visit(ns: u64, connections: u64, requests: u64) -> Visit {

@@ -2,8 +2,8 @@
 //! server can do without. Settings are those of web servers: TCP_NODELAY, buffers given back while idle,
 //! output in pieces of a record.
 
-use crate::server::job::{Libraries, Listening, Listens, MinimalPlan};
-use crate::server::{Trouble, job};
+use crate::server;
+use crate::server::{Libraries, Listening, Listens, MinimalPlan, Trouble};
 use adapters::stacks::{Flow, Secured, Side, Sockets};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -45,7 +45,7 @@ pub(crate) fn serve(
 /// Listens first: a process that holds a library opens no socket.
 fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
     let bound: Vec<_> = plan.ports.iter().map(|_| listen()).collect();
-    let _confined = job::close_behind(&plan.libraries, host::confine::Sockets::Taken)?;
+    let _confined = server::close_behind(&plan.libraries, host::confine::Sockets::Taken)?;
     let Libraries { ssl, crypto } = &plan.libraries;
     let sockets = Sockets::load(ssl, Some(crypto)).map_err(Trouble)?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
@@ -59,7 +59,7 @@ fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
             Ok(port)
         }));
     }
-    job::is_peaceful().map_err(Trouble)?;
+    server::is_peaceful().map_err(Trouble)?;
     let server = Server::new(listeners).map_err(|e| Trouble::of("epoll", e))?;
     Ok((server, Listens { ports }))
 }

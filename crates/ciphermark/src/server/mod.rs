@@ -1,25 +1,37 @@
 //! TLS over this machine's loopback: a client that resumes and counts, a minimal server, nginx, and the CPU
 //! time that each server took. Client and minimal server are processes of their own, hidden subcommands of
 //! this program: a process holds one library. No unsafe code: libssl is called through `adapters::stacks`.
+//! Here are the hidden processes: what they are told and what they answer, one line of JSON each; the measuring
+//! process's hold on them (started, told, waited for, ended); the hidden subcommand itself; and what they give up
+//! before a stranger's libssl is loaded.
 
-mod calibration;
 mod client;
 mod cpu;
-mod job;
 mod minimal;
 mod nginx;
-mod process;
 mod rounds;
 mod validation;
 
-pub use calibration::{Calibrating, calibrate, calibration_cells};
 pub use cpu::{Cpu, Level, Tally, Usage, Visit, client_cpu};
-pub use job::{
-    Answer, ClientPlan, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told,
-};
+use host::confine::{Confined, Needs, Sockets};
+use judge::load::{Http, Picked};
 pub use nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls, find as find_nginx};
-pub use process::{Client, Minimal, SUBCOMMAND, serve};
-pub use rounds::{Cell, Course, Loopback, Setting, plain, rounds, secured};
+use record::tls::{Case, Negotiated};
+pub use rounds::{
+    Calibrating, Cell, Course, Loopback, Setting, calibrate, calibration_cells, plain, rounds,
+    secured,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 pub use validation::{PARTS, Planned, part, validate};
 
 /// What bodies of responses are filled with.
@@ -40,4 +52,421 @@ impl From<engine::doctor::quietly::GateError> for Trouble {
     fn from(error: engine::doctor::quietly::GateError) -> Self {
         Self(error.0)
     }
+}
+
+/// The files of the library that a process loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Libraries {
+    /// libssl.
+    pub ssl: PathBuf,
+    /// libcrypto, which it must be bound to.
+    pub crypto: PathBuf,
+}
+
+/// What the minimal server is to offer: a port for each, in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinimalPlan {
+    /// Its libssl.
+    pub libraries: Libraries,
+    /// None is plain HTTP.
+    pub ports: Vec<Option<MinimalTls>>,
+}
+
+/// What the minimal server answers when it listens, or why it does not.
+pub type Listening = Result<Listens, String>;
+
+/// The ports at which the minimal server listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listens {
+    /// As many as were asked for; the stack's words where it does not offer a case.
+    pub ports: Vec<Result<u16, String>>,
+}
+
+/// What a client process is for. It is confined to this before it loads a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientPlan {
+    /// Its libssl.
+    pub libraries: Libraries,
+    /// The servers' ports of 127.0.0.1.
+    pub ports: Vec<u16>,
+    /// Whether somebody chose the library: where no kernel holds it to the ports, it is not loaded.
+    pub chosen: bool,
+}
+
+/// A port of the minimal server with TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinimalTls {
+    /// What is to be negotiated.
+    pub case: Case,
+    /// Tickets after a full handshake of TLS 1.3; none as the stack does it.
+    pub tickets: Option<u8>,
+    /// Most bytes of data in a record.
+    pub record_bytes: u32,
+}
+
+/// Requests that the client has open at once in a connection of HTTP/2.
+pub const STREAMS: usize = 8;
+
+/// How a connection is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ends {
+    /// Requests are answered, then the client closes it.
+    Answered,
+    /// The server refuses the client's first message: it has no suite in common with it.
+    Refused,
+    /// The client does not trust the server's chain, and ends it after the server's flight.
+    Abandoned,
+}
+
+/// What a client is to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Port of 127.0.0.1.
+    pub port: u16,
+    /// What is to be negotiated; none for plain HTTP. A kind that resumes says how those resume that do.
+    pub tls: Option<Case>,
+    /// The protocol above it.
+    pub http: Http,
+    /// Share of the connections that resume, 0 to 1.
+    pub resumed: f64,
+    /// How connections end.
+    pub ends: Ends,
+    /// Bytes of a request with its headers.
+    pub request_bytes: u32,
+    /// Bytes of the responses of each connection, in order.
+    pub responses: Vec<u64>,
+    /// Whether connections are made before the word to go and stay open until after the end: then only
+    /// requests are counted, and each burst of `responses` takes the place of a connection.
+    pub held: bool,
+    /// Connections at once.
+    pub at_once: u32,
+    /// Microseconds between the end of a connection and the beginning of the next.
+    pub pause_us: u64,
+    /// Connections in all.
+    pub connections: u64,
+    /// Seconds of all slices together after which no more are begun.
+    pub seconds: f64,
+    /// Lists of groups, by colons. Before all else a client offers each once, with a key share of its first group, and
+    /// leaves the choice to the server.
+    pub offers: Vec<String>,
+    /// Seconds after which the client pauses until the next word, so that the servers' CPU can be looked at:
+    /// a slice. Each thread does something in each.
+    pub slice_seconds: f64,
+}
+
+/// What a client has done between a word to go and its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Connections that were made and ended as they were to; of held ones their bursts.
+    pub connections: u64,
+    /// Of these, those that both resumed a session and were to.
+    pub resumed: u64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Bytes of the responses' bodies.
+    pub bytes: u64,
+    /// From the first connection to the end of the last, without what lies between slices.
+    pub seconds: f64,
+    /// Requests that took 30 ms or longer: what a delayed acknowledgement costs, not a processor.
+    pub stalls: u64,
+    /// What a full connection negotiated, as the wire and the client say.
+    pub full: Option<Negotiated>,
+    /// The same of a resumed one.
+    pub by_session: Option<Negotiated>,
+    /// What the server picked, for each of the job's offers.
+    pub picked: Vec<Picked>,
+}
+
+impl Told {
+    /// What two slices did together; what was negotiated stays.
+    pub fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.resumed += other.resumed;
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+        self.stalls += other.stalls;
+    }
+}
+
+/// What a client answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Sessions are there, caches are warm: it waits for the word.
+    Ready,
+    /// What one slice did: it waits for the word.
+    Slice(Told),
+    /// It is done; what all slices did together.
+    Done(Told),
+    /// It cannot, in one line.
+    Failed(String),
+}
+
+/// What the process answers through. Standard output becomes standard error, so that what a library prints is no answer.
+pub(crate) fn take_standard_output() -> std::io::Result<File> {
+    let answers: OwnedFd = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    host::confine::close_inherited(answers.as_fd());
+    Ok(File::from(answers))
+}
+
+/// Gives up everything but computing, reading the libraries and these sockets. The process has one thread.
+pub(crate) fn close_behind(
+    libraries: &Libraries,
+    sockets: Sockets<'_>,
+) -> Result<Confined, Trouble> {
+    // A library may block the gentler signal.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| Trouble::of("prctl", e))?;
+    let mut files: Vec<PathBuf> = vec![libraries.crypto.clone()];
+    for path in [&libraries.ssl, &libraries.crypto] {
+        host::check_elf(path).map_err(|why| Trouble(format!("'{}' {why}", path.display())))?;
+    }
+    files.extend(host::configuration_files());
+    let needs = Needs { library: &libraries.ssl, files: &files, copies: &[], sockets };
+    host::confine::before_loading(&needs).map_err(Trouble)
+}
+
+/// Whether the library has reached for other programs or processes so far.
+pub(crate) fn is_peaceful() -> Result<(), String> {
+    host::confine::hostile_so_far().map_or(Ok(()), Err)
+}
+
+/// How long a process may take beyond what it was told to take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A hidden process.
+#[derive(Debug)]
+struct Hidden {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: Receiver<String>,
+}
+
+impl Hidden {
+    fn start(what: &str, cpu: u32, environment: &[(String, String)]) -> Result<Self, Trouble> {
+        let wrong = |e: std::io::Error| Trouble::of("cannot start a process", e);
+        let mut child = Command::new(std::env::current_exe().map_err(wrong)?)
+            .args([SUBCOMMAND, what, &std::process::id().to_string(), &cpu.to_string()])
+            .env_clear()
+            .envs(host::environment())
+            // An interrupt from the terminal is for the measuring process, which ends everything in order.
+            .process_group(0)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // What a library prints is nobody's answer, and nothing for a terminal.
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(wrong)?;
+        let (to, from) = (child.stdin.take(), child.stdout.take());
+        let from = from.expect("the pipe was asked for");
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { child, to, from: lines })
+    }
+
+    fn tell(&mut self, line: &str) -> Result<(), Trouble> {
+        let to = self.to.as_mut().expect("closed by `drop` alone");
+        writeln!(to, "{line}").map_err(|e| Trouble::of("a process of ours is gone", e))
+    }
+
+    fn hear<T: DeserializeOwned>(&mut self, within: Duration) -> Result<T, Trouble> {
+        match self.from.recv_timeout(within) {
+            Ok(line) => serde_json::from_str(&line).map_err(|e| Trouble::of("answer", e)),
+            Err(RecvTimeoutError::Timeout) => Err(Trouble(format!(
+                "a process of ours did not answer within {} s",
+                within.as_secs()
+            ))),
+            Err(RecvTimeoutError::Disconnected) => {
+                let end =
+                    self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+                Err(Trouble(format!("a process of ours ended ({end})")))
+            }
+        }
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // The end of its input ends it; what does not heed that is killed.
+        drop(self.to.take());
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The client, on a CPU of its own.
+#[derive(Debug)]
+pub struct Client(Hidden);
+
+impl Client {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// In one line, why not.
+    pub fn start(plan: &ClientPlan, cpu: u32) -> Result<Self, Trouble> {
+        let mut process = Hidden::start(CLIENT, cpu, &[])?;
+        process.tell(&serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?)?;
+        Ok(Self(process))
+    }
+
+    /// Has a job done. `around` is called when everything is ready and nothing has begun, with none, and after each
+    /// slice with what it did; what is held open still is then. Returned is what all slices did.
+    ///
+    /// # Errors
+    /// In one line, the client's trouble or that of `around`. The client is of no more use where
+    /// `around` or the client itself failed.
+    pub fn run(
+        &mut self,
+        job: &Job,
+        around: &mut dyn FnMut(Option<&Told>) -> Result<(), Trouble>,
+    ) -> Result<Told, Trouble> {
+        let line = serde_json::to_string(job).map_err(|e| Trouble::of("job", e))?;
+        let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
+        self.0.tell(&line)?;
+        match self.0.hear(within)? {
+            Answer::Ready => {}
+            Answer::Failed(why) => return Err(Trouble(why)),
+            Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
+        }
+        around(None)?;
+        loop {
+            self.0.tell("go")?;
+            match self.0.hear(within)? {
+                Answer::Slice(told) => around(Some(&told))?,
+                Answer::Done(told) => return Ok(told),
+                Answer::Failed(why) => return Err(Trouble(why)),
+                Answer::Ready => return Err(out_of_step()),
+            }
+        }
+    }
+}
+
+fn out_of_step() -> Trouble {
+    Trouble("the client is out of step".to_owned())
+}
+
+/// The minimal server, on a CPU that it shares with servers only.
+#[derive(Debug)]
+pub struct Minimal {
+    process: Hidden,
+    /// For each port of the plan: its number, or the stack's words where it does not offer the case.
+    pub ports: Vec<Result<u16, String>>,
+}
+
+impl Minimal {
+    /// Starts it and waits until it listens. `environment` is added to what every worker gets.
+    ///
+    /// # Errors
+    /// In one line, why not.
+    pub fn start(
+        plan: &MinimalPlan,
+        cpu: u32,
+        environment: &[(String, String)],
+    ) -> Result<Self, Trouble> {
+        let mut process = Hidden::start(SERVER, cpu, environment)?;
+        let line = serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?;
+        process.tell(&line)?;
+        let listening: Listening = process.hear(PATIENCE)?;
+        let ports = listening.map_err(Trouble)?.ports;
+        Ok(Self { process, ports })
+    }
+
+    /// Its CPU time.
+    #[must_use]
+    pub fn cpu(&self) -> Cpu {
+        Cpu::of(self.process.child.id())
+    }
+}
+
+// The hidden subcommand: what the processes beside the measuring one do.
+
+/// The name of the hidden subcommand.
+pub const SUBCOMMAND: &str = "loopback";
+
+/// What such a process is for.
+pub(crate) const CLIENT: &str = "client";
+pub(crate) const SERVER: &str = "server";
+
+/// Serves what the subcommand's arguments ask for: `client|server PARENT CPU`.
+///
+/// # Errors
+/// In one line, what went wrong.
+pub fn serve() -> Result<(), Trouble> {
+    let arguments = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned());
+    let arguments: Vec<String> = arguments.collect();
+    let [what, parent, cpu] = &arguments[..] else {
+        return Err(Trouble("for ciphermark's own use".to_owned()));
+    };
+    let number = |text: &str| text.parse::<u32>().map_err(|e| Trouble::of(text, e));
+    engine::doctor::quietly::die_with(number(parent)?)?;
+    let cpu = number(cpu)?;
+    probe::pin_to(&[cpu]).map_err(|e| Trouble::of(&format!("cannot run on CPU {cpu}"), e))?;
+    let answers = take_standard_output().map_err(|e| Trouble::of("standard output", e))?;
+    match what.as_str() {
+        CLIENT => serve_client(answers),
+        SERVER => serve_minimal(answers),
+        _ => Err(Trouble("for ciphermark's own use".to_owned())),
+    }
+}
+
+fn serve_client(mut answers: File) -> Result<(), Trouble> {
+    let mut lines = std::io::stdin().lock().lines();
+    let Some(Ok(line)) = lines.next() else { return Ok(()) };
+    let plan: ClientPlan = read("plan", &line)?;
+    let entered = enter(&plan);
+    while let Some(Ok(line)) = lines.next() {
+        if let Err(why) = &entered {
+            say(&mut answers, &Answer::Failed(why.to_string()))?;
+            continue;
+        }
+        let job: Job = read("job", &line)?;
+        let mut say = |answer: &Answer| {
+            // An answer that comes after the library reached for others is none.
+            let held = is_peaceful().map_err(Answer::Failed);
+            say(&mut answers, held.as_ref().map_or_else(|failed| failed, |()| answer))
+        };
+        client::run(&plan.libraries, &job, &mut say, &mut || {
+            lines.next().is_some_and(|line| line.is_ok_and(|word| word == "go"))
+        })?;
+    }
+    Ok(())
+}
+
+fn enter(plan: &ClientPlan) -> Result<(), Trouble> {
+    let confined = close_behind(&plan.libraries, Sockets::Made(&plan.ports))?;
+    if plan.chosen && !confined.limits_ports() && confined.facts().switched_off.is_none() {
+        let Libraries { ssl, .. } = &plan.libraries;
+        return Err(Trouble(format!(
+            "'{}' is not loaded: this kernel cannot hold it to the servers' ports (Landlock, Linux 6.7); \
+             CIPHERMARK_CONFINEMENT=landlock loads it all the same",
+            ssl.display()
+        )));
+    }
+    Ok(())
+}
+
+fn serve_minimal(mut answers: File) -> Result<(), Trouble> {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).map_err(|e| Trouble::of("plan", e))?;
+    let plan: MinimalPlan = read("plan", &line)?;
+    let mut say = |listening: &Listening| say(&mut answers, listening);
+    minimal::serve(&plan, &mut say)
+}
+
+fn read<T: DeserializeOwned>(what: &str, line: &str) -> Result<T, Trouble> {
+    serde_json::from_str(line).map_err(|e| Trouble::of(what, e))
+}
+
+fn say<T: serde::Serialize>(answers: &mut File, answer: &T) -> Result<(), Trouble> {
+    let text = serde_json::to_string(answer).map_err(|e| Trouble::of("answer", e))?;
+    writeln!(answers, "{text}").map_err(|e| Trouble::of("answer", e))
 }

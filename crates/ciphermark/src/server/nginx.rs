@@ -2,8 +2,7 @@
 //! started, ended whatever happens.
 
 use crate::server::cpu::Cpu;
-use crate::server::job::Libraries;
-use crate::server::{FILLER, Trouble};
+use crate::server::{FILLER, Libraries, Trouble};
 use adapters::stacks::{dh_parameters, keys};
 use record::tls::{Certificate, Exchange, Group};
 use rustix::process::{Pid, Signal, kill_process};

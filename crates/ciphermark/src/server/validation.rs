@@ -3,10 +3,10 @@
 //! thing: our own server with the same handshakes, and the real server without TLS.
 
 use crate::server::Trouble;
-use crate::server::calibration::{Calibrating, FIRST, SIZES, document, own_code, usual};
 use crate::server::cpu::Tally;
 use crate::server::rounds::{
-    Cell, Loopback, RECORD_BYTES, REQUEST_BYTES, distinct, plain, rounds, secured,
+    Calibrating, Cell, FIRST, Loopback, RECORD_BYTES, REQUEST_BYTES, SIZES, distinct, document,
+    own_code, plain, rounds, secured, usual,
 };
 use Certificate::{Ed25519, P256, P384, Rsa2048, Rsa4096};
 use Exchange::{Ffdhe2048, Ffdhe4096, OwnDh2048, X25519};

@@ -1,6 +1,9 @@
-//! `run` over healthy libraries: everything asked for is measured, with its proof. Languages' runtimes are
+//! `run`. Over healthy libraries everything asked for is measured, with its proof. Languages' runtimes are
 //! libraries like any other, and faults of theirs are refused; what a machine must have for it,
-//! `scripts/setup tests` installs.
+//! `scripts/setup tests` installs. Libraries that are refused for what the zoo has no stand-in for; how cases
+//! come to their speed, processes that come in kinds, and a core that earlier runs saw quieter: one that a
+//! neighbour accompanies from its beginning to its end could not know it by itself; and one record in every
+//! format, from `run` and from `show`, whole and filtered.
 
 use crate::support::{fakes, *};
 use serde_json::Value;
@@ -433,4 +436,235 @@ fn java(fakes: &Path, directory: &Path) -> PathBuf {
     std::fs::write(&program, line).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     program
+}
+
+#[test]
+fn an_object_of_another_interface_version_is_refused_by_name() {
+    let library = fakes::library("wrong_abi");
+    refuses(&format!("run -l {library} -s 16"), &["wrong_abi", "adapter interface 5"]);
+}
+
+/// More calls than any check makes; a few timed batches of a copy make as many.
+#[test]
+fn success_without_work_after_thousands_of_right_calls_is_found_in_the_timed_loop() {
+    let library = fakes::variant("early_return", "AFTER=21000");
+    let record = record(&format!("-l {library} -a memcpy -s 16"), 3);
+    for row in where_(rows(&record, "measurements"), &[("library.name", "after")]) {
+        assert_eq!(text(row, "state"), "refused", "{row}");
+        assert!(text(row, "reason").starts_with("timed-output: "), "{row}");
+        assert!(row["ns_per_op"].is_null(), "{row}");
+    }
+}
+
+/// The stand-in executes AES instructions whatever it is told of the CPU.
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+#[cfg(target_arch = "x86_64")]
+fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
+    let what = format!("-l {} -a memcpy -s 64 -t native -t noaes", fakes::library("counted"));
+    let all = rows(&record(&what, 3), "measurements").clone();
+    let at = |tier: &str| where_(&all, &[("tier", tier)])[0];
+    assert_eq!(text(at("native"), "state"), "measured");
+    assert!(number(at("native"), "instructions_per_byte") > 10.0 / 16.0);
+    assert_eq!(text(at("native"), "evidence.instructions"), "single-step");
+    let (refused, why) = (at("noaes"), text(at("noaes"), "reason"));
+    assert_eq!(text(refused, "state"), "refused", "{why}");
+    assert!(why.starts_with("tier: executed ") && why.contains("instructions of aes"), "{why}");
+    assert!(why.contains("aesenc at ") && why.contains("counted"), "{why}");
+    assert!(refused["instructions_per_byte"].is_null(), "{refused}");
+    let without = record(&format!("{what} --no-evidence"), 0);
+    all_are(where_(rows(&without, "measurements"), &[("tier", "noaes")]), "measured");
+}
+
+/// A record of one case of a stand-in, its file and the case.
+fn measured(library: &str) -> (tempfile::TempDir, String, Value) {
+    let directory = scratch();
+    let path = file(&directory, "r.json");
+    let line = format!("-q --no-evidence -l {library} -a memcpy -s 64 -m message -o {path}");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    // A precision that twelve processes do not reach, all of one kind or nearly: there are to be many.
+    measure(&[&words[..], &["--precision", "0.05%", "--budget", "6s"]].concat()).with_code(0);
+    let record = read(&path);
+    let row = rows(&record, "measurements")[0].clone();
+    assert_eq!(text(&row, "state"), "measured", "{row}");
+    (directory, path, row)
+}
+
+/// Up to the end of the first window that has no slow call of `settles.c`, which are 0.8 ms at the least.
+const SLOW_US: f64 = 1600.0;
+
+#[test]
+fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_number() {
+    let (_directory, path, row) = measured(&fakes::library("settles"));
+    let settled = &row["settled"];
+    assert!(number(settled, "us") >= SLOW_US, "{settled}");
+    assert!(number(settled, "first_ns") > 2.0 * number(&row, "ns_per_op.median"), "{row}");
+    // None of the samples that count were taken before.
+    let raw = &row["raw"];
+    let all = rows(raw, "clean").iter().zip(rows(raw, "settled_us"));
+    let counted: Vec<f64> =
+        all.filter(|(clean, _)| **clean == true).filter_map(|(_, us)| us.as_f64()).collect();
+    assert!(!counted.is_empty() && counted.iter().all(|us| *us >= SLOW_US), "{counted:?}");
+    let explained = ciphermark(&["explain", &path], b"").with_code(0).stdout;
+    assert!(explained.contains("settles after"), "{explained}");
+    assert!(explained.contains("the first operation costs"), "{explained}");
+}
+
+#[test]
+fn a_library_whose_processes_are_of_two_kinds_is_shown_as_two() {
+    let (_directory, path, row) = measured(&fakes::library("two_kinds"));
+    let kinds = rows(&row, "kinds");
+    assert_eq!(kinds.len(), 2, "{row}");
+    assert!(number(&kinds[1], "cost") > 1.5 * number(&kinds[0], "cost"), "{kinds:?}");
+    let estimate = number(&row, "cycles_per_op.median");
+    assert!(number(&kinds[0], "cost") < estimate && estimate < number(&kinds[1], "cost"), "{row}");
+    let shown = ciphermark(&["show", &path], b"").with_code(0).stdout;
+    assert!(shown.contains("has processes of two kinds"), "{shown}");
+}
+
+/// A run that ends with its budget, with what earlier ones left in `cache`.
+fn run_beside_earlier(cache: &Path, budget: &str) -> Value {
+    let fake = fakes::library("correct");
+    let mut words = vec!["run", "-l", &fake, "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
+    words.extend(["--no-evidence", "--precision", "0.0001%", "--format", "json"]);
+    words.extend(["--budget", budget]);
+    let done = ciphermark_with(&words, &[("CIPHERMARK_CACHE", arg(cache))]).with_code(0);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// The quiet rate of the CPU that took a record's samples.
+fn rate(record: &Value) -> f64 {
+    record["host"]["clock"]["quiet_probe"].as_f64().unwrap()
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+#[cfg(target_arch = "x86_64")]
+fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
+    let cache = scratch();
+    let first = run_beside_earlier(cache.path(), "10s");
+    assert!(rate(&first) < QUIETER, "{}", rate(&first));
+    let path = kept_rates(cache.path());
+    // As if this run had been accompanied and two earlier ones not.
+    remember_rate(&path, QUIETER);
+    let later = run_beside_earlier(cache.path(), "6s");
+    assert_eq!(rate(&later), QUIETER);
+    let row = &later["measurements"][0];
+    assert_eq!(row["contended"], true, "{row}");
+    // A file that nobody can read is no more than a machine of which nothing is known.
+    std::fs::write(&path, "torn = [").unwrap();
+    assert!(rate(&run_beside_earlier(cache.path(), "6s")) < QUIETER);
+}
+
+/// A record with measured, unsupported and refused rows.
+fn record_of_all_states() -> &'static str {
+    static RECORD: OnceLock<String> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        let broken = fakes::library("wrong_tag");
+        let what = ["-a", "aes-128-{ctr,gcm,ecb}", "-l", "openssl", "-l", &broken, "-s", "16,100"];
+        let models = ["-m", "message", "-m", "stream", "--format", "json"];
+        let made = || measure(&[&what[..], &models, &QUICK].concat()).with_code(3).stdout.into();
+        shared("formats", made).as_str().unwrap().to_owned()
+    })
+}
+
+/// What `show` prints of the record.
+fn show(flags: &str) -> String {
+    let directory = scratch();
+    let path = file(&directory, "r.json");
+    std::fs::write(&path, record_of_all_states()).unwrap();
+    let done = call(&format!("show {path} {flags}")).with_code(0);
+    assert_eq!(done.stderr, "");
+    done.stdout
+}
+
+#[test]
+fn the_record_has_rows_in_every_state_that_formats_must_show() {
+    let rows = measurements(record_of_all_states());
+    for state in ["measured", "unsupported", "refused"] {
+        where_(&rows, &[("state", state)]);
+    }
+}
+
+#[test]
+fn json_of_everything_is_the_record_itself() {
+    assert_eq!(show("--format json"), record_of_all_states());
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn csv_has_one_row_of_all_columns_for_each_measurement() {
+    let printed = show("--format csv");
+    let mut reader = csv::Reader::from_reader(printed.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let column = |name: &str| headers.iter().position(|h| h == name).unwrap();
+    // The reader refuses rows of another length than the header's.
+    let found: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let rows = measurements(record_of_all_states());
+    assert_eq!(found.len(), rows.len());
+    for (cells, row) in found.iter().zip(&rows) {
+        for field in ["algorithm", "direction", "model", "state", "reason"] {
+            assert_eq!(&cells[column(field)], text(row, field));
+        }
+        assert_eq!(&cells[column("library_name")], text(row, "library.name"));
+        assert_eq!(cells[column("size")], row["size"].to_string());
+        let speed = cells[column("mb_per_s")].parse::<f64>().ok();
+        assert_eq!(speed, row["mb_per_s"].as_f64());
+    }
+}
+
+#[test]
+fn the_table_is_plain_text_where_nobody_looks_at_a_terminal() {
+    let printed = show("");
+    for word in ["encrypt", "decrypt", "stream", "aes-128-gcm", "openssl@", "MB/s", "REFUSED"] {
+        assert!(printed.contains(word), "{word}: {printed}");
+    }
+    assert!(!printed.contains('\u{1b}'));
+    assert!(printed.lines().all(|line| line.chars().count() <= 120), "{printed}");
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn run_prints_what_show_prints_of_its_record_which_replaces_an_older_one() {
+    let directory = scratch();
+    let path = file(&directory, "r.json");
+    for format in ["table", "jsonl", "csv", "markdown"] {
+        let what = ["-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", "16"];
+        let run = measure(&[&what[..], &QUICK, &["-o", &path, "--format", format]].concat());
+        let show = call(&format!("show {path} --format {format}")).with_code(0);
+        assert_eq!(run.with_code(0).stdout, show.stdout, "{format}");
+    }
+}
+
+#[test]
+fn filters_leave_the_rows_that_were_asked_for() {
+    let rows = |filter: &str| measurements(&show(&format!("{filter} --format json")));
+    let all = rows("");
+    for (filter, field, value) in [
+        ("-a *-gcm", "algorithm", "aes-128-gcm"),
+        ("-l openssl", "library.name", "openssl"),
+        ("-l openssl@*", "library.name", "openssl"),
+        ("-l wrong*@1.0", "library.name", "wrong_tag"),
+        ("-d decrypt", "direction", "decrypt"),
+        ("-m stream", "model", "stream"),
+        ("-t native", "tier", "native"),
+    ] {
+        let left = rows(filter);
+        assert!(left.iter().all(|row| text(row, field) == value), "{filter}: {left:?}");
+        assert_eq!(left.len(), where_(&all, &[(field, value)]).len(), "{filter}");
+    }
+    assert_eq!(rows("-a aes-128-ctr -l openssl -d encrypt -m message").len(), 2);
+    let sizes = rows("-s 64..1K,100");
+    assert_eq!(sizes.len(), all.len() / 2);
+    assert!(sizes.iter().all(|row| row["size"] == 100), "{sizes:?}");
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_filtered_record_is_a_record_again() {
+    let directory = scratch();
+    let part = file(&directory, "part.json");
+    std::fs::write(&part, show("-a aes-128-ctr --format json")).unwrap();
+    let again = call(&format!("show {part} --format json")).with_code(0);
+    assert_eq!(again.bytes, std::fs::read(&part).unwrap());
 }

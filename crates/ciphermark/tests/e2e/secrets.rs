@@ -1,10 +1,15 @@
 //! What depends on secrets, wherever a record with made-up verdicts is shown; and `explain`: what runs inside
-//! the clock.
+//! the clock. Controls of the verdicts on secret-dependent execution and on private keys: leaks that are planted
+//! in a right library (`tests/fakes/leaks`) are found, with their kind, in their function and operations and
+//! nowhere else; what only looks like a leak is not.
 
 use crate::support::{fakes, *};
+use crate::tls::shim;
 use record::{LeakVerdict, Leaks, Record};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
 
 fn sample() -> Record {
     record::load(&repository("crates/record/tests/sample.json")).unwrap()
@@ -239,4 +244,633 @@ fn counts_are_kept_and_what_is_damaged_of_them_is_counted_anew() {
     std::fs::write(file, "torn").unwrap();
     assert_eq!(executed(arg(scratch.path())), counted);
     assert!(std::fs::metadata(file).unwrap().len() > 100);
+}
+
+/// Compiles all, two at a time.
+fn built(controls: &[Control], directory: &Path) -> Vec<PathBuf> {
+    let base = directory.join("base.o");
+    let mut cc = Command::new("cc");
+    cc.args(["-c", "-fPIC", "-O2", "-maes", "-mpclmul", "-mssse3", "-I"])
+        .arg(repository("include"));
+    fakes::succeed(cc.arg("-o").arg(&base).arg(repository("tests/fakes/leaks/base.c")));
+    let queue = Mutex::new(controls.iter());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(control) = queue.lock().unwrap().next() else { return };
+                    let mut cc = fakes::compiler(&object(directory, control));
+                    cc.args(["-O2", "-masm=intel"]);
+                    cc.args(control.defines.iter().map(|define| format!("-D{define}")));
+                    cc.arg(&base).arg(repository("tests/fakes/leaks/controls.c"));
+                    fakes::succeed(&mut cc);
+                }
+            });
+        }
+    });
+    controls.iter().map(|control| object(directory, control)).collect()
+}
+
+fn object(directory: &Path, control: &Control) -> PathBuf {
+    directory.join(control.name).with_extension("so")
+}
+
+/// The first feature that the CPU lacks of those that a control executes.
+#[cfg(target_arch = "x86_64")]
+fn lacks(control: &Control) -> Option<&str> {
+    let has = |feature: &&str| match *feature {
+        "avx" => is_x86_feature_detected!("avx"),
+        "avx2" => is_x86_feature_detected!("avx2"),
+        "bmi2" => is_x86_feature_detected!("bmi2"),
+        "adx" => is_x86_feature_detected!("adx"),
+        "rdrand" => is_x86_feature_detected!("rdrand"),
+        "sha" => is_x86_feature_detected!("sha"),
+        "gfni" => is_x86_feature_detected!("gfni"),
+        "avx512f" => is_x86_feature_detected!("avx512f"),
+        "avx512dq" => is_x86_feature_detected!("avx512dq"),
+        "avx512bw" => is_x86_feature_detected!("avx512bw"),
+        "avx512vl" => is_x86_feature_detected!("avx512vl"),
+        "avx512ifma" => is_x86_feature_detected!("avx512ifma"),
+        "avx512vbmi" => is_x86_feature_detected!("avx512vbmi"),
+        other => panic!("table.rs names a feature that nobody asks the CPU for: {other}"),
+    };
+    control.needs.split_whitespace().find(|feature| !has(feature))
+}
+
+/// What `leaks` says of controls that are judged at the same tier and size.
+fn judged_controls(controls: &[&Control], directory: &Path) -> Vec<Value> {
+    let of = controls[0];
+    let size = of.size.to_string();
+    let named = |c: &&Control| format!("{}={}", c.name, arg(&object(directory, c)));
+    let libraries: Vec<String> = controls.iter().map(named).collect();
+    let what =
+        ["leaks", "-a", "aes-128-gcm", "-t", of.tier, "-s", &size, "--secrets", "16", "--json"];
+    let libraries = libraries.iter().flat_map(|library| ["-l", library]);
+    let all: Vec<&str> = what.into_iter().chain(libraries).collect();
+    ciphermark_with_many(&all, &[("CIPHERMARK_CACHE", "")]).rows()
+}
+
+fn texts<'a>(of: &'a Value, field: &str) -> Vec<&'a str> {
+    of[field].as_array().map_or(Vec::new(), |all| all.iter().filter_map(Value::as_str).collect())
+}
+
+/// What is not as the table says.
+fn wrong(control: &Control, verdict: &Value) -> Option<String> {
+    let empty = Vec::new();
+    let findings = verdict["findings"].as_array().unwrap_or(&empty);
+    let Some(planted) = &control.found else {
+        let clean = findings.is_empty() && verdict["verdict"] == "same-trace";
+        return (!clean).then(|| "false alarm, or not judged".to_owned());
+    };
+    let function = |finding: &Value| text(finding, "function").to_owned();
+    let of_it = |finding: &&Value| {
+        text(finding, "kind") == planted.kind && function(finding).starts_with(planted.function)
+    };
+    let Some(found) = findings.iter().find(of_it) else { return Some("missed".to_owned()) };
+    let elsewhere = |finding: &&Value| {
+        let object = text(finding, "object");
+        let known = |name: &&str| function(finding).starts_with(name) || object == *name;
+        !function(finding).starts_with(planted.function) && !control.also.iter().any(known)
+    };
+    if let Some(finding) = findings.iter().find(elsewhere) {
+        return Some(format!("a false alarm in {}", function(finding)));
+    }
+    misplaced(planted, verdict, found)
+}
+
+/// Whether operations and evidence are others than those of what was planted.
+fn misplaced(planted: &Planted, verdict: &Value, found: &Value) -> Option<String> {
+    let operations = texts(found, "operations");
+    // What decryption does, a rejection has done before it compares tags.
+    let may = |at: &&str| {
+        planted.operations.contains(at)
+            || *at == "reject" && planted.operations.contains(&"decrypt")
+    };
+    let missing = planted.operations.iter().find(|at| !operations.contains(at));
+    if let Some(at) = missing.or_else(|| operations.iter().find(|at| !may(at))) {
+        return Some(format!("{at}: found in {operations:?}"));
+    }
+    if planted.tainted && found["tainted"] != true {
+        return Some("taint did not get there".to_owned());
+    }
+    if found["compared"] != planted.compared {
+        return Some(format!("compared is {}", found["compared"]));
+    }
+    let word = if planted.compared { "depends" } else { "may-depend" };
+    (verdict["verdict"] != word).then(|| format!("the verdict is not {word}"))
+}
+
+#[test]
+#[ignore = "long: compiles and steps some 170 libraries"]
+#[cfg(target_arch = "x86_64")]
+fn planted_leaks_are_found_where_they_are_and_what_only_looks_like_one_is_not() {
+    let directory = scratch();
+    let (able, unable): (Vec<Control>, Vec<Control>) =
+        all_controls().into_iter().partition(|control| lacks(control).is_none());
+    for control in &unable {
+        let lacking = lacks(control).unwrap_or_default();
+        eprintln!("NOT TESTED: {}: this CPU has no {lacking}", control.name);
+    }
+    built(&able, directory.path());
+    let mut groups: Vec<(&str, usize)> = able.iter().map(|c| (c.tier, c.size)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut all = Vec::new();
+    for group in groups {
+        let controls: Vec<&Control> = able.iter().filter(|c| (c.tier, c.size) == group).collect();
+        let verdicts = judged_controls(&controls, directory.path());
+        for control in controls {
+            let verdict = where_(&verdicts, &[("library.name", control.name)])[0];
+            if let Some(why) = wrong(control, verdict) {
+                all.push(format!("{}: {why}: {control:?}\n    {verdict}", control.name));
+            }
+        }
+    }
+    assert!(all.is_empty(), "{} of {} controls:\n{}", all.len(), able.len(), all.join("\n"));
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_branch_on_the_key_in_rejections_alone_is_a_finding_and_fails_a_comparison() {
+    let directory = scratch();
+    let controls = [honest_control(), branch_in_rejection()];
+    built(&controls, directory.path());
+    let record = |control: &Control, code| {
+        let (library, path) = (
+            format!("mine={}", arg(&object(directory.path(), control))),
+            file(&directory, control.name),
+        );
+        let what =
+            ["leaks", "-l", &library, "-a", "aes-128-gcm", "-s", "37", "--json", "-o", &path];
+        let done = ciphermark_with_many(&what, &[("CIPHERMARK_CACHE", "")]).with_code(code);
+        assert_eq!(wrong(control, &done.rows()[0]), None, "{}", done.stdout);
+        path
+    };
+    let (honest, leaky) = (record(&controls[0], 0), record(&controls[1], 1));
+    let done = call(&format!("compare {honest} {leaky} --fail-if leaks")).with_code(1);
+    assert!(done.stdout.contains("newly depends on the secret: aes-128-gcm"), "{}", done.stdout);
+    call(&format!("compare {leaky} {honest} --fail-if leaks")).with_code(0);
+}
+
+/// A scheme, what is planted, and what is to be found: kind and function.
+type PrivateControl = (&'static str, &'static [&'static str], Option<(&'static str, &'static str)>);
+
+const LADDERS: [PrivateControl; 3] = [
+    ("x25519", &["LADDER"], None),
+    ("x25519", &["LADDER", "SWAP=swap_by_branch"], Some(("branch", "swap_by_branch"))),
+    ("x25519", &["LADDER", "BIT=bit_by_digit"], Some(("lookup", "bit_by_digit"))),
+];
+
+/// What signs is planted before OpenSSL's own code: that branches by how r is written and, of RSA, by its numbers
+/// (Karatsuba's multiplication), and what differs after a branch may follow from it.
+const BEFORE: [&str; 2] = ["SIGN=nothing", "BEFORE=square_and_multiply"];
+
+const SLOW: [PrivateControl; 6] = [
+    ("mlkem768", &["KEM"], None),
+    ("mlkem768", &["KEM", "DIFFER=differ_early"], Some(("branch", "differ_early"))),
+    ("mlkem768", &["KEM", "CHOOSE=choose_by_branch"], Some(("branch", "choose_by_branch"))),
+    ("ecdsa-p256", &["SIGN=by_form"], None),
+    ("ecdsa-p256", &BEFORE, Some(("branch", "square_and_multiply"))),
+    ("rsa-2048-pkcs1", &BEFORE, Some(("branch", "square_and_multiply"))),
+];
+
+/// Functions that only the controls have.
+const OWN: [&str; 6] = [
+    "swap_by_branch",
+    "bit_by_digit",
+    "differ_early",
+    "choose_by_branch",
+    "square_and_multiply",
+    "by_form",
+];
+
+const UNREACHED: &str = "taint lost: it did not reach all of the output";
+
+/// What is not as planted.
+fn wrong_private((scheme, defines, found): &PrivateControl) -> Option<String> {
+    let directory = scratch();
+    let object = shim("leaks/private.c", defines, directory.path())?;
+    let library = format!("fake={}", arg(&object));
+    // As few as show it: of ECDSA so many that two signatures are of one form.
+    let secrets = match *scheme {
+        "mlkem768" => "4",
+        "ecdsa-p256" => "8",
+        _ => "2",
+    };
+    let what = ["leaks", "-l", &library, "-a", scheme, "--secrets", secrets, "--json", "-q"];
+    let done = ciphermark_with_many(&what, &[("CIPHERMARK_CACHE", "")]);
+    let verdict = &done.rows()[0];
+    let empty = Vec::new();
+    let findings = verdict["findings"].as_array().unwrap_or(&empty);
+    let of = |finding: &Value| (text(finding, "kind").to_owned(), function(finding));
+    let told = format!("{defines:?} {verdict:#}");
+    let is_planted = |f: &&Value| OWN.contains(&function(f).as_str());
+    let planted: Vec<_> = findings.iter().filter(is_planted).map(of).collect();
+    let wanted = found.map(|(kind, name)| (kind.to_owned(), name.to_owned()));
+    if planted != wanted.iter().cloned().collect::<Vec<_>>() {
+        return Some(format!("found {planted:?}: {told}"));
+    }
+    // Beside what signs OpenSSL's own code runs, in which there may be more.
+    let is_beside = defines[0].starts_with("SIGN");
+    if !is_beside && findings.len() > planted.len() {
+        return Some(format!("a false alarm: {told}"));
+    }
+    let steps = verdict["operations"].as_array().map_or(0, Vec::len);
+    let reason = verdict["reason"].as_str().unwrap_or_default();
+    let same = format!("by comparison, same trace over {secrets} secrets");
+    // Numbers of ECDSA and RSA are not followed.
+    let right = match (findings.is_empty(), is_beside) {
+        (true, false) => verdict["verdict"] == "same-trace" && reason.is_empty(),
+        (false, false) => {
+            // Taint does not follow what a branch decides.
+            let may_end = matches!(found, Some(("branch", _))) && reason.starts_with(UNREACHED);
+            verdict["verdict"] == "depends" && (reason.is_empty() || may_end)
+        }
+        (true, true) => verdict["verdict"] == "not-judged" && reason.ends_with(&same),
+        (false, true) => verdict["verdict"] == "depends" && reason.contains("by taint, which"),
+    };
+    (!right || steps != 2).then(|| format!("not in these words: {told}"))
+}
+
+fn function(finding: &Value) -> String {
+    finding["function"].as_str().unwrap_or_default().to_owned()
+}
+
+fn all_are_right(controls: &[PrivateControl]) {
+    let faults: Vec<String> = controls.iter().filter_map(wrong_private).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+#[ignore = "long: steps millions of instructions of X25519"]
+#[cfg(target_arch = "x86_64")]
+fn a_ladder_that_branches_or_looks_up_by_the_scalar_is_told_from_one_that_does_neither() {
+    all_are_right(&LADDERS);
+}
+
+#[test]
+#[ignore = "long: steps millions of instructions of signatures and decapsulations"]
+#[cfg(target_arch = "x86_64")]
+fn a_refusal_that_shows_where_it_was_decided_and_a_branch_on_a_signing_key_are_found() {
+    all_are_right(&SLOW);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn private_keys_are_judged_where_they_are_named_and_only_of_libraries_that_have_them() {
+    let none = fakes::library("correct");
+    let line = format!("leaks -q -l {none} -a x25519");
+    let done = ciphermark(&line.split(' ').collect::<Vec<_>>(), b"").with_code(4);
+    for part in ["offers private keys of these schemes", "is known for x25519"] {
+        assert!(done.only_line_on_stderr().contains(part), "{done:?}");
+    }
+    refuses(&format!("leaks -q -l {none} -a rsa-4096-pss"), &["rsa-4096-pss"]);
+}
+/// One control.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Its name to `--library`.
+    pub name: &'static str,
+    /// `-D` of `controls.c`.
+    pub defines: Vec<String>,
+    /// What is to be found; nothing, of a clean one.
+    pub found: Option<Planted>,
+    /// CPU features that it executes, separated by spaces.
+    pub needs: &'static str,
+    /// Where else findings are no false alarms: functions that what is planted calls or leads on to.
+    pub also: &'static [&'static str],
+    /// The tier at which the control is judged.
+    pub tier: &'static str,
+    /// Bytes of plaintext.
+    pub size: usize,
+}
+
+/// What is to be found of a leak.
+#[derive(Clone, Debug)]
+pub struct Planted {
+    /// As in a record.
+    pub kind: &'static str,
+    /// How the function's name begins.
+    pub function: &'static str,
+    /// Operations that must be named.
+    pub operations: &'static [&'static str],
+    /// Whether sixteen secrets show it; else only taint does.
+    pub compared: bool,
+    /// Whether taint gets there.
+    pub tainted: bool,
+}
+
+/// Two blocks, and a remainder of five bytes.
+const SIZE: usize = 37;
+/// Takes the loop for wide messages, without a remainder of five bytes.
+const WIDE: usize = 144;
+
+fn control(name: &'static str, found: Option<Planted>) -> Control {
+    let defines = vec![format!("LEAK={name}")];
+    Control { name, defines, found, needs: "", also: &[], tier: "native", size: SIZE }
+}
+
+fn planted(kind: &'static str, function: &'static str) -> Planted {
+    Planted { kind, function, operations: &["encrypt", "decrypt"], compared: true, tainted: true }
+}
+
+impl Control {
+    fn needs(self, needs: &'static str) -> Self {
+        Self { needs, ..self }
+    }
+
+    fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+
+    /// Only taint sees it.
+    fn by_taint(mut self) -> Self {
+        self.found = self.found.map(|found| Planted { compared: false, ..found });
+        self
+    }
+
+    /// Another name, called at another place, and found in these operations.
+    fn at(mut self, name: &'static str, place: &str, operations: &'static [&'static str]) -> Self {
+        self.defines.push(format!("PLACE={place}"));
+        self.found = self.found.map(|found| Planted { operations, ..found });
+        Self { name, ..self }
+    }
+}
+
+fn leaks(kind: &'static str, needs: &'static str, names: &[&'static str]) -> Vec<Control> {
+    let one = |name: &&'static str| control(name, Some(planted(kind, name))).needs(needs);
+    names.iter().map(one).collect()
+}
+
+fn clean(needs: &'static str, names: &[&'static str]) -> Vec<Control> {
+    names.iter().map(|name| control(name, None).needs(needs)).collect()
+}
+
+/// Every control.
+pub fn all_controls() -> Vec<Control> {
+    [lookups(), branches(), places(), tags(), ciphers(), rare(), unseen(), harmless()].concat()
+}
+
+fn lookups() -> Vec<Control> {
+    let plain = [
+        "sbox_table",
+        "one_line",
+        "wide_table",
+        "store_at",
+        "signed_index",
+        "pointer_of_row",
+        "thread_local_table",
+        "high_byte",
+        "cmov_then_load",
+        "setcc_then_load",
+        "borrow_then_load",
+        "product_then_load",
+        "rotate_then_load",
+        "vector_then_load",
+        "lahf_then_load",
+        "exchange_then_load",
+        "translate",
+        "bit_in_memory",
+        "prefetch",
+        "flush_line",
+        "alloca_size",
+        "aes_then_load",
+    ];
+    let masks = ["masked_load", "masked_store", "expand_load", "compress_store"];
+    let by_taint =
+        |of: Vec<Control>| -> Vec<Control> { of.into_iter().map(Control::by_taint).collect() };
+    let in_libc = |name, also| control(name, Some(planted("lookup", name))).also(also);
+    [
+        leaks("lookup", "", &plain),
+        leaks("lookup", "bmi2", &["pext_then_load", "pdep_then_load"]),
+        // No general register has the indices.
+        by_taint(leaks("lookup", "avx2", &["gather_avx2", "gather_quadwords"])),
+        by_taint(leaks("lookup", "avx512f", &["gather_avx512", "scatter_avx512"])),
+        by_taint(leaks("lookup", "avx512f", &masks)),
+        by_taint(leaks("lookup", "avx2", &["masked_store_avx2"])),
+        by_taint(leaks("lookup", "", &["masked_store_sse2"])),
+        vec![in_libc("malloc_size", &["libc.so.6"]), in_libc("memcpy_to", &["libc.so.6"])],
+    ]
+    .concat()
+}
+
+fn branches() -> Vec<Control> {
+    let plain = [
+        "branch_on_bit",
+        "bit_test",
+        "parity",
+        "count_register",
+        "vector_test",
+        "byte_mask",
+        "compare_doubles",
+        "overflow",
+        "jump_table",
+        "indirect_call",
+        "return_to",
+        "loop_count",
+        "loop_instruction",
+        "until_lowest_bit",
+        "copy_length",
+        "fill_length",
+        "scan_for_byte",
+        "by_count",
+        "by_shift_count",
+    ];
+    let in_libc = ["memset_length", "free_if", "call_of_kernel_if"];
+    let libc = |c: Control| c.also(&["libc.so.6"]);
+    let x87 = control(
+        "compare_x87",
+        Some(Planted { tainted: false, ..planted("branch", "compare_x87") }),
+    );
+    let divisions = ["divide_8", "divide_32", "divide_64", "divide_signed", "divisor"];
+    [
+        leaks("branch", "", &plain),
+        leaks("branch", "bmi2", &["by_bmi_shift"]),
+        leaks("branch", "avx512f", &["by_permuted_index"]),
+        leaks("branch", "avx", &["vector_test_avx"]),
+        leaks("branch", "avx512f", &["mask_or_test"]),
+        leaks("branch", "avx512dq", &["mask_test"]),
+        leaks("branch", "avx512bw avx512vl", &["mask_of_compare"]),
+        leaks("branch", "", &in_libc).into_iter().map(libc).collect(),
+        leaks("branch", "", &["once_in_2_to_16", "once_in_2_to_32"])
+            .into_iter()
+            .map(Control::by_taint)
+            .collect(),
+        leaks("division", "", &divisions),
+        vec![x87],
+    ]
+    .concat()
+}
+
+/// Where a leak is, and nowhere else.
+fn places() -> Vec<Control> {
+    let lookup = || control("sbox_table", Some(planted("lookup", "sbox_table")));
+    let wide = lookup().at("only_wide", "WIDE", &["encrypt", "decrypt"]);
+    vec![
+        lookup().at("only_key_set_up", "KEY_SET_UP", &["key-set-up"]),
+        lookup().at("only_encryption", "ENCRYPT", &["encrypt"]),
+        lookup().at("only_decryption", "DECRYPT", &["decrypt"]),
+        lookup().at("only_rejection", "REJECT", &["reject"]),
+        branch_in_rejection(),
+        lookup().at("only_remainder", "REMAINDER", &["encrypt", "decrypt"]),
+        lookup().at("only_first_message", "FIRST", &["encrypt", "decrypt"]),
+        Control { size: WIDE, ..wide },
+    ]
+}
+
+/// A branch on a bit of the key, where a tag is wrong and nowhere else.
+pub fn branch_in_rejection() -> Control {
+    let branch = control("branch_on_bit", Some(planted("branch", "branch_on_bit")));
+    branch.at("branch_in_rejection", "REJECT", &["reject"])
+}
+
+/// Comparisons of tags: leaky ones, and ones that are as they should be.
+fn tags() -> Vec<Control> {
+    let of = |name: &'static str, found| Control {
+        defines: vec![format!("COMPARE={name}")],
+        ..control(name, found)
+    };
+    let leaky = |name, also| {
+        // The branches that taint finds there are part of the comparison.
+        let found = Planted { tainted: false, ..planted("tag-comparison", name) };
+        of(name, Some(Planted { operations: &["reject"], ..found })).also(also)
+    };
+    vec![
+        leaky("early_exit", &[]),
+        leaky("word_by_word", &[]),
+        leaky("libc_memcmp", &["libc.so.6"]),
+        leaky("libc_strncmp", &["libc.so.6"]),
+        leaky("repeated_compare", &[]),
+        leaky("place_of_difference", &[]),
+        of("all_words", None),
+        of("one_vector", None),
+    ]
+}
+
+/// Whole ciphers and S-boxes in the place of AES-NI's.
+fn ciphers() -> Vec<Control> {
+    let with = |name, define: &str, found| Control {
+        defines: vec![define.to_owned()],
+        ..control(name, found)
+    };
+    // Key set-up encrypts a block of zeros for GHASH.
+    let tables = || Planted {
+        operations: &["key-set-up", "encrypt", "decrypt"],
+        ..planted("lookup", "tables_encrypt")
+    };
+    let without = |tier, found| Control {
+        tier,
+        ..with("tables_without_aes", "TABLES=!__builtin_cpu_supports(\"aes\")", found)
+    };
+    let set_up =
+        Planted { operations: &["key-set-up"], ..planted("lookup", "substitute_by_table") };
+    let also = &["tables_ghash", "set_key", "rekey"];
+    vec![
+        with("tables", "TABLES=1", Some(tables())).also(also),
+        without("noaes", Some(tables())).also(also),
+        Control { name: "aesni_where_it_is", ..without("native", None) },
+        with("sbox_in_set_up", "SUBSTITUTE=substitute_by_table", Some(set_up)),
+        with("sbox_arithmetic", "SUBSTITUTE=substitute_arithmetic", None),
+        with("sbox_bitsliced", "SUBSTITUTE=substitute_bitsliced", None),
+    ]
+}
+
+/// Ways of a secret to a branch that is hardly ever taken.
+fn rare() -> Vec<Control> {
+    let plain = [
+        "by_aes",
+        "by_carry_less_product",
+        "by_shuffle",
+        "by_palignr",
+        "by_unpack",
+        "by_byte_mask",
+        "by_blend",
+        "by_packed_double",
+        "by_multiply_vector",
+        "by_carry",
+        "by_flags_word",
+        "by_cmov",
+        "by_kept_cmov",
+        "by_setcc",
+        "by_byte_order",
+        "by_checksum",
+        "by_partial_register",
+        "by_leal",
+        "by_repeated_move",
+        "by_lods_stos",
+        "by_exchange",
+        "by_locked_add",
+        "by_compare_exchange",
+        "by_bytes_in_memory",
+        "by_memory_and",
+    ];
+    let avx2 = ["by_upper_lane", "by_broadcast", "by_gathered_value"];
+    let avx512 = [
+        "by_mask_register",
+        "by_mask_of_compare",
+        "by_masked_move",
+        "by_compress",
+        "by_permute",
+        "by_ternary_logic",
+        "by_upper_zmm",
+        "by_register_above_15",
+    ];
+    let all = [
+        leaks("branch", "", &plain),
+        leaks("branch", "avx2", &avx2),
+        leaks("branch", "bmi2", &["by_multiply"]),
+        leaks("branch", "adx", &["by_adx"]),
+        leaks("branch", "avx512bw avx512vl", &avx512),
+        leaks("branch", "avx512ifma avx512vl", &["by_ifma"]),
+        leaks("branch", "gfni", &["by_galois_field"]),
+        leaks("branch", "sha", &["by_sha"]),
+    ];
+    all.concat().into_iter().map(Control::by_taint).collect()
+}
+
+/// What docs/CONSTANT-TIME.md says is not seen: x87 registers, and the state that FXSAVE stores.
+fn unseen() -> Vec<Control> {
+    clean("", &["by_saved_state", "by_x87"])
+}
+
+/// One that is as it should be.
+pub fn honest_control() -> Control {
+    control("nothing", None)
+}
+
+fn harmless() -> Vec<Control> {
+    let plain = [
+        "nothing",
+        "whole_table",
+        "cmov_select",
+        "mask_select",
+        "public_division",
+        "table_in_register",
+        "only_address",
+        "public_index",
+        "copy_and_clear",
+        "public_repeat",
+        "public_allocation",
+        "counts_calls",
+        "zeroed_by_xor",
+        "zeroed_by_sub",
+        "zeroed_by_vector_xor",
+        "ones_by_compare",
+        "zeroed_by_and",
+        "ones_by_or",
+        "overwritten_register",
+        "overwritten_memory",
+        "other_byte",
+        "upper_half_cleared",
+        "public_flag_kept",
+    ];
+    [
+        clean("", &plain),
+        clean("bmi2", &["multiply"]),
+        clean("rdrand", &["clock_and_random"]),
+        clean("avx2", &["gather_of_secrets", "vector_tail_cleared", "zeroupper"]),
+        clean("avx512f avx512vl", &["ternary_ones", "masked_select"]),
+        clean("avx512vbmi", &["table_in_registers"]),
+    ]
+    .concat()
 }

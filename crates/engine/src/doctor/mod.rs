@@ -6,7 +6,6 @@
 //! `live` measures for a second or two, `machine` reads; `examine` is pure.
 
 mod examine;
-mod instructions;
 pub mod quietly;
 
 use base::analysis::{median, quiet_rate};

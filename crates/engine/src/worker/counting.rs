@@ -68,7 +68,7 @@ pub(crate) fn count_steps(
         )));
     }
     let complete = trace.end == End::Returned;
-    let code = Code::of_this_process(&|mapped| crate::worker::loading::original(mapped, objects));
+    let code = Code::of_this_process(&|mapped| crate::worker::original(mapped, objects));
     let steps = told(asked.size, complete, ops, probe::step::profile(&trace, &code));
     let (pmu, pmu_reason) = match pmu {
         Ok(count) => (Some(count), None),

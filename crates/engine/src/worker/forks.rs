@@ -10,9 +10,8 @@
 
 use crate::process::{LAST_WORDS, LastWords, SIGKILL};
 use crate::protocol::{Finding, Request, Visit, VisitResult};
-use crate::worker::loading;
 use crate::worker::visit::Bench;
-use crate::{decode, process};
+use crate::{decode, process, worker};
 use adapters::runtime::RUNTIME_ENDED;
 use base::model::{Algorithm, Direction, Model, RawSample};
 use contract::Library;
@@ -179,7 +178,7 @@ fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> V
     let (mut results, mut taken) = (Vec::with_capacity(1 + asked.samples as usize), Vec::new());
     for count in 1.. {
         visit.every_check = asked.every_check && count == asked.samples;
-        let result = loading::held_visit(bench.visit(library, &visit));
+        let result = worker::held_visit(bench.visit(library, &visit));
         visit.ops = visit.ops.or_else(|| result.ops());
         taken.extend(result.sample());
         let found = matches!(result, VisitResult::Finding(_));

@@ -5,8 +5,8 @@
 use crate::process;
 use crate::protocol::{Finding, Judged, Judging, not_opened};
 use crate::worker::forks::{SAID, printed, said_since, wait};
-use crate::worker::loading::original;
 use crate::worker::material::{Material, Plaintext};
+use crate::worker::original;
 use crate::worker::stack::not_offered;
 use adapters::stacks::{PrivateKeys, Secret};
 use base::model::{Algorithm, Direction};

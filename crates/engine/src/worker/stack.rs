@@ -2,9 +2,8 @@
 //! what was asked, and timed.
 
 use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
-use crate::worker::checks;
 use crate::worker::checks::Pulse;
-use crate::worker::loading::Power;
+use crate::worker::{Power, checks};
 use adapters::stacks::{
     Bench, Connection, Identity, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
 };
@@ -100,7 +99,7 @@ impl StackBench {
         let before = host::loaded_objects();
         let power = Power::give_up_for_stack(hello)?;
         let load = || adapters::stacks::load(&hello.path, hello.crypto.as_deref());
-        let stack = checks::load_watched(|| load().map_err(crate::worker::loading::why))?;
+        let stack = checks::load_watched(|| load().map_err(crate::worker::why_not_loaded))?;
         let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {

@@ -2,9 +2,10 @@
 //! output held against the reference before it counts.
 
 use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult};
+use crate::worker;
+use crate::worker::checks;
 use crate::worker::checks::Pulse;
 use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, time_for};
-use crate::worker::{honesty, loading};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, RawSample, Settling};
 use contract::{Library, Outcome, Session, raw};
 use probe::{
@@ -348,13 +349,13 @@ impl Lane {
             seen.all = expected.check(&batch, ops, time, &mut self.placement)?;
             let again = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
             if around.meeting.is_none() && again {
-                honesty::run_again(&mut expected, &mut batch, ops, &mut self.placement)?;
+                checks::run_again(&mut expected, &mut batch, ops, &mut self.placement)?;
             }
             seen.took = expected.took;
         }
         let watched = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
         if remote && watched {
-            loading::works_inside_the_clock(&mut batch, ops)?;
+            worker::works_inside_the_clock(&mut batch, ops)?;
         }
         let (latency, alone) = around.alone(&mut batch, visit, &taken);
         codes(alone, visit.model)?;
@@ -383,13 +384,13 @@ impl Lane {
             let texts = (material.aad.as_slice(), plain);
             let mut expected =
                 Expected::new(reference, visit, texts, (batch.poison_byte(), answers, seen.took));
-            let ops = honesty::untimed_length(op_ns, visit.every_check, rng);
-            honesty::run_apart(&mut expected, &mut batch, ops, rng)?;
+            let ops = checks::untimed_length(op_ns, visit.every_check, rng);
+            checks::run_apart(&mut expected, &mut batch, ops, rng)?;
         }
         let every = visit.every_check && op_ns < LONG_OP_NS;
-        if (every || looks(op_ns, rng)) && honesty::can_tell_memory(subject, visit) {
+        if (every || looks(op_ns, rng)) && checks::can_tell_memory(subject, visit) {
             let sample = ((plain, made), op_ns);
-            honesty::check_memory(subject, &mut self.arena, visit, sample, rng)?;
+            checks::check_memory(subject, &mut self.arena, visit, sample, rng)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Tiers: which CPU instructions a library may see, applied to the process that loads it (docs/METHOD.md,
 //! Tiers). x86-64: [`mask`] says what CPUID is to answer, a signal handler says it. CPUID faults where CPU
 //! and kernel have that, else in a copy of the library; some libraries have a switch of their own. aarch64:
-//! [`hwcap`] says what the kernel is to have said of the CPU; the process changes that in its own memory
+//! [`mask`] says what the kernel is to have said of the CPU; the process changes that in its own memory
 //! before it loads the library. Reads of ID registers fault in a copy of the library, and a signal handler
 //! answers. It holds `unsafe` code: a signal handler, CPUID, the process's own start-up vector, the dynamic
 //! loader. Here: the mechanisms, the plan for a library and what became of it, and the C library, which
@@ -11,7 +11,6 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod copy;
-pub mod hwcap;
 pub mod mask;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod other;

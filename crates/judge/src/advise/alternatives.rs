@@ -7,7 +7,7 @@ use crate::advise::evaluate::{Candidate, Ranking, beside, candidates, gaps, rank
 use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Question, Surroundings, Wishes,
 };
-use crate::advise::{Avoided, Choice, limits};
+use crate::advise::{Avoided, Choice, evaluate};
 use crate::claims::expression::Interval;
 use base::model::Algorithm;
 use record::LibraryId;
@@ -91,7 +91,7 @@ pub(crate) fn choice(
     let mut open = all.iter().filter(|c| c.may_fit).flat_map(|c| gaps(c, &asked, costs));
     Some(Found {
         scheme: chosen.scheme.id.clone(),
-        stored: limits::stored_bytes(chosen.scheme, &asked),
+        stored: evaluate::stored_bytes(chosen.scheme, &asked),
         cost,
         library: price.label(),
         is_settled: !open.any(|gap| gap.may_cost_less(question.reads, cost)),
@@ -161,7 +161,7 @@ pub fn needed_schemes<'a>(
     for wishes in all {
         let asked = Question { wishes, ..question.clone() };
         for scheme in &data.schemes {
-            let limit = limits::units_per_key(scheme, &asked);
+            let limit = evaluate::units_per_key(scheme, &asked);
             let values = crate::advise::evaluate::values(scheme, &asked, &limit, Err(""));
             let rejected = data.rules.iter().any(|r| !r.is_of_cost() && r.rejects(&values));
             if !rejected {

@@ -1,7 +1,7 @@
 //! The data that come with the program: sources, schemes, uses and rules, read and held against each other;
 //! the conditions of rules are in the language of `crate::claims::expression`.
 
-use crate::advise::limits;
+use crate::advise::evaluate;
 use crate::advise::question::{IntegrityLevel, NonceSource, Question};
 use crate::claims::expression::{BadExpression, Expression, Interval, Missing, Term, Unit, Value};
 use base::model::{Algorithm, SizeRule};
@@ -80,7 +80,7 @@ impl Data {
     #[must_use]
     pub fn units_log2(&self, scheme: &str, question: &Question<'_>) -> Option<f64> {
         let scheme = self.schemes.iter().find(|s| s.id == scheme)?;
-        limits::units_per_key(scheme, question).log2
+        evaluate::units_per_key(scheme, question).log2
     }
 
     /// The source of that name.

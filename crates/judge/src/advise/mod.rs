@@ -6,12 +6,9 @@ mod alternatives;
 mod cost;
 mod data;
 mod evaluate;
-mod limits;
 pub mod postgres;
 mod question;
 mod render;
-#[cfg(test)]
-mod sample;
 mod sentences;
 pub mod tls_server;
 
@@ -20,11 +17,10 @@ use base::model::NameGlob;
 pub use cost::{Costs, How, InStore, Price};
 pub use data::{Data, Scheme, Source, Use};
 use data::{NonceRule, Rule, Verdict};
-use evaluate::{Candidate, Ranking, beside, candidates, ranked};
+pub use evaluate::UnitSize;
+use evaluate::{Candidate, Limit, Ranking, beside, candidates, ranked};
 use jiff::Span;
 use jiff::civil::Date;
-use limits::Limit;
-pub use limits::UnitSize;
 pub use question::{
     Evidence, Fips, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Question, Surroundings, Wishes,
 };
@@ -360,7 +356,7 @@ fn choice(
     let chosen = &all[ranking.order[0]];
     let scheme = chosen.scheme;
     let price = chosen.price.expect("what fits has a price").clone();
-    let stored = limits::stored_bytes(scheme, question);
+    let stored = evaluate::stored_bytes(scheme, question);
     let (size, gib) = (question.size as f64, f64::from(1u32 << 30));
     let per_gib = |ns: f64| ns * 1e-9 * gib / size;
     let tied = ranking.order[1..ranking.tied].iter().map(|i| all[*i].scheme.id.clone());
@@ -371,7 +367,7 @@ fn choice(
         write_mb_per_s: size * 1e3 / price.write_ns.median,
         read_mb_per_s: size * 1e3 / price.read_ns.median,
         key_bits: scheme.key_bits,
-        nonce: limits::source_of(scheme, question).to_string(),
+        nonce: evaluate::source_of(scheme, question).to_string(),
         nonce_bits: scheme.family.nonce_bits,
         stored_bytes: stored,
         ties_with: tied.collect(),
@@ -416,7 +412,7 @@ fn changes(
     costs: &Costs,
     chosen: Option<&Candidate<'_>>,
 ) -> Vec<Change> {
-    let stored = chosen.map(|c| (c.scheme.id.as_str(), limits::stored_bytes(c.scheme, question)));
+    let stored = chosen.map(|c| (c.scheme.id.as_str(), evaluate::stored_bytes(c.scheme, question)));
     let cost = chosen.and_then(|c| c.price).map(|p| p.cost(question.reads).median);
     let mut found = alternatives::changes(data, question, costs, stored);
     found.sort_by(|a, b| (a.0.len().cmp(&b.0.len())).then(a.1.cost.total_cmp(&b.1.cost)));
@@ -455,7 +451,7 @@ fn key_of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Key {
     let worn_out = worn_out_on(&chosen.limit, question);
     let too_old = born.checked_add(Span::new().years(YEARS)).ok();
     let title = |id: &str| data.source(id).map(|s| s.title.clone()).unwrap_or_default();
-    let forgeries = limits::forgeries(chosen.scheme, question);
+    let forgeries = evaluate::forgeries(chosen.scheme, question);
     Key {
         born,
         limit: chosen.limit.says.clone(),
@@ -472,7 +468,7 @@ fn key_of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Key {
 }
 
 fn worn_out_on(limit: &Limit, question: &Question<'_>) -> Option<Date> {
-    let days = limits::days(limit, question)?;
+    let days = evaluate::days(limit, question)?;
     question.key_born.checked_add(Span::new().days(days.floor() as i64)).ok()
 }
 
@@ -494,15 +490,15 @@ fn longer(
         let mut other = question.clone();
         change(&mut other.wishes);
         let room = other.wishes.expansion.unwrap_or(u32::MAX);
-        let limit = limits::units_per_key(scheme, &other);
+        let limit = evaluate::units_per_key(scheme, &other);
         let then = worn_out_on(&limit, &other).into_iter().chain([too_old]).min();
         if let Some(rotate_by) = then.filter(|day| *day > worn_out)
-            && limits::stored_bytes(scheme, &other) <= room
+            && evaluate::stored_bytes(scheme, &other) <= room
         {
             found.push(Longer { flags: flags.to_vec(), rotate_by });
         }
     };
-    let life = limits::days(&chosen.limit, question).unwrap_or(PLANNED_DAYS);
+    let life = evaluate::days(&chosen.limit, question).unwrap_or(PLANNED_DAYS);
     let enough = (1..=4).map(|n| 10_u32.pow(n)).find(|n| life * f64::from(*n) >= PLANNED_DAYS);
     if let (true, Some(times)) = (worn_out < too_old, enough) {
         let keys = question.wishes.keys.saturating_mul(times);
@@ -546,7 +542,7 @@ fn fitting_of(
         times: cost(*i).median / cost(ranking.order[0]).median,
         tied: ranking.tied > 1 && place < ranking.tied,
         undecided: place > 0 && beside(cost(*i), cost(ranking.order[0])).may_be_lower(),
-        stored_bytes: limits::stored_bytes(all[*i].scheme, question),
+        stored_bytes: evaluate::stored_bytes(all[*i].scheme, question),
         others: others(question, &all[*i], costs),
     };
     ranking.order.iter().enumerate().map(one).collect()
@@ -592,7 +588,7 @@ fn terms_of(question: &Question<'_>) -> Vec<Term> {
         ("writes-per-second", Some(wishes.writes_per_second.to_string())),
         ("writers", Some(wishes.writers().to_string())),
         ("keys", (wishes.keys > 1).then(|| wishes.keys.to_string())),
-        ("key-life", Some(limits::lasts(wishes.key_life_days).replace(".0 days", "d"))),
+        ("key-life", Some(evaluate::lasts(wishes.key_life_days).replace(".0 days", "d"))),
         ("reads", Some(format!("{:.0}%", question.reads * 100.0))),
         ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
         ("library", (!libraries.is_empty()).then(|| libraries.join(", "))),

@@ -579,10 +579,10 @@ fn add_library(libraries: &mut Vec<Library>, library: Library) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::sample;
+    use crate::sample;
 
     fn result(text: &str) -> Result<Value, Missing> {
-        let records = [sample::record()];
+        let records = [sample::record_for_claims()];
         let evidence = Evidence::of(&records);
         let openssl = evidence.libraries(&NameGlob::parse("openssl@3.0.22").unwrap());
         evaluate(&parse(text, Model::Message).unwrap(), &evidence, Some(openssl[0]))
@@ -642,7 +642,7 @@ mod tests {
 
     #[test]
     fn imported_figures_decide_nothing() {
-        let mut record = sample::record();
+        let mut record = sample::record_for_claims();
         for m in &mut record.measurements {
             m.state = record::State::Imported;
         }
@@ -694,7 +694,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_apart_stands_in_one_record_and_each_library_once() {
-        let one = sample::record();
+        let one = sample::record_for_claims();
         let mut two = one.clone();
         two.plan.sizes = vec![16];
         two.libraries[0].calls.clear();

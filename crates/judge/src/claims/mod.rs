@@ -11,8 +11,6 @@
 pub mod expression;
 mod facts;
 mod report;
-#[cfg(test)]
-mod sample;
 
 use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
 use expression::{BadExpression, Expression, Kind, Value};
@@ -592,7 +590,7 @@ impl Need {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::sample;
+    use crate::sample;
     use base::model::{Algorithm, Model};
 
     #[test]
@@ -642,14 +640,14 @@ mod tests {
             ("parts = [{}]", "line 11: missing field `holds`"),
             ("parts = 3", "line 11: invalid type"),
         ] {
-            let why = crate::claims::sample::source(Model::Stream, claim).unwrap_err().to_string();
+            let why = crate::sample::source_of_claim(Model::Stream, claim).unwrap_err().to_string();
             assert!(why.starts_with(expected), "{claim}: {why}");
         }
     }
 
     fn judged(claim: &str) -> (Verdict, String) {
-        let source = sample::source(Model::Message, claim).unwrap();
-        let records = [sample::record()];
+        let source = sample::source_of_claim(Model::Message, claim).unwrap();
+        let records = [sample::record_for_claims()];
         let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
         (judged.verdict, judged.why())
     }
@@ -713,8 +711,8 @@ mod tests {
         let claim = "each = 'openssl'\nparts = [{ holds = '1 < 2' }]\n\
             figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }, \
             { of = 'q', here = 'fastest(aes-*, 8192)' }]";
-        let source = sample::source(Model::Message, claim).unwrap();
-        let records = [sample::record()];
+        let source = sample::source_of_claim(Model::Message, claim).unwrap();
+        let records = [sample::record_for_claims()];
         let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
         let counts: Vec<usize> = judged.figures.iter().map(|(_, answers)| answers.len()).collect();
         assert_eq!(counts, [2, 1]);
@@ -726,7 +724,7 @@ mod tests {
         let claim = "each = 'openssl'\n\
              figures = [{ of = 'z', here = 'fastest(sha{256,384}, 64, message)' }]\n\
              parts = [{ holds = 'speed(aes-128-ctr, 16, decrypt) / speed(aes-128-ctr, 16, noaes) > 1' }]";
-        let source = crate::claims::sample::source(Model::Stream, claim).unwrap();
+        let source = crate::sample::source_of_claim(Model::Stream, claim).unwrap();
         let needs = needs_of_claims(&[&source.claims[0]]);
         let [decrypt, noaes, digest] = &needs[..] else { panic!("{needs:?}") };
         let of = |need: &Need| (need.model, need.tier, need.directions.first().copied());

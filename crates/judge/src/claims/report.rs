@@ -635,19 +635,20 @@ fn limit_of(m: &Measurement) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::{printed_table, *};
-    use crate::claims::{Evidence, built_in, judge, sample};
+    use crate::claims::{Evidence, built_in, judge};
+    use crate::sample;
 
     fn source() -> Source {
         let claim = "each = 'openssl'\nwent_wrong = 'w'\nrefused_by = ['return codes']\nnote = 'n'\n\
              figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }]\n\
              parts = [{ holds = 'speed(aes-128-gcm, 8192) > 9 GB/s' }]";
-        let mut source = sample::source(base::model::Model::Message, claim).unwrap();
+        let mut source = sample::source_of_claim(base::model::Model::Message, claim).unwrap();
         source.claims[0].note = Some("n\u{1b}[2J".to_owned());
         source
     }
 
     fn rendered(format: Format) -> String {
-        let (source, mut record) = (source(), sample::record());
+        let (source, mut record) = (source(), sample::record_for_claims());
         for m in record.measurements.iter_mut().filter(|m| m.library.version == "4.0.1") {
             m.library.version = "4.0.1|<b>\u{1b}[31m".to_owned();
         }
@@ -690,7 +691,7 @@ mod tests {
     fn a_table_has_the_published_row_above_each_local_one_in_every_format() {
         let text = "# source: s|s\nlabel,library,algorithm,size,mb_per_s,model\n\
             =x,openssl,aes-128-gcm,8192,300000,message\n";
-        let records = [sample::record()];
+        let records = [sample::record_for_claims()];
         let printed =
             printed_table(&record::import::parse_table(text).unwrap(), &Evidence::of(&records));
         let rendered =
@@ -732,7 +733,7 @@ mod tests {
         let text = "# source: s\n# machine: m\nlabel,library,algorithm,size,mb_per_s,model\n\
             x,openssl,aes-128-gcm,16,100,message\nx,openssl,aes-128-gcm,8192,20000,message\n";
         let table = record::import::parse_table(text).unwrap();
-        let records = [sample::record()];
+        let records = [sample::record_for_claims()];
         let printed = printed_table(&table, &Evidence::of(&records));
         assert_eq!(printed.columns, [Column::Size(16), Column::Size(8192)]);
         let [group] = &printed.groups[..] else { panic!("{printed:?}") };
@@ -751,7 +752,7 @@ mod tests {
                 "# source: s\nlibrary,algorithm,size,mb_per_s,model\nopenssl,aes-128-gcm,,{speed},message\n"
             )
         };
-        let records = [sample::record()];
+        let records = [sample::record_for_claims()];
         let impossible = |speed: &str| {
             let table = record::import::parse_table(&text(speed)).unwrap();
             printed_table(&table, &Evidence::of(&records)).groups[0].impossible_here

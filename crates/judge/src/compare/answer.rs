@@ -299,7 +299,7 @@ pub(crate) fn unit(m: &Measurement) -> Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::sample::{case, library, record, without_number};
+    use crate::sample::{case, library, record, without_number};
 
     fn of(name: &str, version: &str, path: &str, algorithm: &str, cost: f64) -> Measurement {
         let mut m = case(algorithm, 8192, &[cost, cost * 1.001, cost * 0.999, cost, cost, cost]);

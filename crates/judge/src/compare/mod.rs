@@ -4,27 +4,27 @@
 
 mod answer;
 mod comparison;
-mod instructions;
 mod ranking;
-#[cfg(test)]
-mod sample;
 mod sides;
 pub mod trust;
-mod verdicts;
 
 pub use answer::{
     Answer, Asked, Best, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding,
 };
 use base::analysis::Group;
 use base::model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};
-pub use comparison::{Compared, Comparison, Facts, Settings, Side, compare};
-pub use instructions::{Counts, InstructionRow, LeakRow, NOT_COUNTED, SizeCounts, Uncounted};
+pub use comparison::{
+    ByPairs, Compared, Comparison, Condition, Confirmation, Facts, Found, Settings, Side, Sought,
+    Summary, Tally, Told, compare,
+};
 pub use ranking::{Absent, Ranked, Ranking, Secret, Standing, Terms, rank};
 use record::{Measurement, Record, State};
 use serde::Serialize;
-pub use sides::{Apart, Between, Change, Matching, Only, OnlyIn, Other, Part, StateRow};
+pub use sides::{
+    Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, OnlyIn,
+    Other, Part, SizeCounts, StateRow, Uncounted,
+};
 use std::collections::BTreeSet;
-pub use verdicts::{ByPairs, Condition, Confirmation, Found, Sought, Summary, Tally, Told};
 
 // What can be asked of a record.
 

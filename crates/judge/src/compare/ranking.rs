@@ -472,8 +472,8 @@ pub(crate) fn only_same_trace(record: &Record, found: &mut Vec<&Measurement>) ->
 #[cfg(test)]
 mod tests {
     use super::{rank, *};
-    use crate::compare::sample::{case, executed, library, record, without_number};
     use crate::compare::{Class, Question};
+    use crate::sample::{case, executed, library, record, without_number};
     use record::{LeakVerdict, Leaks, Measurement, Record};
 
     const STEADY: [f64; 6] = [1000.0, 1004.0, 1008.0, 996.0, 992.0, 1000.0];
@@ -686,7 +686,7 @@ mod tests {
         let mut old = case("aes-128-gcm", 8192, &[1.0; 6]);
         old.tier = Tier::Core2;
         let tier = Question { tier: Some(Tier::Core2), ..Question::default() };
-        let title = asked(&crate::compare::sample::record("a", vec![old]), &tier).terms.sentence;
+        let title = asked(&crate::sample::record("a", vec![old]), &tier).terms.sentence;
         assert!(
             title.ends_with(
                 "tier core2, an emulated feature set on this CPU is not an old core's speed)"

@@ -4,11 +4,10 @@
 //! The sum: CPU time per second from rates and prices, term by term. docs/TLS-LOAD.md has it as a formula.
 
 use crate::load::calibration::{Form, Interval};
-use crate::load::inputs::{OwnCode, Prices};
-use crate::load::negotiate::{Agreement, ClientOffer, Picking, ServerOffer, negotiate};
-use crate::load::prices::{
-    Key, LARGEST_RESPONSE, Price, RecordKey, RequestKey, RequestPrice, resumed,
+use crate::load::inputs::{
+    Key, LARGEST_RESPONSE, OwnCode, Price, Prices, RecordKey, RequestKey, RequestPrice, resumed,
 };
+use crate::load::negotiate::{Agreement, ClientOffer, Picking, ServerOffer, negotiate};
 use crate::load::spec::{ClientShare, Regime, Role, Spec, SpecError};
 use record::named as record_named;
 use record::tls::{Case, Exchange, Kind, Suite, Version};

@@ -3,46 +3,38 @@
 //! unsafe code.
 
 mod calibration;
-mod changes;
 mod formula;
 mod inputs;
 mod negotiate;
-mod prices;
 #[doc(hidden)]
 pub mod sample;
 mod spec;
-mod suites;
 mod tables;
-mod validation;
 mod why;
 
 use calibration::Form;
 pub use calibration::{
-    CALIBRATION_VERSION, Calibration, CalibrationError, ChainBytes, Counted, Interval, MemoryPoint,
-    Point, RealServer, Served,
+    CALIBRATION_VERSION, Calibration, CalibrationError, ChainBytes, Counted, Interval, Judgement,
+    LARGEST_JUDGED, MEDIAN_TOLERANCE, MemoryPoint, PASSING_SHARE, Point, RealServer, Served,
+    Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, ValidatedRow, Validation, judge,
+    noise_of, of_rounds,
 };
-pub use changes::Evidence;
-use changes::alternatives;
 pub use formula::{
     Alternative, Calibrated, ClientOutcome, LOAD_VERSION, Load, OpenConnections, Part, PartSum,
     RegimeSum, Source, Term, outcomes,
 };
 use formula::{Sum, sum};
 use inputs::Prices;
-pub use inputs::{HandshakeParts, Inputs};
+pub use inputs::{HandshakeParts, Inputs, resumed};
 pub use negotiate::{Agreement, Picked, Picking, Recommended, client_classes};
-pub use prices::resumed;
 use record::State;
 pub use spec::{
     ClientShare, Http, Profile, Regime, Response, Resumption, Role, Settings, Spec, SpecError,
     Traffic, Unit, Work,
 };
 pub use tables::{render_calibration, render_load, render_validation, render_why};
-pub use validation::{
-    Judgement, LARGEST_JUDGED, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, TOLERANCE,
-    VALIDATION_VERSION, ValidatedPart, ValidatedRow, Validation, judge, noise_of, of_rounds,
-};
-pub use why::{Amount, Explained, Question, Rate, Verdict, WHY_VERSION, Why, why};
+use why::alternatives;
+pub use why::{Amount, Evidence, Explained, Question, Rate, Verdict, WHY_VERSION, Why, why};
 
 // From a specification and measurements to the document.
 
@@ -420,7 +412,7 @@ mod tests {
         ];
         for wanted in unseen {
             for regime in Regime::ALL {
-                let key = crate::load::prices::Key {
+                let key = crate::load::inputs::Key {
                     regime: *regime,
                     case: wanted,
                     tickets: None,

@@ -10,8 +10,9 @@
 //!
 //! [`Picking`]: crate::load::Picking
 
-use crate::load::spec::{ClientShare, Profile, Settings, Spec, SpecError};
-use crate::load::suites::{Auth, Enc, Kx, Mac, Suite12, expand};
+use crate::load::spec::{
+    Auth, ClientShare, Enc, Kx, Mac, Profile, Settings, Spec, SpecError, Suite12, expand,
+};
 use record::tls::{Case, Certificate, Exchange, Group, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,13 @@
 //! Loads, answers to `tls why`, calibrations and validations as a table, JSON, CSV or Markdown.
 
-use crate::load::calibration::{Calibration, Interval, Point};
-use crate::load::changes::Evidence;
+use crate::load::calibration::{
+    Calibration, Interval, Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Point, Summary,
+    ValidatedPart, ValidatedRow, Validation,
+};
 use crate::load::formula::{Alternative, ClientOutcome, Load, RegimeSum, Term};
 use crate::load::negotiate::{Agreement, Picked};
 use crate::load::spec::{Unit, Work};
-use crate::load::validation::{
-    Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, ValidatedPart, ValidatedRow, Validation,
-};
-use crate::load::why::{Amount, Explained, Rate, Why};
+use crate::load::why::{Amount, Evidence, Explained, Rate, Why};
 use base::text::{Align, Cell, Column, Options, Table, clean, escape_markdown, wrap};
 use record::State;
 use record::tls::Format;
@@ -315,7 +314,7 @@ fn points(calibration: &Calibration) -> Grid {
             Unit::Connection => point.counted.connections,
             Unit::Request => point.counted.requests,
         };
-        let seen = crate::load::validation::of_rounds(&point.rounds_cpu_us);
+        let seen = crate::load::calibration::of_rounds(&point.rounds_cpu_us);
         let figure = point.median_us().map_or_else(|| point.state.name().to_owned(), digits);
         [
             point.role.to_string(),
@@ -638,11 +637,11 @@ pub(crate) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::calibration::{TOLERANCE, VALIDATION_VERSION};
     use crate::load::inputs::Inputs;
     use crate::load::load;
     use crate::load::sample::{calibration, is_documented};
     use crate::load::spec::{ClientShare, Spec};
-    use crate::load::validation::{TOLERANCE, VALIDATION_VERSION};
     use crate::load::why::{Question, why};
 
     fn sample() -> Load {
@@ -707,8 +706,7 @@ mod tests {
         let found =
             why(&question, &Inputs { calibration: &calibration, records: None, parts: None })
                 .unwrap();
-        let of =
-            |format| crate::load::render_why(&found, format, Options { width: 120, color: false });
+        let of = |format| super::render_why(&found, format, Options { width: 120, color: false });
         let text = of(Format::Table);
         for word in ["$ssl_session_reused", "A rise of 2.00 %", "1.00 … 2.00", "Mbit"] {
             assert!(text.contains(word), "{word}: {text}");

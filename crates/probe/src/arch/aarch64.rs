@@ -6,7 +6,7 @@
 //! In assembly, so that every build of ciphermark has the same loop at the same alignment; [`super::near`] says
 //! why near.
 
-use crate::ring::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::arch::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::Message;
 use std::arch::{asm, global_asm};
 use std::mem::offset_of;

@@ -1,7 +1,8 @@
 //! The loops inside the clock where there are none in assembly.
 
-use crate::arch::{ControlLoop, MessageLoop, UpdateLoop};
-use crate::ring::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::arch::{
+    Control, ControlLoop, MessageLoop, NONCE_AT, RING, RING_BYTES, SLOT_BYTES, UpdateLoop,
+};
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
 

@@ -6,8 +6,7 @@
 //! into memory from the region that shared objects are mapped in, and used from there for functions
 //! that lie there too.
 
-use crate::arch::{ControlLoop, MessageLoop, UpdateLoop};
-use crate::ring::Control;
+use crate::arch::{Control, ControlLoop, MessageLoop, UpdateLoop};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::sync::OnceLock;
 

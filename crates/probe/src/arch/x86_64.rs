@@ -6,7 +6,7 @@
 //! In assembly, so that every build of ciphermark has the same loop at the same alignment; [`super::near`] says
 //! why near.
 
-use crate::ring::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::arch::{Control, NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::Message;
 use raw_cpuid::CpuId;
 use std::arch::x86_64::{__rdtscp, _mm_lfence};

@@ -3,10 +3,10 @@
 //! The memory that timed operations work on: one input region, one output region, placed anew for
 //! every visit, so that a case's samples cover many relative placements and not a lucky one.
 
+use crate::arch::Walk;
 use crate::batch::MessageSet;
 use crate::batch::timed::Stacks;
 use crate::fault::GuardedBuffer;
-use crate::ring::Walk;
 use base::model::{Algorithm, Direction};
 
 /// A cache line: the finest placement that is tried. Applications' buffers come from allocators

@@ -2,12 +2,8 @@
 //!
 //! No `unsafe` and no clock here: tapes and code in, findings out.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod compare;
-#[cfg(target_arch = "x86_64")]
-mod decoded;
 #[cfg(target_arch = "aarch64")]
-mod decoded_aarch64;
+mod aarch64;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod judge;
 #[cfg(target_arch = "x86_64")]
@@ -15,17 +11,13 @@ mod taint;
 #[cfg(test)]
 #[cfg(target_arch = "aarch64")]
 mod tests_aarch64;
-#[cfg(target_arch = "aarch64")]
-mod unfollowed;
 
 use crate::step::{Code, Tape};
 #[cfg(target_arch = "aarch64")]
-use decoded_aarch64 as decoded;
+use aarch64 as taint;
 use record::{Leak, SteppedOperation};
 use std::ops::Range;
 use std::path::PathBuf;
-#[cfg(target_arch = "aarch64")]
-use unfollowed as taint;
 
 /// One call on each tape.
 #[derive(Clone, Debug, PartialEq, Eq)]

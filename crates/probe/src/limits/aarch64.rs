@@ -1,10 +1,8 @@
-//! AArch64: the catalogue of instructions, and the blocks of them, in loops, that throughputs and latencies
-//! are read from.
-//!
-//! What is measured: each instruction with the CPU features that it needs.
+//! AArch64: what is measured, as a catalogue: each instruction with the CPU features that it needs; the blocks
+//! of instructions, in loops, that throughputs and latencies are read from; and walks through memory: every
+//! byte of a buffer loaded, stored or copied once.
 
-use crate::limits::walks_aarch64::{STRIDE, Walk};
-use crate::limits::{Needs, Reads, Subject, walks_aarch64};
+use crate::limits::{Needs, Reads, Subject};
 use Needs::{Aes, Asimd, Crc, Sha2, Sha3, Sve, SveAes, Zva};
 use std::arch::asm;
 
@@ -58,23 +56,20 @@ const PAIRS: &[(&str, &str, Needs, Kernel)] = &[
 ];
 
 /// Name, what it needs, the walk; reading, writing, copying.
-pub(crate) const READS: &[(&str, Needs, Walk)] = &[
-    ("load-128", Asimd, walks_aarch64::read_128),
-    ("load-256", Asimd, walks_aarch64::read_256),
-    ("load-sve", Sve, walks_aarch64::read_sve),
-];
+pub(crate) const READS: &[(&str, Needs, Walk)] =
+    &[("load-128", Asimd, read_128), ("load-256", Asimd, read_256), ("load-sve", Sve, read_sve)];
 pub(crate) const WRITES: &[(&str, Needs, Walk)] = &[
-    ("store-128", Asimd, walks_aarch64::write_128),
-    ("store-256", Asimd, walks_aarch64::write_256),
-    ("store-sve", Sve, walks_aarch64::write_sve),
-    ("non-temporal-256", Asimd, walks_aarch64::write_past),
-    ("dc-zva", Zva, walks_aarch64::write_zva),
+    ("store-128", Asimd, write_128),
+    ("store-256", Asimd, write_256),
+    ("store-sve", Sve, write_sve),
+    ("non-temporal-256", Asimd, write_past),
+    ("dc-zva", Zva, write_zva),
 ];
 pub(crate) const COPIES: &[(&str, Needs, Walk)] = &[
-    ("load+store-128", Asimd, walks_aarch64::copy_128),
-    ("load+store-256", Asimd, walks_aarch64::copy_256),
-    ("load+store-sve", Sve, walks_aarch64::copy_sve),
-    ("load+non-temporal-256", Asimd, walks_aarch64::copy_past),
+    ("load+store-128", Asimd, copy_all_128),
+    ("load+store-256", Asimd, copy_all_256),
+    ("load+store-sve", Sve, copy_sve),
+    ("load+non-temporal-256", Asimd, copy_past),
 ];
 
 /// Everything that this CPU has.
@@ -132,7 +127,7 @@ pub(crate) fn has(needs: Needs) -> bool {
     }
 }
 
-// Blocks of one instruction, or of two in turn, in loops, as `kernels_x86_64` has them.
+// Blocks of one instruction, or of two in turn, in loops, as on x86-64.
 //
 // Instructions with operands of their own read registers that nothing writes. Those that change an operand work on
 // 24 vector registers in turn: a latency of six cycles at four a cycle. General registers are read as constants.
@@ -339,4 +334,80 @@ pub(crate) fn zeroed_bytes() -> Option<usize> {
     // SAFETY: Linux lets programs read DCZID_EL0.
     unsafe { asm!("mrs {}, dczid_el0", out(reg) id, options(nomem, nostack)) };
     (id & 16 == 0).then(|| 4 << (id & 15))
+}
+
+/// A walk over `bytes` from `from`, or to `to`, or both. `bytes` is a positive multiple of
+/// [`STRIDE`]; both pointers are aligned to it.
+pub(crate) type Walk = unsafe fn(bytes: usize, from: *const u8, to: *mut u8);
+
+/// Bytes of one turn of a walk: eight lines, so that the loop's own instructions do not count. SVE's registers may be
+/// up to a quarter of it.
+pub(crate) const STRIDE: usize = 512;
+
+/// A loop with X1 where it reads, X2 where it writes, and X9 for what it goes on by.
+macro_rules! walked {
+    ($bytes:expr, $from:expr, $to:expr, $by:literal, $($line:literal),+) => {
+        asm!(
+            ".arch_extension sve", $by,
+            "2:", $($line,)+ "add x1, x1, x9", "add x2, x2, x9", "subs x0, x0, x9", "b.ne 2b",
+            inout("x0") $bytes => _, inout("x1") $from => _, inout("x2") $to => _, out("x9") _,
+            out("v0") _, out("v1") _, out("v2") _, out("v3") _, out("v4") _, out("v5") _, out("v6") _, out("v7") _,
+            out("v30") _, out("v31") _,
+            options(nostack),
+        )
+    };
+}
+
+macro_rules! walks {
+    ($($name:ident: $($line:literal),+;)+) => {$(
+        pub(crate) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
+            // SAFETY: the caller's buffers are as long as `bytes` and aligned; clobbers are declared.
+            unsafe {
+                walked!(bytes, from, to, "mov x9, #512", ".irp r,0,1,2,3,4,5,6,7", $($line),+, ".endr")
+            }
+        }
+    )+};
+}
+
+walks! {
+    read_128: "ldr q\\r, [x1, #64 * \\r]", "ldr q\\r, [x1, #64 * \\r + 16]",
+        "ldr q\\r, [x1, #64 * \\r + 32]", "ldr q\\r, [x1, #64 * \\r + 48]";
+    read_256: "ldp q\\r, q31, [x1, #64 * \\r]", "ldp q\\r, q31, [x1, #64 * \\r + 32]";
+    write_128: "str q\\r, [x2, #64 * \\r]", "str q\\r, [x2, #64 * \\r + 16]",
+        "str q\\r, [x2, #64 * \\r + 32]", "str q\\r, [x2, #64 * \\r + 48]";
+    write_256: "stp q\\r, q31, [x2, #64 * \\r]", "stp q\\r, q31, [x2, #64 * \\r + 32]";
+    write_past: "stnp q\\r, q31, [x2, #64 * \\r]", "stnp q\\r, q31, [x2, #64 * \\r + 32]";
+    copy_all_128: "ldr q0, [x1, #64 * \\r]", "ldr q1, [x1, #64 * \\r + 16]", "ldr q2, [x1, #64 * \\r + 32]",
+        "ldr q3, [x1, #64 * \\r + 48]", "str q0, [x2, #64 * \\r]", "str q1, [x2, #64 * \\r + 16]",
+        "str q2, [x2, #64 * \\r + 32]", "str q3, [x2, #64 * \\r + 48]";
+    copy_all_256: "ldp q0, q1, [x1, #64 * \\r]", "ldp q2, q3, [x1, #64 * \\r + 32]",
+        "stp q0, q1, [x2, #64 * \\r]", "stp q2, q3, [x2, #64 * \\r + 32]";
+    copy_past: "ldp q0, q1, [x1, #64 * \\r]", "ldp q2, q3, [x1, #64 * \\r + 32]",
+        "stnp q0, q1, [x2, #64 * \\r]", "stnp q2, q3, [x2, #64 * \\r + 32]";
+}
+
+/// With SVE's registers, four at a time.
+macro_rules! wide {
+    ($($name:ident: $($line:literal),+;)+) => {$(
+        pub(crate) unsafe fn $name(bytes: usize, from: *const u8, to: *mut u8) {
+            // SAFETY: as above; that the CPU has SVE, and registers that are no longer than a quarter of the stride, is
+            // the caller's promise.
+            unsafe { walked!(bytes, from, to, "rdvl x9, #4", ".irp r,0,1,2,3", $($line),+, ".endr") }
+        }
+    )+};
+}
+
+wide! {
+    read_sve: "ldr z\\r, [x1, #\\r, mul vl]";
+    write_sve: "str z\\r, [x2, #\\r, mul vl]";
+    copy_sve: "ldr z\\r, [x1, #\\r, mul vl]", "str z\\r, [x2, #\\r, mul vl]";
+}
+
+/// What `memset` may leave to the cache: blocks of zeroes.
+pub(crate) unsafe fn write_zva(bytes: usize, _from: *const u8, to: *mut u8) {
+    let Some(block) = zeroed_bytes() else { return };
+    for at in (0..bytes).step_by(block) {
+        // SAFETY: the block lies within the caller's buffer, both of which are aligned to it.
+        unsafe { asm!("dc zva, {}", in(reg) to.add(at), options(nostack)) };
+    }
 }

@@ -8,10 +8,6 @@
 mod aarch64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable;
-#[cfg(target_arch = "aarch64")]
-mod walks_aarch64;
-#[cfg(target_arch = "x86_64")]
-mod walks_x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -22,6 +18,10 @@ use aarch64 as catalogue;
 use aarch64::Kernel;
 #[cfg(target_arch = "aarch64")]
 use aarch64::SCRATCH;
+#[cfg(target_arch = "aarch64")]
+use aarch64::STRIDE;
+#[cfg(target_arch = "aarch64")]
+use aarch64::Walk;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use portable as catalogue;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -35,20 +35,16 @@ use portable::Walk;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::ptr::NonNull;
-#[cfg(target_arch = "aarch64")]
-use walks_aarch64::STRIDE;
-#[cfg(target_arch = "aarch64")]
-use walks_aarch64::Walk;
-#[cfg(target_arch = "x86_64")]
-use walks_x86_64::STRIDE;
-#[cfg(target_arch = "x86_64")]
-use walks_x86_64::Walk;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as catalogue;
 #[cfg(target_arch = "x86_64")]
 use x86_64::Kernel;
 #[cfg(target_arch = "x86_64")]
 use x86_64::SCRATCH;
+#[cfg(target_arch = "x86_64")]
+use x86_64::STRIDE;
+#[cfg(target_arch = "x86_64")]
+use x86_64::Walk;
 
 /// What an instruction or a walk needs of the CPU.
 #[cfg(target_arch = "aarch64")]

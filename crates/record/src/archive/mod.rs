@@ -4,26 +4,21 @@
 //! What is read back is a [`crate::Record`] without samples, with the costs of its processes in their place:
 //! rankings and comparisons over a store are those of the records.
 
-mod add;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod answer;
 mod database;
-mod figures;
-mod load;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod records;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
 use crate::{LibraryId, Measurement, ProcessCosts, Record, State};
-pub use add::{Added, Entry};
 use base::model::NameGlob;
 use database::{
     Database, MIGRATIONS, Objects, Row, Trouble, Value, Version, migrate, newest, unpack,
     unpack_field,
 };
-pub use load::Chosen;
-use load::Words;
+use records::Words;
+pub use records::{Added, Chosen, Entry};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -657,10 +652,6 @@ pub enum ArchiveError {
 }
 
 #[cfg(test)]
-#[cfg(feature = "sqlite")]
-mod tests;
-
-#[cfg(test)]
 mod select_tests {
     use crate::archive::*;
 
@@ -679,3 +670,7 @@ mod select_tests {
         assert_eq!(day("2026-11-25").unwrap() + 4 * 3600, day("2026-11-25T04:00:00Z").unwrap());
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests;

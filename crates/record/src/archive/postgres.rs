@@ -1,7 +1,6 @@
 //! PostgreSQL: a server, for teams.
 
-use crate::archive::answer::Answer;
-use crate::archive::database::{Database, Row, Table, Value};
+use crate::archive::database::{Answer, Database, Row, Table, Value};
 use ::postgres::binary_copy::BinaryCopyInWriter;
 use ::postgres::config::Host;
 use ::postgres::error::SqlState;

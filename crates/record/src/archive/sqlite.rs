@@ -1,7 +1,6 @@
 //! SQLite: a file.
 
-use crate::archive::answer::Answer;
-use crate::archive::database::{Database, Row, Table, Value};
+use crate::archive::database::{Answer, Database, Row, Table, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};

@@ -1,5 +1,7 @@
-//! TLS in words, plans and figures: which handshakes and records there are to measure, what the bytes
-//! on the wire say was negotiated, and what the samples come to. Pure: no I/O, no clock, no unsafe code.
+//! TLS in words, plans and figures: which handshakes and records there are to measure, what the bytes on the
+//! wire say was negotiated, and what the samples come to. Pure: no I/O, no clock, no unsafe code. Here are the
+//! cases, and a visit of a worker that holds a TLS stack: what the scheduler asks it, what it answers, and its
+//! samples into figures.
 
 mod conversion;
 mod document;
@@ -7,9 +9,11 @@ mod document;
 pub mod fixtures;
 mod negotiation;
 mod tables;
-mod visit;
 mod words;
 
+use crate::{Disturbances, Samples};
+use base::analysis::{median, summarise, summarise_sparse};
+use base::model::{OtherEnd, QuietRates, RawSample};
 pub use conversion::{TlsFile, from_json, from_record, into_record, read};
 pub use document::{
     Bare, BareCost, Bytes, Cost, Document, First, FittedLine, Handshake, Memory, Named,
@@ -21,11 +25,8 @@ pub use negotiation::{
     negotiated, read_wire,
 };
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 pub use tables::{Format, Rendered, markdown, table};
-pub use visit::{
-    Facts, Found, HandshakeSample, Measured, PrimitiveFacts, RecordFacts, StackHello, Visit,
-    both_ends, measured,
-};
 use words::SuiteCode;
 pub use words::{
     Certificate, Exchange, Group, Kind, Operation, Primitive, Scheme, Signature, Suite,
@@ -356,9 +357,323 @@ fn is_in_matrix(case: &Case) -> bool {
     }
 }
 
+/// Load a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StackHello {
+    /// The shared object with the protocol (`libssl`).
+    pub path: PathBuf,
+    /// The one with the primitives (`libcrypto`), where that is another file.
+    pub crypto: Option<PathBuf>,
+    /// CPU to stay on; null leaves it to the kernel.
+    pub cpu: Option<u32>,
+    /// Number of this process among those of its stack; goes into every sample.
+    pub process: u32,
+    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
+    pub ticks_per_ns: Option<f64>,
+    /// What each reply's line is to begin with, and a space; null: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+}
+
+/// Take samples of one case, or of records of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// What is to be sampled.
+    pub subject: Subject,
+    /// What lies between two steps of a handshake; records are always hot.
+    pub temperature: Temperature,
+    /// Samples to take.
+    pub samples: u32,
+    /// Handshakes in a sample; null lets the worker find how many fill one, as it does with records.
+    pub ops: Option<u32>,
+    /// Microseconds for which the subject runs untimed before the first sample, at least.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub settle_us: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(us: &u32) -> bool {
+    *us == 0
+}
+
+/// What a process found before its first sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// Of a case of handshakes.
+    Handshake(Facts),
+    /// Of records.
+    Records(RecordFacts),
+    /// Of a primitive.
+    Primitive(PrimitiveFacts),
+}
+
+/// What a process found of a primitive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrimitiveFacts {
+    /// What is held to be so.
+    pub checks: Vec<String>,
+}
+
+/// What a process found of records of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordFacts {
+    /// What their connection negotiated.
+    pub negotiated: Negotiated,
+    /// Bytes of a record on the wire beside its data.
+    pub overhead_bytes: u32,
+}
+
+/// What a process found of a case before its first sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What was negotiated.
+    pub negotiated: Negotiated,
+    /// What the server picks by itself; null where that was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unset: Option<Unset>,
+    /// The server's first handshake of the case in this process, in ticks.
+    pub first_server_ticks: u64,
+    /// The client's.
+    pub first_client_ticks: u64,
+    /// Whether it was the first handshake of the process altogether.
+    pub first_of_process: bool,
+    /// Bytes that the client sends.
+    pub client_bytes: u64,
+    /// Bytes that the server sends, its tickets with them.
+    pub server_bytes: u64,
+    /// Bytes of heap that the server holds for an open connection; null where the C library does not say.
+    pub server_memory: Option<i64>,
+    /// Bytes that the client holds.
+    pub client_memory: Option<i64>,
+}
+
+// One sample of handshakes, records or operations, with two ends.
+
+/// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HandshakeSample {
+    /// The server's ticks.
+    #[serde(flatten)]
+    pub server: RawSample,
+    /// The client's.
+    pub client_ticks: u64,
+    /// Of the server's, those that made and freed the connection.
+    pub server_setup_ticks: u64,
+    /// Of the client's.
+    pub client_setup_ticks: u64,
+}
+
+/// Core cycles of both ends from which on a sample is a long one: half a millisecond or so.
+const LONG_CYCLES: f64 = 1e6;
+
+/// How far the core's clock may move within a long sample. Neighbours in a hypervisor move it by 5 % at a
+/// time, and some milliseconds hardly pass without (docs/TLS.md): the tight bound of short samples would leave
+/// nothing. Cycles by the mean of both readings are then off by half of that at the most, to either
+/// side, which the interval over processes has in it.
+const LONG_MOVED: f64 = 0.10;
+
+impl HandshakeSample {
+    /// From what a journal keeps of it.
+    #[must_use]
+    pub fn of(server: RawSample, other: OtherEnd) -> Self {
+        Self {
+            server,
+            client_ticks: other.ticks,
+            server_setup_ticks: other.own_setup_ticks,
+            client_setup_ticks: other.setup_ticks,
+        }
+    }
+
+    /// What a journal keeps beside the server's sample.
+    #[must_use]
+    pub fn other(&self) -> OtherEnd {
+        OtherEnd {
+            ticks: self.client_ticks,
+            setup_ticks: self.client_setup_ticks,
+            own_setup_ticks: self.server_setup_ticks,
+        }
+    }
+
+    /// The server's part, as a sample to be judged and summed up.
+    #[must_use]
+    pub fn server_sample(&self) -> RawSample {
+        self.part(self.server.ticks)
+    }
+
+    /// The client's.
+    #[must_use]
+    pub fn client_sample(&self) -> RawSample {
+        self.part(self.client_ticks)
+    }
+
+    fn part(&self, ticks: u64) -> RawSample {
+        let whole = self.server;
+        let clock = whole.clock();
+        let is_long = (whole.ticks + self.client_ticks) as f64 * clock > LONG_CYCLES;
+        let moved = (whole.clock_after / whole.clock_before - 1.0).abs();
+        if is_long && moved <= LONG_MOVED {
+            RawSample { ticks, clock_before: clock, clock_after: clock, ..whole }
+        } else {
+            RawSample { ticks, ..whole }
+        }
+    }
+}
+
+/// A case's figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The server's cost.
+    pub server: Cost,
+    /// The client's cost.
+    pub client: Cost,
+    /// Clean samples.
+    pub samples: u64,
+    /// Handshakes or records in them.
+    pub handshakes: u64,
+    /// Processes that count.
+    pub processes: u64,
+    /// Whether these are enough for the interval to have its confidence.
+    pub complete: bool,
+    /// Samples that do not count.
+    pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
+    pub contended: bool,
+}
+
+impl Measured {
+    /// The worse of both ends' precisions.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        self.server.precision().max(self.client.precision())
+    }
+}
+
+/// Sums up samples: those that nothing disturbed; where few are such, one and more from each of many
+/// processes; where even these are too few, the contended ones too. `None` where no way gives a figure.
+#[must_use]
+pub fn measured(
+    samples: &[HandshakeSample],
+    quiet: &QuietRates,
+    ticks_per_ns: f64,
+) -> Option<Measured> {
+    let sparse = || summed_up(samples, quiet, ticks_per_ns, summarise_sparse);
+    let contended = || {
+        let found = summed_up(samples, &QuietRates::default(), ticks_per_ns, summarise)?;
+        Some(Measured { contended: true, ..found })
+    };
+    match summed_up(samples, quiet, ticks_per_ns, summarise) {
+        Some(found) if found.complete => Some(found),
+        found => sparse().or(found).or_else(contended),
+    }
+}
+
+fn summed_up(
+    samples: &[HandshakeSample],
+    quiet: &QuietRates,
+    ticks_per_ns: f64,
+    summarise: fn(&[RawSample], &QuietRates) -> Option<base::analysis::Summary>,
+) -> Option<Measured> {
+    let servers: Vec<RawSample> = samples.iter().map(HandshakeSample::server_sample).collect();
+    let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client_sample).collect();
+    let is_clean =
+        |s: &&HandshakeSample| s.server_sample().disturbance(quiet.of(s.server.cpu)).is_none();
+    let clean: Vec<&HandshakeSample> = samples.iter().filter(is_clean).collect();
+    let of_server = summarise(&servers, quiet)?;
+    let of_client = summarise(&clients, quiet)?;
+    let handshakes: u64 = clean.iter().map(|s| u64::from(s.server.ops)).sum();
+    let cost = |summary: &base::analysis::Summary,
+                ticks: &dyn Fn(&HandshakeSample) -> (u64, u64)| {
+        let ns = |ticks: f64| ticks / ticks_per_ns;
+        let sum = |part: &dyn Fn(&HandshakeSample) -> u64| {
+            clean.iter().map(|s| part(s)).sum::<u64>() as f64 / handshakes as f64
+        };
+        let each = |s: &&HandshakeSample| ticks(s).0 as f64 / f64::from(s.server.ops.max(1));
+        Cost {
+            median_ns: ns(summary.ticks_per_op.median),
+            low_ns: ns(summary.ticks_per_op.low),
+            high_ns: ns(summary.ticks_per_op.high),
+            mean_ns: ns(sum(&|s| ticks(s).0)),
+            max_ns: ns(clean.iter().map(each).fold(0.0, f64::max)),
+            setup_ns: ns(sum(&|s| ticks(s).1)),
+            cycles: summary.cycles_per_op,
+        }
+    };
+    let mut disturbed = Disturbances::default();
+    of_server.disturbed.iter().for_each(|(why, n)| disturbed.add(*why, *n as u64));
+    Some(Measured {
+        server: cost(&of_server, &|s| (s.server.ticks, s.server_setup_ticks)),
+        client: cost(&of_client, &|s| (s.client_ticks, s.client_setup_ticks)),
+        samples: clean.len() as u64,
+        handshakes,
+        processes: of_server.processes as u64,
+        complete: of_server.is_complete(),
+        disturbed,
+        contended: false,
+    })
+}
+
+/// Every sample of both ends, with whether it counts for what was measured.
+#[must_use]
+pub fn both_ends(
+    samples: &[HandshakeSample],
+    quiet: &QuietRates,
+    found: Option<&Measured>,
+) -> [Samples; 2] {
+    let none = QuietRates::default();
+    let quiet = if found.is_some_and(|f| f.contended) { &none } else { quiet };
+    let mut both = [Samples::default(), Samples::default()];
+    for sample in samples {
+        let ends = [sample.server_sample(), sample.client_sample()];
+        let counts = ends[0].disturbance(quiet.of(ends[0].cpu)).is_none();
+        both.iter_mut().zip(ends).for_each(|(end, sample)| end.push(&sample, counts));
+    }
+    both
+}
+
+impl First {
+    /// The median over processes; `None` of none.
+    #[must_use]
+    pub fn of(facts: &[Facts], ticks_per_ns: f64) -> Option<Self> {
+        let middle = |ticks: &dyn Fn(&Facts) -> u64| {
+            let mut all: Vec<f64> = facts.iter().map(|f| ticks(f) as f64 / ticks_per_ns).collect();
+            median(&mut all)
+        };
+        Some(Self {
+            server_ns: middle(&|f| f.first_server_ticks)?,
+            client_ns: middle(&|f| f.first_client_ticks)?,
+        })
+    }
+}
+
+impl Bytes {
+    /// The most that a process saw: an ECDSA signature is a byte or two shorter now and then.
+    #[must_use]
+    pub fn of(facts: &[Facts]) -> Option<Self> {
+        let client = facts.iter().map(|f| f.client_bytes).max()?;
+        let server = facts.iter().map(|f| f.server_bytes).max()?;
+        Some(Self { client, server })
+    }
+}
+
+impl Memory {
+    /// The median over processes.
+    #[must_use]
+    pub fn of(facts: &[Facts]) -> Option<Self> {
+        let middle = |bytes: &dyn Fn(&Facts) -> Option<i64>| {
+            let mut all: Vec<f64> = facts.iter().filter_map(bytes).map(|b| b as f64).collect();
+            median(&mut all).map(|b| b.round() as i64)
+        };
+        let memory =
+            Self { server: middle(&|f| f.server_memory), client: middle(&|f| f.client_memory) };
+        (memory.server.is_some() || memory.client.is_some()).then_some(memory)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::model::Disturbance;
     use std::collections::BTreeSet;
 
     #[test]
@@ -444,5 +759,97 @@ mod tests {
             "{error}"
         );
         assert_eq!(Filter::suite("aes-256-gcm"), Ok(Suite::Aes256Gcm));
+    }
+
+    fn moved(server: u64, client: u64, by: f64) -> HandshakeSample {
+        let server = RawSample {
+            ops: 1,
+            ticks: server,
+            clock_before: 1.0,
+            clock_after: 1.0 + by,
+            probe_before: 5.0,
+            probe_after: 5.0,
+            ..RawSample::default()
+        };
+        HandshakeSample { server, client_ticks: client, ..HandshakeSample::default() }
+    }
+
+    #[test]
+    fn a_clock_that_moves_a_little_disturbs_short_samples_and_not_long_ones() {
+        let judged = |s: HandshakeSample| {
+            [s.server_sample().disturbance(5.0), s.client_sample().disturbance(5.0)]
+        };
+        assert_eq!(judged(moved(90_000, 90_000, 0.05)), [Some(Disturbance::ClockMoved); 2]);
+        assert_eq!(judged(moved(90_000, 990_000, 0.05)), [None; 2]);
+        assert_eq!(judged(moved(90_000, 990_000, 0.15)), [Some(Disturbance::ClockMoved); 2]);
+    }
+
+    #[test]
+    fn the_parts_share_all_but_the_ticks() {
+        let sample = moved(10, 7, 0.01);
+        assert_eq!(sample.server_sample(), sample.server);
+        assert_eq!(sample.client_sample(), RawSample { ticks: 7, ..sample.server });
+    }
+
+    #[test]
+    fn a_long_sample_has_the_cycles_that_the_mean_of_both_readings_gives() {
+        let sample = moved(1_000_000, 2_000_000, 0.08);
+        assert!((sample.server_sample().cycles_per_op() - 1_040_000.0).abs() < 1e-3);
+        assert!((sample.client_sample().cycles_per_op() - 2_080_000.0).abs() < 1e-3);
+    }
+
+    fn sample(process: u32, server: u64, client: u64) -> HandshakeSample {
+        let raw = RawSample {
+            process,
+            ops: 2,
+            ticks: server,
+            clock_before: 1.0,
+            clock_after: 1.0,
+            probe_before: 5.0,
+            probe_after: 5.0,
+            ..RawSample::default()
+        };
+        HandshakeSample {
+            server: raw,
+            client_ticks: client,
+            server_setup_ticks: 20,
+            client_setup_ticks: 10,
+        }
+    }
+
+    #[test]
+    fn ends_are_told_apart_and_the_mean_is_over_all_handshakes() {
+        let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
+        samples.push(sample(0, 8000, 1000));
+        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
+        assert!(found.complete);
+        assert!((found.server.median_ns - 500.0).abs() < 1e-9);
+        assert!((found.client.median_ns - 250.0).abs() < 1e-9);
+        // 30 samples of 500 ns and one of 2000.
+        assert!((found.server.mean_ns - (30.0 * 500.0 + 2000.0) / 31.0).abs() < 1e-9);
+        assert!((found.server.max_ns - 2000.0).abs() < 1e-9);
+        assert!((found.server.setup_ns - 5.0).abs() < 1e-9);
+        assert_eq!((found.samples, found.handshakes, found.processes), (31, 62, 6));
+    }
+
+    #[test]
+    fn where_quiet_samples_are_too_few_the_contended_ones_count_and_it_is_said() {
+        let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
+        samples.iter_mut().for_each(|s| s.server.probe_after = 1.0);
+        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
+        assert!(found.contended && found.samples == 30, "{found:?}");
+        samples.iter_mut().for_each(|s| s.server.probe_after = 5.0);
+        assert!(!measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap().contended);
+    }
+
+    #[test]
+    fn disturbed_samples_count_for_neither_end() {
+        let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
+        let mut busy = sample(0, 90_000, 90_000);
+        busy.server.probe_after = 1.0;
+        samples.push(busy);
+        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
+        assert!((found.server.mean_ns - 500.0).abs() < 1e-9);
+        assert_eq!((found.samples, found.disturbed.contended), (30, 1));
     }
 }

@@ -36,7 +36,7 @@ function summed(steps) {
   return numbers;
 }
 
-// What crates/report/src/page/site.rs wrote.
+// What crates/report/src/page/mod.rs wrote.
 function read(bytes) {
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const { workloads, cells } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));

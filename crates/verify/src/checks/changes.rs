@@ -1,10 +1,8 @@
 //! Whether changes matter: every byte of nonce, associated data and key changes what comes out, and
 //! decryption rejects a message of which anything was changed.
 
-use crate::buffers::{Call, Placement};
-use crate::context::{Context, Setup};
-use crate::finding::{Stop, Verdict, refuse};
-use crate::inputs::{Example, may_be_refused};
+use crate::context::{Context, Setup, Stop, Verdict, refuse};
+use crate::inputs::{Call, Example, Placement, may_be_refused};
 use crate::reference::Reference;
 use crate::vectors;
 use base::model::{AAD_LEN, Algorithm, Direction, Kind, Mode, Primitive};

@@ -3,8 +3,7 @@
 //!
 //! Authenticated modes over the RustCrypto crates, and their streams without a tag.
 
-use crate::reference::block::whole_blocks;
-use crate::reference::ciphers::{AnyCipher, BLOCK_LEN, Block, xex};
+use crate::reference::block::{AnyCipher, BLOCK_LEN, Block, whole_blocks, xex};
 use crate::reference::{Implementation, Update};
 use ::aead::{AeadInOut, KeyInit};
 use aes::hazmat::{Block8, cipher_round_par};

@@ -2,7 +2,7 @@
 //!
 //! Files of test vectors in the JSON format of Project Wycheproof, and holding a library to them.
 
-use crate::finding::{difference, words};
+use crate::context::{difference, words};
 use crate::inputs::Example;
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use contract::{Library, Message, Outcome, Session};

@@ -1,8 +1,6 @@
 //! Objects that speak the interface, compiled from the repository's C sources and loaded.
 
 #[cfg(test)]
-mod header;
-#[cfg(test)]
 mod objects;
 use contract::Library;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,7 @@
 //! which may be a part of one. Simple instructions are counted as if round keys could take up every exclusive
 //! or with the first and the last of them, and three operands went into one instruction.
 
-use crate::analysis::bound::Bound;
-use crate::analysis::bound::limit::CARRYLESS;
+use crate::analysis::bound::{Bound, CARRYLESS};
 use crate::model::{Algorithm, Direction, Mode, Primitive};
 
 /// What one operation needs at least. What depends on the key and the associated data alone is left

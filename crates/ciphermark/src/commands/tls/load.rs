@@ -1,13 +1,12 @@
 //! What TLS costs a server: `ciphermark tls load` calculates it, `tls why` explains a rise of CPU use, `tls
 //! calibrate` measures what the model needs, and `tls load --validate` holds the model to nginx.
 
-use crate::args::one_of;
 use crate::commands::run::{random_seed, watch_signals};
 use crate::commands::tls::{TlsOutput, stacks};
-use crate::error::{Exit, Failure};
+use crate::commands::{choose, one_of};
 use crate::screen::Bar;
 use crate::server::{Calibrating, Course, Libraries, PARTS, Setting};
-use crate::{choose, files, screen};
+use crate::{Exit, Failure, files, screen};
 use base::text::flags::{parse_bytes, parse_duration, parse_share};
 use clap::Args;
 use clap::builder::PossibleValuesParser;

@@ -3,12 +3,13 @@
 //! as JSON.
 
 mod background;
-mod clusters;
 pub mod fakes;
 
 use assert_cmd::Command;
-pub use background::{Background, descendants, journal, processes_below, stat};
-pub use clusters::{Cluster, KubernetesCluster, SlurmCluster};
+pub use background::{
+    Background, Cluster, KubernetesCluster, SlurmCluster, descendants, journal, processes_below,
+    stat,
+};
 pub use fakes::python_with;
 use serde_json::Value;
 use std::fmt;

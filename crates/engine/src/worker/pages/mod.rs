@@ -7,8 +7,8 @@ use crate::protocol::{
     Finding, Hello, PageAnswer, PageFiles, PageJob, PageVisit, ProbeJob, Reply, Staging, VerifyJob,
     VisitResult, not_opened,
 };
+use crate::worker;
 use crate::worker::checks::Pulse;
-use crate::worker::loading;
 use contract::Library;
 use probe::Clock;
 use probe::pages::{Codec, Draw, Refusal};
@@ -127,7 +127,7 @@ impl Desk {
         {
             results = vec![VisitResult::Finding(finding)];
         }
-        results.into_iter().map(loading::held_visit).collect()
+        results.into_iter().map(worker::held_visit).collect()
     }
 
     fn load(&mut self, Staging { pages, page_size }: Staging) -> Result<(), String> {

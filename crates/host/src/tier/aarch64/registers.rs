@@ -3,10 +3,9 @@
 //! allocation, no lock, no errno, nothing but loads and stores on its own statics, and MRS.
 
 use crate::tier::aarch64::marker;
-use crate::tier::hwcap::{ID_REGISTERS, answer};
+use crate::tier::mask::{ID_REGISTERS, answer_of_register};
 use crate::tier::rewrite::{Code, Image, Patch, Questions};
-use base::model::Tier;
-use base::model::a64::extension_of;
+use base::model::{Tier, extension_of};
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object as _, ObjectSymbol as _};
 use std::arch::asm;
@@ -69,7 +68,7 @@ extern "C" fn on_trap(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
             let tier = Tier::ALL[usize::from(TIER.load(Ordering::Relaxed))];
             // The last number is the register that is always zero.
             if let Some(place) = machine.regs.get_mut(to as usize) {
-                *place = answer(tier, register, id_register(register));
+                *place = answer_of_register(tier, register, id_register(register));
             }
             machine.pc += 4;
             ANSWERED.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +91,7 @@ fn step_back(code: c_int) {
     }
 }
 
-/// What an ID register of [`crate::tier::hwcap::ID_REGISTERS`] holds, as the kernel gives it to programs; 0 for others.
+/// What an ID register of [`crate::tier::mask::ID_REGISTERS`] holds, as the kernel gives it to programs; 0 for others.
 pub fn id_register(register: u8) -> u64 {
     macro_rules! read {
         ($name:literal) => {{
@@ -214,14 +213,14 @@ fn words<'a>(code: &Code<'a>, range: &Range<u64>) -> impl Iterator<Item = (u64, 
 mod tests {
     use super::*;
     use crate::tier::aarch64::marker;
-    use crate::tier::hwcap::ID_REGISTERS;
+    use crate::tier::mask::ID_REGISTERS;
 
     #[test]
     fn a_rewritten_read_gets_what_the_tier_answers_and_is_counted() {
         assert_eq!(marker::of(0x30, 0), 0xd420_0000 | 0x4600 << 5);
         install(Tier::Noaes).unwrap();
         let before = answered();
-        assert_eq!(rewritten_isar0(), answer(Tier::Noaes, 0x30, id_register(0x30)));
+        assert_eq!(rewritten_isar0(), answer_of_register(Tier::Noaes, 0x30, id_register(0x30)));
         assert!(answered() > before);
         assert_eq!(rewritten_isar0() >> 4 & 15, 0, "AES");
     }

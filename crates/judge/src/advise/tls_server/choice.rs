@@ -1,10 +1,10 @@
 //! From a question and documents to the answer: what each setting costs, and the rules that reject, each with
 //! its source.
 
-use crate::advise::tls_server::settings::Candidate;
+use crate::advise::tls_server;
 use crate::advise::tls_server::{
-    Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Question, Rejected,
-    settings,
+    Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Question,
+    Rejected,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
 use record::State;
@@ -208,10 +208,10 @@ fn agreed(outcome: &ClientOutcome) -> Result<Case, Refusal> {
 }
 
 fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &Judged) -> Choice {
-    let set = settings::directives(&best.candidate, question, evidence);
+    let set = tls_server::directives(&best.candidate, question, evidence);
     let mut remarks: Vec<String> = best.remarks.iter().cloned().chain(set.left_out).collect();
     if set.directives.is_empty() {
-        let usable = judged.served.iter().find(|s| settings::can_use(&s.candidate.stack));
+        let usable = judged.served.iter().find(|s| tls_server::can_use(&s.candidate.stack));
         remarks.extend(usable.map(|s| {
             format!(
                 "of what nginx can use, this costs least: {} ({:.2} times)",
@@ -548,8 +548,8 @@ pub const RULES: &[Rule] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advise::sample::{document, lacking, question};
     use crate::load::Profile;
+    use crate::sample::{document, lacking, question};
     use record::tls::Certificate;
 
     fn advice(question: &Question) -> Advice {

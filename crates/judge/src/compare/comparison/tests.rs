@@ -1,8 +1,9 @@
-use super::*;
-use crate::compare::sample::{case, executed, library, record, without_number};
-use crate::compare::{Change, Condition};
+use super::{Condition, Settings, Side, compare, *};
+use crate::compare::Change;
+use crate::sample::{case, executed, library, record, without_number};
 use base::model::{Direction, RawSample};
 use proptest::prelude::*;
+use record::Record;
 
 const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
 const SETTINGS: Settings = Settings {
@@ -441,4 +442,104 @@ fn what_a_library_loads_is_part_of_its_build_and_older_records_know_its_own_file
         said.contains("by what it loads: libcore.so") && !said.contains("the same build"),
         "{said}"
     );
+}
+
+/// As many processes as it takes to be sure of one case among several.
+type Costs = [f64; 14];
+const STEADY_COSTS: Costs = [
+    1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.5, 1001.5, 999.5, 998.5, 1000.2, 1001.2, 999.2,
+    1000.7, 999.7,
+];
+const WIDE: Costs = [
+    500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0, 600.0, 1900.0, 900.0, 1600.0, 450.0, 2400.0,
+    1000.0, 1100.0,
+];
+
+fn side_of(record: &Record) -> Side<'_> {
+    Side { record, name: record.started.clone(), rows: record.measurements.iter().collect() }
+}
+
+/// Each algorithm with the factor by which it changed, and how its processes scatter.
+fn compared_at(cases: &[(&str, f64, Costs)]) -> Comparison {
+    let of = |costs: &Costs, factor: f64| costs.map(|c| c * factor).to_vec();
+    let base = cases.iter().map(|(a, _, costs)| case(a, 16, &of(costs, 1.0))).collect();
+    let new = cases.iter().map(|(a, factor, costs)| case(a, 16, &of(costs, *factor))).collect();
+    let (base, new) = (record("a", base), record("b", new));
+    let settings = Settings {
+        tolerance: 0.005,
+        matching: Matching::ByName,
+        apart: crate::compare::Apart::Nothing,
+    };
+    compare(&side_of(&base), &side_of(&new), &settings)
+}
+
+fn names(c: &Comparison) -> Vec<&str> {
+    c.candidates().into_iter().map(|i| &*c.cases[i].case.algorithm).collect()
+}
+
+#[test]
+fn candidates_are_what_could_be_wrong_with_what_would_fail_a_gate_first() {
+    let c = compared_at(&[
+        ("aes-128-cbc", 1.1, STEADY_COSTS),
+        ("aes-128-ccm", 0.7, STEADY_COSTS),
+        ("aes-128-cfb", 1.3, STEADY_COSTS),
+        ("aes-128-ctr", 1.0001, STEADY_COSTS),
+        ("aes-128-gcm", 1.2, WIDE),
+        ("aes-128-ofb", 1.001, WIDE),
+        ("aes-128-xts", 0.8, WIDE),
+    ]);
+    let order = ["aes-128-cfb", "aes-128-cbc", "aes-128-gcm", "aes-128-ccm", "aes-128-xts"];
+    assert_eq!(names(&c), order);
+    let same = compared_at(&[("aes-128-cbc", 1.0, STEADY_COSTS)]);
+    assert!(same.cases[0].identical && same.candidates().is_empty());
+}
+
+#[test]
+fn a_settled_case_has_the_verdict_of_pairs_and_an_undecided_one_keeps_its_own() {
+    let mut c =
+        compared_at(&[("aes-128-cbc", 1.1, STEADY_COSTS), ("aes-128-gcm", 1.2, STEADY_COSTS)]);
+    let before = c.cases[0].ratio;
+    let by_pairs = Ratio { estimate: 1.0, low: 0.999, high: 1.001, level: 0.9995 };
+    let told = Told { ratio: Some(by_pairs), pairs: 12, seconds: 1.0 };
+    c.settle(0, Verdict::Same, told);
+    c.settle(1, Verdict::Undecided, told);
+    c.settle(7, Verdict::Faster, told);
+    c.sum_up(Matching::ByName, Confirmation::default());
+    let settled = &c.cases[0];
+    assert!(settled.is_confirmed() && !c.cases[1].is_confirmed());
+    assert_eq!((settled.verdict, settled.ratio), (Verdict::Same, Some(by_pairs)));
+    let kept = settled.by_pairs.as_ref().unwrap();
+    assert_eq!((kept.verdict_before, kept.ratio_before), (Verdict::Slower, before));
+    assert_eq!(c.cases[1].verdict, Verdict::Slower);
+    assert!((c.cases[1].ratio.unwrap().estimate - 1.2).abs() < 1e-9);
+    assert_eq!((c.tally.same, c.tally.slower), (1, 1));
+    assert_eq!((c.overall[0].tally.same, c.overall[0].tally.slower), (1, 1));
+    let slower = "slower".parse::<super::Condition>().unwrap().find(&c).unwrap();
+    assert_eq!(slower.what, "slower: 1 case");
+}
+
+#[test]
+fn reasons_for_cases_that_are_left_are_counted_each_once() {
+    let mut confirmation = Confirmation::default();
+    ["gone", "late", "gone"].iter().for_each(|reason| confirmation.leave(reason));
+    assert_eq!(confirmation.left, 3);
+    assert_eq!(confirmation.reasons, [("gone".to_owned(), 2), ("late".to_owned(), 1)]);
+}
+
+#[test]
+fn conditions_are_read_as_they_are_written() {
+    for text in ["slower", "slower:2%", "instructions:0.5%", "mean:1%", "refused", "never"] {
+        assert_eq!(text.parse::<Condition>().unwrap().to_string(), text);
+    }
+    assert_eq!("slower:0.02".parse::<Condition>(), "slower:2%".parse());
+    assert_eq!("instructions:0%".parse::<Condition>(), "instructions".parse());
+}
+
+#[test]
+fn what_is_no_condition_is_told_what_there_is() {
+    let error = |text: &str| text.parse::<Condition>().unwrap_err();
+    assert!(error("slow").contains("'slow' is none of: slower[:PERCENT], mean"));
+    assert!(error("slower:x").contains("'slower:x': write the percentage as in slower:2%"));
+    assert!(error("slower:-1%").contains("slower:-1%"));
+    assert_eq!(error("refused:2%"), "'refused' takes no percentage");
 }

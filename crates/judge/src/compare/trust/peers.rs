@@ -286,6 +286,7 @@ mod columns {
     use super::KnownCase;
 
     use serde::de::DeserializeOwned;
+
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 use super::{Batch as _, *};
 use crate::{Arena, Clock, MessageBatch, MessageSet, WalkSize, messages_for};
 use contract::{Session, raw};
+use std::convert::Infallible;
 use std::ffi::c_void;
 
 #[test]
@@ -238,4 +239,72 @@ fn the_first_updates_after_a_nonce_are_made_before_those_that_are_timed() {
     assert_eq!((batch.updates(), batch.buffer()[0]), (FIRST_UPDATES, FIRST_UPDATES as u8));
     batch.run(3);
     assert_eq!((batch.updates(), batch.buffer()[0]), (FIRST_UPDATES + 3, FIRST_UPDATES as u8 + 3));
+}
+
+/// Operations of a microsecond, or of two up to the time that they need.
+fn settled(least_us: u64, needs_us: u64) -> Settling {
+    let begun = Instant::now();
+    settle(
+        Duration::from_micros(least_us),
+        || true,
+        |ops| {
+            let slow = begun.elapsed() < Duration::from_micros(needs_us);
+            let ns = f64::from(ops) * if slow { 2000.0 } else { 1000.0 };
+            let until = Instant::now() + Duration::from_nanos(ns as u64);
+            while Instant::now() < until {}
+            Ok::<_, Infallible>(ns)
+        },
+    )
+    .expect("it cannot fail")
+}
+
+#[test]
+fn a_case_that_is_fast_from_the_first_on_settles_for_as_long_as_asked() {
+    let settling = settled(800, 0);
+    assert!(settling.us >= 800, "{settling:?}");
+    assert_eq!(settling.first_ns, 1000.0);
+    assert_eq!(settling.needed_us(), Some((2 * Settling::FIRST_WINDOW_US, true)));
+}
+
+#[test]
+fn a_long_look_finds_when_a_case_got_faster() {
+    let settling = settled(12_800, 5_000);
+    assert_eq!(settling.first_ns, 2000.0);
+    // On a machine that stops this program for milliseconds, a window may be missed: never the ones before.
+    assert!(settling.needed_us().is_some_and(|(us, _)| us >= 6_400), "{settling:?}");
+}
+
+#[test]
+fn a_case_that_has_just_got_faster_goes_on_and_one_that_never_ends_to_do_so_is_ended() {
+    let settling = settled(1_600, 1_550);
+    assert!(settling.us > 1_600, "{settling:?}");
+    let mut ns = 1e6;
+    let endless = settle(
+        Duration::from_micros(100),
+        || true,
+        |_| {
+            ns *= 0.99;
+            Ok::<_, Infallible>(ns)
+        },
+    )
+    .expect("it cannot fail");
+    assert!(endless.us >= Settling::LONGEST_US, "{endless:?}");
+}
+
+#[test]
+fn what_a_busy_core_made_slow_is_no_part_of_how_a_case_settles() {
+    let begun = Instant::now();
+    let is_busy = || begun.elapsed() < Duration::from_micros(3_000);
+    let settling = settle(
+        Duration::from_micros(12_800),
+        || !is_busy(),
+        |ops| {
+            let ns = f64::from(ops) * if is_busy() { 1400.0 } else { 1000.0 };
+            let until = Instant::now() + Duration::from_nanos(ns as u64);
+            while Instant::now() < until {}
+            Ok::<_, Infallible>(ns)
+        },
+    );
+    let settling = settling.expect("it cannot fail");
+    assert!(settling.ns_per_op.iter().all(|ns| [0.0, 1000.0].contains(ns)), "{settling:?}");
 }

@@ -13,7 +13,7 @@ pub(crate) fn decode(bytes: &[u8], _address: u64) -> Option<Decoded> {
     let word = u32::from_le_bytes(*bytes.first_chunk()?);
     let definition = decoder::decode(word)?.definition();
     let mnemonic = definition.mnemonic.to_lowercase();
-    let set = base::model::a64::extension_of(word)
+    let set = base::model::extension_of(word)
         .map_or_else(|| format!("{:?}", definition.feature_set).to_lowercase(), str::to_owned);
     let group = Group::of(word);
     let (class, reads_memory, writes_memory) = match group {
@@ -94,7 +94,7 @@ fn vector_class(word: u32, mnemonic: &str) -> Class {
         Class::AesRound
     } else if begins(&["aesmc", "aesimc"]) {
         Class::AesMix
-    } else if base::model::a64::extension_of(word) == Some("pmull") || begins(&["pmull", "pmul"]) {
+    } else if base::model::extension_of(word) == Some("pmull") || begins(&["pmull", "pmul"]) {
         Class::CarryLess
     } else if begins(&["sha1", "sha256", "sha512", "sm3", "sm4"]) {
         Class::HashRound
@@ -130,7 +130,7 @@ fn width(word: u32, group: Group) -> Option<u16> {
         Group::Vector => {
             // Advanced SIMD of vectors has 0 in bit 28, and their length in bit 30; the rest is of single numbers, but
             // for the ciphers' instructions, whose registers are whole.
-            let whole = base::model::a64::extension_of(word).is_some();
+            let whole = base::model::extension_of(word).is_some();
             let vectors = word >> 28 & 1 == 0;
             Some(if whole || vectors && word >> 30 & 1 == 1 { 128 } else { 64 })
         }

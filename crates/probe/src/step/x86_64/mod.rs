@@ -5,11 +5,9 @@
 
 pub(crate) mod decode;
 mod handler;
-mod rows;
 
 use crate::step::{End, Tape, Trace, Unavailable};
-use handler::{Fixed, Handling, Log, Sink};
-use rows::{Rows, Table};
+use handler::{Fixed, Handling, Log, Rows, Sink, Table};
 use std::arch::asm;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,7 @@
 //! Page stores: a `PostgreSQL` data directory, an `SQLite` file, a raw image, or one made of a seed.
 //! Everything is opened for reading only.
 
-mod files;
-mod postgres;
+mod kinds;
 
 use crate::at_rest::scheme::Position;
 use sha2::{Digest as _, Sha256};
@@ -85,14 +84,14 @@ impl Store {
     pub fn open(path: &Path, page_size: Option<usize>) -> Result<Self, StoreError> {
         let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
         let store = if meta.is_dir() {
-            postgres::open(path, page_size)
+            kinds::open_cluster(path, page_size)
         } else if !meta.is_file() {
             // A pipe would be waited for, a device has no end.
             Err(StoreError::read(path, "is neither a directory nor a regular file"))
-        } else if files::is_database(path)? {
-            files::open_database(path, page_size)
+        } else if kinds::is_database(path)? {
+            kinds::open_database(path, page_size)
         } else {
-            files::open_image(path, page_size)
+            kinds::open_image(path, page_size)
         }?;
         if store.pages() == 0 {
             return Err(StoreError::unfit(path, "holds no whole page"));
@@ -103,7 +102,7 @@ impl Store {
     /// A store of so many bytes, made of a seed.
     #[must_use]
     pub fn synthetic(seed: u64, bytes: u64, page_size: usize) -> Self {
-        files::store(seed, bytes, page_size)
+        kinds::store(seed, bytes, page_size)
     }
 
     /// What kind of store it is.
@@ -215,7 +214,7 @@ impl Store {
             Some(path) => File::open(path)
                 .and_then(|f| f.read_exact_at(to, page.page * self.page_size as u64))
                 .map_err(|e| StoreError::read(path, e))?,
-            None => files::fill(self.seed, page.file, page.page, to),
+            None => kinds::fill(self.seed, page.file, page.page, to),
         }
         Ok(self.position(page, to))
     }
@@ -316,7 +315,7 @@ impl Store {
                     }
                     None => {
                         for (i, to) in bytes.chunks_exact_mut(self.page_size).enumerate() {
-                            files::fill(self.seed, file, page + i as u64, to);
+                            kinds::fill(self.seed, file, page + i as u64, to);
                         }
                     }
                 }

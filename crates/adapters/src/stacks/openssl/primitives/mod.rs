@@ -1,22 +1,25 @@
 //! Primitives of libcrypto, as libssl calls them where the library has one way to: OpenSSL's functions of
 //! EVP. `BoringSSL`, AWS-LC and LibreSSL lack some of these; what is called in their place stands beside each
-//! use. Here which operation is which, and private keys in use.
+//! use. Here which operation is which, and private keys in use; the functions of libcrypto that primitives
+//! are called by, and its keys: made, read, written, as each family of libraries does it.
 
-mod encapsulate;
 mod exchange;
-mod libcrypto;
 mod sign;
 
-use crate::stacks::openssl::context::Crypto;
+use crate::stacks::keys::{PRIVATE, Secret, field_parameters};
+use crate::stacks::openssl::context::{Crypto, Ptr};
 use crate::stacks::reference::{public_key, verifies};
-use crate::stacks::secret::{PRIVATE, Secret};
-use crate::stacks::{Made, PrivateKeys, Trouble};
+use crate::stacks::{Made, PrivateKeys, Trouble, reference};
+use contract::functions;
 use contract::loader::SharedObject;
-use encapsulate::{Side, ready as ready_to_receive, receive};
-use exchange::{RawBytes, derive, is_raw_only, raw_shared, ready as ready_to_agree};
-use libcrypto::{Context, Functions, Key, KeyKind};
+use exchange::{
+    RawBytes, Side, derive, is_raw_only, raw_shared, ready_to_derive as ready_to_agree,
+    ready_to_encapsulate as ready_to_receive, receive,
+};
 use record::tls::{Operation, Primitive, Scheme};
 use sign::{Ready as Signing, SIGNATURE, Signature};
+use std::ffi::{CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};
+use std::ptr::{null, null_mut};
 
 /// A libcrypto with its functions.
 #[derive(Debug)]
@@ -54,8 +57,8 @@ impl Library {
             Operation::Agree => exchange::open_agreement(self, scheme),
             Operation::Sign => sign::open_sign(self, scheme),
             Operation::Verify => sign::open_verify(self, scheme),
-            Operation::Encapsulate => encapsulate::open(self, scheme),
-            Operation::Decapsulate => encapsulate::open_receiver(self, scheme),
+            Operation::Encapsulate => exchange::open_encapsulation(self, scheme),
+            Operation::Decapsulate => exchange::open_receiver(self, scheme),
             Operation::Digest => {
                 sign::open_digest(self, scheme, primitive.size.unwrap_or(0) as usize)
             }
@@ -284,6 +287,532 @@ impl PrivateKeys for Private {
             unsafe { draw(bytes.as_mut_ptr(), bytes.len()) };
         }
     }
+}
+
+owned! {
+    /// `EVP_PKEY`.
+    Key, freed by |library| (library.crypto.EVP_PKEY_free)
+}
+
+owned! {
+    /// `EVP_PKEY_CTX`.
+    Context, freed by |library| (library.f.EVP_PKEY_CTX_free)
+}
+
+impl Context {
+    /// For a key.
+    #[inline]
+    pub(crate) fn new(library: &'static Library, key: Ptr) -> Result<Self, Trouble> {
+        // SAFETY: the key is live; the context takes its own reference.
+        let raw = unsafe { (library.f.EVP_PKEY_CTX_new)(key, null_mut()) };
+        Self::of(library, raw, "EVP_PKEY_CTX_new")
+    }
+}
+
+/// What keys are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    X25519,
+    /// A curve, by its number.
+    Curve(c_int),
+    /// The key that the parameters are taken from.
+    Field(Ptr),
+    /// `OpenSSL`'s name and that of the others.
+    Kem(&'static str, &'static str),
+}
+
+/// A kind of key with what it needs to be made.
+pub(crate) struct KeyKind {
+    pub(crate) library: &'static Library,
+    pub(crate) of: Of,
+    /// Whether points are read and written without what stands around a public key: an old `BoringSSL`
+    /// has the functions for X25519 only.
+    has_points: bool,
+    /// Parameters of a finite field.
+    _parameters: Option<Key>,
+}
+
+impl KeyKind {
+    pub(crate) fn new(library: &'static Library, scheme: Scheme) -> Result<Self, Trouble> {
+        let plain = |of| {
+            let mut kind = Self { library, of, has_points: false, _parameters: None };
+            kind.has_points = kind.writes_points();
+            Ok(kind)
+        };
+        match scheme {
+            Scheme::X25519 => plain(Of::X25519),
+            Scheme::P256 => plain(Of::Curve(number::P256)),
+            Scheme::P384 => plain(Of::Curve(number::P384)),
+            Scheme::Mlkem768 => plain(Of::Kem("ML-KEM-768", "MLKEM768")),
+            Scheme::X25519Mlkem768 => plain(Of::Kem("X25519MLKEM768", "X25519MLKEM768")),
+            _ => {
+                let pem = field_parameters(scheme).ok_or_else(|| no_such(scheme))?;
+                let parameters = library.read_field(pem)?;
+                let of = Of::Field(parameters.raw);
+                Ok(Self { library, of, has_points: false, _parameters: Some(parameters) })
+            }
+        }
+    }
+
+    fn writes_points(&self) -> bool {
+        let f = &self.library.f;
+        let (get, free) = (f.EVP_PKEY_get1_tls_encodedpoint, f.OPENSSL_free);
+        let (Of::Curve(_), Some(get), Some(free)) = (self.of, get, free) else { return false };
+        if f.EVP_PKEY_set1_tls_encodedpoint.is_none() {
+            return false;
+        }
+        let Ok(key) = self.maker().and_then(|maker| maker.make(self.library)) else { return false };
+        // SAFETY: the key is live; what comes back is given back once, by its own library.
+        let copied = unsafe { copied(key.raw, get, |out| free(out), &mut [0; 97]) };
+        self.library.forget_errors();
+        copied.is_some()
+    }
+
+    /// Bytes of a public key, at most.
+    pub(crate) fn width(&self) -> usize {
+        match self.of {
+            Of::X25519 => 32,
+            Of::Curve(_) => 97,
+            Of::Field(_) => 512,
+            Of::Kem(..) => 1216,
+        }
+    }
+
+    /// What makes such keys.
+    #[inline]
+    pub(crate) fn maker(&self) -> Result<Maker, Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        let context = match self.of {
+            Of::X25519 => library.context_of("X25519")?,
+            Of::Curve(_) => {
+                // SAFETY: takes a number.
+                let raw = unsafe { (f.EVP_PKEY_CTX_new_id)(number::EC, null_mut()) };
+                Context::of(library, raw, "EVP_PKEY_CTX_new_id")?
+            }
+            Of::Field(parameters) => Context::new(library, parameters)?,
+            Of::Kem(openssl, others) => match self.kem_maker(openssl, others)? {
+                Maker::Context(context) => context,
+                algorithm => return Ok(algorithm),
+            },
+        };
+        // SAFETY: the context is live.
+        let ready = unsafe { (f.EVP_PKEY_keygen_init)(context.raw) } == 1;
+        library.done(ready, "EVP_PKEY_keygen_init")?;
+        match self.of {
+            Of::Curve(curve) => library.set_curve(&context, curve)?,
+            Of::Kem(_, others) => {
+                if let Some(set) = f.EVP_PKEY_CTX_kem_set_params {
+                    let kind = library.numbered(others)?;
+                    // SAFETY: the context is live.
+                    let done = unsafe { set(context.raw, kind) } == 1;
+                    library.done(done, "EVP_PKEY_CTX_kem_set_params")?;
+                }
+            }
+            _ => {}
+        }
+        Ok(Maker::Context(context))
+    }
+
+    fn kem_maker(&self, openssl: &str, others: &str) -> Result<Maker, Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        if let (Some(of), Some(_)) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_generate_from_alg) {
+            if others != "MLKEM768" {
+                return Err(Trouble::missing(&format!("a kind of key for {others}")));
+            }
+            // SAFETY: takes nothing, returns a method that lives for ever.
+            return Ok(Maker::Algorithm(unsafe { of() }));
+        }
+        if f.EVP_PKEY_CTX_kem_set_params.is_some() {
+            return Ok(Maker::Context(library.context_of("KEM")?));
+        }
+        let Some(new) = f.EVP_PKEY_CTX_new_from_name else {
+            return Err(Trouble::missing("a function for ML-KEM"));
+        };
+        let name = CString::new(openssl).expect("our own words have no zeros");
+        // SAFETY: the name is a C string; no library context, no properties.
+        let raw = unsafe { new(null_mut(), name.as_ptr(), null()) };
+        let call = format!("EVP_PKEY_CTX_new_from_name of {openssl}");
+        Ok(Maker::Context(Context::of(library, raw, &call)?))
+    }
+
+    /// A key's public part as it is on the wire; how long it is.
+    #[inline]
+    pub(crate) fn encode(&self, key: Ptr, into: &mut [u8]) -> Result<usize, Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        let (get, free) = (f.EVP_PKEY_get1_encoded_public_key, f.CRYPTO_free);
+        if let (Some(get), Some(free)) = (get, free) {
+            // SAFETY: the key is live; what comes back is given back once, by its own library.
+            let copied = unsafe { copied(key, get, |out| free(out, null(), 0), into) };
+            return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_encoded_public_key"));
+        }
+        if let (Some(get), Of::X25519 | Of::Kem(..)) = (f.EVP_PKEY_get_raw_public_key, self.of) {
+            let mut length = into.len();
+            // SAFETY: the key is live; the buffer is as long as is said.
+            let got = unsafe { get(key, into.as_mut_ptr(), &raw mut length) } == 1;
+            return library.done(got, "EVP_PKEY_get_raw_public_key").map(|()| length);
+        }
+        let (get, free) = (f.EVP_PKEY_get1_tls_encodedpoint, f.OPENSSL_free);
+        if let (Some(get), Some(free), true) = (get, free, self.has_points) {
+            // SAFETY: as above.
+            let copied = unsafe { copied(key, get, |out| free(out), into) };
+            return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_tls_encodedpoint"));
+        }
+        let info = library.public_key_info(key)?;
+        let public = reference::public_key(&info);
+        let public = match self.of {
+            Of::Field(_) => public.and_then(reference::integer),
+            _ => public,
+        };
+        let public = public.filter(|p| p.len() <= into.len());
+        let public = public.ok_or_else(|| library.failed("i2d_PUBKEY"))?;
+        into[..public.len()].copy_from_slice(public);
+        Ok(public.len())
+    }
+
+    /// The other side's public key from its bytes. `own` is a key of the same kind.
+    #[inline]
+    pub(crate) fn decode(&self, own: Ptr, bytes: &[u8]) -> Result<Key, Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        let (at, length) = (bytes.as_ptr(), bytes.len());
+        if let Some(set) = f.EVP_PKEY_set1_encoded_public_key {
+            return self.set(own, set, bytes, "EVP_PKEY_set1_encoded_public_key");
+        }
+        let raw = match self.of {
+            Of::X25519 => {
+                let new = f.EVP_PKEY_new_raw_public_key;
+                let new = new.ok_or_else(|| Trouble::missing("EVP_PKEY_new_raw_public_key"))?;
+                let kind = library.numbered("X25519")?;
+                // SAFETY: the bytes are as many as is said.
+                unsafe { new(kind, null_mut(), at, length) }
+            }
+            Of::Kem(_, others) => {
+                if let Some(new) = f.EVP_PKEY_kem_new_raw_public_key {
+                    // SAFETY: the bytes are as many as is said.
+                    unsafe { new(library.numbered(others)?, at, length) }
+                } else {
+                    let (of, new) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_from_raw_public_key);
+                    let of = of.ok_or_else(|| Trouble::missing("EVP_pkey_ml_kem_768"))?;
+                    let new =
+                        new.ok_or_else(|| Trouble::missing("EVP_PKEY_from_raw_public_key"))?;
+                    // SAFETY: the method is the library's; the bytes are as many as is said.
+                    unsafe { new(of(), at, length) }
+                }
+            }
+            Of::Curve(_) if self.has_points => {
+                let set = f.EVP_PKEY_set1_tls_encodedpoint;
+                let set = set.ok_or_else(|| Trouble::missing("EVP_PKEY_set1_tls_encodedpoint"))?;
+                return self.set(own, set, bytes, "EVP_PKEY_set1_tls_encodedpoint");
+            }
+            Of::Curve(_) | Of::Field(_) => {
+                let own = library.public_key_info(own)?;
+                let other = reference::with_public_key(&own, bytes);
+                library.read_public_key_info(&other.unwrap_or_default())
+            }
+        };
+        Key::of(library, raw, "reading the other side's public key")
+    }
+
+    /// A new key with one's own parameters and the other side's public part, as libssl makes it.
+    #[inline]
+    fn set(
+        &self,
+        own: Ptr,
+        set: unsafe extern "C" fn(Ptr, *const u8, usize) -> c_int,
+        bytes: &[u8],
+        call: &str,
+    ) -> Result<Key, Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        // SAFETY: takes nothing.
+        let key = Key::of(library, unsafe { (f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;
+        // SAFETY: both keys are live; the bytes are as many as is said.
+        let done = unsafe {
+            (f.EVP_PKEY_copy_parameters)(key.raw, own) == 1
+                && set(key.raw, bytes.as_ptr(), bytes.len()) == 1
+        };
+        library.done(done, call)?;
+        Ok(key)
+    }
+}
+
+/// Copies a public key that a library writes into memory of its own, and gives that back; none where it
+/// writes nothing that fits.
+///
+/// # Safety
+/// The key is live; what `get` allocates is what `free` takes.
+#[inline]
+unsafe fn copied(
+    key: Ptr,
+    get: unsafe extern "C" fn(Ptr, *mut *mut u8) -> usize,
+    free: impl FnOnce(Ptr),
+    into: &mut [u8],
+) -> Option<usize> {
+    let mut out = null_mut();
+    // SAFETY: the caller vouches for the key; as many bytes are read as were written, and the place is long
+    // enough.
+    unsafe {
+        let length = get(key, &raw mut out);
+        let fits = !out.is_null() && (1..=into.len()).contains(&length);
+        if fits {
+            std::ptr::copy_nonoverlapping(out, into.as_mut_ptr(), length);
+        }
+        free(out.cast());
+        fits.then_some(length)
+    }
+}
+
+/// What makes keys.
+pub(crate) enum Maker {
+    Context(Context),
+    /// `BoringSSL` makes keys of ML-KEM without a context.
+    Algorithm(Method),
+}
+
+impl Maker {
+    /// A new key.
+    #[inline]
+    pub(crate) fn make(&self, library: &'static Library) -> Result<Key, Trouble> {
+        let (raw, call) = match self {
+            Self::Context(context) => {
+                let mut key = null_mut();
+                // SAFETY: the context is live and ready for it.
+                let made = unsafe { (library.f.EVP_PKEY_keygen)(context.raw, &raw mut key) } == 1;
+                library.done(made, "EVP_PKEY_keygen")?;
+                (key, "EVP_PKEY_keygen")
+            }
+            Self::Algorithm(of) => {
+                let name = "EVP_PKEY_generate_from_alg";
+                let generate = library.f.EVP_PKEY_generate_from_alg;
+                let generate = generate.ok_or_else(|| Trouble::missing(name))?;
+                // SAFETY: the method is the library's.
+                (unsafe { generate(*of) }, name)
+            }
+        };
+        Key::of(library, raw, call)
+    }
+}
+
+// Reading keys and parameters, and the small questions around them.
+
+impl Library {
+    /// The number of a name; families number differently.
+    #[inline]
+    pub(crate) fn numbered(&self, name: &str) -> Result<c_int, Trouble> {
+        let c_name = CString::new(name).expect("our own words have no zeros");
+        // SAFETY: the name is a C string.
+        let number = unsafe { (self.f.OBJ_sn2nid)(c_name.as_ptr()) };
+        if number == 0 {
+            return Err(Trouble::NotOffered(format!("OBJ_sn2nid knows no {name}")));
+        }
+        Ok(number)
+    }
+
+    #[inline]
+    pub(crate) fn context_of(&'static self, name: &str) -> Result<Context, Trouble> {
+        let number = self.numbered(name)?;
+        // SAFETY: takes a number.
+        let raw = unsafe { (self.f.EVP_PKEY_CTX_new_id)(number, null_mut()) };
+        Context::of(self, raw, "EVP_PKEY_CTX_new_id")
+    }
+
+    #[inline]
+    pub(crate) fn set_curve(&self, context: &Context, curve: c_int) -> Result<(), Trouble> {
+        let set = (self.f.EVP_PKEY_CTX_set_ec_paramgen_curve_nid, self.f.EVP_PKEY_CTX_ctrl);
+        // SAFETY: the context is live; both take numbers.
+        let done = unsafe {
+            match set {
+                (Some(set), _) => set(context.raw, curve),
+                (None, Some(control)) => {
+                    let (operation, command) = (number::OP_GENERATE, number::CTRL_CURVE);
+                    control(context.raw, number::EC, operation, command, curve, null_mut())
+                }
+                (None, None) => 0,
+            }
+        };
+        self.done(done > 0, "EVP_PKEY_CTX_set_ec_paramgen_curve_nid")
+    }
+
+    /// A private key from PEM.
+    pub(crate) fn read_private(&'static self, pem: &str) -> Result<Key, Trouble> {
+        let raw = self.crypto.read_pem(pem, self.crypto.PEM_read_bio_PrivateKey);
+        Key::of(self, raw, "PEM_read_bio_PrivateKey")
+    }
+
+    /// A key's public part alone, as a client has it.
+    pub(crate) fn public_part(&'static self, key: &Key) -> Result<Key, Trouble> {
+        let info = self.public_key_info(key.raw)?;
+        Key::of(self, self.read_public_key_info(&info), "d2i_PUBKEY")
+    }
+
+    /// Parameters of DH, as a key without a key.
+    pub(crate) fn read_field(&'static self, pem: &str) -> Result<Key, Trouble> {
+        let crypto = &self.crypto;
+        if let Some(read) = crypto.PEM_read_bio_Parameters {
+            // SAFETY: the BIO is live.
+            let raw = crypto.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
+            return Key::of(self, raw, "PEM_read_bio_Parameters");
+        }
+        let read = crypto
+            .PEM_read_bio_DHparams
+            .ok_or_else(|| Trouble::missing("PEM_read_bio_DHparams"))?;
+        let dh = crypto.read_pem(pem, read);
+        // SAFETY: takes nothing.
+        let key = Key::of(self, unsafe { (self.f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;
+        // SAFETY: both are live; the parameters become the key's.
+        let done =
+            !dh.is_null() && unsafe { (self.f.EVP_PKEY_assign)(key.raw, number::DH, dh) } == 1;
+        self.done(done, "EVP_PKEY_assign of DH")?;
+        Ok(key)
+    }
+
+    /// `SubjectPublicKeyInfo` of a key.
+    pub(crate) fn public_key_info(&self, key: Ptr) -> Result<Vec<u8>, Trouble> {
+        // SAFETY: the key is live; without a place the length comes back.
+        let length = unsafe { (self.f.i2d_PUBKEY)(key, null_mut()) };
+        let length = usize::try_from(length).ok().filter(|n| *n > 0);
+        let mut info = vec![0; length.ok_or_else(|| self.failed("i2d_PUBKEY"))?];
+        let mut at = info.as_mut_ptr();
+        // SAFETY: the place is as long as was said.
+        let written = unsafe { (self.f.i2d_PUBKEY)(key, &raw mut at) };
+        self.done(usize::try_from(written) == Ok(info.len()), "i2d_PUBKEY")?;
+        Ok(info)
+    }
+
+    pub(crate) fn read_public_key_info(&self, info: &[u8]) -> Ptr {
+        let mut at = info.as_ptr();
+        // SAFETY: the bytes are as many as is said and only read.
+        unsafe { (self.f.d2i_PUBKEY)(null_mut(), &raw mut at, info.len() as c_long) }
+    }
+}
+
+// The functions of libcrypto that primitives are called by. Types are those of OpenSSL 3's headers, and
+// of `BoringSSL`'s and AWS-LC's for what only they have.
+
+/// A digest's or an algorithm's method.
+pub(crate) type Method = *const c_void;
+/// Bytes that are read.
+pub(crate) type In = *const c_uchar;
+/// Bytes that are written.
+pub(crate) type Out = *mut c_uchar;
+
+functions! {
+    /// Of libcrypto, for primitives.
+    pub(crate) struct Functions
+    required {
+        OBJ_sn2nid: fn(*const c_char) -> c_int;
+        EVP_PKEY_new: fn() -> Ptr;
+        EVP_PKEY_assign: fn(Ptr, c_int, Ptr) -> c_int;
+        EVP_PKEY_copy_parameters: fn(Ptr, Ptr) -> c_int;
+        EVP_PKEY_CTX_new: fn(Ptr, Ptr) -> Ptr;
+        EVP_PKEY_CTX_new_id: fn(c_int, Ptr) -> Ptr;
+        EVP_PKEY_CTX_free: fn(Ptr);
+        EVP_PKEY_keygen_init: fn(Ptr) -> c_int;
+        EVP_PKEY_keygen: fn(Ptr, *mut Ptr) -> c_int;
+        EVP_PKEY_derive_init: fn(Ptr) -> c_int;
+        EVP_PKEY_derive_set_peer: fn(Ptr, Ptr) -> c_int;
+        EVP_PKEY_derive: fn(Ptr, Out, *mut usize) -> c_int;
+        EVP_PKEY_sign_init: fn(Ptr) -> c_int;
+        EVP_PKEY_sign: fn(Ptr, Out, *mut usize, In, usize) -> c_int;
+        EVP_PKEY_verify_init: fn(Ptr) -> c_int;
+        EVP_PKEY_verify: fn(Ptr, In, usize, In, usize) -> c_int;
+        EVP_MD_CTX_new: fn() -> Ptr;
+        EVP_MD_CTX_free: fn(Ptr);
+        EVP_DigestInit_ex: fn(Ptr, Method, Ptr) -> c_int;
+        EVP_DigestUpdate: fn(Ptr, *const c_void, usize) -> c_int;
+        EVP_DigestFinal_ex: fn(Ptr, Out, *mut c_uint) -> c_int;
+        EVP_Digest: fn(*const c_void, usize, Out, *mut c_uint, Method, Ptr) -> c_int;
+        EVP_DigestSignInit: fn(Ptr, *mut Ptr, Method, Ptr, Ptr) -> c_int;
+        EVP_DigestSignFinal: fn(Ptr, Out, *mut usize) -> c_int;
+        EVP_DigestVerifyInit: fn(Ptr, *mut Ptr, Method, Ptr, Ptr) -> c_int;
+        EVP_DigestVerifyFinal: fn(Ptr, In, usize) -> c_int;
+        EVP_sha256: fn() -> Method;
+        EVP_sha384: fn() -> Method;
+        HMAC: fn(Method, *const c_void, c_int, In, usize, Out, *mut c_uint) -> Out;
+        HMAC_CTX_new: fn() -> Ptr;
+        HMAC_CTX_free: fn(Ptr);
+        HMAC_Init_ex: fn(Ptr, *const c_void, c_int, Method, Ptr) -> c_int;
+        HMAC_Update: fn(Ptr, In, usize) -> c_int;
+        HMAC_Final: fn(Ptr, Out, *mut c_uint) -> c_int;
+        i2d_PUBKEY: fn(Ptr, *mut Out) -> c_int;
+        d2i_PUBKEY: fn(*mut Ptr, *mut In, c_long) -> Ptr;
+    }
+    optional {
+        // OpenSSL from 3.0 on.
+        EVP_PKEY_CTX_new_from_name: fn(Ptr, *const c_char, *const c_char) -> Ptr;
+        EVP_PKEY_get1_encoded_public_key: fn(Ptr, *mut Out) -> usize;
+        EVP_PKEY_set1_encoded_public_key: fn(Ptr, In, usize) -> c_int;
+        EVP_MD_fetch: fn(Ptr, *const c_char, *const c_char) -> Method;
+        CRYPTO_free: fn(Ptr, *const c_char, c_int);
+        // In all, with lengths of one width or another.
+        RAND_bytes: fn(Out, usize) -> c_int;
+        // BoringSSL and AWS-LC.
+        EVP_PKEY_get1_tls_encodedpoint: fn(Ptr, *mut Out) -> usize;
+        EVP_PKEY_set1_tls_encodedpoint: fn(Ptr, In, usize) -> c_int;
+        OPENSSL_free: fn(Ptr);
+        // Macros in LibreSSL.
+        EVP_PKEY_CTX_set_ec_paramgen_curve_nid: fn(Ptr, c_int) -> c_int;
+        EVP_PKEY_CTX_set_rsa_padding: fn(Ptr, c_int) -> c_int;
+        EVP_PKEY_CTX_set_rsa_pss_saltlen: fn(Ptr, c_int) -> c_int;
+        EVP_PKEY_CTX_set_signature_md: fn(Ptr, Method) -> c_int;
+        EVP_PKEY_CTX_ctrl: fn(Ptr, c_int, c_int, c_int, c_int, Ptr) -> c_int;
+        // Not in LibreSSL 3.1.
+        EVP_PKEY_new_raw_public_key: fn(c_int, Ptr, In, usize) -> Ptr;
+        EVP_PKEY_get_raw_public_key: fn(Ptr, Out, *mut usize) -> c_int;
+        EVP_DigestSign: fn(Ptr, Out, *mut usize, In, usize) -> c_int;
+        EVP_DigestVerify: fn(Ptr, In, usize, In, usize) -> c_int;
+        // Curve25519 without EVP.
+        X25519_keypair: fn(Out, Out);
+        X25519: fn(Out, In, In) -> c_int;
+        // ML-KEM: the last two steps are called alike, keys are made differently by each.
+        EVP_PKEY_encapsulate_init: fn(Ptr, *const c_void) -> c_int;
+        EVP_PKEY_encapsulate: fn(Ptr, Out, *mut usize, Out, *mut usize) -> c_int;
+        EVP_PKEY_decapsulate_init: fn(Ptr, *const c_void) -> c_int;
+        EVP_PKEY_decapsulate: fn(Ptr, Out, *mut usize, In, usize) -> c_int;
+        EVP_PKEY_CTX_kem_set_params: fn(Ptr, c_int) -> c_int;
+        EVP_PKEY_kem_new_raw_public_key: fn(c_int, In, usize) -> Ptr;
+        EVP_pkey_ml_kem_768: fn() -> Method;
+        EVP_PKEY_generate_from_alg: fn(Method) -> Ptr;
+        EVP_PKEY_from_raw_public_key: fn(Method, In, usize) -> Ptr;
+        EVP_PKEY_from_private_seed: fn(Method, In, usize) -> Ptr;
+        EVP_PKEY_kem_new_raw_secret_key: fn(c_int, In, usize) -> Ptr;
+    }
+}
+
+/// Numbers of the headers, the same in every family.
+pub(crate) mod number {
+    use std::ffi::c_int;
+
+    /// `NID_X9_62_id_ecPublicKey`, which is `EVP_PKEY_EC`.
+    pub(crate) const EC: c_int = 408;
+    /// `NID_rsaEncryption`, which is `EVP_PKEY_RSA`.
+    pub(crate) const RSA: c_int = 6;
+    /// `NID_dhKeyAgreement`, which is `EVP_PKEY_DH`.
+    pub(crate) const DH: c_int = 28;
+    /// `NID_X9_62_prime256v1`
+    pub(crate) const P256: c_int = 415;
+    /// `NID_secp384r1`
+    pub(crate) const P384: c_int = 715;
+    /// `RSA_PKCS1_PADDING`
+    pub(crate) const PKCS1: c_int = 1;
+    /// `RSA_PKCS1_PSS_PADDING`
+    pub(crate) const PSS: c_int = 6;
+    /// `RSA_PSS_SALTLEN_DIGEST`
+    pub(crate) const SALT_AS_DIGEST: c_int = -1;
+
+    // Of LibreSSL 3, whose headers have macros for these.
+    /// `EVP_PKEY_OP_PARAMGEN | EVP_PKEY_OP_KEYGEN`
+    pub(crate) const OP_GENERATE: c_int = (1 << 1) | (1 << 2);
+    /// `EVP_PKEY_OP_SIGN | EVP_PKEY_OP_VERIFY`
+    pub(crate) const OP_SIGNATURE: c_int = (1 << 3) | (1 << 4);
+    /// `EVP_PKEY_OP_TYPE_SIG`
+    pub(crate) const OP_ALL_SIGNATURES: c_int = 0x1f << 3;
+    /// `EVP_PKEY_CTRL_MD`
+    pub(crate) const CTRL_DIGEST: c_int = 1;
+    /// `EVP_PKEY_CTRL_EC_PARAMGEN_CURVE_NID`
+    pub(crate) const CTRL_CURVE: c_int = 0x1001;
+    /// `EVP_PKEY_CTRL_RSA_PADDING`
+    pub(crate) const CTRL_PADDING: c_int = 0x1001;
+    /// `EVP_PKEY_CTRL_RSA_PSS_SALTLEN`
+    pub(crate) const CTRL_SALT: c_int = 0x1002;
 }
 
 #[cfg(test)]

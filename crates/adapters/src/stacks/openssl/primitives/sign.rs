@@ -3,8 +3,7 @@
 use crate::stacks::connection::noise;
 use crate::stacks::keys::{keys, known_key, public_key};
 use crate::stacks::openssl::context::Ptr;
-use crate::stacks::openssl::primitives::libcrypto::{Context, Key, Method, number};
-use crate::stacks::openssl::primitives::{Library, no_such, owned};
+use crate::stacks::openssl::primitives::{Context, Key, Library, Method, no_such, number, owned};
 use crate::stacks::reference::{Digest, digest_answer, ed25519_answer, hmac_answer, verifies};
 use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench, reference};
 use record::tls::Scheme;
