@@ -176,14 +176,16 @@ fn held(libraries: &Libraries) {
     assert_eq!(open, [4, 4], "connections before and after");
 }
 
-/// Established ones, as the kernel lists the server's ends: state 01 (proc(5), `net/tcp`). A reading misses some where other
-/// programs change the table meanwhile, so the largest of several counts.
+/// Established ones, as the kernel lists the server's ends: state 01 (proc(5), `net/tcp`). Where other programs change the table
+/// meanwhile, a reading misses some and has others twice: different ones are counted, and the largest of several counts.
 fn connections_to(port: u16) -> usize {
     let local = format!("0100007F:{port:04X}");
     let count = |_| {
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let rows = table.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-        rows.filter(|row| row.get(1) == Some(&local.as_str()) && row.get(3) == Some(&"01")).count()
+        let ours =
+            rows.filter(|row| row.get(1) == Some(&local.as_str()) && row.get(3) == Some(&"01"));
+        ours.map(|row| row[2].to_owned()).collect::<std::collections::BTreeSet<_>>().len()
     };
     (0..20).map(count).max().unwrap_or(0)
 }
