@@ -255,7 +255,6 @@ operations! { impl for StreamState;
 
 // Digests: `crypto_hash_*` and `crypto_generichash`, which is BLAKE2b.
 
-/// Opens a digest.
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (functions, algorithm) = (request.library, request.algorithm);
     match algorithm.cipher {
@@ -354,7 +353,6 @@ operations! { impl for Generic;
 
 // Message authentication codes: `crypto_auth_hmac*` and `crypto_onetimeauth`, which is Poly1305.
 
-/// Opens a MAC.
 fn open_mac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (functions, algorithm, key) = (request.library, request.algorithm, request.key);
     match (algorithm.mode, algorithm.cipher) {

@@ -62,7 +62,6 @@ pub fn survey(path: &Path) -> Result<Record, Failure> {
 }
 
 impl Kind {
-    /// What a record is of.
     pub fn of(record: Record, path: &Path) -> Result<Self, Failure> {
         let kind = match record.kind() {
             None => return Ok(Self::Survey(Box::new(record))),

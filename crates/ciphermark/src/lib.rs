@@ -106,7 +106,6 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
     Done,
     /// A comparison or check found something.
     Found,

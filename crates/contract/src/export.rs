@@ -99,7 +99,6 @@ impl Wanted<'_> {
     }
 
     /// The library does not take a key of this length.
-    #[must_use]
     pub fn no_such_key(&self) -> OpenError {
         let Self { algorithm, key, .. } = self;
         OpenError::Unsupported(format!("{algorithm} takes no key of {} bytes", key.len()))

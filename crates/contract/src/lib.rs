@@ -120,7 +120,6 @@ impl Session {
     /// # Safety
     /// The functions must keep the rules of `include/ciphermark.h` for `algorithm` and
     /// `direction`, and `raw.state` must be theirs alone until `close`.
-    #[must_use]
     pub unsafe fn new(
         raw: raw::Session,
         algorithm: &'static Algorithm,
@@ -130,7 +129,6 @@ impl Session {
     }
 
     /// Has batches run in a runtime's process.
-    #[must_use]
     pub fn with_remote(mut self, remote: Box<dyn Remote>) -> Self {
         self.remote = Some(remote);
         self
@@ -142,93 +140,78 @@ impl Session {
     }
 
     /// Whether batches run in a runtime's process.
-    #[must_use]
     pub fn is_remote(&self) -> bool {
         self.remote.is_some()
     }
 
     /// What was opened.
-    #[must_use]
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
     }
 
     /// In which direction.
-    #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
     /// The table itself, for the timing loop.
-    #[must_use]
     pub fn raw(&self) -> &raw::Session {
         &self.raw
     }
 
     /// Whether the model `message` is offered.
-    #[must_use]
     pub fn has_message(&self) -> bool {
         self.raw.message.is_some()
     }
 
     /// Whether the model `stream` is offered.
-    #[must_use]
     pub fn has_stream(&self) -> bool {
         self.raw.start.is_some() && self.raw.update.is_some()
     }
 
     /// Whether a digest or MAC can be taken in parts.
-    #[must_use]
     pub fn has_parts(&self) -> bool {
         self.has_stream() && self.raw.finish.is_some()
     }
 
     /// Whether output may be input.
-    #[must_use]
     pub fn in_place(&self) -> bool {
         self.raw.flags & raw::IN_PLACE != 0
     }
 
     /// Whether each update of a data-unit mode raises the tweak by one.
-    #[must_use]
     pub fn next_unit(&self) -> bool {
         self.raw.flags & raw::NEXT_UNIT != 0
     }
 
     /// Whether the library's interface copies every message.
-    #[must_use]
     pub fn copies(&self) -> bool {
         self.raw.flags & raw::COPIES != 0
     }
 
     /// Whether the library's interface allocates memory for every message.
-    #[must_use]
     pub fn allocates(&self) -> bool {
         self.raw.flags & raw::ALLOCATES != 0
     }
 
     /// Messages in work at once in the timed loop: one, unless the session has `drain`.
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         if self.raw.drain.is_some() { self.raw.in_flight } else { 1 }
     }
 
     /// The library's functions that the model `message` calls, in order, as the adapter says.
-    #[must_use]
     pub fn calls(&self) -> Option<String> {
         // SAFETY: `new`'s contract: null or a string that lives as long as the library.
         unsafe { text(self.raw.call) }
     }
 
     /// The library's functions that set a new key, as the adapter says.
-    #[must_use]
     pub fn rekey_calls(&self) -> Option<String> {
         // SAFETY: `new`'s contract: null or a string that lives as long as the library.
         unsafe { text(self.raw.rekey_call) }
     }
 
     /// Whether the session takes a new key.
-    #[must_use]
     pub fn has_rekey(&self) -> bool {
         self.raw.rekey.is_some()
     }
@@ -450,7 +433,6 @@ impl<S: Operations> ForC for S {}
 
 /// A table in the making. It offers whole messages, and what is added to that.
 #[derive(Debug)]
-#[must_use]
 pub struct Table<S> {
     raw: raw::Session,
     state: PhantomData<S>,
@@ -509,7 +491,6 @@ impl<S: Operations> Table<S> {
     }
 
     /// The table.
-    #[must_use]
     pub fn raw(self) -> raw::Session {
         self.raw
     }

@@ -39,7 +39,6 @@ pub enum LoadError {
 
 impl LoadError {
     /// None of the symbols by which libraries are known is there.
-    #[must_use]
     pub fn no_family<'a>(path: &Path, symbols: impl Iterator<Item = &'a str>) -> Self {
         let symbols = symbols.collect::<Vec<_>>().join(", ");
         Self::NoFamily { path: path.to_owned(), symbols }
@@ -150,7 +149,6 @@ impl SharedObject {
     }
 
     /// Whether the object or one of its dependencies exports a symbol.
-    #[must_use]
     pub fn has(&self, symbol: &str) -> bool {
         // SAFETY: only asked for its presence, never used as a value of this type.
         unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }.is_ok()
@@ -158,7 +156,6 @@ impl SharedObject {
 
     /// Whether the object itself exports a symbol. The loader also answers for its dependencies:
     /// without this question `libssl.so` would pass for the libcrypto that it is linked to.
-    #[must_use]
     pub fn defines(&self, symbol: &str) -> bool {
         // SAFETY: only asked for its address, never used as a value of this type.
         let Ok(found) = (unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }) else {
@@ -205,7 +202,6 @@ impl SharedObject {
     }
 
     /// That it cannot be used.
-    #[must_use]
     pub fn unusable(&self, why: impl Into<String>) -> LoadError {
         LoadError::Unusable { path: self.path.clone(), why: why.into() }
     }

@@ -118,7 +118,6 @@ pub const MOST_IN_FLIGHT: u32 = 16;
 
 impl Session {
     /// A session that offers nothing yet.
-    #[must_use]
     pub const fn empty() -> Self {
         Self {
             state: std::ptr::null_mut(),
@@ -187,7 +186,6 @@ pub type EntryFn = unsafe extern "C" fn() -> *const Adapter;
 unsafe impl Sync for Adapter {}
 
 /// Number of a direction in [`Request::direction`].
-#[must_use]
 pub fn direction_number(direction: base::model::Direction) -> u32 {
     match direction {
         base::model::Direction::Encrypt => 0,

@@ -13,14 +13,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How many CPUs this process may use.
-#[must_use]
 pub fn usable_cpus() -> usize {
     probe::allowed_cpus().len()
 }
 
 /// The machine, as far as cases hang on it: before the scheduler steps aside, because it asks for the
 /// CPUs that may be used.
-#[must_use]
 pub fn machine() -> Machine {
     Machine::new(&host::facts(measuring_cpu()), placed_cpus())
 }
@@ -34,7 +32,6 @@ pub(crate) fn placed_cpus() -> Vec<u32> {
 /// The CPU to measure on: of those that may be used the one with the highest frequency, so that a
 /// hybrid processor's efficiency cores are left alone; of several one on which no other ciphermark measures,
 /// and of these the last, because CPU 0 takes most interrupts. Others see it taken until this process ends.
-#[must_use]
 pub fn measuring_cpu() -> u32 {
     static TAKEN: Mutex<Option<Place>> = Mutex::new(None);
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -27,7 +27,6 @@ pub struct Operation {
     pub tier: Tier,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -35,7 +34,6 @@ pub struct Operation {
 
 impl Operation {
     /// What a case is one of several sizes of.
-    #[must_use]
     pub fn of(case: &Case) -> Self {
         Self {
             library: case.library,

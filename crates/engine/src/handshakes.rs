@@ -58,7 +58,6 @@ pub fn measure_tls<R: SampledRow>(
 /// How a run ended.
 #[derive(Debug)]
 pub struct TlsOutcome<R> {
-    /// The run.
     pub run: record::tls::Run<R>,
     /// Every sample of both parts of each row.
     pub raw: Vec<[Samples; 2]>,
@@ -70,7 +69,6 @@ pub struct TlsOutcome<R> {
 
 impl<R: record::tls::Row> TlsOutcome<R> {
     /// The run's record, with its samples.
-    #[must_use]
     pub fn record(&self) -> Record {
         record::tls::into_record(&self.run, &self.raw)
     }
@@ -393,7 +391,6 @@ fn imprecise(found: &Measured, precision: f64) -> Option<String> {
 
 /// What was asked for.
 pub struct SelectedStacks {
-    /// The stacks.
     pub stacks: Vec<StackFile>,
     /// The libraries that were chosen, each with a stack or without.
     pub chosen: Vec<String>,

@@ -23,7 +23,6 @@ const MOST_STEPS: usize = 3 << 20;
 const MOST_PRIVATE_STEPS: usize = 15 << 20;
 
 /// The schemes of TLS whose private keys can be judged, by the names that `tls primitives` has for them.
-#[must_use]
 pub fn private_schemes() -> Vec<&'static str> {
     adapters::stacks::PRIVATE.iter().map(|(scheme, _)| scheme.name()).collect()
 }
@@ -58,7 +57,6 @@ pub struct Secrets {
 
 impl Secrets {
     /// Two keys: what a run has time for.
-    #[must_use]
     pub fn quick() -> Self {
         Self { count: 2, sizes: Vec::new(), trace: None }
     }
@@ -248,7 +246,6 @@ fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u3
 }
 
 /// A record of verdicts alone.
-#[must_use]
 pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<String>) -> Record {
     let mut algorithms: Vec<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
     let mut tiers: Vec<Tier> = leaks.iter().map(|l| l.tier).collect();

@@ -2,7 +2,6 @@
 //!
 //! `plan → scheduler ⇄ protocol ⇄ worker → adapter → library`, and back
 //! `samples → analysis → record`. One process per library; every wait has a deadline.
-#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod cpus;

@@ -22,7 +22,6 @@ pub struct Attached {
     pub given_name: Option<String>,
     /// Name that it was built under with us: the library itself cannot tell two builds apart.
     pub bundled_name: Option<String>,
-    /// What it offers.
     pub offers: Vec<Offer>,
     /// The worker's clock, from its greeting.
     pub ready: Option<Ready>,
@@ -35,7 +34,6 @@ pub struct Attached {
 /// A library at a tier.
 #[derive(Clone, Debug)]
 pub struct AtTier {
-    /// The tier.
     pub tier: Tier,
     /// What it offers there; else why the tier cannot be had.
     pub offers: Result<Vec<Offer>, Finding>,
@@ -43,13 +41,11 @@ pub struct AtTier {
 
 impl Attached {
     /// `name@version`.
-    #[must_use]
     pub fn label(&self) -> String {
         format!("{}@{}", self.facts.name, self.facts.version)
     }
 
     /// What starts a worker process with this library.
-    #[must_use]
     pub fn hello(&self, tier: Tier, cpu: Option<u32>, process: u32, seed: u64) -> Hello {
         Hello {
             protocol: VERSION,
@@ -131,12 +127,7 @@ pub enum SelectError {
     },
     /// A library that was named, as a file or as the only one of its name, cannot be used.
     #[error("library '{name}': {why}")]
-    Unusable {
-        /// Its name.
-        name: String,
-        /// Why.
-        why: String,
-    },
+    Unusable { name: String, why: String },
     /// There is no library at all.
     #[error(
         "no library found; install one (libssl3, libgcrypt20) or name a file with --library NAME=PATH"
@@ -148,7 +139,6 @@ pub enum SelectError {
 /// every choice is a file, nothing else is loaded.
 ///
 /// Runtimes are among them only where a glob names one: their programs are compiled first.
-#[must_use]
 pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     let globs = choices.iter().filter_map(|c| match c {
         LibraryChoice::Glob(glob) => Some(glob),
@@ -158,7 +148,6 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
 }
 
 /// Everything that there is, runtimes too, each loaded once.
-#[must_use]
 pub fn discover_all() -> Vec<Attached> {
     find_and_load(&[], all_runtimes())
 }
@@ -461,7 +450,6 @@ pub struct TierHere {
 }
 
 /// How this machine applies a tier.
-#[must_use]
 pub fn tier_here(tier: Tier) -> TierHere {
     match host::tier::machine(tier) {
         Ok((mechanism, reason)) => {
@@ -473,7 +461,6 @@ pub fn tier_here(tier: Tier) -> TierHere {
 
 /// The libraries with what they offer at each of the tiers, and how it was applied. As many are
 /// loaded at once as there are CPUs.
-#[must_use]
 pub fn at_tiers(libraries: &[Attached], tiers: &[Tier]) -> Vec<Attached> {
     let mut libraries = libraries.to_vec();
     let asked = (0..libraries.len())

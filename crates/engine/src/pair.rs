@@ -41,7 +41,6 @@ pub enum PairError {
     /// One of the two does not offer it, or a check found something.
     #[error("{library}: {}", finding.why)]
     Found {
-        /// Which library.
         library: String,
         /// What was found.
         finding: Finding,
@@ -52,7 +51,6 @@ pub enum PairError {
     /// A worker was lost.
     #[error("{library}: {error}")]
     Worker {
-        /// Which library.
         library: String,
         /// How.
         error: WorkerError,

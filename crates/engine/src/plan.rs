@@ -33,7 +33,6 @@ pub struct Screened {
 
 impl Screened {
     /// The same where only these algorithms in libraries are to be measured.
-    #[must_use]
     pub fn but(&self, only: BTreeSet<(usize, &'static str)>) -> Self {
         Self { only: Some(only), ..self.clone() }
     }
@@ -57,15 +56,12 @@ impl Screened {
 pub struct Request {
     /// Suite that filled in the rest, if any.
     pub suite: Option<String>,
-    /// Algorithms.
     pub algorithms: Vec<&'static Algorithm>,
     /// Directions of ciphers; digests and copies have their own.
     pub directions: Vec<Direction>,
-    /// Models.
     pub models: Vec<Model>,
     /// Bytes of plaintext.
     pub sizes: Vec<usize>,
-    /// Tiers.
     pub tiers: Vec<Tier>,
     /// Working sets.
     pub footprints: Vec<Footprint>,
@@ -101,7 +97,6 @@ pub struct Planned {
 /// Every case of a request over the libraries, in the order in which the record lists them.
 /// Baselines (`memcpy`, `xxh3-64`, `null`) are rows of the libraries that offer them only: no
 /// cipher library is the poorer for not having them.
-#[must_use]
 pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Vec<Planned> {
     let mut planned = Vec::new();
     for (library, attached) in libraries.iter().enumerate() {
@@ -324,14 +319,12 @@ pub struct Machine {
 
 impl Machine {
     /// The machine around the measuring CPU. `cpus` in the order of placement.
-    #[must_use]
     pub fn new(host: &Host, cpus: Vec<u32>) -> Self {
         let (caches, memory_bytes) = (host.cpu.caches.clone(), host.memory.total_bytes);
         Self { caches, memory_bytes, cpus }
     }
 
     /// The CPU that measures alone.
-    #[must_use]
     pub fn measuring_cpu(&self) -> u32 {
         self.cpus.first().copied().unwrap_or(0)
     }

@@ -92,7 +92,6 @@ impl Worker {
         Self::launch_with(Greeting::Library(hello), None)
     }
 
-    /// As [`Worker::launch`], with a TLS stack.
     pub(crate) fn launch_stack(hello: record::tls::StackHello) -> Result<Self, WorkerError> {
         Self::launch_with(Greeting::Stack(hello), None)
     }
@@ -157,7 +156,6 @@ impl Worker {
     }
 
     /// Who the library says it is, and the worker's clock.
-    #[must_use]
     pub fn ready(&self) -> &Ready {
         &self.ready
     }
@@ -167,7 +165,6 @@ impl Worker {
         probe::move_to(self.child.id(), cpu)
     }
 
-    /// Sends a request.
     pub fn send(&mut self, request: &Request) {
         self.link.send(request);
     }

@@ -365,21 +365,18 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
 pub enum Event<'a> {
     /// So many pairs of library and algorithm of so many are verified.
     Verifying {
-        /// Done.
         done: usize,
         /// In all.
         of: usize,
     },
     /// So many operations of so many are stepped.
     Stepping {
-        /// Done.
         done: usize,
         /// In all.
         of: usize,
     },
     /// Looking at what could be chosen.
     Screening(Progress),
-    /// Sampling.
     Sampling(Progress),
     /// Something for the user to know at once, in one line: what was measured cannot be kept, or can
     /// be again.
@@ -391,7 +388,6 @@ pub enum Event<'a> {
 pub struct Progress {
     /// Cases that have ended.
     pub ended: usize,
-    /// Cases in all.
     pub cases: usize,
     /// The part of the work that is done, as far as it can be foreseen.
     pub fraction: f64,
@@ -419,7 +415,6 @@ const SCATTERED: u32 = 4;
 const GAIN: f64 = 0.005;
 const CHANCE: f64 = 0.01;
 
-/// How a case settles.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseSettling {
     needed_us: u32,
@@ -593,7 +588,6 @@ impl CaseSettling {
         self.wanted_us
     }
 
-    /// For the record.
     pub(crate) fn facts(&self, samples: &[RawSample]) -> Option<record::Settled> {
         let mut first_ns = self.first_ns.clone();
         let longer = |s: &&RawSample| s.settled_us >= self.needed_us.saturating_mul(TWICE);

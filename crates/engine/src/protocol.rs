@@ -48,12 +48,10 @@ pub enum Request {
     Vector {
         /// Name of the algorithm.
         algorithm: String,
-        /// The vector.
         vector: verify::vectors::Vector,
     },
     /// Visit cases, each in a process that is forked for it. Answer: [`Reply::Samples`].
     Sample {
-        /// What to visit.
         visits: Vec<Visit>,
         /// What to wait for before samples.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -77,7 +75,6 @@ pub enum Request {
     Stack(record::tls::StackHello),
     /// Visit cases of a TLS stack, all in this process. Answer: [`Reply::Samples`].
     Tls {
-        /// What to visit.
         visits: Vec<record::tls::Visit>,
         /// What to wait for before visits.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -105,7 +102,6 @@ impl QuietCore {
 pub struct Visit {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -151,11 +147,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub struct Once {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
-    /// Key.
     pub key: String,
-    /// Nonce.
     pub nonce: String,
     /// Associated data.
     pub aad: String,
@@ -172,10 +165,7 @@ pub enum Reply {
     /// The library is loaded.
     Ready(Box<Ready>),
     /// The library cannot be used.
-    Unusable {
-        /// Why.
-        why: String,
-    },
+    Unusable { why: String },
     /// What the library offers.
     Offers {
         /// One entry for each algorithm and direction that exists.
@@ -201,7 +191,6 @@ pub enum Reply {
     },
     /// Every check passed.
     Verified {
-        /// The checks.
         checks: Vec<record::Check>,
         /// SHA-256 over all outputs, in hexadecimal: the same in every library.
         digest: String,
@@ -288,7 +277,6 @@ pub struct Other {
 
 impl VisitResult {
     /// The sample, where one thread took it.
-    #[must_use]
     pub fn sample(&self) -> Option<RawSample> {
         match self {
             Self::Sample(sample) => Some(*sample),
@@ -298,7 +286,6 @@ impl VisitResult {
     }
 
     /// Operations of the batch.
-    #[must_use]
     pub fn ops(&self) -> Option<u32> {
         match self {
             Self::Sample(sample) => Some(sample.ops),
@@ -369,7 +356,6 @@ pub struct Hello {
 /// The library is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
-    /// Name.
     pub name: String,
     /// Version as the library itself reports it.
     pub version: String,
@@ -412,7 +398,6 @@ pub struct Ready {
 pub struct Offer {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// Models that are offered.
     pub models: Vec<Model>,
@@ -447,7 +432,6 @@ pub struct Offer {
 pub struct Metering {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// Bytes of plaintext; sizes that the algorithm does not take are left out.
     pub sizes: Vec<usize>,
@@ -458,7 +442,6 @@ pub struct Metering {
 pub struct Stepping {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -487,7 +470,6 @@ pub struct Steps {
     pub sets: Vec<SetSteps>,
     /// The same for the C library's and the adapter's own code, which no tier hides anything from.
     pub sets_elsewhere: Vec<SetSteps>,
-    /// By function.
     pub functions: Vec<FunctionSteps>,
     /// Files that the instructions are in.
     pub objects: Vec<PathBuf>,
@@ -639,7 +621,6 @@ pub enum PageJob {
     Probe(ProbeJob),
     /// Visit cells, all in this process. Answer: [`Reply::Samples`](super::Reply::Samples).
     Time {
-        /// What to visit.
         visits: Vec<PageVisit>,
         /// What to wait for before visits.
         #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
@@ -678,7 +659,6 @@ pub struct PageVisit {
     pub medium: Medium,
     /// Way with keys.
     pub keying: Keying,
-    /// Direction.
     pub direction: Direction,
     /// CPUs of the threads, each with sessions and buffers of its own; one stays where `hello` put it.
     pub cpus: Vec<u32>,

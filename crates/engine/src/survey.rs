@@ -53,7 +53,6 @@ pub struct Keeping {
 /// How a run ended.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The record.
     pub record: Record,
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -280,7 +279,6 @@ pub(crate) struct SampledRun {
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ended<D> {
-    /// The document.
     pub document: D,
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -483,7 +481,6 @@ pub struct Look {
 }
 
 /// Looks at each case of a request of one size.
-#[must_use]
 pub fn screen(
     request: &Request,
     libraries: &[Attached],

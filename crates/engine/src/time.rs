@@ -19,13 +19,11 @@ pub struct Stop {
 
 impl Stop {
     /// Ends when the flag is set, as a signal handler does.
-    #[must_use]
     pub fn on(interrupted: Arc<AtomicBool>) -> Self {
         Self { interrupted, end: None }
     }
 
     /// Ends after so long from now, too.
-    #[must_use]
     pub fn within(&self, time: Duration) -> Self {
         let end = Instant::now() + time;
         let end = self.end.map_or(end, |own| own.min(end));
@@ -33,7 +31,6 @@ impl Stop {
     }
 
     /// Why no more is to be done; none while more is.
-    #[must_use]
     pub fn why(&self) -> Option<Stopped> {
         let is_over = || self.end.is_some_and(|end| Instant::now() >= end);
         match self.is_interrupted() {
@@ -43,25 +40,21 @@ impl Stop {
     }
 
     /// Whether no more is to be done.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.why().is_some()
     }
 
     /// Whether somebody wants it to end.
-    #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
     /// What a signal handler sets.
-    #[must_use]
     pub fn flag(&self) -> &AtomicBool {
         &self.interrupted
     }
 
     /// Time that is left; none where it has no end.
-    #[must_use]
     pub fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
@@ -92,7 +85,6 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Deadline with a process.
     pub(crate) fn with(process: u32, deadline: Duration) -> Self {
         Self { left: deadline, away: Duration::ZERO, queue: RunQueue::of(process) }
     }

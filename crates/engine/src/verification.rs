@@ -36,9 +36,7 @@ const MEMORY_CHECKS: &[&str] = &["guard-pages", "bounds"];
 pub struct Verdict {
     /// Index of the library.
     pub library: usize,
-    /// The tier.
     pub tier: Tier,
-    /// The algorithm.
     pub algorithm: &'static str,
     /// The checks that passed, or what was found.
     pub outcome: Result<Vec<Check>, Finding>,

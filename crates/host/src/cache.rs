@@ -42,7 +42,6 @@ struct Kept {
 impl Remembered {
     /// What is known of the processor that a CPU of this machine belongs to; nothing where caches are
     /// switched off (`CIPHERMARK_CACHE` is empty) or what was kept cannot be read.
-    #[must_use]
     pub fn here(cpu: u32) -> Self {
         Self::at(cache_directory("quiet"), processor(&crate::facts(cpu).cpu))
     }
@@ -62,7 +61,6 @@ impl Remembered {
     }
 
     /// Independent instructions per core cycle on a CPU's quiet core; 0 where no earlier run saw it.
-    #[must_use]
     pub fn of(&self, cpu: u32) -> f64 {
         let kept = self.kept.cpus.get(&cpu.to_string());
         let believed = kept.and_then(|rates| rates.get(BELIEVED).or(rates.last()));
@@ -106,7 +104,6 @@ fn processor(cpu: &Cpu) -> String {
 
 /// `$CIPHERMARK_CACHE/NAME`, else `ciphermark/NAME` in the user's directory for caches (XDG Base
 /// Directory Specification 0.8); none when the variable is empty or there is no such directory.
-#[must_use]
 pub fn cache_directory(name: &str) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let absolute = |path: &PathBuf| path.is_absolute();

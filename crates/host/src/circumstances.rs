@@ -90,20 +90,17 @@ const NO_CONFIGURATION: &str = "/dev/null";
 const MOST_FILES: usize = 64;
 
 /// The environment of a process that runs a library's code: what it needs, and what decides on purpose which code runs.
-#[must_use]
 pub fn environment() -> Vec<(OsString, OsString)> {
     passed(std::env::vars_os().collect())
 }
 
 /// What is set here that decides which code runs, sorted by name.
-#[must_use]
 pub fn circumstances() -> Vec<Circumstance> {
     circumstances_of(&Tree::at("/"), std::env::vars_os().collect())
 }
 
 /// What a process must be able to read so that variables have their effect: configurations of OpenSSL with what they
 /// include, and directories of its providers and engines.
-#[must_use]
 pub fn configuration_files() -> Vec<PathBuf> {
     let variables = passed(std::env::vars_os().collect());
     let directories = ["OPENSSL_MODULES", "OPENSSL_ENGINES"];

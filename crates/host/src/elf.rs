@@ -164,7 +164,6 @@ pub struct Dynamic {
 
 impl Dynamic {
     /// Reads no more of the file than is needed; `None` where it is no object that can be read.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         Self::read(&ReadCache::new(object_at(path)?))
     }
@@ -205,7 +204,6 @@ impl Dynamic {
     }
 
     /// `RPATH` and `RUNPATH` as absolute directories, for an object in the directory `origin`.
-    #[must_use]
     pub fn directories(&self, origin: &Path) -> Vec<PathBuf> {
         [&self.rpath, &self.runpath].into_iter().flat_map(|of| each(of, origin)).flatten().collect()
     }
@@ -232,13 +230,11 @@ fn object_at(path: &Path) -> Option<File> {
 }
 
 /// Whether the loader would take this file for an object.
-#[must_use]
 pub fn is_object(path: &Path) -> bool {
     object_at(path).is_some()
 }
 
 /// Directories that the environment gives the loader.
-#[must_use]
 pub fn library_path() -> Vec<PathBuf> {
     let value = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     std::env::split_paths(&value).filter(|p| p.is_absolute()).collect()

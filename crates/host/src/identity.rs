@@ -23,14 +23,12 @@ pub fn file_id(path: &Path) -> io::Result<String> {
 }
 
 /// As [`file_id`], of a file's content.
-#[must_use]
 pub fn id_of(bytes: &[u8]) -> String {
     build_id(bytes).unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(bytes))))
 }
 
 /// Id of a build whose file `own` maps these others: `own`, a plus sign, and a hash of their contents, wherever they
 /// lie. Without others it is `own`.
-#[must_use]
 pub fn whole_id(own: &str, objects: &[LoadedFile]) -> String {
     if objects.is_empty() {
         return own.to_owned();
@@ -42,7 +40,6 @@ pub fn whole_id(own: &str, objects: &[LoadedFile]) -> String {
 
 /// Files with what tells their contents apart, each once. What cannot be read any more is left out: temporary files that
 /// a runtime loads from.
-#[must_use]
 pub fn loaded_files(paths: &[PathBuf]) -> Vec<LoadedFile> {
     let sorted: BTreeSet<&PathBuf> = paths.iter().collect();
     let file = |path: &PathBuf| {
@@ -64,7 +61,6 @@ pub fn id_now(library: &record::Library) -> io::Result<String> {
 
 /// The C library of this process, by its own words and its id: it belongs to the machine, as the kernel does, and is no
 /// part of a library's build.
-#[must_use]
 pub fn c_library() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let mut files = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
@@ -101,13 +97,11 @@ pub fn content_hash(path: &Path) -> io::Result<String> {
 }
 
 /// SHA-256 of a text, in hexadecimal.
-#[must_use]
 pub fn text_hash(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
 /// What tells the running kernel from another: its build id, else its version line.
-#[must_use]
 pub fn kernel_id() -> String {
     let note = std::fs::read("/sys/kernel/notes").ok().and_then(|notes| noted_build_id(&notes));
     note.unwrap_or_else(|| {
@@ -159,7 +153,6 @@ const RUNTIME: [&str; 6] =
     ["libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "ld-linux", "libpthread.so"];
 
 /// The files whose code this process has loaded, but for the C and C++ run-time libraries.
-#[must_use]
 pub fn loaded_objects() -> BTreeSet<PathBuf> {
     loaded_objects_of(std::process::id()).unwrap_or_default()
 }
@@ -187,7 +180,6 @@ pub(crate) fn code_file(line: &str) -> Option<PathBuf> {
 /// The instruction sets for ciphers that the objects' code has, as the kernel's CPU flags name
 /// them (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`; on aarch64 `aes`, `pmull`). `None` where that cannot be told: on
 /// another architecture, or when no object can be read.
-#[must_use]
 pub fn instructions_in<'a>(objects: impl IntoIterator<Item = &'a PathBuf>) -> Option<Vec<String>> {
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return None;

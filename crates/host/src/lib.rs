@@ -1,6 +1,5 @@
 //! Reads facts of the machine, finds the shared objects on it, and keeps in the user's caches what an
 //! earlier run found of it. Measures nothing, loads nothing, no unsafe code.
-#![warn(missing_docs)]
 
 mod cache;
 mod child;
@@ -37,20 +36,17 @@ use record::{Clock, Host};
 /// on: caches, frequency and siblings are its own.
 ///
 /// Of `clock` only the kernel's source is filled in; the other fields are measured by the run.
-#[must_use]
 pub fn facts(measuring_cpu: u32) -> Host {
     let (circumstances, c_library) = (circumstances(), c_library());
     Host { circumstances, c_library, ..facts_of(&Tree::at("/"), measuring_cpu) }
 }
 
 /// The highest frequency that the driver offers for a CPU, in kHz; `None` where it does not say.
-#[must_use]
 pub fn max_frequency_khz(cpu: u32) -> Option<u64> {
     Tree::at("/").number(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"))
 }
 
 /// The core's performance counters.
-#[must_use]
 pub fn counters() -> Counters {
     machine::counters(&Tree::at("/"))
 }
@@ -58,14 +54,12 @@ pub fn counters() -> Counters {
 /// What tells this machine from others of its kind: a hash of the system's machine id, made for this
 /// program alone, because the id itself is not to be given away (machine-id(5)). `None` where there
 /// is none, as in many containers.
-#[must_use]
 pub fn machine_hash() -> Option<String> {
     let id = Tree::at("/").text("/etc/machine-id")?;
     Some(text_hash(&format!("ciphermark {id}")))
 }
 
 /// Bytes of memory that programs can still have; `None` where the kernel does not say.
-#[must_use]
 pub fn available_bytes() -> Option<u64> {
     machine::available_bytes(&Tree::at("/"))
 }

@@ -71,7 +71,6 @@ pub struct Found {
 /// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured. Last on Linux the kernel
 /// itself; whether it lets itself be used, attaching it says.
-#[must_use]
 pub fn find_libraries() -> Vec<Found> {
     let mut found = find(&Places::of_this_process());
     if cfg!(target_os = "linux") {
@@ -85,14 +84,12 @@ pub fn find_libraries() -> Vec<Found> {
 const STACK: &str = "libciphermarktls_";
 
 /// Whether a file is called as a TLS stack of its own is.
-#[must_use]
 pub fn is_stack(path: &Path) -> bool {
     name(path).starts_with(STACK) && name(path).ends_with(".so")
 }
 
 /// TLS stacks that are objects of their own, `libciphermarktls_*.so`: beside the executable, in
 /// `../lib/ciphermark`, among the bundled libraries, and in the directories of `CIPHERMARK_LIBS`.
-#[must_use]
 pub fn find_stacks() -> Vec<PathBuf> {
     let places = Places::of_this_process();
     let beside = places.own.iter().chain(&places.chosen).flat_map(|d| files(d));
@@ -103,7 +100,6 @@ pub fn find_stacks() -> Vec<PathBuf> {
 }
 
 /// A file that comes with the program: beside the executable, or in `../lib/ciphermark`.
-#[must_use]
 pub fn companion(name: &str) -> Option<PathBuf> {
     Places::of_this_process().own.into_iter().map(|d| d.join(name)).find(|p| p.is_file())
 }
@@ -273,7 +269,6 @@ pub struct Bundled {
 
 /// What the manifest beside a shared object says of it; `None` where there is none, or where it is
 /// about another file.
-#[must_use]
 pub fn bundled(object: &Path) -> Option<Bundled> {
     let manifest = read_manifest(&object.with_file_name(MANIFEST)).ok()?;
     let file = object.file_name()?.to_str()?;

@@ -369,13 +369,11 @@ pub struct CpuTimes {
 }
 
 /// One CPU's times; `None` where the kernel does not say.
-#[must_use]
 pub fn cpu_times(cpu: u32) -> Option<CpuTimes> {
     times_of(&Tree::at("/"), cpu)
 }
 
 /// Clock ticks in a second.
-#[must_use]
 pub fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()
 }
@@ -432,7 +430,6 @@ fn names_in(directory: &Path) -> Vec<String> {
 }
 
 /// The ranges of numbers that a kernel list names: `0-3,8` has two. `None` when it is no list.
-#[must_use]
 pub fn ranges_of_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,5 +1,4 @@
 //! What records mean: rankings, comparisons, verdicts and advice. Pure: the same records give the same answer anywhere.
-#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod advise;

@@ -51,7 +51,6 @@ fn in_flight_stride(size: usize) -> usize {
 /// How many different messages of `size` bytes a batch walks through: as many as fit 16 KiB, so
 /// that small messages stay in the first-level cache with their output; at least two, so that a
 /// library which remembers its last answer gains nothing.
-#[must_use]
 pub fn messages_for(size: usize) -> usize {
     let fit = ((16 << 10) / size.max(1)).clamp(2, MAX_MESSAGES);
     // The ring holds a set evenly only when its count is a power of two.
@@ -84,7 +83,6 @@ pub struct MessageSet<'a> {
 
 impl MessageSet<'_> {
     /// How many messages there are.
-    #[must_use]
     pub(crate) fn count(&self) -> usize {
         self.inputs.len() / self.size
     }
@@ -312,7 +310,6 @@ impl<'a> MessageBatch<'a> {
     }
 
     /// Whether nonces, and keys where they are set, count up from message to message.
-    #[must_use]
     pub fn counts(&self) -> bool {
         self.control.fresh || self.flight.is_some_and(|f| f.counts)
     }
@@ -334,13 +331,11 @@ impl<'a> MessageBatch<'a> {
     }
 
     /// Whether the batch's data are to be in no cache.
-    #[must_use]
     pub fn is_cold(&self) -> bool {
         matches!(&self.memory, Memory::Walk(places) if places.is_cold())
     }
 
     /// Operations that walk through all of the memory once; `None` where they do not walk.
-    #[must_use]
     pub fn round(&self) -> Option<u32> {
         match &self.memory {
             Memory::Ring(..) => None,
@@ -382,11 +377,9 @@ const POISONED_WHOLE: usize = APART_BYTES / 2;
 pub struct Done<'b> {
     /// Which of the set's messages.
     pub message: usize,
-    /// Its nonce.
     pub nonce: Vec<u8>,
     /// The key that was set before it; of use where keys are set.
     pub key: Vec<u8>,
-    /// Its tag.
     pub tag: &'b [u8],
     /// The bytes of its output that no later operation wrote over.
     pub output: &'b [u8],
@@ -421,20 +414,17 @@ impl MessageBatch<'_> {
     }
 
     /// Whether [`MessageBatch::poison`] fills every byte of the outputs.
-    #[must_use]
     pub fn is_poisoned_whole(&self) -> bool {
         // As soon as more than two outputs lie apart they are small, unless each message in flight has one.
         self.size <= POISONED_WHOLE || self.flight.is_none() && self.kept(u32::MAX) > 2
     }
 
     /// The byte that [`Batch::prepare`] fills outputs with.
-    #[must_use]
     pub fn poison_byte(&self) -> u8 {
         (self.roll >> 24) as u8
     }
 
     /// Of how many operations something is left after `ops` of them.
-    #[must_use]
     pub fn kept(&self, ops: u32) -> usize {
         let most = match &self.memory {
             Memory::Ring(_, places) => (1..RING).find(|i| places[*i] == places[0]).unwrap_or(RING),
@@ -445,7 +435,6 @@ impl MessageBatch<'_> {
 
     /// What is left of the operation after which there were `back` more, fewer than
     /// [`MessageBatch::kept`].
-    #[must_use]
     pub fn done(&self, back: usize) -> Done<'_> {
         let slot = self.slot(back);
         let (output, from, tag) = match &self.memory {

@@ -79,7 +79,6 @@ const PROBE_WARM_UPS: usize = 4;
 impl Clock {
     /// Chooses the time-stamp counter where it is invariant, else `CLOCK_MONOTONIC_RAW`, and
     /// measures its step and its own cost.
-    #[must_use]
     pub fn calibrate() -> Self {
         let reason = arch::counter_unusable();
         let kind = if reason.is_none() { Kind::Counter } else { Kind::MonotonicRaw };
@@ -119,7 +118,6 @@ impl Clock {
 
     /// The same clock for another CPU, on which the caller is by now: cores of one processor can differ in
     /// what their chain takes.
-    #[must_use]
     pub fn on_this_cpu(&self) -> Self {
         let mut here = self.clone();
         here.judge_chain();
@@ -134,26 +132,22 @@ impl Clock {
 
     /// How many times as long as with steps of 10 ns samples, chains and probes are here, so that a step of the
     /// counter is as small a part of them.
-    #[must_use]
     pub fn stretch(&self) -> u64 {
         self.stretch
     }
 
     /// Core cycles that a link of the chain takes here (x86-64: a multiplication; aarch64: an addition), by a second
     /// chain; 0 where core cycles cannot be known.
-    #[must_use]
     pub fn multiplication_cycles(&self) -> f64 {
         self.link_cycles.as_ref().map_or(0.0, |cycles| *cycles)
     }
 
     /// Why core cycles cannot be known, where the architecture has a chain.
-    #[must_use]
     pub fn cycles_reason(&self) -> Option<&str> {
         self.link_cycles.as_ref().err().map(String::as_str)
     }
 
     /// `tsc`, `cntvct` or `clock_monotonic_raw`.
-    #[must_use]
     pub fn source(&self) -> &'static str {
         match self.kind {
             Kind::Counter => arch::COUNTER,
@@ -162,19 +156,16 @@ impl Clock {
     }
 
     /// Why the time-stamp counter is not used, when it is not.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
     /// Smallest step seen, in ticks.
-    #[must_use]
     pub fn step_ticks(&self) -> u64 {
         self.step_ticks
     }
 
     /// Ticks that an empty timed region takes.
-    #[must_use]
     pub fn overhead_ticks(&self) -> u64 {
         self.overhead_ticks.round() as u64
     }
@@ -246,7 +237,6 @@ impl Clock {
 
     /// Independent instructions per core cycle right now: less than when the core is quiet where a
     /// sibling thread is busy; 0 where it cannot be known.
-    #[must_use]
     pub fn throughput(&self) -> f64 {
         warm_probe(self, self.cycles_per_tick())
     }
@@ -276,7 +266,6 @@ impl Clock {
     }
 
     /// Whether the throughput probe sees no other program on the core; true where its quiet rate is not known.
-    #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.quiet_rate <= 0.0 || self.throughput() >= self.quiet_rate * QUIET_PROBE_FRACTION
     }
@@ -284,14 +273,12 @@ impl Clock {
     /// Throughput probes before the first sample. Another tenant keeps a sibling thread busy for tens to
     /// hundreds of milliseconds at a time; a run of a few cases is over sooner and would never see
     /// the core quiet. Between two readings a millisecond: they are to be spread, not many.
-    #[must_use]
     pub fn watch(&self) -> Vec<f64> {
         self.probe_for(Duration::from_millis(300), Duration::from_millis(1))
     }
 
     /// Throughput probes over a time, one every `pause`: for learning the quiet rate of the CPU that
     /// the caller is on.
-    #[must_use]
     pub fn probe_for(&self, time: Duration, pause: Duration) -> Vec<f64> {
         let begun = Instant::now();
         let mut probes = Vec::new();
@@ -311,7 +298,6 @@ impl Clock {
 
     /// This moment in ticks and in nanoseconds. Of several tries the one with the least time
     /// between its two tick readings counts: no interrupt fell into it.
-    #[must_use]
     pub fn anchor(&self) -> Anchor {
         (0..32)
             .map(|_| {
@@ -326,7 +312,6 @@ impl Clock {
     }
 
     /// Ticks in a nanosecond over two milliseconds: well enough for the length of batches.
-    #[must_use]
     pub fn rough_ticks_per_ns(&self) -> f64 {
         let begin = self.anchor();
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -336,7 +321,6 @@ impl Clock {
 
 impl Anchor {
     /// Ticks in a second, from two moments.
-    #[must_use]
     pub fn ticks_per_second(self, later: Self) -> f64 {
         let nanos = (later.nanos - self.nanos).max(1) as f64;
         (later.ticks - self.ticks) as f64 / nanos * 1e9

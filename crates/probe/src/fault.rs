@@ -281,7 +281,6 @@ impl GuardedBuffer {
     ///
     /// # Panics
     /// When the kernel grants no memory, as every allocation does.
-    #[must_use]
     pub fn new(capacity: usize) -> Self {
         let page = rustix::param::page_size();
         let len = capacity.max(1).next_multiple_of(page);
@@ -307,13 +306,11 @@ impl GuardedBuffer {
     }
 
     /// Bytes that can be written, the rounded-up capacity.
-    #[must_use]
     pub fn capacity(&self) -> usize {
         self.len
     }
 
     /// All of the writable memory, page-aligned: both ends touch a guard page.
-    #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: `len` bytes from `data` are readable, initialised (anonymous pages are zero),
         // and owned by `self`, which is borrowed for as long as the slice lives.
@@ -321,7 +318,6 @@ impl GuardedBuffer {
     }
 
     /// All of the writable memory, page-aligned: both ends touch a guard page.
-    #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as `as_slice`, and borrowed uniquely.
         unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
@@ -331,7 +327,6 @@ impl GuardedBuffer {
     ///
     /// # Panics
     /// When `len` is more than [`GuardedBuffer::capacity`].
-    #[must_use]
     pub fn tail(&mut self, len: usize) -> &mut [u8] {
         let start = self.len.checked_sub(len).expect("len is within the capacity");
         &mut self.as_mut_slice()[start..]
@@ -341,7 +336,6 @@ impl GuardedBuffer {
     ///
     /// # Panics
     /// When `len` is more than [`GuardedBuffer::capacity`].
-    #[must_use]
     pub fn head(&mut self, len: usize) -> &mut [u8] {
         &mut self.as_mut_slice()[..len]
     }

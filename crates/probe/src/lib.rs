@@ -2,7 +2,6 @@
 //!
 //! Everything that shapes a number is here. This crate holds `unsafe` code: inline assembly, the
 //! calls through a library's function pointers inside the clock, and raw memory.
-#![warn(missing_docs)]
 
 mod arch;
 mod batch;

@@ -447,13 +447,9 @@ fn changed(key: &[u8], by: u64) -> Vec<u8> {
 
 /// What makes a MAC.
 enum Maker {
-    /// The library.
     Library(Session),
-    /// `hmac` with `sha1`.
     Sha1(Hmac<sha1::Sha1>),
-    /// `hmac` with `sha2`.
     Sha256(Hmac<sha2::Sha256>),
-    /// `hmac` with `sha2`.
     Sha512(Hmac<sha2::Sha512>),
 }
 

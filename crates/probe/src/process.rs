@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The CPUs that this process may use, ascending.
-#[must_use]
 pub fn allowed_cpus() -> Vec<u32> {
     let Ok(set) = sched_getaffinity(None) else { return vec![0] };
     (0..CpuSet::MAX_CPU).filter(|c| set.is_set(*c)).filter_map(|c| u32::try_from(c).ok()).collect()
@@ -95,7 +94,6 @@ const MOST_GAPS: usize = 1 << 16;
 impl Clock {
     /// Spins on the clock for a time; what lies further apart than `gap` was an interruption: a timer
     /// or device interrupt, another program, or the hypervisor.
-    #[must_use]
     pub fn interruptions(&self, time: Duration, gap: Duration) -> Interruptions {
         let (anchor, usage) = (self.anchor(), Usage::now());
         // Roughly how fast the clock ticks is enough to know a gap; exact lengths come at the end.
@@ -120,7 +118,6 @@ impl Clock {
     }
 
     /// Core cycles per tick right now; 0 where the architecture has no chain of known latency.
-    #[must_use]
     pub fn core_cycles_per_tick(&self) -> f64 {
         self.cycles_per_tick()
     }
@@ -128,7 +125,6 @@ impl Clock {
     /// The throughput probe, and then the clock, while another CPU is kept busy with what fills the front end of a
     /// core, or none is. Who shares the core is seen by it, and in virtual machines
     /// what the system says of siblings is often not true.
-    #[must_use]
     pub fn beside(&self, other: Option<u32>, time: Duration) -> Beside {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -289,7 +285,6 @@ pub struct Counts {
 
 impl Counts {
     /// What came since `earlier`.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             allocations: self.allocations - earlier.allocations,
@@ -307,7 +302,6 @@ pub struct Meter(unsafe extern "C" fn(*mut Counts));
 
 impl Meter {
     /// `None` where it was not preloaded.
-    #[must_use]
     pub fn find() -> Option<Self> {
         // SAFETY: a lookup by name among the loaded objects.
         let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ciphermark_meter".as_ptr()) };
@@ -320,8 +314,6 @@ impl Meter {
         }))
     }
 
-    /// The counts.
-    #[must_use]
     pub fn read(&self) -> Counts {
         let mut counts = Counts::default();
         // SAFETY: `counts` is writable and has the meter's layout.

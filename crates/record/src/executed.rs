@@ -66,7 +66,6 @@ pub struct Executed {
 
 impl Executed {
     /// Whether it belongs to a measurement: one entry belongs to those of every size.
-    #[must_use]
     pub fn is_of(&self, m: &Measurement) -> bool {
         (self.tier, self.model, self.direction) == (m.tier, m.model, m.direction)
             && self.algorithm == m.algorithm
@@ -75,7 +74,6 @@ impl Executed {
 
     /// What one operation of a size executes of the instructions that limits count, from the counts of two sizes. None
     /// where nothing was counted.
-    #[must_use]
     pub fn seen(&self, size: usize) -> Option<base::analysis::bound::Seen> {
         self.source.as_ref()?;
         let lanes = |class: &str| {
@@ -207,7 +205,6 @@ pub enum LeakVerdict {
 
 impl LeakVerdict {
     /// As in records and exports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::SameTrace => "same-trace",
@@ -247,7 +244,6 @@ pub enum LeakKind {
 
 impl LeakKind {
     /// As in records and exports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Branch => "branch",
@@ -330,7 +326,6 @@ impl fmt::Display for Leaks {
 
 impl Leaks {
     /// Whether it is of this build, algorithm and tier.
-    #[must_use]
     pub fn is_of(&self, library: &LibraryId, algorithm: &str, tier: Tier) -> bool {
         self.tier == tier && self.algorithm == algorithm && self.library == *library
     }

@@ -204,7 +204,6 @@ fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// The kind that a document of its own from before format 1.4 names: `pages`, `tls-handshakes`, …; none of a record.
-#[must_use]
 pub fn older_kind(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Head {
@@ -214,7 +213,6 @@ pub fn older_kind(text: &str) -> Option<String> {
 }
 
 /// Editors on some systems put a mark at the beginning of what they save.
-#[must_use]
 pub fn unmarked(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -238,7 +236,6 @@ pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
 }
 
 /// On one line, and not much of it.
-#[must_use]
 pub fn printable(text: &str) -> String {
     let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let shown: String = chars.by_ref().take(MOST_CHARS).collect();

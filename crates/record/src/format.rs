@@ -65,13 +65,11 @@ pub struct Record {
 
 impl Record {
     /// `tls-handshakes`, `tls-records`, `tls-primitives` or `pages`; none of a survey.
-    #[must_use]
     pub fn kind(&self) -> Option<&str> {
         self.details.as_ref()?.get("kind")?.as_str()
     }
 
     /// The verdict on the measurement's build, algorithm and tier; none where it was not judged.
-    #[must_use]
     pub fn leaks_of(&self, m: &Measurement) -> Option<&Leaks> {
         self.leaks.iter().find(|l| l.is_of(&m.library, &m.algorithm, m.tier))
     }
@@ -127,7 +125,6 @@ pub struct Library {
 impl Record {
     /// Whether one of this record's libraries and one of another's are the same build. Records from before ids covered
     /// all files that a library maps have its own file's alone, which then decides.
-    #[must_use]
     pub fn has_same_build(&self, own: &LibraryId, other: &Self, theirs: &LibraryId) -> bool {
         let covers_all = |record: &Self, id: &LibraryId| {
             let mut of_build =
@@ -141,7 +138,6 @@ impl Record {
 
 impl Library {
     /// Which build it is.
-    #[must_use]
     pub fn identity(&self) -> LibraryId {
         LibraryId {
             name: self.name.clone(),
@@ -294,7 +290,6 @@ pub struct Limits {
 }
 
 /// The JSON Schema of a record.
-#[must_use]
 pub fn schema() -> schemars::Schema {
     let mut schema = schemars::schema_for!(Record);
     schema.insert("title".to_owned(), "ciphermark record".into());
@@ -412,7 +407,6 @@ fn at_most(what: &str, count: u64) -> Result<(), String> {
 
 /// Why a sample cannot be one; `None` of one that can. Rates are of a core's clock over the clock's
 /// ticks, and of instructions over cycles: nothing built or planned is a thousandth of the bound.
-#[must_use]
 pub fn impossible_sample(sample: &RawSample) -> Option<String> {
     const MOST_RATE: f64 = 1e6;
     let RawSample { process, ops, ticks, clock_before, clock_after, .. } = *sample;
@@ -428,7 +422,6 @@ pub fn impossible_sample(sample: &RawSample) -> Option<String> {
 }
 
 /// Why timings of single operations cannot be such; `None` of those that can.
-#[must_use]
 pub fn impossible_latencies(latencies: &Latencies) -> Option<String> {
     let both = latencies.ticks.iter().flat_map(|(ticks, operations)| [*ticks, *operations]);
     let too_large = both.chain([latencies.disturbed]).any(|n| n > MOST);
@@ -441,7 +434,6 @@ pub fn impossible_latencies(latencies: &Latencies) -> Option<String> {
 const BROKEN_LEVELS: usize = 2;
 
 /// The record as JSON, ending with a line break.
-#[must_use]
 pub fn to_json(record: &Record) -> String {
     let mut bytes = Vec::new();
     let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Shallow::default());
@@ -534,7 +526,6 @@ impl Formatter for Shallow {
 ///
 /// # Panics
 /// Never with the types of a record: what they write is read again as the same.
-#[must_use]
 pub fn shared<T: Serialize + DeserializeOwned>(whole: T) -> T {
     let plain = "a record is plain data and comes back as it was";
     let json = serde_json::to_string(&whole).expect(plain);
@@ -543,13 +534,11 @@ pub fn shared<T: Serialize + DeserializeOwned>(whole: T) -> T {
 }
 
 /// A text with `~` for the home directory.
-#[must_use]
 pub fn shown(text: &str) -> String {
     homes().iter().fold(text.to_owned(), |text, home| without(&text, home))
 }
 
 /// The file that a path of a record names on this machine.
-#[must_use]
 pub fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), home()) {
         (Some(rest), Some(home)) => home.join(rest),

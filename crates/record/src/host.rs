@@ -188,7 +188,6 @@ const DIGITS: usize = 8;
 
 impl Circumstance {
     /// `OPENSSL_ia32cap=~0x2 is set: it hides CPU features (openssl, boringssl)`.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let Self { name, value, concerns, effect, .. } = self;
         let what = match value {
@@ -200,7 +199,6 @@ impl Circumstance {
     }
 
     /// Whether it can bear on any of the libraries, which are given by their paths.
-    #[must_use]
     pub fn bears_on(&self, libraries: &[&str]) -> bool {
         let runtimes: Vec<&str> =
             libraries.iter().filter_map(|path| runtime_name(Path::new(path))).collect();
@@ -225,7 +223,6 @@ impl Circumstance {
 }
 
 /// The circumstances that differ: the name, then what it was on each side, empty where nothing is recorded.
-#[must_use]
 pub fn differing_circumstances(base: &[Circumstance], new: &[Circumstance]) -> Vec<[String; 3]> {
     let names: BTreeSet<&str> = base.iter().chain(new).map(|c| &*c.name).collect();
     let shown = |side: &[Circumstance], name: &str| {
@@ -295,20 +292,17 @@ impl Disturbances {
     }
 
     /// How many were disturbed for this reason.
-    #[must_use]
     pub fn of(&self, why: Disturbance) -> u64 {
         let mut copy = *self;
         *copy.of_mut(why)
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         self.total() == 0
     }
 
     /// All of them.
-    #[must_use]
     pub fn total(&self) -> u64 {
         Disturbance::ALL.iter().fold(0, |all, why| all.saturating_add(self.of(*why)))
     }

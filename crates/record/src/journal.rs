@@ -61,7 +61,6 @@ pub struct Journal {
 
 impl Journal {
     /// The journal's path for a record's.
-    #[must_use]
     pub fn path_for(record: &Path) -> PathBuf {
         let mut path = record.as_os_str().to_owned();
         path.push(".partial");
@@ -183,7 +182,6 @@ impl Journal {
     }
 
     /// Why the journal lags behind the run, when it does.
-    #[must_use]
     pub fn trouble(&self) -> Option<RecordError> {
         let copy = |e: &io::Error| match e.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
@@ -339,7 +337,6 @@ pub enum JournalEntry {
 
 impl JournalEntry {
     /// The case that it is of, if it is of one.
-    #[must_use]
     pub fn case(&self) -> Option<usize> {
         match self {
             Self::Sample(sample) => Some(sample.case),

@@ -28,7 +28,6 @@ pub enum State {
 
 impl State {
     /// The name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -41,7 +40,6 @@ impl State {
 
     /// Whether cases in this state carry numbers: those that were measured and verified here, and
     /// those that came from elsewhere.
-    #[must_use]
     pub fn has_number(self) -> bool {
         matches!(self, Self::Measured | Self::Imported)
     }
@@ -116,7 +114,6 @@ pub const WITH: char = '+';
 
 impl LibraryId {
     /// The part of the id that is of the library's own file.
-    #[must_use]
     pub fn own_file(&self) -> &str {
         self.id.split(WITH).next().unwrap_or_default()
     }
@@ -151,7 +148,6 @@ pub struct Evidence {
 
 impl Evidence {
     /// What the clock and, where there are any, the core cycles come from.
-    #[must_use]
     pub fn of_clock(clock: &str, has_cycles: bool) -> Self {
         let cycles = match (has_cycles, clock) {
             (false, _) => "unknown",
@@ -285,7 +281,6 @@ pub struct Measurement {
 
 impl Measurement {
     /// In words, the two kinds in which its processes come.
-    #[must_use]
     pub fn kinds_in_words(&self) -> Option<String> {
         let [cheap, dear] = self.kinds[..] else { return None };
         let unit = if self.cycles_per_op.is_some() { "cycles" } else { "ns" };
@@ -302,7 +297,6 @@ impl Measurement {
     }
 
     /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
-    #[must_use]
     pub fn is_left_out(&self) -> bool {
         let is_cut =
             |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
@@ -310,13 +304,11 @@ impl Measurement {
     }
 
     /// Whether there is no number because somebody ended the run before.
-    #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.is_left_out() && self.stopped == Some(Stopped::Interrupted)
     }
 
     /// A case in the usual setting of which nothing is known yet; struct updates say what is.
-    #[must_use]
     pub fn blank(library: LibraryId, algorithm: &str, state: State) -> Self {
         Self {
             library,
@@ -385,25 +377,21 @@ pub struct Finding {
 
 impl Finding {
     /// A check failed.
-    #[must_use]
     pub fn refused(why: impl Into<String>) -> Self {
         Self::of(State::Refused, why)
     }
 
     /// The library does not have it, or the algorithm does not define it.
-    #[must_use]
     pub fn unsupported(why: impl Into<String>) -> Self {
         Self::of(State::Unsupported, why)
     }
 
     /// Crash, hang or error.
-    #[must_use]
     pub fn failed(why: impl Into<String>) -> Self {
         Self::of(State::Failed, why)
     }
 
     /// The run ended before it was done to it, as in "verified".
-    #[must_use]
     pub fn left_out(stopped: Stopped, done: &str) -> Self {
         let why = match stopped {
             Stopped::Interrupted => format!("interrupted before it was {done}"),
@@ -413,7 +401,6 @@ impl Finding {
     }
 
     /// A look showed that it, or the same at a larger size, takes too long to be measured.
-    #[must_use]
     pub fn screened(at_least_ns: Option<u64>) -> Self {
         let why = match at_least_ns {
             Some(ns) => {
@@ -425,7 +412,6 @@ impl Finding {
     }
 
     /// Found in this state.
-    #[must_use]
     pub fn of(state: State, why: impl Into<String>) -> Self {
         Self { state, why: why.into(), stopped: None, at_least_ns: None }
     }
@@ -444,7 +430,6 @@ pub struct ProcessCosts {
 
 impl ProcessCosts {
     /// The costs of a measured case, as the estimates in the record are made of them; `None` in every other state.
-    #[must_use]
     pub fn of(record: &Record, m: &Measurement) -> Option<Self> {
         Some(Self { cycles: m.cycles_by_process()?, ns: m.ns_by_process(record)? })
     }
@@ -452,7 +437,6 @@ impl ProcessCosts {
 
 impl Measurement {
     /// Core cycles of one operation, one a process: as an archive kept them, else from the raw samples.
-    #[must_use]
     pub fn cycles_by_process(&self) -> Option<Vec<f64>> {
         match &self.costs {
             Some(kept) => Some(kept.cycles.clone()),
@@ -461,7 +445,6 @@ impl Measurement {
     }
 
     /// The same in nanoseconds; `record` is the one that the measurement is of.
-    #[must_use]
     pub fn ns_by_process(&self, record: &Record) -> Option<Vec<f64>> {
         if let Some(kept) = &self.costs {
             return Some(kept.ns.clone());
@@ -669,13 +652,11 @@ impl Samples {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ticks.len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ticks.is_empty()
     }
@@ -708,7 +689,6 @@ impl Samples {
     }
 
     /// Whether every array has the same length.
-    #[must_use]
     pub fn is_rectangular(&self) -> bool {
         let Self {
             process,

@@ -37,7 +37,6 @@ pub struct Archived {
 const DIGITS: usize = 12;
 
 /// The records, and how many are not shown because nobody vouches for them.
-#[must_use]
 pub fn archived(records: &[Archived], left_out: usize, options: Options) -> String {
     let row = |r: &Archived| {
         let style = if r.doubts.is_empty() { PLAIN } else { CAUTION };
@@ -134,7 +133,6 @@ fn interval(amount: &Estimate) -> String {
 }
 
 /// A row for each machine's best, and for what ties with it.
-#[must_use]
 pub fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
     let speed = if has_bytes(answers) { "MB/s" } else { "µs/op" };
     let columns = vec![
@@ -178,7 +176,6 @@ fn row(a: &BestOfMachine, r: &Ranked, is_first: bool) -> Vec<Cell> {
 }
 
 /// The answers for a terminal: the cheapest machine first, or the fastest without prices.
-#[must_use]
 pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
     let sentence = answers.first().map_or("", |a| &a.ranking.terms.sentence);
     let mut out = options.hang(&clean(sentence), 2, HEADING);
@@ -192,13 +189,11 @@ pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
 }
 
 /// The answers with everything, as JSON.
-#[must_use]
 pub fn best_of_machines_json(answers: &[BestOfMachine]) -> String {
     serde_json::to_string_pretty(answers).expect("plain data always serialises") + "\n"
 }
 
 /// One row a machine and ranked case.
-#[must_use]
 pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
     const HEADING: [&str; 15] = [
         "machine",
@@ -254,7 +249,6 @@ pub struct ComparedMachine {
     pub base: (String, String),
     /// Day and SHA-256 of what is judged.
     pub new: (String, String),
-    /// The comparison.
     pub comparison: Comparison,
     /// What makes it fail.
     pub found: Vec<Found>,
@@ -262,7 +256,6 @@ pub struct ComparedMachine {
 
 /// One line a machine, then the comparisons in which a condition holds; JSON has all. `without` are machines that lack
 /// two such runs.
-#[must_use]
 pub fn machines(
     all: &[ComparedMachine],
     without: &[String],
@@ -355,7 +348,6 @@ pub struct Line {
     pub machine: String,
     /// The library's name, with its version if a run has several.
     pub library: String,
-    /// The case.
     #[serde(flatten)]
     pub case: Case,
     /// Its runs, the oldest first.
@@ -367,7 +359,6 @@ pub struct Line {
 pub struct Point {
     /// When it began, seconds since 1970.
     pub started: i64,
-    /// Its day.
     pub day: String,
     /// SHA-256 of the record.
     pub record: String,
@@ -420,7 +411,6 @@ impl Line {
 }
 
 /// Tables for people, one a machine, library and case.
-#[must_use]
 pub fn trend(lines: &[Line], options: Options) -> String {
     let mut out = String::new();
     for (i, line) in lines.iter().enumerate() {
@@ -477,7 +467,6 @@ fn change(p: &Point) -> (String, anstyle::Style) {
 }
 
 /// One row a run.
-#[must_use]
 pub fn trend_csv(lines: &[Line]) -> String {
     const HEADING: [&str; 14] = [
         "machine",
@@ -521,7 +510,6 @@ pub fn trend_csv(lines: &[Line]) -> String {
 }
 
 /// Files for Apache Otava: a CSV of each history, and `otava.yaml`, which names them as tests.
-#[must_use]
 pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
     let mut yaml = "tests:\n".to_owned();
     let mut files = Vec::new();

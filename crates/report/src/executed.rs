@@ -19,7 +19,6 @@ const INDENT: usize = 4;
 
 /// The verdicts in any format: for each library and tier, what was found and in which algorithms, the gravest first.
 /// In CSV each finding is a row, and so is a verdict without one; JSON has the verdicts as the record does.
-#[must_use]
 pub fn leaks(all: &[Leaks], format: Format, options: Options) -> String {
     match format {
         Format::Table => for_terminal(all, options),
@@ -540,7 +539,6 @@ pub struct CallRow {
     pub library: String,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: String,
     /// The library's functions in order, as its adapter says.
     pub functions: Option<String>,
@@ -570,7 +568,6 @@ pub struct MessageCost {
 }
 
 /// A paragraph for each row.
-#[must_use]
 pub fn calls(rows: &[CallRow], options: Options) -> String {
     let mut out = String::new();
     for row in rows {

@@ -1,6 +1,5 @@
 //! Renderers: plain data in, text out. Never collects, computes statistics, reads a clock or a
 //! terminal; what a renderer needs beyond the record is in [`Options`].
-#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod archive;
@@ -50,7 +49,6 @@ pub enum Format {
 
 /// The selected measurements as text that ends with a line break. `selection` holds measurements
 /// of `record`, in any order; `best` is marked and `options` matter in [`Format::Table`] only.
-#[must_use]
 pub fn render(
     record: &Record,
     selection: &[&Measurement],

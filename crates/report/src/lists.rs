@@ -19,7 +19,6 @@ const ID_COLUMNS: usize = 24;
 const LONGEST_WORD: usize = 28;
 
 /// The libraries as a table: name, version, the widest AES instructions in the code, id and path; below each that could not be loaded, why.
-#[must_use]
 pub fn libraries(libraries: &[Library], options: Options) -> String {
     if libraries.is_empty() {
         return "no library was found\n".to_owned();
@@ -85,7 +84,6 @@ pub struct MatrixRow {
 
 /// The matrix as a table, with each algorithm's lengths in bytes and what a reader must be told of it. Libraries are numbered,
 /// with a key below, where their names do not fit.
-#[must_use]
 pub fn matrix(matrix: &Matrix, options: Options) -> String {
     let names: Vec<String> =
         matrix.libraries.iter().map(|name| clip(&clean(name), LONGEST_NAME)).collect();
@@ -133,7 +131,6 @@ pub struct CheckRow {
 }
 
 /// The rows as a table, each finding with its reason below it, and the totals.
-#[must_use]
 pub fn checks(rows: &[CheckRow], options: Options) -> String {
     // A column that says `native` all the way down says nothing.
     let tiers = rows.iter().any(|r| r.tier != Tier::Native);
@@ -195,7 +192,6 @@ fn totals(rows: &[CheckRow]) -> String {
 }
 
 /// Names with what they mean, the meanings wrapped to the width.
-#[must_use]
 pub fn pairs(rows: &[(String, String)], options: Options) -> String {
     let indent = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
     let line = |(name, meaning): &(String, String)| {
@@ -207,7 +203,6 @@ pub fn pairs(rows: &[(String, String)], options: Options) -> String {
 // What the core can do at best, as tables for a terminal.
 
 /// The tables of `list limits`: instructions, pairs of them, bandwidths, floors.
-#[must_use]
 pub fn limits(limits: &Limits, options: Options) -> String {
     let Some(core) = &limits.core else {
         let why = limits.reason.as_deref().unwrap_or("this record was written without limits");
@@ -383,7 +378,6 @@ pub struct Advice {
     pub grade: Grade,
     /// What was found.
     pub found: String,
-    /// What mends it.
     pub mend: Option<String>,
 }
 
@@ -391,7 +385,6 @@ pub struct Advice {
 const GRADE: usize = 9;
 
 /// The findings by topic, each with its grade; below a note or problem what mends it.
-#[must_use]
 pub fn advice(rows: &[Advice], options: Options) -> String {
     let mut out = String::new();
     let mut topic = "";

@@ -19,7 +19,6 @@ use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
 
 /// Answers as text that ends with a line break; `options` matter for text only.
-#[must_use]
 pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options) -> String {
     match format {
         ComparisonFormat::Text => text(answers, options),
@@ -332,7 +331,6 @@ pub struct Line {
 
 impl Line {
     /// How your system's library does, in a few words.
-    #[must_use]
     pub fn standing(&self) -> String {
         match self.system {
             SystemStanding::Unknown => String::new(),
@@ -349,7 +347,6 @@ impl Line {
 
 impl Summary {
     /// None where the record answers no question. The table has at most `lines` lines with its headings.
-    #[must_use]
     pub fn of(record: &Record, lines: usize) -> Option<Self> {
         Found::of(record).map(|found| found.summary(lines))
     }
@@ -357,7 +354,6 @@ impl Summary {
 
 /// The screen, at most 40 lines of 100 columns; none where the record answers no question. `path` is the record's
 /// file, where it has one.
-#[must_use]
 pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Option<String> {
     let options = Options { width: options.width.min(WIDTH), ..options };
     let found = Found::of(record)?;

@@ -304,7 +304,6 @@ pub(crate) const DOUBTED: &str = "†?";
 /// The sign before a speed: `†` where it comes from elsewhere and nothing was checked, `†?` where it is not to be
 /// believed either; `>` where only a busy core was seen, so that the library is at least so fast, else `~` where the
 /// asked precision was not reached.
-#[must_use]
 pub fn mark(m: &Measurement) -> &'static str {
     match (m.state, m.contended, is_rough(m)) {
         (State::Imported, _, _) if is_doubted(m) => DOUBTED,
@@ -319,7 +318,6 @@ pub fn mark(m: &Measurement) -> &'static str {
 type Series<'a> = (Common, &'a LibraryId, &'a str, Direction);
 
 /// A paragraph for each series of measured cases of a selection.
-#[must_use]
 pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> String {
     let libraries = Libraries::of(selection);
     let mut found: BTreeMap<Series<'_>, BTreeMap<usize, &Measurement>> = BTreeMap::new();
@@ -375,7 +373,6 @@ fn runtime<'a>(record: &'a Record, m: &Measurement) -> Option<&'a record::Librar
 }
 
 /// Whether the line goes through the measurement.
-#[must_use]
 pub fn is_of(fit: &Fit, m: &Measurement) -> bool {
     let of_fit = (&fit.library, &fit.algorithm, fit.direction, fit.model, fit.tier);
     of_fit == (&m.library, &m.algorithm, m.direction, m.model, m.tier)

@@ -56,7 +56,6 @@ pub(crate) fn page(contents: [Content<'_>; 2]) {
     no_markup("the page", &contents.map(html));
 }
 
-/// Text that is JSON.
 pub(crate) fn json(what: &str, text: &str) {
     if let Err(e) = serde_json::from_str::<serde_json::Value>(text) {
         panic!("{what} is no JSON: {e}");

@@ -37,7 +37,6 @@ pub const ENTRIES: [Entry; 10] = [
 ///
 /// # Panics
 /// When there is none.
-#[must_use]
 pub fn entry(name: &str) -> Entry {
     let found = ENTRIES.into_iter().find(|entry| entry.name == name);
     found.unwrap_or_else(|| panic!("there is no entry '{name}'"))

@@ -20,7 +20,6 @@ use verify::reference::Reference;
 ///
 /// # Panics
 /// When it is no library.
-#[must_use]
 pub fn load(object: &Path) -> Box<dyn Library> {
     adapters::load(object, None).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -29,7 +28,6 @@ pub fn load(object: &Path) -> Box<dyn Library> {
 ///
 /// # Panics
 /// When it is no library, or does not say so.
-#[must_use]
 pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> {
     let library = load(&object(package));
     let identity = library.identity();
@@ -95,7 +93,6 @@ impl Offer {
 /// # Panics
 /// When an algorithm does not say why it is unsupported, is offered in one direction only, or
 /// does not say what it calls.
-#[must_use]
 pub fn whole_offer(library: &dyn Library) -> Offer {
     let offered = offered(library);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -129,7 +126,6 @@ pub fn primitives() -> impl Iterator<Item = &'static Algorithm> {
 ///
 /// # Panics
 /// As [`whole_offer`].
-#[must_use]
 pub fn offered(library: &dyn Library) -> Vec<&'static Algorithm> {
     primitives().filter(|a| is_offered(library, a)).collect()
 }
@@ -154,14 +150,12 @@ fn is_offered(library: &dyn Library, algorithm: &'static Algorithm) -> bool {
 ///
 /// # Panics
 /// When it does not.
-#[must_use]
 pub fn open(library: &dyn Library, name: &str, direction: Direction) -> Session {
     let algorithm = Algorithm::find(name).unwrap();
     library.open(algorithm, direction, &bytes(algorithm.key_len, 4)).unwrap()
 }
 
 /// Bytes that differ from place to place and from `salt` to `salt`.
-#[must_use]
 pub fn bytes(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i as u8).wrapping_mul(167).wrapping_add(salt) ^ (i >> 8) as u8).collect()
 }
@@ -175,15 +169,12 @@ pub struct Sealed {
     pub aad: Vec<u8>,
     /// Plaintext.
     pub plain: Vec<u8>,
-    /// Ciphertext.
     pub cipher: Vec<u8>,
-    /// Tag.
     pub tag: Vec<u8>,
 }
 
 impl Sealed {
     /// The reference's message of `len` bytes; the associated data differs in length as well.
-    #[must_use]
     pub fn new(reference: &Reference, len: usize) -> Self {
         let algorithm = reference.algorithm();
         let aad_len = if algorithm.tag_len == 0 { 0 } else { [16, 37, 0, 1][len % 4] };
@@ -331,7 +322,6 @@ fn carries(stack: &dyn Stack, protection: Protection, clock: &Clock) -> bool {
 // Building objects.
 
 /// A path below the repository.
-#[must_use]
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
@@ -345,7 +335,6 @@ const ALL_IS_BUILT: &str = "CIPHERMARK_TEST_BUILT";
 ///
 /// # Panics
 /// When it does not build.
-#[must_use]
 pub fn object(package: &str) -> PathBuf {
     let profile = profile_directory();
     let object = profile.join(format!("lib{}.so", package.replace('-', "_")));
@@ -384,7 +373,6 @@ impl Foreign {
     ///
     /// # Panics
     /// When what is on this machine does not compile without a warning.
-    #[must_use]
     pub fn compile(&self) -> Option<PathBuf> {
         let [program, options @ ..] = self.compiler else { panic!("a compiler has a name") };
         if !succeeds(Command::new(program).arg("--version")) {

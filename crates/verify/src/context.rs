@@ -137,7 +137,6 @@ pub struct Tried {
 /// Calls of one session, each compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// Direction.
     pub direction: Direction,
     /// Calls made.
     pub calls: u64,
@@ -274,7 +273,6 @@ impl<'a> Context<'a> {
         Ok(count)
     }
 
-    /// Opens a session.
     pub(crate) fn open(&self, direction: Direction, key: &[u8]) -> Result<Session, Stop> {
         self.library.open(self.algorithm, direction, key).map_err(|e| {
             // Another key was opened before this one, so the algorithm is there.

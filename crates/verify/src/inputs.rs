@@ -51,7 +51,6 @@ impl Inputs {
         self.generator.next_u32() as usize % end
     }
 
-    /// A byte.
     pub(crate) fn byte(&mut self) -> u8 {
         self.generator.next_u32() as u8
     }
@@ -76,7 +75,6 @@ impl Inputs {
         bytes
     }
 
-    /// A key.
     pub(crate) fn key(&mut self) -> Vec<u8> {
         self.bytes(self.algorithm.key_len)
     }
@@ -290,7 +288,6 @@ const COMMON_CCM_AAD_LEN: usize = 46;
 
 /// Whether an interface may report an error for a message so long, or with so much associated data,
 /// where others give the answer. A wrong answer is one at any length.
-#[must_use]
 pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
     let aad = if algorithm.mode == Mode::Ccm { COMMON_CCM_AAD_LEN } else { COMMON_AAD_LEN };
     len > COMMON_LEN || aad_len > aad
@@ -325,9 +322,7 @@ pub(crate) enum Place {
 /// Where the parts of a message lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
-    /// Input.
     pub(crate) input: Place,
-    /// Output.
     pub(crate) output: Place,
     /// Nonce, associated data and tag.
     pub(crate) rest: Place,

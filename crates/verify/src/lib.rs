@@ -3,7 +3,6 @@
 //!
 //! [`verify`] runs every check that an algorithm has against one library; each check is a function in
 //! `checks/`. The answers come from [`reference`] and from published vectors (`vectors/`).
-#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod checks;

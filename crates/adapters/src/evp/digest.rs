@@ -396,7 +396,6 @@ impl Parts for MacState {
 
 // HMAC by `HMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
 
-/// `HMAC_CTX *`
 type HmacCtx = *mut c_void;
 
 /// The functions of one library.

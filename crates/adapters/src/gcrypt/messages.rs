@@ -446,7 +446,6 @@ unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i
     }
 }
 
-/// A digest.
 pub(crate) struct DigestState {
     md: MdApi,
     /// For streams; a whole message needs none.

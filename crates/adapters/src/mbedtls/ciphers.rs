@@ -245,7 +245,6 @@ struct XtsState {
     way: c_int,
 }
 
-/// Opens XTS.
 pub(crate) fn open_xts(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     if request.algorithm.cipher != Primitive::Aes {
         return Err(request.none());
@@ -293,7 +292,6 @@ struct ChaChaState {
     f: ChaChaFunctions,
 }
 
-/// Opens ChaCha20.
 pub(crate) fn open_chacha(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let mut context = Context::new(request, "mbedtls_chacha20")?;
     let f = ChaChaFunctions::of(&request.library.object)?;
@@ -497,7 +495,6 @@ operations! { impl for Gmac;
 // CCM and ChaCha20-Poly1305: a call for a whole message.
 
 functions! {
-    /// ccm.h.
     struct CcmFunctions {
         /// Context, cipher, key, bits.
         mbedtls_ccm_setkey: fn(*mut c_void, c_int, In, c_uint) -> c_int;

@@ -375,7 +375,6 @@ struct ChaChaState {
     f: ChaChaFunctions,
 }
 
-/// Opens ChaCha20.
 pub(crate) fn open_chacha(request: &Request<'_>) -> Option<raw::Session> {
     let f = ChaChaFunctions::of(&request.library.object).ok()?;
     let mut context = plenty();

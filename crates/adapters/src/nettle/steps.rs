@@ -402,7 +402,6 @@ impl Steps for Keyed {
 }
 
 functions! {
-    /// ocb.h.
     struct OcbFunctions {
         /// Table, cipher, its function.
         nettle_ocb_set_key: fn(*mut c_void, *const c_void, CipherFn);

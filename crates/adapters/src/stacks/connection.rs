@@ -14,13 +14,10 @@ const NOWHERE: &str = "the handshake goes nowhere: both ends wait";
 /// Ticks of one handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
-    /// The server's, all in all.
     pub server: u64,
-    /// The client's.
     pub client: u64,
     /// Of the server's, making and freeing the connection.
     pub server_setup: u64,
-    /// Of the client's.
     pub client_setup: u64,
 }
 
@@ -251,19 +248,16 @@ impl Line {
     }
 
     /// What the connection negotiated.
-    #[must_use]
     pub fn negotiated(&self) -> &Negotiated {
         &self.negotiated
     }
 
     /// Bytes of a record on the wire beside its data.
-    #[must_use]
     pub fn overhead(&self) -> usize {
         self.overhead
     }
 
     /// Records of a batch.
-    #[must_use]
     pub fn records(&self) -> u32 {
         (self.into.len() / self.plain.len()) as u32
     }
@@ -472,7 +466,6 @@ impl Drop for Wire {
 
 // The process's heap, as its C library counts it.
 /// Bytes that are allocated now; `None` where the C library does not say.
-#[must_use]
 pub fn live_bytes() -> Option<i64> {
     #[cfg(target_env = "gnu")]
     {

@@ -38,7 +38,6 @@ macro_rules! keys {
 }
 
 /// The keys of a kind of certificate.
-#[must_use]
 pub fn keys(certificate: Certificate) -> Keys {
     match certificate {
         Certificate::Rsa2048 => keys!("rsa-2048"),
@@ -51,7 +50,6 @@ pub fn keys(certificate: Certificate) -> Keys {
 }
 
 /// The file of DH parameters that a server is given for a key exchange, in PEM; none where it needs none.
-#[must_use]
 pub fn dh_parameters(exchange: Exchange) -> Option<&'static str> {
     match exchange {
         Exchange::Ffdhe2048 => Some(include_str!("../../keys/ffdhe2048.pem")),
@@ -152,7 +150,6 @@ const SEED: u64 = 1;
 
 /// So many keys of a scheme, or as many as there are, always the same ones. `seeds` says that a library reads no
 /// other form of an ML-KEM key.
-#[must_use]
 pub fn secrets(scheme: Scheme, count: usize, seeds: bool) -> Vec<Secret> {
     let mut random = StdRng::seed_from_u64(SEED);
     let mut bytes = || {

@@ -86,7 +86,6 @@ pub enum End {
 
 impl End {
     /// The end at the other side.
-    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -135,7 +134,6 @@ impl Trouble {
 pub struct Identity {
     /// Name, as in `--library`.
     pub name: String,
-    /// Version.
     pub version: String,
     /// How it was built, one fact a line.
     pub build: Vec<String>,

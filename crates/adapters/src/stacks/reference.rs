@@ -31,14 +31,11 @@ use x25519_dalek::{PublicKey, StaticSecret};
 /// Which of the two that TLS 1.3 has (RFC 8446 B.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// SHA-256.
     Sha256,
-    /// SHA-384.
     Sha384,
 }
 
 /// The digest of some bytes.
-#[must_use]
 pub fn digest(kind: Digest, bytes: &[u8]) -> Vec<u8> {
     match kind {
         Digest::Sha256 => Sha256::digest(bytes).to_vec(),
@@ -47,7 +44,6 @@ pub fn digest(kind: Digest, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Their HMAC with a key of any length.
-#[must_use]
 pub fn hmac(kind: Digest, key: &[u8], bytes: &[u8]) -> Vec<u8> {
     match kind {
         Digest::Sha256 => {
@@ -75,7 +71,6 @@ fn algorithm(scheme: Scheme) -> Option<&'static dyn VerificationAlgorithm> {
 }
 
 /// Whether a signature is that of a message. The key is what [`public_key`] finds.
-#[must_use]
 pub fn verifies(scheme: Scheme, key: &[u8], message: &[u8], signature: &[u8]) -> bool {
     let verifies = |algorithm| UnparsedPublicKey::new(algorithm, key).verify(message, signature);
     algorithm(scheme).is_some_and(|algorithm| verifies(algorithm).is_ok())
@@ -88,12 +83,10 @@ pub struct AgreementAnswer {
     pub private: Vec<u8>,
     /// The other side's public key.
     pub peer: Vec<u8>,
-    /// The secret.
     pub secret: Vec<u8>,
 }
 
 /// The standard's answer; none where there is none.
-#[must_use]
 pub fn agreement_answer(of: Scheme) -> Option<AgreementAnswer> {
     let [private, peer, secret] = match of {
         // RFC 7748 5.2, the first vector.
@@ -126,7 +119,6 @@ pub fn agreement_answer(of: Scheme) -> Option<AgreementAnswer> {
 }
 
 /// Private key, public key, message and signature of Ed25519 (RFC 8032 7.1, TEST 3).
-#[must_use]
 pub fn ed25519_answer() -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<u8>) {
     (
         bytes("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7"),
@@ -141,7 +133,6 @@ pub fn ed25519_answer() -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<u8>) {
 
 /// Bytes and their digest: "abc", the first example of NIST's "Cryptographic Standards and Guidelines:
 /// Examples with Intermediate Values" for FIPS 180-4.
-#[must_use]
 pub fn digest_answer(of: Digest) -> (&'static [u8], Vec<u8>) {
     let answer = match of {
         Digest::Sha256 => "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -154,7 +145,6 @@ pub fn digest_answer(of: Digest) -> (&'static [u8], Vec<u8>) {
 }
 
 /// Key, bytes and their HMAC (RFC 4231 4.3, test case 2).
-#[must_use]
 pub fn hmac_answer(of: Digest) -> (&'static [u8], &'static [u8], Vec<u8>) {
     let answer = match of {
         Digest::Sha256 => "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
@@ -175,7 +165,6 @@ const BIT_STRING: u8 = 0x03;
 pub(crate) const SEQUENCE: u8 = 0x30;
 
 /// What a PEM file holds (RFC 7468); of several, the first.
-#[must_use]
 pub fn pem(text: &str) -> Option<Vec<u8>> {
     let lines = text.lines().skip_while(|line| !line.starts_with("-----BEGIN")).skip(1);
     let body: String = lines.take_while(|line| !line.starts_with('-')).collect();
@@ -217,7 +206,6 @@ pub(crate) fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
 
 /// The key in a `SubjectPublicKeyInfo` (RFC 5280 4.1): a point, the bytes of a key, `RSAPublicKey`, or
 /// for DH an [`integer`].
-#[must_use]
 pub fn public_key(info: &[u8]) -> Option<&[u8]> {
     let (body, _) = element(info, SEQUENCE)?;
     let (_, rest) = element(body, SEQUENCE)?;
@@ -226,7 +214,6 @@ pub fn public_key(info: &[u8]) -> Option<&[u8]> {
 }
 
 /// The same `SubjectPublicKeyInfo` with another key; of DH, a number.
-#[must_use]
 pub fn with_public_key(info: &[u8], key: &[u8]) -> Option<Vec<u8>> {
     let (body, _) = element(info, SEQUENCE)?;
     let (_, rest) = element(body, SEQUENCE)?;
@@ -249,7 +236,6 @@ fn signed(number: &[u8]) -> Vec<u8> {
 }
 
 /// A positive number without leading zeros, where the whole is one.
-#[must_use]
 pub fn integer(der: &[u8]) -> Option<&[u8]> {
     let (number, rest) = element(der, INTEGER)?;
     let from = number.iter().position(|b| *b != 0)?;
@@ -257,7 +243,6 @@ pub fn integer(der: &[u8]) -> Option<&[u8]> {
 }
 
 /// Prime and generator of `DHParameter` (PKCS #3, 9): what a PEM file of DH parameters holds.
-#[must_use]
 pub fn finite_field(parameters: &[u8]) -> Option<Field> {
     let (body, _) = element(parameters, SEQUENCE)?;
     let (prime, rest) = element(body, INTEGER)?;
@@ -288,7 +273,6 @@ pub struct Field {
 
 impl Field {
     /// Bits of the prime.
-    #[must_use]
     pub fn bits(&self) -> u64 {
         self.prime.bits()
     }
@@ -312,7 +296,6 @@ enum Secret {
 
 impl Partner {
     /// A new one; `None` where the system has no random numbers.
-    #[must_use]
     pub fn new(agreement: &Agreement) -> Option<Self> {
         match agreement {
             Agreement::X25519 => {
@@ -338,14 +321,12 @@ impl Partner {
 
     /// What the other side is sent: the point as TLS has it (RFC 8446 4.2.8.2), or the number without
     /// leading zeros.
-    #[must_use]
     pub fn public(&self) -> &[u8] {
         &self.public
     }
 
     /// The secret that this side shares with the holder of a public key; `None` where that is none. Of
     /// a finite field without leading zeros, as TLS 1.2 has it (RFC 5246 8.1.2).
-    #[must_use]
     pub fn agree(self, other: &[u8]) -> Option<Vec<u8>> {
         match self.secret {
             Secret::X25519(secret) => {
@@ -390,7 +371,6 @@ pub struct Receiver {
 
 impl Receiver {
     /// With a new key.
-    #[must_use]
     pub fn new(kem: Scheme) -> Self {
         let seed: Seed = random::<64>().into();
         let x25519 = (kem == Scheme::X25519Mlkem768).then(|| StaticSecret::from(random::<32>()));
@@ -398,7 +378,6 @@ impl Receiver {
     }
 
     /// What a sender is given.
-    #[must_use]
     pub fn public(&self) -> Vec<u8> {
         let mut public = self.key.encapsulation_key().to_bytes().to_vec();
         if let Some(secret) = &self.x25519 {
@@ -409,7 +388,6 @@ impl Receiver {
 
     /// The secret in a ciphertext; `None` where its length is wrong. A changed ciphertext gives another
     /// secret (FIPS 203 6.3, implicit rejection).
-    #[must_use]
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Option<Vec<u8>> {
         let (of_kem, rest) = ciphertext.split_at_checked(KEM_CIPHERTEXT)?;
         let of_kem: [u8; KEM_CIPHERTEXT] = of_kem.try_into().ok()?;
@@ -427,7 +405,6 @@ impl Receiver {
 }
 
 /// A ciphertext for the holder of a key, and the secret in it; `None` where that is no key of the scheme.
-#[must_use]
 pub fn encapsulate(kem: Scheme, public: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (of_kem, rest) = public.split_at_checked(KEM_KEY)?;
     let of_kem: [u8; KEM_KEY] = of_kem.try_into().ok()?;

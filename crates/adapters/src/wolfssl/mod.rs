@@ -241,7 +241,6 @@ type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
 
 functions! {
-    /// HMAC's, of hmac.h.
     struct HmacFunctions {
         /// Context, hash, key, length.
         wc_HmacSetKey: fn(*mut c_void, c_int, In, u32) -> c_int;
@@ -251,7 +250,6 @@ functions! {
 }
 
 functions! {
-    /// Poly1305's, of poly1305.h.
     struct PolyFunctions {
         wc_Poly1305SetKey: fn(*mut c_void, In, u32) -> c_int;
         wc_Poly1305Update: fn(*mut c_void, In, u32) -> c_int;
@@ -272,7 +270,6 @@ enum Begin {
     Key(UpdateFn, [u8; 32]),
 }
 
-/// How it ends.
 enum End {
     Plain(FinalFn),
     Blake(BlakeFinalFn),

@@ -45,7 +45,6 @@ pub const LOOKS: [Look; 8] = [
 ///
 /// When the time is over hangs on how long pairs take, not on which of a pair is slower, so this is a
 /// look like any other, and the parts add up as before.
-#[must_use]
 pub fn last_look(pairs: usize) -> Option<Look> {
     let before = LOOKS.iter().take_while(|look| look.pairs <= pairs);
     let (count, spent) = before.clone().fold((0, 0.0), |(_, sum), l| (l.pairs, sum + l.alpha));
@@ -72,7 +71,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word for it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -93,7 +91,6 @@ pub struct Ratio {
 
 impl Ratio {
     /// Of what does not scatter.
-    #[must_use]
     pub fn exact(ratio: f64) -> Self {
         Self { estimate: ratio, low: ratio, high: ratio, level: 1.0 }
     }
@@ -103,7 +100,6 @@ impl Ratio {
     /// `Faster` and `Slower` need an interval without 1 in it, so that is where the chance of a
     /// false verdict lies, and an estimate beyond the margin. `Same` needs the whole interval within
     /// the margin: two one-sided tests (D. J. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
-    #[must_use]
     pub fn verdict(&self, margin: f64) -> Verdict {
         let (least, most) = (1.0 / (1.0 + margin), 1.0 + margin);
         if self.low >= least && self.high <= most {
@@ -125,7 +121,6 @@ impl Ratio {
 /// Between two processes of the same build only luck decides which one is slower, so the logarithms
 /// of their ratios scatter symmetrically, whatever layouts do to a single one's speed. That is all
 /// that the signed ranks ask for.
-#[must_use]
 pub fn ratio_of_pairs(pairs: &[(f64, f64)], alpha: f64) -> Option<Ratio> {
     let logs: Vec<f64> = pairs.iter().map(|(base, new)| (new / base).ln()).collect();
     if logs.iter().any(|log| !log.is_finite()) {
@@ -153,7 +148,6 @@ pub struct Group {
 
 impl Group {
     /// `None` of fewer than four costs, or of a cost that is no positive number.
-    #[must_use]
     pub fn of(costs: &[f64]) -> Option<Self> {
         let mut logs: Vec<f64> = costs.iter().map(|c| c.ln()).collect();
         if logs.len() < LEAST || logs.iter().any(|log| !log.is_finite()) {
@@ -165,13 +159,11 @@ impl Group {
     }
 
     /// The typical cost, in the unit of the costs: the trimmed mean, as in estimates.
-    #[must_use]
     pub fn cost(&self) -> f64 {
         self.cost
     }
 
     /// How far apart the middle eight tenths of the costs lie (a logarithm).
-    #[must_use]
     pub fn spread(&self) -> f64 {
         let tenth = (self.logs.len() - 1) / 10;
         self.logs[self.logs.len() - 1 - tenth] - self.logs[tenth]
@@ -179,13 +171,11 @@ impl Group {
 
     /// Whether every cost lies below every one of the other group by more than layouts were ever seen to move a
     /// case: groups of six are too small for rank sums to say so among hundreds.
-    #[must_use]
     pub fn is_far_below(&self, other: &Self) -> bool {
         self.logs[self.logs.len() - 1] + FAR < other.logs[0]
     }
 
     /// What parts this group from another.
-    #[must_use]
     pub fn less<'g>(&'g self, base: &'g Self) -> Difference<'g> {
         Difference { base: &base.logs, new: &self.logs }
     }
@@ -208,7 +198,6 @@ impl Difference<'_> {
     /// which a run may have moved all costs of a case. Estimate and interval are those of J. L. Hodges and E. L. Lehmann that belong to the
     /// rank sums. Groups that are too small for `alpha` have an interval that holds every ratio between them, at the
     /// level that this has.
-    #[must_use]
     pub fn ratio(&self, alpha: f64, common: f64) -> Ratio {
         let (n, m) = (self.new.len(), self.base.len());
         let mut all = Vec::with_capacity(n * m);
@@ -226,7 +215,6 @@ impl Difference<'_> {
     /// By how much the whole of the group lies above the base (a logarithm; below it: negative): by what its lower and its
     /// upper quartile do both; 0 where they lie on two sides. Where processes come in two kinds, how many are of which
     /// hangs on the hour and moves the median from one kind to the other; a build that is another one moves both kinds.
-    #[must_use]
     pub fn shift(&self) -> f64 {
         let moved = |q| quartile(self.new, q) - quartile(self.base, q);
         let (lower, upper) = (moved(1), moved(3));
@@ -240,7 +228,6 @@ impl Difference<'_> {
     }
 
     /// The chance that two cases of the same speed differ at least so much, in either direction.
-    #[must_use]
     pub fn chance(&self, common: f64) -> f64 {
         let slower = pairs_above(self.new, self.base, common);
         let faster = pairs_above(self.base, self.new, common);
@@ -286,7 +273,6 @@ pub const BETWEEN_RUNS_OF_ONE_CASE: f64 = 0.015;
 /// Which of many hypotheses of equality can be given up so that, with the chance of at least
 /// 1 − `alpha`, not one of them was true: S. Holm, Scandinavian Journal of Statistics 6 (1979)
 /// 65-70. It needs no assumption about what one comparison has to do with another.
-#[must_use]
 pub fn holm(chances: &[f64], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
@@ -306,7 +292,6 @@ pub fn holm(chances: &[f64], alpha: f64) -> Vec<bool> {
 /// That is what errors which all cases share give: they do not average out. Cases of one library
 /// have its processes in common, so part of their errors is shared, and nobody knows how much. Where
 /// they are independent the interval is wider than it had to be. Its level is the lowest of theirs.
-#[must_use]
 pub fn geometric_mean<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Option<Ratio> {
     let (mut n, mut logs, mut level) = (0.0, [0.0; 3], 1.0_f64);
     for r in ratios {
@@ -320,7 +305,6 @@ pub fn geometric_mean<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Option
 
 /// What is said of one of many cases: `differs` is its answer from [`holm`], `ratio` its own
 /// interval.
-#[must_use]
 pub fn verdict_of_many(ratio: &Ratio, differs: bool, tolerance: f64) -> Verdict {
     let (least, most) = (1.0 / (1.0 + tolerance), 1.0 + tolerance);
     if ratio.low >= least && ratio.high <= most {
@@ -352,7 +336,6 @@ pub struct Standing {
 /// is right (C. E. Bonferroni's inequality). So the case that is truly the fastest is, with that
 /// chance, among those with none that is surely faster: S. S. Gupta's subset selection
 /// (Technometrics 7, 1965).
-#[must_use]
 pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<Standing> {
     let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
     let is_faster = |faster: &Group, group: &Group| {

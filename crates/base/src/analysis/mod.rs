@@ -50,13 +50,11 @@ pub struct Summary {
 impl Summary {
     /// The precision that sampling is stopped by: of the cycles, the steadier unit, where they are
     /// known.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         self.cycles_per_op.unwrap_or(self.ticks_per_op).precision()
     }
 
     /// Whether enough processes count for the interval to have its confidence.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.processes >= MIN_PROCESSES
     }
@@ -68,27 +66,23 @@ impl Summary {
 /// another layout would give: each process counts once, with its median. The estimate is the trimmed mean over
 /// processes, at any number of them. `quiet` holds what
 /// [`RawSample::disturbance`] asks for, CPU by CPU.
-#[must_use]
 pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
     Estimator::TrimmedMean.summarise(samples, quiet)
 }
 
 /// Summarises samples of a core that was hardly ever quiet: every process with a clean sample counts,
 /// with the median of those it has. `None` where there are fewer than [`MIN_PROCESSES`].
-#[must_use]
 pub fn summarise_sparse(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
     Estimator::TrimmedMean.summarise_sparse(samples, quiet)
 }
 
 impl Estimator {
     /// [`summarise`] by this estimator.
-    #[must_use]
     pub fn summarise(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
         self.summarised(samples, quiet, MIN_PER_PROCESS)
     }
 
     /// [`summarise_sparse`] by this estimator.
-    #[must_use]
     pub fn summarise_sparse(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
         self.summarised(samples, quiet, 1).filter(Summary::is_complete)
     }
@@ -125,7 +119,6 @@ fn medians(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Vec<f64>
 
 /// One cost a process that counts, in the order of their numbers: the median of what `value` says of
 /// its samples, all of which are taken for clean. What [`summarise`] estimates from.
-#[must_use]
 pub fn costs_by_process(clean: &[RawSample], value: fn(&RawSample) -> f64) -> Vec<f64> {
     let mut by_process: BTreeMap<u32, Vec<&RawSample>> = BTreeMap::new();
     for sample in clean {
@@ -139,7 +132,6 @@ pub fn costs_by_process(clean: &[RawSample], value: fn(&RawSample) -> f64) -> Ve
 /// What operations of `own` take longer than those of `base`, in ticks, over processes that took samples of both, all of
 /// which are taken for clean: the difference of each one's medians, with the interval of [`summarise`]. Whether there are
 /// enough processes for its confidence beside; `None` of fewer than two.
-#[must_use]
 pub fn summarise_differences(own: &[RawSample], base: &[RawSample]) -> Option<(Estimate, bool)> {
     let medians_of = |samples: &[RawSample]| -> BTreeMap<u32, f64> {
         let mut by_process: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -172,13 +164,11 @@ pub struct Estimate {
 
 impl Estimate {
     /// Half the interval's width as a fraction of the middle.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         (self.high - self.low) / 2.0 / self.median
     }
 
     /// What is known exactly, or what nobody knows the interval of.
-    #[must_use]
     pub fn exactly(median: f64) -> Self {
         Self { median, low: median, high: median }
     }
@@ -260,7 +250,6 @@ fn half_width(sorted: &[f64]) -> f64 {
 /// Rates add up, so its ticks are the harmonic mean of the threads': `threads` operations are done
 /// in the time that it gives for one. It is clean only if all of them were: of the probes, the one counts
 /// that lies lowest against its own CPU's quiet rate, as if it were the first CPU's.
-#[must_use]
 pub fn of_visits<'a>(
     samples: &'a [RawSample],
     threads: u32,
@@ -313,20 +302,17 @@ impl Ticks {
     }
 
     /// All operations.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.0.values().sum()
     }
 
     /// The longest; `None` of none.
-    #[must_use]
     pub fn longest(&self) -> Option<u64> {
         self.0.last_key_value().map(|(ticks, _)| *ticks)
     }
 
     /// The length that a fraction of the operations do not exceed, by nearest rank; `None` where the
     /// operations are too few for one to lie above it.
-    #[must_use]
     pub fn percentile(&self, fraction: f64) -> Option<u64> {
         let all = self.operations();
         // A hair less: one minus a thousandth is not quite 0.999 in binary.
@@ -343,7 +329,6 @@ impl Ticks {
     }
 
     /// Each length with its count, ascending.
-    #[must_use]
     pub fn into_pairs(self) -> Vec<(u64, u64)> {
         self.0.into_iter().collect()
     }
@@ -396,7 +381,6 @@ pub fn quantile(values: &mut [f64], fraction: f64) -> Option<f64> {
 /// Ranks from either end of so many values between which their distribution's median lies with the
 /// confidence of every interval, whatever the distribution; `None` where not even the extremes do it (fewer
 /// than six). H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., §7.1.
-#[must_use]
 pub fn median_rank(n: usize) -> Option<usize> {
     // The chance that fewer than `rank` of n values fall below the median, from either end.
     let (mut outside, mut ways, mut rank) = (0.0, 1.0, 0);

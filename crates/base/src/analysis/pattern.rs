@@ -25,14 +25,12 @@ const LINEAR: f64 = 0.1;
 
 impl Line {
     /// Whether the points lie on the line.
-    #[must_use]
     pub fn is_linear(&self) -> bool {
         self.residual <= LINEAR
     }
 
     /// The size at which half of the peak speed is reached: as much time goes into the message as
     /// into its bytes. `None` where the line has no such size.
-    #[must_use]
     pub fn half_speed(&self) -> Option<f64> {
         (self.intercept > 0.0 && self.slope > 0.0).then(|| self.intercept / self.slope)
     }
@@ -45,7 +43,6 @@ impl Line {
 /// same nanosecond: plain least squares would fit the largest size alone and leave the intercept to
 /// its error. C. Tofallis, "Least Squares Percentage Regression", Journal of Modern Applied
 /// Statistical Methods 7 (2009) 526-534: least squares weighted by one over the time squared.
-#[must_use]
 pub fn fit_line(points: &[(f64, f64)]) -> Option<Line> {
     let mut sizes: Vec<f64> = points.iter().map(|(size, _)| *size).collect();
     sizes.sort_unstable_by(f64::total_cmp);
@@ -77,7 +74,6 @@ const LEAST_FREEDOM: usize = 10;
 /// slope: the covariate's coefficient in an analysis of covariance (R. A. Fisher, *Statistical Methods for Research
 /// Workers*, 4th edition 1932, section 49.1), from the sums of squares and products around each group's means. `None` where it
 /// does not lie three standard errors from zero, or of too few points.
-#[must_use]
 pub fn common_slope(groups: &[Vec<(f64, f64)>]) -> Option<f64> {
     let mut centred: Vec<(f64, f64)> = Vec::new();
     let mut levels = 0;
@@ -117,7 +113,6 @@ pub struct Period {
 
 /// Finds a period in the times of single calls, one after the other. Interruptions are long as well, but
 /// not after the same number of calls each time: each call that the period has must be a long one.
-#[must_use]
 pub fn period(times: &[u64]) -> Option<Period> {
     let usual = median_time(times.to_vec())?;
     let is_long = |at: &usize| times[*at] > LONG * usual.max(1);
@@ -158,7 +153,6 @@ pub struct OfAKind {
 }
 
 /// The two kinds in which so many processes come by their costs, the cheaper one first; `None` where they are of one kind.
-#[must_use]
 pub fn two_kinds(costs: &[f64]) -> Option<[OfAKind; 2]> {
     let mut costs = costs.to_vec();
     costs.sort_unstable_by(f64::total_cmp);
@@ -194,7 +188,6 @@ const DEALS: u64 = 8;
 ///
 /// Were it nothing, processes would be exchangeable between the runs: their costs are dealt anew, and what the
 /// differences exceed those of such deals by is the runs'.
-#[must_use]
 pub fn run_effect(cases: &[(Vec<f64>, Vec<f64>)]) -> Option<f64> {
     let usable: Vec<_> = cases.iter().filter(|(a, b)| a.len() > 1 && b.len() > 1).collect();
     if usable.len() < LEAST_CASES {

@@ -133,7 +133,6 @@ pub enum Primitive {
 
 impl Primitive {
     /// Bytes of a block; `None` for what has none.
-    #[must_use]
     pub fn block_len(self) -> Option<usize> {
         match self {
             Self::Aes | Self::Camellia | Self::Aria | Self::Sm4 => Some(16),
@@ -191,7 +190,6 @@ pub enum SizeRule {
 
 impl SizeRule {
     /// Whether a message of `len` bytes is defined.
-    #[must_use]
     pub fn allows(self, len: usize) -> bool {
         match self {
             Self::Any => true,
@@ -227,7 +225,6 @@ pub struct Algorithm {
 
 impl Algorithm {
     /// Every algorithm, in the order in which lists show them.
-    #[must_use]
     pub fn all() -> &'static [Self] {
         ALL
     }
@@ -241,7 +238,6 @@ impl Algorithm {
     }
 
     /// Which sizes the algorithm takes, in words.
-    #[must_use]
     pub fn size_reason(&self) -> String {
         match self.sizes {
             SizeRule::Any => format!("{self} takes messages of any size"),
@@ -254,7 +250,6 @@ impl Algorithm {
     }
 
     /// What the algorithm protects the message against.
-    #[must_use]
     pub fn integrity(&self) -> Integrity {
         match self.kind {
             Kind::Aead | Kind::Mac => Integrity::Tamper,
@@ -264,43 +259,36 @@ impl Algorithm {
     }
 
     /// Whether the message is turned into ciphertext and back.
-    #[must_use]
     pub fn encrypts(&self) -> bool {
         matches!(self.kind, Kind::Cipher | Kind::Aead | Kind::Checked)
     }
 
     /// Whether it has a secret: a key.
-    #[must_use]
     pub fn has_secret(&self) -> bool {
         (self.encrypts() || self.kind == Kind::Mac) && self.key_len > 0
     }
 
     /// Whether associated data belong to a message.
-    #[must_use]
     pub fn takes_aad(&self) -> bool {
         self.kind == Kind::Aead
     }
 
     /// Whether decryption holds a tag against the message, and so can reject it.
-    #[must_use]
     pub fn rejects(&self) -> bool {
         matches!(self.kind, Kind::Aead | Kind::Checked)
     }
 
     /// Whether an operation writes output as long as the message, beside the tag.
-    #[must_use]
     pub fn writes_output(&self) -> bool {
         !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Null)
     }
 
     /// Whether it is a digest that is not made to be hard to meet on purpose.
-    #[must_use]
     pub fn is_checksum(&self) -> bool {
         self.kind == Kind::Digest && matches!(self.cipher, Primitive::Xxh3 | Primitive::Crc32c)
     }
 
     /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
-    #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
         match (self.kind, self.mode) {
             (Kind::Cipher, Mode::Ecb) => {
@@ -321,7 +309,6 @@ impl Algorithm {
 
     /// The warning in one word for narrow places: `ecb-leaks-patterns`, `no-integrity`,
     /// `accident-only`, `no-encryption`.
-    #[must_use]
     pub fn warning_label(&self) -> Option<&'static str> {
         match (self.kind, self.mode) {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
@@ -395,7 +382,6 @@ impl Direction {
     ];
 
     /// The directions that a kind of algorithm has.
-    #[must_use]
     pub fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::Cipher | Kind::Aead | Kind::Checked => &[Self::Encrypt, Self::Decrypt],
@@ -405,7 +391,6 @@ impl Direction {
     }
 
     /// The name in files and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }

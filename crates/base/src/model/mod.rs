@@ -45,13 +45,11 @@ pub const KERNEL_PATH: &str = "af_alg:";
 pub const RUNTIME_PREFIX: &str = "runtime:";
 
 /// Whether a library's path stands for code that runs in no process of ours: the kernel's, or a runtime's.
-#[must_use]
 pub fn runs_elsewhere(path: &std::path::Path) -> bool {
     path.as_os_str() == KERNEL_PATH || runtime_name(path).is_some()
 }
 
 /// What a runtime's path names: one of those that are known, or a program's path.
-#[must_use]
 pub fn runtime_name(path: &std::path::Path) -> Option<&str> {
     path.to_str()?.strip_prefix(RUNTIME_PREFIX)
 }
@@ -65,7 +63,6 @@ pub struct QuietRates(BTreeMap<u32, f64>);
 
 impl QuietRates {
     /// The rate of one CPU.
-    #[must_use]
     pub fn of_one(cpu: u32, rate: f64) -> Self {
         Self(BTreeMap::from([(cpu, rate)]))
     }
@@ -76,7 +73,6 @@ impl QuietRates {
     }
 
     /// A CPU's rate; 0, below which no probe falls, where it is not known.
-    #[must_use]
     pub fn of(&self, cpu: u32) -> f64 {
         self.0.get(&cpu).copied().unwrap_or(0.0)
     }
@@ -129,13 +125,11 @@ impl NameGlob {
     }
 
     /// Whether the glob matches the name.
-    #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         fast_glob::glob_match(&self.pattern, flat(name))
     }
 
     /// As it was written.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -268,7 +262,6 @@ const A64_TABLE: [(u32, u32, &str); 17] = [
 ];
 
 /// The extension that an instruction belongs to; `None` for every other one.
-#[must_use]
 pub fn extension_of(word: u32) -> Option<&'static str> {
     A64_TABLE.iter().find(|(mask, value, _)| word & mask == *value).map(|(.., name)| *name)
 }

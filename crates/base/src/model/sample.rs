@@ -31,13 +31,11 @@ impl Footprint {
     pub const ALL: &'static [Self] = &[Self::Hot, Self::L1, Self::L2, Self::L3, Self::Memory];
 
     /// The name in files and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// Whether it is the usual one.
-    #[must_use]
     pub fn is_hot(&self) -> bool {
         *self == Self::Hot
     }
@@ -120,26 +118,22 @@ impl Model {
     ];
 
     /// Whether it is one of a survey: what `run` measures.
-    #[must_use]
     pub fn is_of_survey(self) -> bool {
         Self::ALL.contains(&self)
     }
 
     /// Whether an operation is made of bytes of data, so that it has megabytes a second.
-    #[must_use]
     pub fn has_bytes(self) -> bool {
         !matches!(self, Self::Handshake | Self::Primitive)
     }
 
     /// The name in files and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// Raised whenever what is inside the clock changes, so that figures of two definitions are
     /// never compared under one name.
-    #[must_use]
     pub fn version(self) -> u32 {
         match self {
             Self::Stream | Self::Message | Self::Rekey | Self::Forgery => 1,
@@ -148,7 +142,6 @@ impl Model {
     }
 
     /// One sentence for lists.
-    #[must_use]
     pub fn summary(self) -> &'static str {
         match self {
             Self::Stream => {
@@ -246,7 +239,6 @@ impl Settling {
     pub const AGREE: f64 = 0.01;
 
     /// Whether the last window is still faster than the one before it: a longer wait would change what follows.
-    #[must_use]
     pub fn still_falls(&self) -> bool {
         let mut seen = self.ns_per_op.iter().rev().filter(|ns| **ns > 0.0);
         let (last, before) = (seen.next(), seen.next());
@@ -256,7 +248,6 @@ impl Settling {
     /// Microseconds after which it was as fast as at the end: up to the end of the first window that shows it. What is
     /// slower later is a neighbour's doing. Whether that is sure beside: a busy core may have hidden windows before it.
     /// `None` where no window is known.
-    #[must_use]
     pub fn needed_us(&self) -> Option<(u32, bool)> {
         let known = |ns: &&f64| **ns > 0.0;
         let end = self.ns_per_op.iter().rev().filter(known).take(3).copied().reduce(f64::min)?;
@@ -338,7 +329,6 @@ impl Disturbance {
     ];
 
     /// The name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -346,38 +336,32 @@ impl Disturbance {
 
 impl RawSample {
     /// Core cycles per tick over the sample: the mean of both readings.
-    #[must_use]
     pub fn clock(&self) -> f64 {
         f64::midpoint(self.clock_before, self.clock_after)
     }
 
     /// Ticks of one operation.
-    #[must_use]
     pub fn ticks_per_op(&self) -> f64 {
         self.ticks as f64 / f64::from(self.ops.max(1))
     }
 
     /// Core cycles of one operation.
-    #[must_use]
     pub fn cycles_per_op(&self) -> f64 {
         self.ticks_per_op() * self.clock()
     }
 
     /// Context switches that another program or the kernel forced.
-    #[must_use]
     pub fn involuntary(&self) -> u32 {
         self.switches.saturating_sub(self.voluntary)
     }
 
     /// The lower of the two throughput probes.
-    #[must_use]
     pub fn probe(&self) -> f64 {
         self.probe_before.min(self.probe_after)
     }
 
     /// Why the sample does not count; `None` when it is clean. `quiet_probe` is the throughput
     /// probe's rate on this core when nothing else runs on it.
-    #[must_use]
     pub fn disturbance(&self, quiet_probe: f64) -> Option<Disturbance> {
         if self.migrated {
             Some(Disturbance::Migrated)

@@ -117,19 +117,16 @@ impl Tier {
         if cfg!(target_arch = "aarch64") { Self::AARCH64 } else { Self::X86_64 };
 
     /// The name in files and on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// One sentence for lists.
-    #[must_use]
     pub const fn summary(self) -> &'static str {
         self.row().summary
     }
 
     /// The name; of a machine also what numbers at its tier are not.
-    #[must_use]
     pub fn in_words(self) -> String {
         if self.is_machine() { format!("{self}, {}", Self::EMULATED) } else { self.to_string() }
     }
@@ -139,31 +136,26 @@ impl Tier {
         "an emulated feature set on this CPU is not an old core's speed";
 
     /// Whether a library may use a feature that the CPU has.
-    #[must_use]
     pub const fn shows(self, feature: Feature) -> bool {
         self.row().shows.has(feature)
     }
 
     /// Whether a library may use all that it may at another tier.
-    #[must_use]
     pub const fn covers(self, other: Self) -> bool {
         self.row().shows.covers(other.row().shows)
     }
 
     /// Features that the tier is named for: a CPU without one of them does not have the tier.
-    #[must_use]
     pub const fn needs(self) -> Features {
         self.row().needs
     }
 
     /// Whether it is a machine that existed, and not a switch.
-    #[must_use]
     pub const fn is_machine(self) -> bool {
         self.row().machine
     }
 
     /// Why the tier cannot be had on any machine of this program's architecture; `None` when some have it.
-    #[must_use]
     pub fn foreign(self) -> Option<String> {
         let (of, here) = if Self::AARCH64.contains(&self) {
             ("aarch64", "x86-64")
@@ -311,7 +303,6 @@ const FIRST_AARCH64: &[&str] = &["v8", "simd", "fp"];
 impl Feature {
     /// What an instruction of x86-64 needs, by the name that iced-x86 has for its set, in lower case; `None` for what
     /// every CPU has.
-    #[must_use]
     pub fn of_x86_64(set: &str) -> Option<Self> {
         let begins = |names: &[&str]| names.iter().any(|n| set.starts_with(n));
         Some(match set {
@@ -351,7 +342,6 @@ impl Feature {
     }
 
     /// The same of aarch64, by the kernel's names for what ciphers are made of and the decoder's for the rest.
-    #[must_use]
     pub fn of_aarch64(set: &str) -> Option<Self> {
         Some(match set {
             _ if FIRST_AARCH64.contains(&set) => return None,
@@ -366,7 +356,6 @@ impl Feature {
     }
 
     /// [`Self::of_x86_64`] or [`Self::of_aarch64`], as this program is built for.
-    #[must_use]
     pub fn of_set(set: &str) -> Option<Self> {
         if cfg!(target_arch = "aarch64") { Self::of_aarch64(set) } else { Self::of_x86_64(set) }
     }
@@ -383,7 +372,6 @@ impl Features {
     pub const ALL: Self = Self(u64::MAX);
 
     /// The set of these.
-    #[must_use]
     pub const fn of(list: &[Feature]) -> Self {
         let (mut bits, mut i) = (0, 0);
         while i < list.len() {
@@ -394,25 +382,21 @@ impl Features {
     }
 
     /// These and those.
-    #[must_use]
     pub const fn and(self, list: &[Feature]) -> Self {
         Self(self.0 | Self::of(list).0)
     }
 
     /// These but those.
-    #[must_use]
     pub const fn but(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
     /// Whether the feature is among them.
-    #[must_use]
     pub const fn has(self, feature: Feature) -> bool {
         self.0 >> feature as u32 & 1 == 1
     }
 
     /// Whether all of the others are among them.
-    #[must_use]
     pub const fn covers(self, others: Self) -> bool {
         others.0 & !self.0 == 0
     }

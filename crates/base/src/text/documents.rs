@@ -90,7 +90,6 @@ impl Suite {
     ///
     /// # Panics
     /// Never: they are tested.
-    #[must_use]
     pub fn built_in() -> Vec<Self> {
         BUILT_IN.iter().map(|text| Self::parse(text).expect("built-in suites are tested")).collect()
     }
@@ -265,7 +264,6 @@ impl Prices {
     }
 
     /// These and others: FLEET.toml's and those of its CSV file.
-    #[must_use]
     pub fn with(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
@@ -277,14 +275,12 @@ impl Prices {
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// What a type costs on a day: the newest price of this day or before, else the first after it. Without a region,
     /// a price that names none, or that of the only region there is; `None` where regions differ.
-    #[must_use]
     pub fn of_day(&self, machine_type: &str, region: Option<&str>, day: &str) -> Option<&Price> {
         let mut own: Vec<&Price> =
             self.0.iter().filter(|p| p.machine_type == machine_type).collect();

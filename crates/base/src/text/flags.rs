@@ -7,7 +7,6 @@ use crate::model::{BadGlob, NameGlob};
 use std::time::Duration;
 
 /// `1%`, `0.5 %` or `0.01`: a fraction of any size.
-#[must_use]
 pub fn fraction(text: &str) -> Option<f64> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 0.01),
@@ -167,7 +166,6 @@ const MASK: &str = "***";
 
 /// A text without the passwords of the connection string that it may be: `postgresql://user:password@host/name`, also with
 /// `?password=`, or `host=… password=…`. What is none comes back as it is.
-#[must_use]
 pub fn masked(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return without_values(text, ' ') };
     // The last one: a password may hold an @ that nobody has encoded.
@@ -182,7 +180,6 @@ pub fn masked(text: &str) -> String {
 }
 
 /// Whether a text is a connection string with a password in it.
-#[must_use]
 pub fn has_password(text: &str) -> bool {
     masked(text) != text
 }

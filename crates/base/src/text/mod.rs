@@ -31,7 +31,6 @@ impl Default for Options {
 
 impl Options {
     /// The text in lines that end with a line break, the later ones indented.
-    #[must_use]
     pub fn hang(self, text: &str, indent: usize, style: Style) -> String {
         let lines = wrap(text, self.width.saturating_sub(indent).max(NARROWEST));
         let lines: Vec<String> = lines.iter().map(|l| paint(l, style, self.color)).collect();
@@ -40,7 +39,6 @@ impl Options {
 
     /// The text behind `lead`, which takes `indent` columns, the later lines below its beginning.
     /// Nothing where there is no text.
-    #[must_use]
     pub fn behind(self, lead: &str, indent: usize, text: &str, style: Style) -> String {
         let hung = self.hang(text, indent, style);
         if hung == "\n" { String::new() } else { lead.to_owned() + &hung }
@@ -66,7 +64,6 @@ fn steers(c: char) -> bool {
 
 /// The text on one line without anything that steers a terminal: names and reasons come from
 /// libraries and from files of strangers.
-#[must_use]
 pub fn clean(text: &str) -> String {
     let visible = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
@@ -76,7 +73,6 @@ pub fn clean(text: &str) -> String {
 }
 
 /// A message as one line with an end, with a mark for whatever would steer a terminal.
-#[must_use]
 pub fn one_line(message: &str) -> String {
     let shown = |c: char| if steers(c) { char::REPLACEMENT_CHARACTER } else { c };
     let mut chars = message.chars().map(shown);
@@ -104,7 +100,6 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const ASIDE: Style = Style::new().dimmed();
 
 /// The text in a style, when colours are wanted.
-#[must_use]
 pub fn paint(text: &str, style: Style, color: bool) -> String {
     if color && style != PLAIN && !text.is_empty() {
         format!("{style}{text}{style:#}")
@@ -116,7 +111,6 @@ pub fn paint(text: &str, style: Style, color: bool) -> String {
 /// A whole output as it may go to a terminal: line breaks and our own styles, and in the place of
 /// anything else that steers one a mark that stands for it. Data formats (CSV, JSON) keep every
 /// character in a pipe or a file; a terminal would obey some of them.
-#[must_use]
 pub fn for_terminal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -138,13 +132,11 @@ pub fn for_terminal(text: &str) -> String {
 }
 
 /// Columns that the text takes.
-#[must_use]
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// The text cut to so many columns, with an ellipsis where something is missing.
-#[must_use]
 pub fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -163,7 +155,6 @@ pub fn clip(text: &str, columns: usize) -> String {
 }
 
 /// The text in lines of at most so many columns, broken at spaces where there are some.
-#[must_use]
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();

@@ -20,19 +20,16 @@ pub struct Column {
 
 impl Column {
     /// A column that stays whatever the width.
-    #[must_use]
     pub const fn new(heading: &'static str, align: Align) -> Self {
         Self { heading: Cow::Borrowed(heading), align, dispensable: 0 }
     }
 
     /// As [`Column::new`], under a heading of any text.
-    #[must_use]
     pub fn named(heading: String, align: Align) -> Self {
         Self { heading: Cow::Owned(heading), align, dispensable: 0 }
     }
 
     /// Columns that can go do so in this order, from 1 on.
-    #[must_use]
     pub const fn goes(mut self, order: u8) -> Self {
         self.dispensable = order;
         self
@@ -59,25 +56,21 @@ struct Plan {
 
 impl Table {
     /// A table; each row has a cell for each column.
-    #[must_use]
     pub fn new(columns: impl Into<Vec<Column>>, rows: Vec<Vec<Cell>>) -> Self {
         Self { columns: columns.into(), rows, is_wrapped: false, is_narrow: false }
     }
 
     /// Texts that are too wide go on below, instead of being clipped.
-    #[must_use]
     pub fn wrapped(self) -> Self {
         Self { is_wrapped: true, ..self }
     }
 
     /// Whole digits take up the room below long headings.
-    #[must_use]
     pub fn narrow(self) -> Self {
         Self { is_narrow: true, ..self }
     }
 
     /// The table for a terminal, ending with a line break, with what had no room.
-    #[must_use]
     pub fn text(&self, options: Options) -> String {
         let plan = self.plan(options.width);
         let mut out = self.lines_of(&plan, options.color).concat();
@@ -90,13 +83,11 @@ impl Table {
     }
 
     /// The heading, then each row, all ending with a line break, however wide.
-    #[must_use]
     pub fn lines(&self, color: bool) -> Vec<String> {
         self.lines_of(&self.plan(usize::MAX), color)
     }
 
     /// The table in Markdown, every column of it.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let heads: Vec<String> = self.columns.iter().map(|c| escape(&c.heading)).collect();
         let rule = |c: &Column| if c.align == Align::Left { "---" } else { "---:" };
@@ -208,25 +199,21 @@ pub struct Cell {
 
 impl Cell {
     /// A text in a style.
-    #[must_use]
     pub fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style, is_number: false }
     }
 
     /// A number, aligned by its decimal point where the column is.
-    #[must_use]
     pub fn number(text: impl Into<String>, style: Style) -> Self {
         Self { is_number: true, ..Self::new(text, style) }
     }
 
     /// A text without a style.
-    #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
         Self::new(text, PLAIN)
     }
 
     /// The text.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -253,7 +240,6 @@ struct FittedColumn {
 
 impl Columns {
     /// Columns of no width.
-    #[must_use]
     pub fn new(alignments: impl IntoIterator<Item = Align>) -> Self {
         let column = |align| FittedColumn { align, width: 0, fraction: 0 };
         Self { columns: alignments.into_iter().map(column).collect() }
@@ -273,21 +259,18 @@ impl Columns {
     }
 
     /// Columns of the terminal that a row takes.
-    #[must_use]
     pub fn total(&self) -> usize {
         let used = self.columns.iter().filter(|c| c.width > 0);
         used.map(|c| c.width + GAP).sum::<usize>().saturating_sub(GAP)
     }
 
     /// Where a column begins.
-    #[must_use]
     pub fn start(&self, index: usize) -> usize {
         let before = self.columns[..index].iter().filter(|c| c.width > 0);
         before.map(|c| c.width + GAP).sum()
     }
 
     /// A row without a line break and without space at its end.
-    #[must_use]
     pub fn line(&self, row: &[Cell], color: bool) -> String {
         let mut line = String::new();
         let mut owed = 0;
@@ -330,7 +313,6 @@ const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋',
 ///
 /// # Panics
 /// When a row has another number of fields than the heading.
-#[must_use]
 pub fn csv<R>(heading: &[&str], rows: impl IntoIterator<Item = R>) -> String
 where
     R: IntoIterator<Item = String>,
@@ -345,7 +327,6 @@ where
 ///
 /// # Panics
 /// When a row has another number of fields than the heading.
-#[must_use]
 pub fn csv_as_is<R>(heading: &[&str], rows: impl IntoIterator<Item = R>) -> String
 where
     R: IntoIterator<Item = String>,
@@ -360,7 +341,6 @@ where
 }
 
 /// Text that no spreadsheet takes for a formula: preceded by an apostrophe where it would be one.
-#[must_use]
 pub fn guarded(text: String) -> String {
     if text.starts_with(FORMULA) { format!("'{text}") } else { text }
 }
@@ -371,7 +351,6 @@ pub(crate) fn line<S: AsRef<str>>(cells: &[S]) -> String {
 }
 
 /// Takes the meaning from everything that Markdown, its tables or HTML would read as markup.
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -512,7 +512,6 @@ pub struct Sent {
     pub sha256: String,
     /// Its bytes.
     pub record: Vec<u8>,
-    /// Which node.
     pub node: Option<String>,
 }
 

@@ -128,7 +128,6 @@ pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
 pub struct Job {
     /// What to measure.
     pub request: Request,
-    /// In which libraries.
     pub libraries: Vec<Attached>,
     /// Where the record goes.
     pub output: Option<PathBuf>,

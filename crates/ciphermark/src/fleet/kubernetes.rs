@@ -211,7 +211,6 @@ pub fn pod<'a>(listed: &'a Value, job: &str) -> Option<&'a Value> {
     items(listed).iter().filter(own).max_by_key(|pod| text(pod, "/metadata/creationTimestamp"))
 }
 
-/// The pod's name.
 pub fn name(pod: &Value) -> &str {
     text(pod, "/metadata/name")
 }

@@ -358,7 +358,6 @@ impl Fleet {
         beside(file, &self.records)
     }
 
-    /// The file of prices.
     pub fn prices(&self, file: &Path) -> Option<PathBuf> {
         self.prices.as_deref().map(|path| beside(file, path))
     }
@@ -400,7 +399,6 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The machine type.
     pub machine_type: String,
     /// The run's seed: a record with another one is not this job's.
     pub seed: u64,

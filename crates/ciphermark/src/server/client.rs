@@ -458,7 +458,6 @@ impl Stream {
         }
     }
 
-    /// All bytes.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), String> {
         match self {
             Self::Plain(socket) => socket.write_all(bytes).map_err(|e| format!("write: {e}")),

@@ -64,7 +64,6 @@ impl Tally {
     }
 
     /// Server CPU per unit in µs at the run's level, one figure a round.
-    #[must_use]
     pub fn rounds_cpu_us(&self, unit: Unit) -> Vec<Option<f64>> {
         let per_unit = |visit: &Visit| {
             let units = match unit {
@@ -77,7 +76,6 @@ impl Tally {
     }
 
     /// What was counted, over all rounds.
-    #[must_use]
     pub fn counted(&self) -> Counted {
         let mut sum =
             Counted { errors: self.errors, context_switches: Some(0), ..Counted::default() };
@@ -90,7 +88,6 @@ impl Tally {
         sum
     }
 
-    /// Of all visits.
     pub fn visited(&self) -> impl Iterator<Item = &Visit> {
         self.visits.iter().flatten()
     }
@@ -182,7 +179,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Cpu {
     /// Of a process.
-    #[must_use]
     pub fn of(pid: u32) -> Self {
         Self { pid }
     }
@@ -234,7 +230,6 @@ impl Cpu {
 
 impl Usage {
     /// This and other use together.
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             ns: self.ns + other.ns,
@@ -244,7 +239,6 @@ impl Usage {
     }
 
     /// What was used since an earlier reading.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             ns: self.ns.saturating_sub(earlier.ns),
@@ -256,7 +250,6 @@ impl Usage {
 
 /// A CPU for the client: another one than the servers', of another core where this process may use one. None
 /// where there is only one.
-#[must_use]
 pub fn client_cpu(server_cpu: u32) -> Option<u32> {
     let place = format!("/sys/devices/system/cpu/cpu{server_cpu}/topology/thread_siblings_list");
     let siblings = std::fs::read_to_string(place).ok();

@@ -122,7 +122,6 @@ pub enum Ends {
 /// What a client is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Port of 127.0.0.1.
     pub port: u16,
     /// What is to be negotiated; none for plain HTTP. A kind that resumes says how those resume that do.
     pub tls: Option<Case>,
@@ -143,7 +142,6 @@ pub struct Job {
     pub at_once: u32,
     /// Microseconds between the end of a connection and the beginning of the next.
     pub pause_us: u64,
-    /// Connections in all.
     pub connections: u64,
     /// Seconds of all slices together after which no more are begun.
     pub seconds: f64,
@@ -381,7 +379,6 @@ impl Minimal {
     }
 
     /// Its CPU time.
-    #[must_use]
     pub fn cpu(&self) -> Cpu {
         Cpu::of(self.process.child.id())
     }

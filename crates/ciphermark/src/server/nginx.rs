@@ -153,7 +153,6 @@ impl Nginx {
     }
 
     /// CPU time of its worker.
-    #[must_use]
     pub fn cpu(&self) -> Cpu {
         Cpu::of(self.worker)
     }
@@ -177,7 +176,6 @@ impl Nginx {
     }
 
     /// Its configuration without what is of this run only: the directory and the ports.
-    #[must_use]
     pub fn shown_configuration(&self) -> String {
         let place = self.directory.path().display().to_string();
         let mut text = self.configuration.replace(&place, "DIRECTORY");
@@ -188,7 +186,6 @@ impl Nginx {
     }
 
     /// The worker's process.
-    #[must_use]
     pub fn worker(&self) -> u32 {
         self.worker
     }
@@ -315,7 +312,6 @@ pub struct Site {
 /// How a site speaks TLS.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SiteTls {
-    /// Its certificate.
     pub certificate: Certificate,
     /// Its file of DH parameters, where the key exchange needs one.
     pub dh: Option<Exchange>,

@@ -41,9 +41,7 @@ pub struct Setting {
     pub nginx: Option<NginxFacts>,
     /// The library of the minimal server and the client; nginx's own where none is named.
     pub libraries: Option<Libraries>,
-    /// CPU of all servers.
     pub server_cpu: u32,
-    /// CPU of the client.
     pub client_cpu: u32,
 }
 
@@ -101,7 +99,6 @@ impl Loopback {
     }
 
     /// The configuration that nginx runs with, without the directory and the ports of this run.
-    #[must_use]
     pub fn configuration(&self) -> Option<String> {
         self.nginx.first().map(|(_, nginx)| nginx.shown_configuration())
     }
@@ -261,9 +258,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 /// How rounds are gone through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
-    /// Rounds.
     pub rounds: u32,
-    /// Seconds of a visit.
     pub visit_seconds: f64,
     /// Time after which no round is begun, and the one under way is given up; what was ended counts.
     pub budget: Duration,
@@ -355,7 +350,6 @@ pub struct Cell {
     pub regime: Regime,
     /// What the CPU time is divided by: of requests, connections are made before and closed after.
     pub unit: Unit,
-    /// What is served.
     pub served: Served,
     /// Bytes of the responses of each connection, in order.
     pub responses: Vec<u64>,
@@ -365,7 +359,6 @@ pub struct Cell {
 
 impl Cell {
     /// A point of a calibration: connections with one request each, or requests over connections that are open.
-    #[must_use]
     pub fn of_point(role: Role, regime: Regime, unit: Unit, served: Served) -> Self {
         let requests = if unit == Unit::Connection { 1 } else { BURST };
         let resumes = served.work.case().is_some_and(|case| case.kind.is_resumed());
@@ -375,7 +368,6 @@ impl Cell {
 
     /// Whether it is one of the connections that tell what the real server's own code takes, full ones and resumed, and
     /// so a part of every prediction.
-    #[must_use]
     pub fn is_in_every_prediction(&self) -> bool {
         let of_own_code = own_code().map(|case| secured(case, FIRST));
         let has_tls = matches!(self.role, Role::RealTls | Role::MinimalTls);
@@ -383,7 +375,6 @@ impl Cell {
     }
 
     /// Whether it is the real server's.
-    #[must_use]
     pub fn is_real(&self) -> bool {
         matches!(self.role, Role::RealPlain | Role::RealTls)
     }
@@ -457,7 +448,6 @@ fn refusing() -> Case {
 }
 
 /// What is served without TLS, over HTTP/1.1 and without sendfile.
-#[must_use]
 pub fn plain(response_bytes: u64) -> Served {
     Served {
         work: Work::Plain,
@@ -471,7 +461,6 @@ pub fn plain(response_bytes: u64) -> Served {
 }
 
 /// The same with TLS.
-#[must_use]
 pub fn secured(case: Case, response_bytes: u64) -> Served {
     let work = Work::Handshake { case, tickets: None };
     Served { work, record_bytes: Some(RECORD_BYTES), ..plain(response_bytes) }
@@ -526,7 +515,6 @@ const OFFERS: [&str; 5] = [
 ];
 
 /// The points of a whole calibration, without those of a real server where there is none.
-#[must_use]
 pub fn calibration_cells(regimes: &[Regime], has_nginx: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
     for regime in regimes {

@@ -290,7 +290,6 @@ pub const PARTS: [&str; 8] =
     ["certificates", "exchanges", "resumption", "requests", "mixes", "http2", "no-aes", "mystery"];
 
 /// The points of a part; none where there is no such part.
-#[must_use]
 pub fn part(name: &str) -> Option<Vec<Planned>> {
     Some(match name {
         "certificates" => certificates(),

@@ -18,7 +18,6 @@ const MOST_DRIFT_PPM: f64 = 100.0;
 const MEASURED_KINDS: &str = env!("KINDS");
 
 /// Looks at everything, in the order in which it is shown.
-#[must_use]
 pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     let mut findings = vec![processor(&machine.host.cpu), accuracy(&machine.host.cpu)];
     findings.extend(virtual_machine(machine));

@@ -81,7 +81,6 @@ pub struct Machine {
 }
 
 /// Reads what there is to read. Libraries and tiers are for the caller to fill in.
-#[must_use]
 pub fn machine(measuring_cpu: u32) -> Machine {
     Machine {
         host: host::facts(measuring_cpu),
@@ -108,7 +107,6 @@ const QUIET_FRACTION: f64 = base::model::QUIET_PROBE_FRACTION;
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
-    /// The CPU.
     pub cpu: u32,
     /// `tsc`, `cntvct` or `clock_monotonic_raw`.
     pub source: String,
@@ -159,7 +157,6 @@ pub struct Neighbour {
 }
 
 /// Watches a CPU. The calling thread is moved there and back.
-#[must_use]
 pub fn watch(cpu: u32) -> Live {
     let allowed = probe::allowed_cpus();
     let live = std::thread::scope(|scope| {

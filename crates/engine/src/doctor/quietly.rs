@@ -439,7 +439,6 @@ pub const SUBCOMMAND: &str = "keep";
 
 /// A program that runs on one CPU, with its threads and children, and dies when this process does, whatever ends it.
 /// `executable` is ciphermark's own.
-#[must_use]
 pub fn kept(executable: &Path, cpu: u32, program: &OsStr) -> Command {
     let mut command = Command::new(executable);
     command

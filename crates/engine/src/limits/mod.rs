@@ -159,7 +159,6 @@ pub(crate) fn limits(
 }
 
 /// The limits of the CPU that a run would measure on, at every tier that is a switch, for the model `message`.
-#[must_use]
 pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
     let clock = Clock::calibrate();
     let cpu = crate::cpus::measuring_cpu();

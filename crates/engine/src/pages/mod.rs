@@ -109,7 +109,6 @@ type Events<'a> = &'a (dyn Fn(PagesEvent<'_>) + Sync);
 /// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum PagesError {
-    /// The store.
     #[error("{0}")]
     Store(#[from] StoreError),
     /// The files for workers.
@@ -117,7 +116,6 @@ pub enum PagesError {
     Scratch {
         /// Where.
         path: PathBuf,
-        /// Why.
         why: String,
     },
     /// The decrypted copy.

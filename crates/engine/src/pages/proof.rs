@@ -112,7 +112,6 @@ fn drawn(store: &Store, seed: u64) -> Vec<PageRef> {
     runs.concat()
 }
 
-/// The pairs that stand.
 fn standing(standings: &Standings) -> Vec<Pair> {
     standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|(pair, _)| *pair).collect()
 }
@@ -288,7 +287,6 @@ pub(crate) fn verdicts(standings: &Standings, recipes: &[Recipe]) -> Vec<Verifie
 /// are libraries.
 const SCHEME_DEADLINE: Duration = Duration::from_secs(300);
 
-/// The workers.
 pub(crate) struct Workers<'a> {
     libraries: &'a [Attached],
     tier: Tier,

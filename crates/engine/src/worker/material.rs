@@ -393,7 +393,6 @@ const LEAST_COMPARING: Duration = Duration::from_micros(30);
 const MOST_COMPARING: Duration = Duration::from_millis(1);
 /// Bytes that cannot all be the poison by chance: one in 2^64.
 const SURE: usize = 8;
-/// Bytes of an answer that is kept.
 const KEPT_ANSWER_BYTES: usize = 64 << 10;
 
 /// Outputs and tags of messages that come again, by size and number of the message: worked out once.

@@ -485,7 +485,6 @@ const MOST_PRIMITIVE_OPS: u32 = 4096;
 /// How long untimed operations go on before a visit's first sample, at least.
 const PRIMITIVES_WARM_UP: Duration = Duration::from_micros(200);
 
-/// The workbenches that are open.
 #[derive(Default)]
 pub(crate) struct Primitives(HashMap<Primitive, Result<OpenWorkbench, Finding>>);
 

@@ -129,14 +129,12 @@ impl Confined {
     }
 
     /// Whether the kernel holds connections to the ports that were named; seccomp does not see them.
-    #[must_use]
     pub fn limits_ports(&self) -> bool {
         let landlock = self.facts.in_force.iter().find(|r| r.name == "landlock");
         landlock.is_some_and(|r| r.detail.contains(PORTS))
     }
 
     /// What is in force and what is not.
-    #[must_use]
     pub fn facts(&self) -> &Confinement {
         &self.facts
     }
@@ -173,7 +171,6 @@ pub(crate) enum Part {
     Seccomp,
 }
 
-/// What is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut(Vec<Part>);
 

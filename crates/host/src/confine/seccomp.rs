@@ -33,14 +33,25 @@ pub(crate) struct Rule {
 /// What an argument must be. The kernel takes flags and numbers from the lower half of a register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Condition {
-    /// With the mask, it is the value.
-    Masked { argument: u8, mask: u32, value: u32 },
+    Masked {
+        argument: u8,
+        mask: u32,
+        value: u32,
+    },
     /// It is anything but the value.
-    Not { argument: u8, value: u32 },
+    Not {
+        argument: u8,
+        value: u32,
+    },
     /// It is a null pointer.
-    Null { argument: u8 },
+    Null {
+        argument: u8,
+    },
     /// It is the word that only this program knows.
-    Word { argument: u8, value: u64 },
+    Word {
+        argument: u8,
+        value: u64,
+    },
 }
 
 impl Condition {
@@ -525,13 +536,11 @@ pub struct Denied(Vec<String>);
 
 impl Denied {
     /// Their names, none twice.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         &self.0
     }
 
     /// Why a library that was denied this is not to be trusted with a number; `None` where nothing was denied.
-    #[must_use]
     pub fn reason(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| {
             format!("confinement: the library called {}, which a worker may not", self.0.join(", "))
@@ -540,7 +549,6 @@ impl Denied {
 
     /// As [`Denied::reason`], where calls that a library may try and do without are no reason: opening a
     /// device to write, a socket to a service of the system's.
-    #[must_use]
     pub fn hostile(&self) -> Option<String> {
         let hostile = self.0.iter().filter(|n| HOSTILE.contains(&n.as_str())).cloned();
         Self(hostile.collect()).reason()
@@ -548,13 +556,11 @@ impl Denied {
 }
 
 /// What was denied since this was last asked, in the order of the calls' numbers.
-#[must_use]
 pub fn take_denied() -> Denied {
     named(|word| word.swap(0, Ordering::Relaxed))
 }
 
 /// As [`take_denied`] with [`Denied::hostile`], and leaves it to be taken.
-#[must_use]
 pub fn hostile_so_far() -> Option<String> {
     named(|word| word.load(Ordering::Relaxed)).hostile()
 }

@@ -42,7 +42,6 @@ fn in_memory(name: &str, bytes: &[u8]) -> std::io::Result<File> {
 }
 
 /// The file name of what a mapped file, as the kernel names it, is a copy of; `None` when it is none.
-#[must_use]
 pub fn copied_name(mapped: &Path) -> Option<&str> {
     let name = mapped.to_str()?.strip_prefix("/memfd:")?.strip_prefix(COPY)?;
     Some(name.strip_suffix(" (deleted)").unwrap_or(name))

@@ -11,13 +11,9 @@ use strum::IntoEnumIterator as _;
 /// What CPUID leaves in the registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
-    /// EAX.
     pub eax: u32,
-    /// EBX.
     pub ebx: u32,
-    /// ECX.
     pub ecx: u32,
-    /// EDX.
     pub edx: u32,
 }
 
@@ -151,7 +147,6 @@ pub fn leaves() -> impl Iterator<Item = (u32, u32)> {
 }
 
 /// What a tier answers where the CPU answers `raw` to a leaf and sub-leaf. `Native` changes nothing.
-#[must_use]
 pub fn answer(tier: Tier, leaf: u32, subleaf: u32, raw: Registers) -> Registers {
     let mut answer = raw;
     for row in TABLE {
@@ -193,7 +188,6 @@ struct HwcapBits {
 
 /// AES, a bit of the first word.
 pub const AES: u64 = word_of(&[3]);
-/// PMULL.
 pub const PMULL: u64 = word_of(&[4]);
 
 #[rustfmt::skip]
@@ -229,7 +223,6 @@ pub fn lacks_in_word(needed: Features, word: u64) -> impl Iterator<Item = Featur
 }
 
 /// What a tier leaves of one of the kernel's words. `Native` changes nothing.
-#[must_use]
 pub fn left_of_word(tier: Tier, word: u64, value: u64) -> u64 {
     let hidden = HWCAP_TABLE.iter().filter(|row| row.word == word && !tier.shows(row.of));
     let gone = hidden.fold(0, |all, row| all | row.bits);
@@ -278,7 +271,6 @@ const WHOLE: &[(Feature, u8)] =
     &[(Sve, ZFR0), (Sve, SMFR0), (Other, PFR1), (Other, ISAR1), (Other, ISAR2)];
 
 /// What a tier answers where the register holds `raw`.
-#[must_use]
 pub fn answer_of_register(tier: Tier, register: u8, raw: u64) -> u64 {
     if WHOLE.iter().any(|(of, r)| *r == register && !tier.shows(*of)) {
         return 0;

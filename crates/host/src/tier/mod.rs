@@ -53,7 +53,6 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// The name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -111,7 +110,6 @@ pub struct Plan {
 
 impl Plan {
     /// CPUID instructions in the library and in what it loads.
-    #[must_use]
     pub fn cpuid_instructions(&self) -> u64 {
         self.objects.iter().map(|o| o.cpuid_instructions).sum()
     }
@@ -128,9 +126,7 @@ pub struct Copies {
 /// How a tier was applied.
 #[derive(Debug)]
 pub struct Applied {
-    /// The tier.
     pub tier: Tier,
-    /// The mechanism.
     pub mechanism: Mechanism,
     /// What to load in the place of the library's file.
     pub load: PathBuf,
@@ -171,7 +167,6 @@ const TUNABLES: &[(Feature, &[&str])] = &[
 ];
 
 /// Variables for a process at a tier, beside those that it inherits.
-#[must_use]
 pub fn environment(tier: Tier) -> Vec<(&'static str, String)> {
     let hidden = TUNABLES.iter().filter(|(feature, _)| !tier.shows(*feature));
     let list: Vec<String> =

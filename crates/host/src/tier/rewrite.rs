@@ -99,7 +99,6 @@ fn read_all(paths: &BTreeMap<String, PathBuf>) -> Result<BTreeMap<String, Vec<u8
     .collect()
 }
 
-/// The bytes with the patches.
 fn copy(path: &Path, bytes: &[u8], patches: &[Patch]) -> Result<File, String> {
     let mut bytes = bytes.to_vec();
     for patch in patches {
@@ -136,7 +135,6 @@ pub struct Code<'a> {
     pub address: u64,
     /// Offset in the file.
     pub offset: u64,
-    /// The bytes.
     pub bytes: &'a [u8],
 }
 
@@ -207,7 +205,6 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
-    /// The code at an address.
     pub fn code_at(&self, address: u64) -> Option<&Code<'a>> {
         self.code.iter().find(|c| c.range().contains(&address))
     }

@@ -150,7 +150,6 @@ pub(crate) fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> V
 }
 
 /// The schemes whose prices can matter for an answer: those that fit, costs aside.
-#[must_use]
 pub fn needed_schemes<'a>(
     data: &'a Data,
     question: &Question<'_>,
@@ -177,7 +176,6 @@ const WORTH: f64 = 2.0;
 
 /// What is worth measuring by the bounds of a record: algorithms in libraries. What takes at the least so many times as much
 /// as the cheapest one does is not; what has no bound is not, either, where others have one.
-#[must_use]
 pub fn contenders(
     data: &Data,
     question: &Question<'_>,
@@ -274,7 +272,6 @@ fn typed(step: &Step, found: &Found) -> String {
 /// A candidate that could be the answer, as far as is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Open {
-    /// The scheme.
     pub scheme: String,
     /// In which library; `any library` where it is not known who has it.
     pub library: String,
@@ -388,7 +385,6 @@ pub(crate) fn open_answers(
 
 /// Algorithms in builds whose secrets decide next what is chosen: of what fits, is not judged and costs less than what
 /// would be chosen of the judged, the cheapest, so many at the most.
-#[must_use]
 pub fn unjudged(
     data: &Data,
     question: &Question<'_>,

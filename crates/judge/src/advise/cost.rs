@@ -80,13 +80,11 @@ pub struct Price {
 
 impl Price {
     /// What ranks: the mean of both directions by the share of reads.
-    #[must_use]
     pub fn cost(&self, reads: f64) -> Interval {
         sum(share(self.read_ns, reads), share(self.write_ns, 1.0 - reads))
     }
 
     /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
-    #[must_use]
     pub fn label(&self) -> String {
         let names: Vec<String> =
             self.libraries.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
@@ -168,7 +166,6 @@ struct Known {
 impl Costs {
     /// What one unit costs that is asked about. A record of pages is of one size and one tier. `judged` has verdicts on
     /// secrets from elsewhere than the record.
-    #[must_use]
     pub fn of(
         data: &Data,
         question: &Question<'_>,

@@ -53,7 +53,6 @@ pub struct BadAdvice(pub(crate) String);
 
 impl Data {
     /// The data that come with the program.
-    #[must_use]
     pub fn built_in() -> Self {
         Self::parse(SOURCES, SCHEMES, USES, RULES).expect("the built-in advice is tested")
     }
@@ -70,21 +69,18 @@ impl Data {
     }
 
     /// The use of that name.
-    #[must_use]
     pub fn find_use(&self, id: &str) -> Option<&Use> {
         self.uses.iter().find(|u| u.id == id)
     }
 
     /// How many units a key may encrypt under a question, as a logarithm to the base 2; none where there is
     /// no such scheme, or no bound within reach.
-    #[must_use]
     pub fn units_log2(&self, scheme: &str, question: &Question<'_>) -> Option<f64> {
         let scheme = self.schemes.iter().find(|s| s.id == scheme)?;
         evaluate::units_per_key(scheme, question).log2
     }
 
     /// The source of that name.
-    #[must_use]
     pub fn source(&self, id: &str) -> Option<&Source> {
         self.sources.iter().find(|s| s.id == id)
     }
@@ -286,7 +282,6 @@ impl Scheme {
     }
 
     /// Every algorithm that must be measured to price it.
-    #[must_use]
     pub fn algorithms(&self) -> Vec<&'static Algorithm> {
         self.measured.iter().chain(&self.composed).copied().collect()
     }
@@ -383,7 +378,6 @@ pub(crate) fn last() -> u8 {
     u8::MAX
 }
 
-/// One rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
@@ -455,7 +449,6 @@ impl TryFrom<String> for Condition {
 }
 
 impl Condition {
-    /// Whether all of it holds.
     pub fn holds(&self, values: &Values) -> bool {
         let value = |name: &String| match values.get(name.as_str()) {
             Some(known) => known.clone().ok_or_else(|| Missing(format!("no {name}"))),

@@ -447,7 +447,6 @@ impl UnitSize {
     }
 
     /// In one sentence or two.
-    #[must_use]
     pub fn says(&self, unit: &str) -> String {
         let own = 100.0 * self.own_share;
         let advice = if self.own_share > 0.1 {

@@ -69,7 +69,6 @@ pub struct Advice {
 pub struct Term {
     /// The flag, without dashes.
     pub flag: String,
-    /// Its value.
     pub value: String,
     /// Whether it was typed; else it was assumed for the use.
     pub typed: bool,
@@ -80,7 +79,6 @@ pub struct Term {
 pub struct Basis {
     /// When it was taken.
     pub started: String,
-    /// On what CPU.
     pub cpu: String,
     /// The store whose pages were measured; empty for a survey's record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +113,6 @@ pub struct Conflict {
 /// What to use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Choice {
-    /// The scheme.
     pub scheme: String,
     /// What it costs, and in which library.
     pub price: Price,
@@ -127,11 +124,9 @@ pub struct Choice {
     pub write_mb_per_s: f64,
     /// Megabytes (10^6 bytes) a second of decryption.
     pub read_mb_per_s: f64,
-    /// Bits of its key.
     pub key_bits: u32,
     /// What its nonce is made of.
     pub nonce: String,
-    /// Bits of its nonce.
     pub nonce_bits: u32,
     /// Bytes that are kept with each unit.
     pub stored_bytes: u32,
@@ -151,9 +146,7 @@ pub struct Choice {
 /// A cheaper answer that depends on the secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Avoided {
-    /// The scheme.
     pub scheme: String,
-    /// In which library.
     pub library: String,
     /// The chosen one's cost over its cost.
     pub times: f64,
@@ -212,7 +205,6 @@ pub struct Remark {
 /// A scheme that would do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fitting {
-    /// The scheme.
     pub scheme: String,
     /// Cheapest library, or two.
     pub library: String,
@@ -249,7 +241,6 @@ pub struct Other {
 /// A scheme that does not do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The scheme.
     pub scheme: String,
     /// Whether it is wrong for whoever asks, or does not fit what is asked.
     pub verdict: Verdict,
@@ -264,7 +255,6 @@ pub struct Rejected {
 /// A rule that the answer names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleUsed {
-    /// What it says.
     pub says: String,
     /// Title of its source.
     pub source: String,
@@ -281,14 +271,12 @@ pub struct Change {
     pub flags: Vec<String>,
     /// The scheme that would be chosen.
     pub scheme: String,
-    /// In which library.
     pub library: String,
     /// Its cost over the chosen one's; none where nothing was chosen.
     pub times: Option<f64>,
 }
 
 /// The answer to a question from what a record has measured.
-#[must_use]
 pub fn advise(
     data: &Data,
     question: &Question<'_>,

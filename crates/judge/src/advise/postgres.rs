@@ -18,18 +18,14 @@ use serde::{Deserialize, Serialize};
 
 /// What tells a prediction from other documents.
 pub const KIND: &str = "postgres-prediction";
-/// Version of the format.
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// Other CPUs, libraries and queries lie within this.
 const SPREAD: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
 
-/// A prediction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Prediction {
-    /// [`KIND`]
     pub kind: String,
-    /// [`FORMAT_VERSION`]
     pub format_version: String,
     /// What the server did.
     pub work: Work,
@@ -57,7 +53,6 @@ pub struct PerTransaction {
 /// One scheme in one library, or two.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// The scheme.
     pub scheme: String,
     /// `openssl@3.0.19`
     pub library: String,
@@ -84,7 +79,6 @@ pub struct Row {
 }
 
 /// What encryption would take of a server that did this work, by the prices of a record.
-#[must_use]
 pub fn predict(
     data: &Data,
     question: &Question<'_>,
@@ -207,7 +201,6 @@ fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> R
 const ROWS: [usize; 2] = [9, 7];
 
 /// The prediction as text that ends with a line break; `origin` names the record.
-#[must_use]
 pub fn render(prediction: &Prediction, origin: &str, format: Format, options: Options) -> String {
     if format == Format::Json {
         return serde_json::to_string_pretty(prediction).expect("it is plain data") + "\n";
@@ -331,7 +324,6 @@ pub struct Work {
     pub read: Interval,
     /// Pages written, or added to a file.
     pub written: Interval,
-    /// Bytes of log.
     pub log_bytes: f64,
     /// Writes to the log: each begins with the page that the last one left half full.
     pub log_writes: Interval,
@@ -383,26 +375,22 @@ impl Work {
     }
 
     /// Share by which rates may be off because sessions report late.
-    #[must_use]
     pub fn lag(&self) -> f64 {
         LAG_SECONDS / self.seconds
     }
 
     /// Pages encrypted.
-    #[must_use]
     pub fn encrypted(&self) -> Interval {
         self.written.independent(self.log, |a, b| a + b)
     }
 
     /// A count as a rate a second.
-    #[must_use]
     pub fn rate(&self, count: Interval) -> Interval {
         let lag = Interval { median: 1.0, low: 1.0 - self.lag(), high: 1.0 + self.lag() };
         count.with(lag, |n, lag| n * lag).with(Interval::exact(self.seconds), |n, s| n / s)
     }
 
     /// A count for each transaction; none where none ended.
-    #[must_use]
     pub fn each(&self, count: Interval) -> Option<Interval> {
         (self.transactions > 0.0)
             .then(|| count.with(Interval::exact(self.transactions), |n, all| n / all))

@@ -114,7 +114,6 @@ pub struct Wishes {
 
 impl Wishes {
     /// What is assumed of a use.
-    #[must_use]
     pub fn of(used: &Use) -> Self {
         Self {
             fips: Fips::None,
@@ -138,7 +137,6 @@ impl Wishes {
     }
 
     /// Whether a library may be used.
-    #[must_use]
     pub fn takes(&self, library: &LibraryId) -> bool {
         let versioned = format!("{}@{}", library.name, library.version);
         let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
@@ -178,7 +176,6 @@ fn is_of_system(path: &str) -> bool {
 /// A question: the use, the unit, what is wished, and which of that was typed rather than assumed.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The use.
     pub used: &'a Use,
     /// Bytes of the unit.
     pub size: usize,
@@ -196,7 +193,6 @@ pub struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// What is measured for it: messages, with a new key each where each write has a key of its own.
-    #[must_use]
     pub fn model(&self) -> Model {
         match self.wishes.key_per {
             KeyPer::Store | KeyPer::Epoch => Model::Message,
@@ -205,7 +201,6 @@ impl<'a> Question<'a> {
     }
 
     /// The question that leaves everything to what is assumed.
-    #[must_use]
     pub fn of(used: &'a Use, today: Date) -> Self {
         Self {
             used,
@@ -240,7 +235,6 @@ impl<'a> Evidence<'a> {
     }
 
     /// Name of the CPU.
-    #[must_use]
     pub fn cpu(self) -> &'a str {
         match self {
             Self::Survey(record) => &record.host.cpu.name,

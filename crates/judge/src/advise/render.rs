@@ -22,13 +22,11 @@ pub enum Format {
 }
 
 /// One screen of the advice for a terminal; `origin` names the record.
-#[must_use]
 pub fn first_screen(advice: &Advice, origin: &str, options: Options) -> String {
     brief(advice, origin, options)
 }
 
 /// All of the advice as text that ends with a line break; `origin` names the record.
-#[must_use]
 pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -> String {
     match format {
         Format::Text => as_text(advice, origin, options),
@@ -376,7 +374,6 @@ const MOST_RATE: f64 = 1e18;
 /// Advice, and what it says it was made from.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advised {
-    /// The advice.
     #[serde(flatten)]
     pub advice: Advice,
     /// What it was made from, in words: `record run.json`.
@@ -398,7 +395,6 @@ struct Head {
 }
 
 /// Whether a text looks like advice.
-#[must_use]
 pub fn is_advice(text: &str) -> bool {
     let head: Result<Head, _> = serde_json::from_str(unmarked(text));
     head.is_ok_and(|h| h.kind.as_deref() == Some(KIND))

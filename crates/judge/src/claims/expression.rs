@@ -15,7 +15,6 @@ use winnow::token::take_while;
 /// An expression over facts `F`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression<F> {
-    /// A number.
     Number(f64, Unit),
     /// Something that is known, or not.
     Fact(F),
@@ -30,7 +29,6 @@ pub enum Operator {
     Or,
     /// `and`, of any number.
     And,
-    /// `not`, of one.
     Not,
     /// `<`
     Less,
@@ -42,7 +40,6 @@ pub enum Operator {
     AtLeast,
     /// `is`
     Is,
-    /// `is not`
     IsNot,
     /// `+`
     Plus,
@@ -90,7 +87,6 @@ impl<F> Expression<F> {
     }
 
     /// Every fact in it.
-    #[must_use]
     pub fn facts(&self) -> Vec<&F> {
         match self {
             Self::Number(..) => Vec::new(),
@@ -275,15 +271,12 @@ pub enum Unit {
     MbPerSecond,
     /// Core cycles per byte.
     CyclesPerByte,
-    /// Instructions per byte.
     InstructionsPerByte,
-    /// Microseconds.
     Microseconds,
 }
 
 impl Unit {
     /// As it is written after a number; empty for plain ones.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::One => "",
@@ -308,31 +301,26 @@ pub struct Interval {
 
 impl Interval {
     /// A number that is known exactly.
-    #[must_use]
     pub fn exact(median: f64) -> Self {
         Self { median, low: median, high: median }
     }
 
     /// Half of its width.
-    #[must_use]
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
     /// Half of its width as a fraction of the estimate.
-    #[must_use]
     pub fn half_width(&self) -> f64 {
         if self.median == 0.0 { 0.0 } else { self.half() / self.median.abs() }
     }
 
     /// Whether it may be zero.
-    #[must_use]
     pub fn has_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
     /// Everything between the extremes of what both can be: `how` rises or falls in each.
-    #[must_use]
     pub fn with(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
         let ends = [(self.low, other.low), (self.low, other.high), (self.high, other.low)];
         let ends = ends.map(|(a, b)| how(a, b));
@@ -345,7 +333,6 @@ impl Interval {
     }
 
     /// A sum or difference of two whose errors do not depend on each other.
-    #[must_use]
     pub fn independent(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
         let half = self.half().hypot(other.half());
         let median = how(self.median, other.median);
@@ -358,9 +345,7 @@ impl Interval {
 pub enum Kind {
     /// True or false.
     Truth,
-    /// A number with this unit.
     Number(Unit),
-    /// A word.
     Word,
 }
 
@@ -378,11 +363,9 @@ impl fmt::Display for Kind {
 /// What an expression is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number.
     Number(Interval, Unit),
     /// True, false, or undecided because the intervals overlap.
     Truth(Option<bool>),
-    /// A word.
     Word(String),
     /// One of ordered words, the least first.
     Level(usize, &'static [&'static str]),
@@ -390,7 +373,6 @@ pub enum Value {
 
 impl Value {
     /// What it is of.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
             Self::Number(_, unit) => Kind::Number(*unit),
@@ -400,7 +382,6 @@ impl Value {
     }
 
     /// The number, where it is one.
-    #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         match self {
             Self::Number(interval, _) => Some(*interval),
@@ -467,7 +448,6 @@ pub struct BadExpression(String);
 
 impl BadExpression {
     /// For this reason, on one line.
-    #[must_use]
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

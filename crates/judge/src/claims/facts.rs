@@ -16,7 +16,6 @@ use strum::VariantNames as _;
 /// A question that measurements answer.
 #[derive(Clone, Debug)]
 pub enum Fact {
-    /// What of which cases.
     Cases(Asked, Box<Cases>),
     /// What a TLS handshake costs the server.
     Handshake(Case),
@@ -46,10 +45,8 @@ pub enum Asked {
     Allocates,
 }
 
-/// Cases.
 #[derive(Clone, Debug)]
 pub struct Cases {
-    /// Algorithms by glob.
     pub algorithm: NameGlob,
     /// Bytes in one operation.
     pub size: usize,
@@ -87,7 +84,6 @@ pub fn evaluate(
 
 impl Fact {
     /// What it is of.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
             Self::Cases(Asked::Speed | Asked::Fastest | Asked::Limit, _) => {
@@ -275,19 +271,16 @@ fn is(glob: &NameGlob, library: &LibraryId) -> bool {
 
 impl<'a> Evidence<'a> {
     /// Of these records.
-    #[must_use]
     pub fn of(records: &'a [Record]) -> Self {
         Self { records, handshakes: None }
     }
 
     /// And of runs of TLS handshakes of the same machine.
-    #[must_use]
     pub fn with(self, handshakes: &'a Handshakes) -> Self {
         Self { handshakes: Some(handshakes), ..self }
     }
 
     /// The libraries that match and of which anything was to be measured, each once.
-    #[must_use]
     pub fn libraries(&self, glob: &NameGlob) -> Vec<&'a LibraryId> {
         let of_stacks = self.handshakes.into_iter().flat_map(Handshakes::libraries);
         let measured = self.own().map(|m| &m.library).chain(of_stacks);
@@ -465,7 +458,6 @@ pub struct Handshakes(Vec<(LibraryId, Handshake)>);
 
 impl Handshakes {
     /// Of these runs.
-    #[must_use]
     pub fn of(documents: &[Document]) -> Self {
         let all = documents.iter().flat_map(|d| d.rows.iter().map(move |row| (d, row)));
         let with_library = |(document, row): (&Document, &Handshake)| {
@@ -515,7 +507,6 @@ impl Handshakes {
 
 /// The records in one: host, clock and limits of the first; libraries, plans, counts and measurements
 /// of all. `None` of none.
-#[must_use]
 pub fn merged(records: Vec<Record>) -> Option<Record> {
     let mut records = records.into_iter();
     let mut first = records.next()?;

@@ -35,7 +35,6 @@ pub struct Source {
     pub id: String,
     /// Who wrote it, or what published it.
     pub author: String,
-    /// Title.
     pub title: String,
     /// Year or day.
     pub published: Option<String>,
@@ -45,7 +44,6 @@ pub struct Source {
     pub machine: String,
     /// The model of terms that name none.
     pub model: Model,
-    /// Its claims.
     #[serde(skip)]
     pub claims: Vec<Claim>,
 }
@@ -114,7 +112,6 @@ const BUILT_IN: [&str; 4] = [
 ];
 
 /// The sources and claims that come with the program.
-#[must_use]
 pub fn built_in() -> Vec<Source> {
     let read = |text: &&str| parse_source(text).expect("the built-in claims are tested");
     BUILT_IN.iter().map(read).collect()
@@ -197,8 +194,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -247,9 +242,7 @@ pub struct Answer {
 pub struct Judged<'a> {
     /// Where it was published.
     pub source: &'a Source,
-    /// The claim.
     pub claim: &'a Claim,
-    /// The verdict.
     pub verdict: Verdict,
     /// What decides it: each part in each library.
     pub cases: Vec<CaseOutcome>,
@@ -265,7 +258,6 @@ const OUTCOMES: [(Outcome, &str); 3] = [
 
 impl Judged<'_> {
     /// The verdict in a sentence: which parts hold where, what it depends on, why it is not testable.
-    #[must_use]
     pub fn why(&self) -> String {
         let reason = match self.verdict {
             Verdict::NotTestable => self.reason_missing(),
@@ -361,7 +353,6 @@ impl Judged<'_> {
 }
 
 /// Judges a claim by what was measured.
-#[must_use]
 pub fn judge<'a>(source: &'a Source, claim: &'a Claim, evidence: &Evidence<'_>) -> Judged<'a> {
     let libraries: Vec<Option<&LibraryId>> = match &claim.each {
         None => vec![None],
@@ -433,7 +424,6 @@ pub struct Need {
 pub(crate) const SIZE: usize = 8192;
 
 /// The surveys that these claims need.
-#[must_use]
 pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
     let mut needs = Needs::default();
     for claim in claims {
@@ -452,12 +442,10 @@ pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
 pub struct HandshakeNeed {
     /// Libraries by glob.
     pub libraries: BTreeSet<String>,
-    /// The cases.
     pub cases: BTreeSet<record::tls::Case>,
 }
 
 /// The handshakes that these claims need.
-#[must_use]
 pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
     let mut need = HandshakeNeed::default();
     for claim in claims {
@@ -473,7 +461,6 @@ pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
 }
 
 /// The surveys that a published table needs to stand beside this machine's figures.
-#[must_use]
 pub fn needs_of_table(table: &Table) -> Vec<Need> {
     let mut needs = Needs::default();
     for row in &table.rows {

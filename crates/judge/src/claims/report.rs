@@ -26,7 +26,6 @@ pub enum Format {
 }
 
 /// The judged claims as text that ends with a line break.
-#[must_use]
 pub fn render_claims(judged: &[Judged<'_>], format: Format, options: Options) -> String {
     match format {
         Format::Text => claims_as_text(judged, options),
@@ -37,7 +36,6 @@ pub fn render_claims(judged: &[Judged<'_>], format: Format, options: Options) ->
 }
 
 /// A published table with this machine's figures, as text that ends with a line break.
-#[must_use]
 pub fn render_table(table: &PrintedTable, format: Format, options: Options) -> String {
     match format {
         Format::Text => table_as_text(table, options),
@@ -461,7 +459,6 @@ const TABLES: [(&str, &str); 4] = [
 ];
 
 /// A published table that comes with the program, by the name of its source.
-#[must_use]
 pub fn published(source: &str) -> Option<Table> {
     let (_, text) = TABLES.iter().find(|(name, _)| *name == source)?;
     Some(record::import::parse_table(text).expect("the built-in tables are tested"))
@@ -483,7 +480,6 @@ pub struct PrintedTable {
     pub groups: Vec<Group>,
 }
 
-/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     /// MB/s at this size.
@@ -505,7 +501,6 @@ pub struct Group {
     pub label: String,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// Which CPU instructions the library could see.
     pub tier: Tier,
@@ -535,7 +530,6 @@ impl Column {
 }
 
 /// The table of a source with this machine's figures beside it.
-#[must_use]
 pub fn printed_table(table: &Table, evidence: &Evidence<'_>) -> PrintedTable {
     let without_size = table.rows.iter().any(|row| row.size.is_none());
     let columns = if without_size {

@@ -57,7 +57,6 @@ pub struct Family<'a> {
 /// One library's speed at an algorithm.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// Which library.
     pub library: &'a LibraryId,
     /// In the order of [`Answer::sizes`]; none where there is no number.
     pub cells: Vec<Option<&'a Measurement>>,
@@ -91,7 +90,6 @@ pub struct Newer<'a> {
 
 impl<'a> Answer<'a> {
     /// None where nothing in the record answers any question.
-    #[must_use]
     pub fn of(record: &'a Record) -> Option<Self> {
         let usual: Vec<&Measurement> = record.measurements.iter().filter(|m| is_usual(m)).collect();
         let directions: BTreeSet<Direction> = usual.iter().map(|m| m.direction).collect();
@@ -259,7 +257,6 @@ pub struct Best(BTreeMap<(LibraryId, Case), bool>);
 impl Best {
     /// Of the measured rows of a record. A case is among the best when none is surely faster, as in
     /// [`crate::compare::rank`].
-    #[must_use]
     pub fn of(record: &Record, rows: &[&Measurement]) -> Self {
         let mut tables: BTreeMap<Case, Vec<(Group, &Measurement)>> = BTreeMap::new();
         for m in rows.iter().copied().filter(|m| m.state == State::Measured) {
@@ -283,7 +280,6 @@ impl Best {
     }
 
     /// Whether it is among the best: with others (`true`) or alone (`false`).
-    #[must_use]
     pub fn tied(&self, m: &Measurement) -> Option<bool> {
         if self.0.is_empty() {
             return None;

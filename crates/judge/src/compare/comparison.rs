@@ -21,7 +21,6 @@ use strum::VariantArray as _;
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// The record.
     pub record: &'a Record,
     /// What to call it: the file, or what of it is compared.
     pub name: String,
@@ -43,11 +42,9 @@ pub struct Settings {
 /// One case that was measured on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The base's library.
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
-    /// Which case.
     #[serde(flatten)]
     pub case: Key,
     /// What of the base's case is another, where the two sides differ in it.
@@ -98,7 +95,6 @@ pub struct Facts {
 /// What came of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The base.
     pub base: Facts,
     /// The new side.
     pub new: Facts,
@@ -140,7 +136,6 @@ pub struct Comparison {
 }
 
 /// Holds two sides against each other.
-#[must_use]
 pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparison {
     let pairs = pairs(base, new, settings.matching);
     let mut met = Meeting::default();
@@ -424,9 +419,7 @@ pub struct Tally {
     pub same: usize,
     /// Of these, cases whose samples are the same ones.
     pub identical: usize,
-    /// Faster.
     pub faster: usize,
-    /// Slower.
     pub slower: usize,
     /// None of these can be said.
     pub undecided: usize,
@@ -447,8 +440,6 @@ impl Tally {
         tally
     }
 
-    /// All cases.
-    #[must_use]
     pub fn cases(&self) -> usize {
         self.same + self.faster + self.slower + self.undecided
     }
@@ -531,7 +522,6 @@ pub struct ByPairs {
 
 impl ByPairs {
     /// Whether pairs decided the case.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         self.verdict != Verdict::Undecided
     }
@@ -570,7 +560,6 @@ impl Confirmation {
 impl Comparison {
     /// Cases that pairs are worth it for, the one that matters most first: what would fail a gate before
     /// what would not, a large difference before a small one.
-    #[must_use]
     pub fn candidates(&self) -> Vec<usize> {
         let mut found: Vec<(bool, bool, f64, usize)> = Vec::new();
         for (index, case) in self.cases.iter().enumerate().filter(|(_, c)| !c.identical) {
@@ -626,7 +615,6 @@ pub struct Told {
 
 impl Compared {
     /// Whether its verdict is that of pairs.
-    #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.by_pairs.as_ref().is_some_and(ByPairs::is_settled)
     }
@@ -646,9 +634,7 @@ pub enum Sought {
     Instructions,
     /// Instructions of an operation of a measured size.
     InstructionsPerOperation,
-    /// Instructions for each byte.
     InstructionsPerByte,
-    /// Instructions for each message.
     InstructionsPerMessage,
     /// A place that depends on the secret now, and did not in the base.
     Leaks,
@@ -669,7 +655,6 @@ impl Sought {
     }
 
     /// Whether it is found in counted instructions.
-    #[must_use]
     pub fn is_of_instructions(self) -> bool {
         matches!(
             self,
@@ -684,7 +669,6 @@ impl Sought {
 /// A condition under which a comparison has found something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// What is sought.
     pub sought: Sought,
     /// The fraction that it must exceed.
     least: f64,
@@ -745,8 +729,6 @@ pub struct Found {
 }
 
 impl Condition {
-    /// What it finds in a comparison.
-    #[must_use]
     pub fn find(&self, comparison: &Comparison) -> Option<Found> {
         let rows = &comparison.instructions;
         let grew = |what: &str, growth: fn(&InstructionRow) -> Option<f64>| {

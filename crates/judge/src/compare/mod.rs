@@ -92,11 +92,9 @@ pub struct Question {
     pub class: Option<Class>,
     /// What is least in the best.
     pub by: By,
-    /// Direction.
     pub direction: Option<Direction>,
     /// Bytes of plaintext.
     pub size: Option<usize>,
-    /// Tier.
     pub tier: Option<Tier>,
     /// Of what there is a best one each.
     pub per: Option<Per>,
@@ -122,7 +120,6 @@ pub struct Question {
 
 impl Question {
     /// What people ask first.
-    #[must_use]
     pub fn usual(record: &Record) -> Vec<Self> {
         let measured = || record.measurements.iter().filter(|m| m.state == State::Measured);
         if record.kind().is_some() {
@@ -149,7 +146,6 @@ impl Question {
     }
 
     /// Whether a case can take part, by what the question names; what it leaves open is decided by all cases that can.
-    #[must_use]
     pub fn may_take(&self, m: &Measurement) -> bool {
         let is = |wanted: Option<usize>, is: usize| wanted.is_none_or(|wanted| wanted == is);
         self.takes_case(m)
@@ -171,7 +167,6 @@ impl Question {
 
     /// Whether an algorithm takes part. One that this program does not know does so only where its
     /// name was asked for.
-    #[must_use]
     pub fn takes(&self, algorithm: &str) -> bool {
         let named = self.algorithms.iter().any(|g| g.matches(algorithm));
         if !self.algorithms.is_empty() && !named {
@@ -202,7 +197,6 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
 pub struct Case {
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -223,7 +217,6 @@ pub struct Case {
 
 impl Case {
     /// The case of a measurement.
-    #[must_use]
     pub fn of(m: &Measurement) -> Self {
         Self {
             algorithm: m.algorithm.clone(),
@@ -267,13 +260,11 @@ pub(crate) fn label(m: &Measurement) -> Option<String> {
 pub enum Unit {
     /// Core cycles: the steadier unit, and one of the same core only.
     Cycles,
-    /// Nanoseconds.
     Nanoseconds,
 }
 
 impl Unit {
     /// In short: `cycles`, `ns`.
-    #[must_use]
     pub fn short(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
@@ -316,7 +307,6 @@ pub(crate) fn instructions_of(record: &Record, m: &Measurement) -> Option<f64> {
 /// The algorithm's name without key length, segments and lanes: `aes-gcm` of `aes-256-gcm`,
 /// `aegis` of `aegis-128x4`, `aes-ctr+xxh3` of `aes-128-ctr+xxh3`. A name without them is its own
 /// family.
-#[must_use]
 pub fn family(algorithm: &str) -> String {
     if algorithm.starts_with("aegis-") {
         return "aegis".to_owned();

@@ -25,7 +25,6 @@ pub struct Terms {
     pub unit: Option<Unit>,
     /// Bytes of plaintext; none where each size has its best.
     pub size: Option<usize>,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -51,7 +50,6 @@ pub struct Ranked {
     pub last_place: usize,
     /// Which build.
     pub library: LibraryId,
-    /// Which case.
     #[serde(flatten)]
     pub case: Case,
     /// What must stand beside the algorithm: `no-integrity`, `accident-only`, `composite`, …
@@ -64,7 +62,6 @@ pub struct Ranked {
     pub cycles_per_op: Option<Estimate>,
     /// Instructions of one operation, where they were counted.
     pub instructions_per_op: Option<f64>,
-    /// Fraction of the limit.
     pub limit_fraction: Option<f64>,
     /// Cost over the first one's, with its 95 % interval.
     pub behind: Option<Ratio>,
@@ -92,7 +89,6 @@ pub struct Standing {
 pub struct Absent {
     /// Which build.
     pub library: LibraryId,
-    /// Which case.
     #[serde(flatten)]
     pub case: Case,
     /// What became of it.

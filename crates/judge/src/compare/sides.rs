@@ -92,11 +92,9 @@ pub enum Apart {
         /// Where it is in the new side's.
         new: Part,
     },
-    /// Directions.
     Direction,
     /// Sizes, compared by what a byte costs.
     Size,
-    /// Tiers.
     Tier,
 }
 
@@ -109,7 +107,6 @@ pub struct Part {
 
 impl Part {
     /// The star of a glob that has one and nothing else that is special, or the empty end of a name.
-    #[must_use]
     pub fn of(glob: &str) -> Option<Self> {
         let (before, after) = glob.split_once('*').unwrap_or((glob, ""));
         let plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}']);
@@ -179,7 +176,6 @@ pub struct Other {
 pub struct Between {
     /// `algorithm`, `direction`, `library`, `size`, `tier`.
     pub what: &'static str,
-    /// The base.
     pub base: String,
     /// What is held against it.
     pub new: String,
@@ -204,8 +200,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// In words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Broken => "measured in the base, refused or failed now",
@@ -220,16 +214,13 @@ impl Change {
 /// A case that was refused or failed on one side at least.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateRow {
-    /// The base's library.
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
-    /// Which case.
     #[serde(flatten)]
     pub case: Case,
     /// What became of it.
     pub change: Change,
-    /// The base's state.
     pub base_state: State,
     /// The new side's state.
     pub new_state: State,
@@ -241,7 +232,6 @@ pub struct StateRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnlyIn {
-    /// The base.
     Base,
     /// The new side.
     New,
@@ -252,9 +242,7 @@ pub enum OnlyIn {
 pub struct Only {
     /// On which side it is.
     pub only_in: OnlyIn,
-    /// Its library.
     pub library: LibraryId,
-    /// Which case.
     #[serde(flatten)]
     pub case: Case,
     /// Why the other side has none.
@@ -466,13 +454,11 @@ pub const NOT_COUNTED: &str = "not counted";
 /// Instructions of one algorithm on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstructionRow {
-    /// The base's library.
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
@@ -516,25 +502,21 @@ pub struct Uncounted {
 
 impl InstructionRow {
     /// Whether all counts are what they were.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         self.base == self.new && self.sizes.iter().all(|s| s.base == s.new)
     }
 
     /// The size whose operation grew most.
-    #[must_use]
     pub fn worst_size(&self) -> Option<&SizeCounts> {
         self.sizes.iter().max_by(|a, b| a.growth.total_cmp(&b.growth))
     }
 
     /// The largest growth of an operation of a measured size; `None` where none was counted.
-    #[must_use]
     pub fn per_operation_growth(&self) -> Option<f64> {
         self.worst_size().map(|s| s.growth)
     }
 
     /// The largest growth of all: per byte, per message, at any measured size.
-    #[must_use]
     pub fn largest_growth(&self) -> f64 {
         let all = [self.per_byte_growth, self.per_message_growth, self.per_operation_growth()];
         all.into_iter().flatten().fold(f64::NEG_INFINITY, f64::max)
@@ -655,7 +637,6 @@ fn counted<'a>(
 /// The verdicts of both sides on one algorithm.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeakRow {
-    /// The base's library.
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
@@ -663,7 +644,6 @@ pub struct LeakRow {
     pub algorithm: String,
     /// Tier; of two that are compared, the new one.
     pub tier: Tier,
-    /// The base's verdict.
     pub base: LeakVerdict,
     /// The new side's verdict.
     pub new: LeakVerdict,
@@ -676,13 +656,11 @@ pub struct LeakRow {
 impl LeakRow {
     /// Whether a place depends on the secret now that did not: traces differ there. What taint alone says may be a
     /// false alarm.
-    #[must_use]
     pub fn is_worse(&self) -> bool {
         self.appeared.iter().any(|f| f.compared)
     }
 
     /// Whether both sides say the same.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         self.base == self.new && self.appeared.is_empty() && self.gone.is_empty()
     }

@@ -51,7 +51,6 @@ pub enum Code {
 
 impl Code {
     /// In files: `recomputed`, `impossible-speed`, …
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -99,7 +98,6 @@ pub struct Judgement {
 }
 
 /// Judges a record. `peers` are records to hold it against: a few of the same CPU, a few of the same machine type.
-#[must_use]
 pub fn judge(record: &Record, told: &Told<'_>, peers: &[Known]) -> Judgement {
     let mut findings = Findings::default();
     figures::check_estimates(record, &mut findings);
@@ -113,7 +111,6 @@ pub fn judge(record: &Record, told: &Told<'_>, peers: &[Known]) -> Judgement {
 }
 
 /// The doubts of [`judge`].
-#[must_use]
 pub fn doubts(record: &Record, told: &Told<'_>, peers: &[Known]) -> Vec<Doubt> {
     judge(record, told, peers).doubts
 }
@@ -412,7 +409,6 @@ pub struct Manifest {
 
 impl Manifest {
     /// As the file has it: JSON, one field a line, so that the same manifest is the same bytes.
-    #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain data always serialises") + "\n"
     }
@@ -426,7 +422,6 @@ impl Manifest {
     }
 
     /// What a record is judged by that comes with it.
-    #[must_use]
     pub fn told<'a>(&'a self, now: Option<&'a str>) -> Told<'a> {
         let given = Given { seed: self.seed, at: Some(&self.given) };
         Told { now, machine_type: Some(&self.machine_type), given: Some(given) }

@@ -217,7 +217,6 @@ struct Head {
 
 impl Point {
     /// Median over rounds, in µs; `None` where it was not measured.
-    #[must_use]
     pub fn median_us(&self) -> Option<f64> {
         let is_measured = self.state == State::Measured;
         let mut rounds: Vec<f64> = self.rounds_cpu_us.iter().flatten().copied().collect();
@@ -225,7 +224,6 @@ impl Point {
     }
 
     /// Distance between the dearest and the cheapest round, as a fraction of the median: its noise.
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let median = self.median_us().filter(|m| *m > 0.0)?;
         let rounds = || self.rounds_cpu_us.iter().flatten().copied();
@@ -252,7 +250,6 @@ pub struct Interval {
 
 impl Interval {
     /// The same in another unit, or of another number of things.
-    #[must_use]
     pub fn times(self, factor: f64) -> Self {
         let Self { value, low, high } = self;
         let (low, high) = if factor < 0.0 { (high, low) } else { (low, high) };
@@ -260,7 +257,6 @@ impl Interval {
     }
 
     /// Whether zero lies within.
-    #[must_use]
     pub fn holds_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
@@ -395,7 +391,6 @@ pub struct Validation {
 
 impl Validation {
     /// With verdicts by the rules of this program: those of a file may be older.
-    #[must_use]
     pub fn judged_anew(mut self) -> Self {
         VALIDATION_VERSION.clone_into(&mut self.format_version);
         for row in self.parts.iter_mut().flat_map(|part| &mut part.rows) {
@@ -533,8 +528,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of rows.
-    #[must_use]
     pub fn of<'a>(rows: impl Iterator<Item = &'a ValidatedRow>) -> Self {
         let mut sum = Self::default();
         let mut errors = Vec::new();
@@ -564,7 +557,6 @@ impl Summary {
     }
 
     /// Whether the model is as good as it is said to be; none where nothing was judged.
-    #[must_use]
     pub fn holds(&self) -> Option<bool> {
         let (passing, error) = self.passing_share.zip(self.median_error)?;
         let within = self.within_share.unwrap_or(passing);
@@ -574,7 +566,6 @@ impl Summary {
 
 /// Median, and the narrowest interval of order statistics that holds the true median nine times in ten; with
 /// fewer than five figures all that was seen (H. A. David, H. N. Nagaraja, "Order Statistics", 3rd edition, 7.1).
-#[must_use]
 pub fn of_rounds(rounds: &[Option<f64>]) -> Option<Interval> {
     let mut seen: Vec<f64> = rounds.iter().flatten().copied().collect();
     let value = median(&mut seen)?;
@@ -605,14 +596,12 @@ fn coverage(count: usize, cut: usize) -> f64 {
 const FEWEST_ROUNDS: usize = 3;
 
 /// Half an interval's width as a fraction of its value; none where there were too few rounds for one.
-#[must_use]
 pub fn noise_of(interval: Interval, rounds: usize) -> Option<f64> {
     (rounds >= FEWEST_ROUNDS).then(|| (interval.high - interval.low) / 2.0 / interval.value)
 }
 
 /// The verdict of a row that was measured and predicted; `noise` is the larger of both sides', none where it is
 /// not known. The error comes first: one that no noise explains is a failure, however noisy the point.
-#[must_use]
 pub fn judge(
     error: f64,
     noise: Option<f64>,

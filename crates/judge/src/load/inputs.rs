@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 pub struct HandshakeParts {
     /// Making a key and computing the secret, in µs.
     pub exchange_us: BTreeMap<Exchange, Interval>,
-    /// Signing, in µs.
     pub sign_us: BTreeMap<Certificate, Interval>,
     /// Bytes that the library holds for an open connection of a server, by what was negotiated.
     pub memory_bytes: BTreeMap<Case, f64>,
@@ -59,7 +58,6 @@ pub(crate) fn is_same(a: &Stack, b: &Stack) -> bool {
 /// Documents of measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// The calibration.
     pub calibration: &'a Calibration,
     /// A run of `tls records`: tells the cipher and the HMAC apart from the rest of a record.
     pub records: Option<&'a RecordsDocument>,
@@ -556,7 +554,6 @@ fn plain_beside(points: &[Point], tls: &Point) -> Option<usize> {
 }
 
 /// The resumption of a full handshake; `tls12` is how those of TLS 1.2 resume.
-#[must_use]
 pub fn resumed(full: Case, tls12: Kind) -> Case {
     let kind = match full.version {
         Version::Tls12 => tls12,

@@ -43,7 +43,6 @@ pub enum Agreement {
     },
 }
 
-/// Negotiates.
 pub(crate) fn negotiate(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     let common = |v: &&Version| server.versions.contains(v) && client.versions.contains(v);
     let version = Version::ALL.iter().rev().find(common);
@@ -182,7 +181,6 @@ const UNSET_TUPLES: &str = "X25519MLKEM768/X25519:P-256/P-384";
 
 impl Picking {
     /// Of a stack, by its name and version.
-    #[must_use]
     pub fn of(name: &str, version: &str) -> Self {
         let mut numbers = version.split(['.', '-']).map_while(|n| n.parse::<u32>().ok());
         let number = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -190,7 +188,6 @@ impl Picking {
     }
 
     /// Of a stack by its label, `openssl@3.5.5`.
-    #[must_use]
     pub fn of_label(label: &str) -> Self {
         let (name, version) = label.split_once('@').unwrap_or((label, ""));
         Self::of(name, version)
@@ -309,13 +306,11 @@ pub(crate) fn shares_of(list: &str) -> String {
 
 // What an end offers: a server by its settings and profile, a client by its class.
 
-/// What a server offers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServerOffer {
     pub(crate) versions: Vec<Version>,
     pub(crate) suites_12: Vec<&'static Suite12>,
     pub(crate) suites_13: Vec<Suite>,
-    /// Its groups, in tuples.
     pub(crate) tuples: Vec<Vec<Group>>,
     pub(crate) picking: Picking,
     pub(crate) own_order: bool,
@@ -325,7 +320,6 @@ pub(crate) struct ServerOffer {
     pub(crate) passed_over: Vec<String>,
 }
 
-/// What a client offers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClientOffer {
     pub(crate) versions: Vec<Version>,
@@ -344,7 +338,6 @@ const GROUPS: &str = "X25519:P-256:P-384";
 /// What a profile says of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recommended {
-    /// Versions.
     pub versions: &'static [Version],
     /// Cipher string of TLS 1.2; empty where it has none.
     pub ciphers: &'static str,
@@ -364,7 +357,6 @@ impl Profile {
     /// Mozilla's guidelines as data (ssl-config.mozilla.org/guidelines): `modern` and `intermediate` of 6.0, `old` of
     /// 5.8, the last that has it, and `intermediate-2016` of 4.0. Versions below 1.2 are left out: no stack of today
     /// offers them unasked.
-    #[must_use]
     pub fn recommended(self) -> Recommended {
         let today = Recommended {
             versions: BOTH,
@@ -506,13 +498,11 @@ pub(crate) fn usual_clients() -> Vec<ClientShare> {
 }
 
 /// Names and meanings of all known classes.
-#[must_use]
 pub fn client_classes() -> Vec<(&'static str, &'static str)> {
     CLASSES.iter().map(|c| (c.name.as_str(), c.what.as_str())).collect()
 }
 
 impl Spec {
-    /// The clients, with what each offers.
     pub(crate) fn client_offers(&self) -> Result<Vec<(ClientShare, ClientOffer)>, SpecError> {
         let clients = if self.clients.is_empty() { usual_clients() } else { self.clients.clone() };
         clients
@@ -568,7 +558,6 @@ pub(crate) static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
 });
 
 impl Class {
-    /// By its name.
     pub(crate) fn of(name: &str) -> Option<&'static Self> {
         CLASSES.iter().find(|c| c.name == name)
     }

@@ -23,7 +23,6 @@ pub fn is_documented<T: schemars::JsonSchema>(name: &str) {
 }
 
 /// µs that a handshake takes on this server beside what a plain connection takes.
-#[must_use]
 pub fn handshake_us(regime: Regime, case: Case) -> f64 {
     let regime = match regime {
         Regime::Low => 130.0,
@@ -61,7 +60,6 @@ pub fn handshake_us(regime: Regime, case: Case) -> f64 {
 }
 
 /// µs that TLS adds to a request.
-#[must_use]
 pub fn records_us(suite: Suite, record_bytes: u32, aes_hardware: bool, bytes: u64) -> f64 {
     let per_byte = match (suite, aes_hardware) {
         (Suite::Aes128Gcm, true) => 0.0002,
@@ -75,7 +73,6 @@ pub fn records_us(suite: Suite, record_bytes: u32, aes_hardware: bool, bytes: u6
 }
 
 /// µs of a plain request.
-#[must_use]
 pub fn request_us(role: Role, http: Http, sendfile: bool, bytes: u64) -> f64 {
     let per_byte = if sendfile { 0.0001 } else { 0.0004 };
     let base = match (role, http) {
@@ -87,7 +84,6 @@ pub fn request_us(role: Role, http: Http, sendfile: bool, bytes: u64) -> f64 {
 }
 
 /// µs of a plain connection with one request of 1,024 bytes.
-#[must_use]
 pub fn connection_us(role: Role, regime: Regime) -> f64 {
     let regime = match regime {
         Regime::Low => 20.0,
@@ -103,7 +99,6 @@ pub const OWN_CODE_US: f64 = 15.0;
 pub const OWN_CODE_RESUMED_US: f64 = 6.0;
 
 /// The whole calibration; each point has three rounds of the same drift.
-#[must_use]
 pub fn calibration() -> Calibration {
     let mut points = Vec::new();
     for regime in Regime::ALL {

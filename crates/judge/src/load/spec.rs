@@ -190,7 +190,6 @@ impl Default for Settings {
 
 impl ClientShare {
     /// A known class.
-    #[must_use]
     pub fn of(class: &str, share: f64) -> Self {
         Self { class: class.to_owned(), share, ..Self::default() }
     }
@@ -368,7 +367,6 @@ pub enum Work {
 
 impl Work {
     /// What was negotiated.
-    #[must_use]
     pub fn case(&self) -> Option<Case> {
         match self {
             Self::Handshake { case, .. } | Self::Abandoned { case } => Some(*case),
@@ -455,7 +453,6 @@ const fn s(
     Suite12 { name, kx, auth, enc, mac, bits, least, is_default }
 }
 
-/// The suites.
 #[rustfmt::skip]
 pub(crate) const SUITES_12: &[Suite12] = &[
     s("ECDHE-ECDSA-AES256-GCM-SHA384", Kx::Ecdhe, Auth::Ecdsa, Enc::AesGcm, Mac::Aead, 256, Least::Tls12, true),

@@ -13,8 +13,6 @@ use record::State;
 use record::tls::Format;
 use serde::Serialize;
 
-/// Renders a load.
-#[must_use]
 pub fn render_load(load: &Load, format: Format, options: Options) -> String {
     rendered(load, format, options, load_page, load_csv)
 }
@@ -175,7 +173,6 @@ fn load_csv(load: &Load) -> String {
 }
 
 /// Renders an answer.
-#[must_use]
 pub fn render_why(why: &Why, format: Format, options: Options) -> String {
     rendered(why, format, options, why_page, why_csv)
 }
@@ -283,8 +280,6 @@ fn why_csv(why: &Why) -> String {
 
 // What was measured over the loopback, calibrations and validations: as a table, JSON, CSV or Markdown.
 
-/// Renders a calibration.
-#[must_use]
 pub fn render_calibration(calibration: &Calibration, format: Format, options: Options) -> String {
     let page = |calibration: &Calibration| {
         let mut foot = about(calibration);
@@ -296,8 +291,6 @@ pub fn render_calibration(calibration: &Calibration, format: Format, options: Op
     rendered(calibration, format, options, page, |calibration| points(calibration).csv())
 }
 
-/// Renders a validation.
-#[must_use]
 pub fn render_validation(validation: &Validation, format: Format, options: Options) -> String {
     let page = |validation: &Validation| {
         let grid = |part: &ValidatedPart| (part.name.clone(), rows(std::slice::from_ref(part)));
@@ -624,7 +617,6 @@ pub(crate) fn range(of: Interval) -> String {
     format!("{} … {}", digits(of.low), digits(of.high))
 }
 
-/// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent.abs() >= 9.95 || percent == 0.0 {

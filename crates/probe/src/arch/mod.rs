@@ -144,12 +144,10 @@ impl Walk {
         !self.input.is_null()
     }
 
-    /// The place before `place`.
     pub(crate) fn before(&self, place: u64) -> u64 {
         place.wrapping_sub(self.summand).wrapping_mul(inverse(self.factor)) & self.mask
     }
 
-    /// The place after `place`.
     pub(crate) fn after(&self, place: u64) -> u64 {
         place.wrapping_mul(self.factor).wrapping_add(self.summand) & self.mask
     }

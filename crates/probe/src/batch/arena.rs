@@ -12,7 +12,6 @@ use base::model::{Algorithm, Direction};
 /// A cache line: the finest placement that is tried. Applications' buffers come from allocators
 /// that give at least 16 bytes; what finer misalignment costs is another question than speed.
 pub(crate) const LINE: usize = 64;
-/// A page.
 const PAGE: usize = 4096;
 /// Lines in a page.
 pub(crate) const PLACES: usize = PAGE / LINE;
@@ -49,7 +48,6 @@ impl Arena {
     ///
     /// # Panics
     /// When the memory cannot be had.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             input: Region::default(),
@@ -165,7 +163,6 @@ pub struct Place {
 
 impl Place {
     /// The place of an operation of an algorithm on `size` bytes.
-    #[must_use]
     pub fn of(algorithm: &Algorithm, direction: Direction, size: usize, in_place: bool) -> Self {
         let (tag, decrypts) = (algorithm.tag_len, direction == Direction::Decrypt);
         let message = if algorithm.writes_output() { size } else { 0 };
@@ -179,13 +176,11 @@ impl Place {
     }
 
     /// Bytes of both.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.input + self.output
     }
 
     /// How many places there are; `None` where not one fits.
-    #[must_use]
     pub fn count(&self, size: WalkSize) -> Option<usize> {
         match size {
             WalkSize::Within(bytes) => (bytes / self.bytes()).checked_ilog2().map(|n| 1 << n),

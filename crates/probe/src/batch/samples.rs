@@ -30,7 +30,6 @@ const PIECES: u32 = 8;
 
 impl Together {
     /// A meeting of so many threads, for one sample of each.
-    #[must_use]
     pub fn new(threads: usize) -> Self {
         let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { threads, parked: Barrier::new(threads), begun, done }
@@ -155,7 +154,6 @@ pub struct Evictor(Vec<u8>);
 impl Evictor {
     /// As many bytes as are to be filled: twice a cache leaves nothing else in it, whatever its way of
     /// choosing what goes.
-    #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self(vec![1; bytes])
     }

@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 /// A batch with what its calls returned.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
-    /// The sample.
     pub sample: RawSample,
     /// The bits of every return code, or-ed: 0 when every call succeeded.
     pub codes: i32,
@@ -52,7 +51,6 @@ impl Default for Pace {
 impl Pace {
     /// For batches in a runtime's process: ten times as long, because a process begins such a batch behind a switch from
     /// another one, and reads a clock that takes up to a tenth of a microsecond.
-    #[must_use]
     pub fn of_a_runtime() -> Self {
         let Self { sample_ns, warm_up_ns } = Self::default();
         Self { sample_ns: 10.0 * sample_ns, warm_up_ns: 10.0 * warm_up_ns }
@@ -101,13 +99,11 @@ pub struct Met {
 
 impl Undisturbed {
     /// Now.
-    #[must_use]
     pub fn begin() -> Self {
         Self { usage: Usage::now(), cpu: current_cpu() }
     }
 
     /// What has been met since it began.
-    #[must_use]
     pub fn end(self) -> Met {
         let (usage, cpu) = (Usage::now().since(self.usage), current_cpu());
         Met { usage, migrated: cpu != self.cpu, cpu }
@@ -116,12 +112,10 @@ impl Undisturbed {
 
 impl Met {
     /// Whether no other program ran in between, here or by moving the thread.
-    #[must_use]
     pub fn nothing(&self) -> bool {
         self.usage.involuntary == 0 && self.usage.major_faults == 0 && !self.migrated
     }
 
-    /// As a sample notes it.
     pub(crate) fn noted(&self) -> RawSample {
         let Usage { involuntary, voluntary, minor_faults, major_faults } = self.usage;
         RawSample {
@@ -654,7 +648,6 @@ impl<'a> StreamBatch<'a> {
     }
 
     /// How many operations there were since [`StreamBatch::restart`].
-    #[must_use]
     pub fn updates(&self) -> u32 {
         self.updates
     }
@@ -676,7 +669,6 @@ impl<'a> StreamBatch<'a> {
     }
 
     /// What the operations since [`StreamBatch::restart`] have left.
-    #[must_use]
     pub fn buffer(&self) -> &[u8] {
         self.buffer
     }

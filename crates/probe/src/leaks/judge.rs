@@ -286,7 +286,6 @@ fn is_false_alarm(leak: &Leak) -> bool {
     })
 }
 
-/// Reasons, each with the stages that it is of.
 fn joined(reasons: &[(String, usize)], stages: &[Stage]) -> Option<String> {
     let mut of: BTreeMap<(&str, Operation), BTreeSet<usize>> = BTreeMap::new();
     for (why, stage) in reasons {

@@ -22,7 +22,6 @@ use std::path::PathBuf;
 /// One call on each tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Which operation it is.
     pub operation: Operation,
     /// Bytes of plaintext; none where there is no message.
     pub size: Option<usize>,
@@ -53,7 +52,6 @@ pub enum Operation {
 
 impl Operation {
     /// As in records.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::KeySetUp => "key-set-up",
@@ -73,7 +71,6 @@ impl Operation {
 pub struct Recordings<'a> {
     /// What the calls on the tapes are. Rejections come last.
     pub stages: &'a [Stage],
-    /// One for each secret.
     pub secrets: &'a [Tape],
     /// The first secret once more: what differs here is not the secret's doing.
     pub twin: &'a Tape,
@@ -119,7 +116,6 @@ pub struct Judgement {
 }
 
 /// Judges recorded calls.
-#[must_use]
 pub fn judge(recordings: &Recordings<'_>) -> Judgement {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return judge::judge(recordings);
@@ -132,7 +128,6 @@ pub fn judge(recordings: &Recordings<'_>) -> Judgement {
 
 /// What segment FS begins at in this thread, and in the process that it forks: the C library keeps a pointer to
 /// itself there (ELF Handling For Thread-Local Storage, section 3.4.6).
-#[must_use]
 pub fn thread_pointer() -> u64 {
     #[cfg(target_arch = "x86_64")]
     {

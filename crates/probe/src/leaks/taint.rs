@@ -689,7 +689,6 @@ pub(crate) struct Decoded {
     pub(crate) registers: Vec<UsedRegister>,
     /// Whether its time depends on its operands: DIV and IDIV.
     pub(crate) divides: bool,
-    /// Whether it repeats.
     pub(crate) repeats: bool,
     /// Of bit tests in memory: the register with the bit's number, which moves the address.
     pub(crate) bit: Option<Register>,

@@ -95,7 +95,6 @@ pub enum Reads {
     Pair {
         /// The other.
         second: &'static str,
-        /// Its width.
         width_bits: u32,
     },
     /// Cycles of a chain of so many steps that begins anew again and again.
@@ -113,13 +112,11 @@ pub struct Subject {
     pub name: &'static str,
     /// Bits of the registers that it works on.
     pub width_bits: u32,
-    /// What is read of it.
     pub reads: Reads,
     kernel: Kernel,
     per_round: f64,
 }
 
-/// One reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Core cycles: of one instruction, pair or chain; or of one byte.
@@ -152,14 +149,12 @@ pub struct Prober<'a> {
 
 impl<'a> Prober<'a> {
     /// Reads with this clock, on the CPU that the calling thread is on.
-    #[must_use]
     pub fn new(clock: &'a Clock) -> Self {
         Self { clock, scratch: Buffer::new(SCRATCH) }
     }
 
     /// The instructions that this CPU has; none where the architecture has no probes, or core
     /// cycles cannot be known.
-    #[must_use]
     pub fn subjects(&self) -> Vec<Subject> {
         if self.clock.cycles_per_tick() <= 0.0 {
             return Vec::new();
@@ -168,7 +163,6 @@ impl<'a> Prober<'a> {
     }
 
     /// How many rounds make a reading long enough.
-    #[must_use]
     pub fn rounds(&mut self, subject: &Subject) -> u64 {
         let at = self.scratch.start();
         // SAFETY: the catalogue has only what this CPU has; the scratch is as long as kernels need.
@@ -176,7 +170,6 @@ impl<'a> Prober<'a> {
     }
 
     /// One reading of so many rounds.
-    #[must_use]
     pub fn read(&mut self, subject: &Subject, rounds: u64) -> Reading {
         let at = self.scratch.start();
         // SAFETY: as in `rounds`.
@@ -259,7 +252,6 @@ impl Stretch {
     }
 
     /// Bytes of the buffer that reading, writing or copying walks through.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.buffer.len() - APART) as u64
     }
@@ -282,7 +274,6 @@ impl Stretch {
 
 impl Prober<'_> {
     /// Names of the ways to move bytes that this CPU has.
-    #[must_use]
     pub fn ways(&self, how: Move) -> Vec<&'static str> {
         walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs)).map(|w| w.0).collect()
     }
@@ -292,7 +283,6 @@ impl Prober<'_> {
     ///
     /// # Panics
     /// When [`Prober::ways`] does not have the way.
-    #[must_use]
     pub fn walk(&mut self, stretch: &mut Stretch, how: Move, way: &str, bytes: usize) -> Reading {
         let mut ways = walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs));
         let walk = ways.find(|w| w.0 == way).expect("one of the ways that `ways` gave").2;

@@ -396,7 +396,6 @@ pub(crate) unsafe fn sha256rnds2_latency(rounds: u64, at: *mut u8) {
     }
 }
 
-/// As [`sha256rnds2_latency`].
 pub(crate) unsafe fn sha512rnds2_latency(rounds: u64, at: *mut u8) {
     // SAFETY: as above.
     unsafe {

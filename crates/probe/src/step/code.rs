@@ -41,7 +41,6 @@ pub struct Profile {
 /// Instructions of one class at one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassCount {
-    /// The class.
     pub class: Class,
     /// Bits of the widest vector register that the instruction names.
     pub width: Option<u16>,
@@ -72,7 +71,6 @@ pub struct FunctionCount {
 }
 
 /// Decodes a trace.
-#[must_use]
 pub fn profile(trace: &Trace, code: &Code) -> Profile {
     let mut gathering = Gathering::new(code);
     for visit in &trace.visits {
@@ -242,7 +240,6 @@ pub struct Code {
 
 impl Code {
     /// As it is mapped now. `original` tells the file, laid out alike, that a mapped one is a copy of.
-    #[must_use]
     pub fn of_this_process<'a>(original: &dyn Fn(&Path) -> Option<&'a Path>) -> Self {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
         let called_by_original = |mut mapping: Mapping| {
@@ -258,7 +255,6 @@ impl Code {
         }
     }
 
-    /// The mapping that an address is in.
     pub(crate) fn mapping(&self, address: u64) -> Option<usize> {
         self.mappings.iter().position(|m| (m.start..m.end).contains(&address))
     }
@@ -492,7 +488,6 @@ fn file(mapping: &Mapping) -> Option<File> {
 /// The function at an offset of a file that were mapped whole, as far as its symbols tell: for tests
 /// of what any file does to the reader.
 #[doc(hidden)]
-#[must_use]
 pub fn function_in(file: &[u8], offset: u64) -> Option<String> {
     let mapping = Mapping { start: 0, end: file.len() as u64, offset: 0, name: String::new() };
     Symbols::read(file)?.function(&mapping, offset)

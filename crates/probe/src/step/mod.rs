@@ -67,7 +67,6 @@ pub struct Trace {
 
 impl Trace {
     /// This call and another one, as if they were one.
-    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.visits.extend(other.visits);
         self.visits.sort_unstable_by_key(|v| v.address);
@@ -138,7 +137,6 @@ pub enum Class {
 
 impl Class {
     /// The name in files.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -187,25 +185,21 @@ impl Step {
     pub(crate) const WORDS: usize = REGISTER_PLACES.len() + 2;
 
     /// The instruction's address.
-    #[must_use]
     pub fn address(&self) -> u64 {
         self.0[REGISTER_PLACES.len()]
     }
 
     /// The stack pointer.
-    #[must_use]
     pub fn stack(&self) -> u64 {
         self.register(STACK_POINTER)
     }
 
     /// A general register by the number that instructions give it.
-    #[must_use]
     pub fn register(&self, number: usize) -> u64 {
         self.0[REGISTER_PLACES[number]]
     }
 
     /// Whether address and all general registers are the same; flags may differ.
-    #[must_use]
     pub fn is_alike(&self, other: &Self) -> bool {
         self.0[..=REGISTER_PLACES.len()] == other.0[..=REGISTER_PLACES.len()]
     }
@@ -265,7 +259,6 @@ impl Tape {
     }
 
     /// The calls that were recorded, in order.
-    #[must_use]
     pub fn calls(&self) -> Vec<Recorded> {
         let header = self.header();
         let count = (header[0] as usize).min(MOST_CALLS);
@@ -279,7 +272,6 @@ impl Tape {
     }
 
     /// Steps on the tape. Takes no memory, as [`Tape::calls`] does.
-    #[must_use]
     pub fn step_count(&self) -> usize {
         self.used().1
     }
@@ -292,13 +284,11 @@ impl Tape {
     }
 
     /// What [`Tape::leave_word`] left.
-    #[must_use]
     pub fn word(&self) -> u64 {
         self.header()[PROCESS_WORD]
     }
 
     /// Steps that were recorded.
-    #[must_use]
     pub fn steps(&self, of: Range<usize>) -> &[Step] {
         let end = of.end.min(self.room);
         // SAFETY: so many steps are in the mapping after the header; zeroes are valid ones; as for the header.

@@ -11,7 +11,6 @@ pub struct Left {
 
 impl Left {
     /// What the ABI forbids, in words.
-    #[must_use]
     pub fn broken_rules(&self) -> Vec<String> {
         Vec::new()
     }

@@ -94,7 +94,6 @@ const MODES: [(i32, &str); 2] = [
 
 impl Process {
     /// As it is now. Costs some hundred system calls.
-    #[must_use]
     pub fn now() -> Self {
         Self {
             signals: Signals::now(),
@@ -109,7 +108,6 @@ impl Process {
 
     /// What is no longer as it was, in words. Descriptors that were opened since are none of it:
     /// libraries keep sources of random numbers open.
-    #[must_use]
     pub fn changes(&self, later: &Self) -> Vec<String> {
         let mut changes = self.signals.changes(&later.signals);
         for (fd, file) in &self.descriptors {
@@ -227,7 +225,6 @@ pub struct Signals {
 
 impl Signals {
     /// As they are now, for the calling thread.
-    #[must_use]
     pub fn now() -> Self {
         Self {
             actions: WATCHED.map(|(signal, _)| action(signal)),
@@ -237,7 +234,6 @@ impl Signals {
     }
 
     /// What is no longer as it was, in words.
-    #[must_use]
     pub fn changes(&self, later: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         let actions = self.actions.iter().zip(&later.actions).zip(WATCHED);
@@ -323,7 +319,6 @@ pub fn adopt() -> std::io::Result<()> {
 }
 
 /// Whether this process has a child, alive or dead and not waited for.
-#[must_use]
 pub fn children_exist() -> bool {
     if OWN_CHILD.load(Ordering::Relaxed) != 0 {
         return !children().is_empty();
@@ -384,7 +379,6 @@ pub struct OthersTime {
 impl OthersTime {
     /// Now. The kernel brings the time of threads that run on other CPUs up to date at its timer's ticks,
     /// some milliseconds apart.
-    #[must_use]
     pub fn now() -> Self {
         // The process's first: what passes in between is then the thread's, and not another's.
         let process = time_on(libc::CLOCK_PROCESS_CPUTIME_ID);
@@ -392,7 +386,6 @@ impl OthersTime {
     }
 
     /// CPU time since `earlier`, of the calling thread and of all others.
-    #[must_use]
     pub fn since(self, earlier: Self) -> (Duration, Duration) {
         let own = self.thread.saturating_sub(earlier.thread);
         let all = self.process.saturating_sub(earlier.process);

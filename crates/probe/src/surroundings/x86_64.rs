@@ -27,7 +27,6 @@ pub struct Left {
 
 impl Left {
     /// What the ABI forbids, in words.
-    #[must_use]
     pub fn broken_rules(&self) -> Vec<String> {
         let mut broken = Vec::new();
         if let Some((before, after)) = self.sse_control {

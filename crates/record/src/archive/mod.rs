@@ -44,7 +44,6 @@ pub enum Trust {
 
 impl Trust {
     /// In one word, as in the archive.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Own => "own",
@@ -55,7 +54,6 @@ impl Trust {
     }
 
     /// Whether answers count it without being asked to.
-    #[must_use]
     pub fn counts(self) -> bool {
         matches!(self, Self::Own | Self::Signed)
     }
@@ -99,7 +97,6 @@ pub struct Listed {
 
 impl Listed {
     /// The day of the run, `YYYY-MM-DD`, in UTC.
-    #[must_use]
     pub fn day(&self) -> String {
         let time = jiff::Timestamp::from_second(self.started).unwrap_or_default();
         time.strftime("%Y-%m-%d").to_string()
@@ -150,7 +147,6 @@ impl Archive {
     }
 
     /// What it is called, without a password.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -262,7 +258,6 @@ impl Archive {
     }
 
     /// The file of a record beside the database; none where the database itself keeps it.
-    #[must_use]
     pub fn object_path(&self, sha256: &str) -> Option<PathBuf> {
         self.objects.path(sha256)
     }
@@ -428,7 +423,6 @@ impl Selection {
     }
 
     /// Whether a library is meant: all are, where none is named.
-    #[must_use]
     pub fn takes_library(&self, id: &LibraryId) -> bool {
         let versioned = || format!("{}@{}", id.name, id.version);
         self.library.as_ref().is_none_or(|g| g.matches(&id.name) || g.matches(&versioned()))
@@ -467,7 +461,6 @@ pub fn day(text: &str) -> Result<i64, String> {
 }
 
 /// A time, RFC 3339, as seconds since 1970.
-#[must_use]
 pub fn seconds(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(|t| t.as_second())
 }
@@ -490,7 +483,6 @@ pub enum Problem {
 
 impl Problem {
     /// Whether something is lost.
-    #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })
     }

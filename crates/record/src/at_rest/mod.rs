@@ -335,13 +335,11 @@ impl Medium {
         [Self::Sequential, Self::Random, Self::Cache, Self::Direct, Self::Log];
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// Whether a file is read or written.
-    #[must_use]
     pub fn has_io(self) -> bool {
         !matches!(self, Self::Sequential | Self::Random)
     }
@@ -349,14 +347,12 @@ impl Medium {
 
 impl Keying {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 /// What a record says of a scheme.
-#[must_use]
 pub fn scheme_facts(recipe: &Recipe) -> SchemeFacts {
     SchemeFacts {
         recipe: recipe.clone(),
@@ -391,7 +387,6 @@ fn is_left_out(state: State, stopped: Option<Stopped>) -> bool {
 
 impl Verified {
     /// Whether it was not verified because the time was over or somebody ended the run.
-    #[must_use]
     pub fn is_left_out(&self) -> bool {
         is_left_out(self.state, self.stopped)
     }
@@ -399,7 +394,6 @@ impl Verified {
 
 impl Cell {
     /// Whether it has no number because the time was over or somebody ended the run.
-    #[must_use]
     pub fn is_left_out(&self) -> bool {
         is_left_out(self.state, self.stopped)
     }
@@ -446,7 +440,6 @@ impl ProbeCounts {
 }
 
 /// What a scheme noticed in a library, as verdicts.
-#[must_use]
 pub fn judge(library: usize, recipe: &Recipe, counts: Vec<ProbeCounts>) -> Probed {
     let noticed = |of: &dyn Fn(Probe) -> bool| {
         counts.iter().filter(|c| of(c.probe)).all(|c| c.noticed == c.tried)
@@ -558,7 +551,6 @@ struct Rule {
 const KEY: usize = 48;
 
 /// Tries the usual rules, and those of the schemes, on every page that was seen. `name` names a page.
-#[must_use]
 pub fn nonces(
     recipes: &[Recipe],
     seen: &[Seen],

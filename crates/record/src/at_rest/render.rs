@@ -13,7 +13,6 @@ use std::collections::HashMap;
 const NARROWEST: usize = 60;
 
 /// The record for a terminal of so many columns.
-#[must_use]
 pub fn table(record: &PagesRecord, columns: usize) -> String {
     let columns = columns.max(NARROWEST);
     let mut out = String::new();
@@ -92,7 +91,6 @@ fn legend(record: &PagesRecord, columns: usize) -> String {
 // The record in Markdown.
 
 /// The record in GitHub-flavoured Markdown.
-#[must_use]
 pub fn markdown(record: &PagesRecord) -> String {
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {

@@ -63,7 +63,6 @@ pub struct Scale {
 }
 
 /// Samples as they are judged: what waits for a disk is interrupted by design, and its core's clock moves meanwhile.
-#[must_use]
 pub fn judged(visits: &[RawSample], medium: Medium) -> Cow<'_, [RawSample]> {
     if medium.has_io() { all(visits).into() } else { visits.into() }
 }
@@ -133,7 +132,6 @@ fn of_one_process(clean: &[RawSample]) -> Option<((Estimate, bool), usize)> {
 }
 
 /// The figures of a cell.
-#[must_use]
 pub fn cell(key: &CellKey, scheme: &str, samples: &CellSamples, scale: &Scale) -> Cell {
     let empty = empty(key, scheme, samples);
     if let Some((state, why)) = &samples.finding {
@@ -234,7 +232,6 @@ const OF_MEASUREMENT: [&str; 6] = ["scheme", "direction", "threads", "state", "r
 const MOST_RATE: f64 = 1e18;
 
 /// The record of a run.
-#[must_use]
 pub fn into_record(run: &PagesRecord) -> Record {
     let mut details = fields(run);
     details.retain(|name, value| {
@@ -423,7 +420,6 @@ pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
 }
 
 /// The run's record as text.
-#[must_use]
 pub fn to_json(run: &PagesRecord) -> String {
     crate::to_json(&into_record(run))
 }

@@ -46,7 +46,6 @@ pub struct Row {
 
 impl Row {
     /// The direction that an algorithm has when nothing is said: ciphers encrypt.
-    #[must_use]
     pub fn usual_direction(algorithm: &str) -> Direction {
         Algorithm::find(algorithm).map_or(Direction::Encrypt, |a| Direction::of(a.kind)[0])
     }
@@ -91,7 +90,6 @@ impl Row {
 
 /// A record of nothing but imported rows; those without a size are left out. `started` is when it was
 /// made (RFC 3339), `command` the words of the command line.
-#[must_use]
 pub fn record(rows: &[Row], from: &Imported, started: &str, command: Vec<String>) -> Record {
     let measurements: Vec<Measurement> = rows.iter().filter_map(|r| r.measurement(from)).collect();
     Record {
@@ -132,7 +130,6 @@ fn plan(measurements: &[Measurement]) -> Plan {
 
 /// A record with the imported rows beside its own. What it said of itself stays. Rows that its core cannot reach are
 /// marked, unless they say that they are of another machine.
-#[must_use]
 pub fn beside(mut record: Record, mut imported: Record) -> Record {
     let elsewhere = |m: &Measurement| m.imported.as_ref().is_some_and(|i| i.machine.is_some());
     for m in imported.measurements.iter_mut().filter(|m| m.reason.is_none() && !elsewhere(m)) {

@@ -348,7 +348,6 @@ const EVP: u32 = 25;
 ///
 /// `openssl speed` counts how many operations end within three seconds; here it is how many would,
 /// at the measured time per operation.
-#[must_use]
 pub fn text(record: &Record, selection: &[&Measurement]) -> String {
     let mut out = String::new();
     for run in runs(selection) {
@@ -374,7 +373,6 @@ pub fn text(record: &Record, selection: &[&Measurement]) -> String {
 
 /// What `openssl speed -mr -evp … 2>&1` prints. Where there are several runs, a line that begins with
 /// `#` stands before each; programs that look for lines with a plus pass over it.
-#[must_use]
 pub fn machine_readable(record: &Record, selection: &[&Measurement]) -> String {
     let runs = runs(selection);
     let several = runs.len() > 1;

@@ -109,7 +109,6 @@ impl TlsFile {
     }
 
     /// The run's machine.
-    #[must_use]
     pub fn host(&self) -> &crate::Host {
         match self {
             Self::Handshakes(d) => &d.host,
@@ -119,7 +118,6 @@ impl TlsFile {
     }
 
     /// When it began (RFC 3339).
-    #[must_use]
     pub fn started(&self) -> &str {
         match self {
             Self::Handshakes(d) => &d.started,
@@ -129,7 +127,6 @@ impl TlsFile {
     }
 
     /// Its record, without samples.
-    #[must_use]
     pub fn record(&self) -> Record {
         match self {
             Self::Handshakes(d) => into_record(d, &[]),
@@ -139,7 +136,6 @@ impl TlsFile {
     }
 
     /// The tables that its command prints.
-    #[must_use]
     pub fn table(&self, width: usize) -> String {
         match self {
             Self::Handshakes(d) => table(d, width),
@@ -149,7 +145,6 @@ impl TlsFile {
     }
 
     /// The same in Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
         match self {
             Self::Handshakes(d) => markdown(d),
@@ -211,7 +206,6 @@ struct Rest {
 }
 
 /// The record of a run, with every sample of each row's parts as far as they are known.
-#[must_use]
 pub fn into_record<R: Row>(run: &Run<R>, raw: &[[Samples; 2]]) -> Record {
     let of_row =
         |(at, row): (usize, &R)| measurements(run, row, raw.get(at).cloned().unwrap_or_default());

@@ -147,7 +147,6 @@ pub struct Cost {
 
 impl Cost {
     /// Half the interval's width, as a fraction: of cycles, the steadier unit, where they are known.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         let of_time = (self.high_ns - self.low_ns) / (2.0 * self.median_ns);
         self.cycles.map_or(of_time, |cycles| cycles.precision())
@@ -192,7 +191,6 @@ pub type RecordsDocument = Run<RecordRow>;
 
 impl RecordsDocument {
     /// What a record costs, and each of its bytes: one for each stack, version and suite.
-    #[must_use]
     pub fn lines(&self) -> Vec<RecordLines> {
         record_lines(&self.rows)
     }
@@ -262,13 +260,11 @@ pub struct BareCost {
 
 impl RecordRow {
     /// What the stack adds to the bare cipher when it sends, in nanoseconds.
-    #[must_use]
     pub fn added_to_sending(&self) -> Option<f64> {
         Some(self.send?.median_ns - self.bare.encrypt?.median_ns)
     }
 
     /// The same when it receives.
-    #[must_use]
     pub fn added_to_receiving(&self) -> Option<f64> {
         Some(self.receive?.median_ns - self.bare.decrypt?.median_ns)
     }
@@ -310,7 +306,6 @@ impl FittedLine {
     }
 
     /// Whether the line describes the sizes.
-    #[must_use]
     pub fn is_linear(&self) -> bool {
         self.residual <= 0.1
     }
@@ -352,7 +347,6 @@ fn bare_cost(m: &Measurement) -> Result<BareCost, String> {
 }
 
 /// The lines through each suite's sizes, in the rows' order.
-#[must_use]
 pub fn record_lines(rows: &[RecordRow]) -> Vec<RecordLines> {
     let mut keys: Vec<(&str, Protection)> = Vec::new();
     for row in rows {

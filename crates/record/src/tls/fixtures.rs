@@ -6,7 +6,6 @@ use crate::tls::words::Temperature;
 use crate::{Disturbances, Host, Noise, State, Tool};
 
 /// A stack, from `name@version`.
-#[must_use]
 pub fn stack(label: &str) -> Stack {
     let (name, version) = label.split_once('@').unwrap_or((label, ""));
     Stack {
@@ -23,7 +22,6 @@ pub fn stack(label: &str) -> Stack {
 }
 
 /// A cost of so many nanoseconds, to one per cent.
-#[must_use]
 pub fn cost(ns: f64) -> Cost {
     Cost {
         median_ns: ns,
@@ -37,7 +35,6 @@ pub fn cost(ns: f64) -> Cost {
 }
 
 /// A hot handshake that takes both ends so many µs, ± 1 %; none is one that the stack does not offer.
-#[must_use]
 pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
     let cost = us.map(|us| cost(us * 1000.0));
     Handshake {
@@ -66,13 +63,11 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
 pub(crate) const PLAN: Plan = Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 };
 
 /// A run of handshakes in stacks by their labels.
-#[must_use]
 pub fn document(stacks: &[&str], handshakes: Vec<Handshake>) -> Document {
     run(stacks, SPAN, handshakes)
 }
 
 /// A run of anything.
-#[must_use]
 pub fn run<R>(stacks: &[&str], span: &str, rows: Vec<R>) -> Run<R> {
     Run {
         tool: Tool { name: "ciphermark".to_owned(), ..Tool::default() },

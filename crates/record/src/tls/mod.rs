@@ -55,13 +55,11 @@ pub struct Case {
 
 impl Case {
     /// The suite on the wire; none where the protocol has no such combination.
-    #[must_use]
     pub fn code(&self) -> Option<SuiteCode> {
         self.suite.code(self.version, self.exchange, self.certificate)
     }
 
     /// Whether the protocol has it at all, whatever a stack offers.
-    #[must_use]
     pub fn exists(&self) -> bool {
         self.exchange.exists_in(self.version)
             && self.kind.exists_in(self.version)
@@ -121,7 +119,6 @@ pub const LARGEST_RECORD: usize = 1 << 14;
 
 impl Protection {
     /// Everything that exists, of some versions and suites; all of them where none is named.
-    #[must_use]
     pub fn all(versions: &[Version], suites: &[Suite]) -> Vec<Self> {
         let of = |version: &Version| {
             let version = *version;
@@ -136,7 +133,6 @@ impl Protection {
     }
 
     /// The connection that the records go over: how it began makes no difference to them.
-    #[must_use]
     pub fn case(self) -> Case {
         Case {
             version: self.version,
@@ -152,14 +148,12 @@ impl Protection {
 impl Suite {
     /// The name of the suite's cipher among ciphermark's algorithms; of suites with CBC it is the cipher
     /// without the HMAC.
-    #[must_use]
     pub fn cipher(self) -> &'static str {
         let name = self.name();
         name.split_once('+').map_or(name, |(cipher, _)| cipher)
     }
 
     /// Whether the cipher authenticates as well.
-    #[must_use]
     pub fn is_aead(self) -> bool {
         !self.name().contains('+')
     }
@@ -258,7 +252,6 @@ fn unknown<'a>(
 
 impl Case {
     /// With AES-128-GCM, which every stack has, and a client that does not prove itself.
-    #[must_use]
     pub fn usual(
         version: Version,
         exchange: Exchange,
@@ -276,7 +269,6 @@ impl Case {
 /// hangs on neither, or on one of them only, once or twice: resumption (where the certificate plays no
 /// part), a second hello, a client that proves itself. A key exchange that is named together with
 /// certificates or kinds is not thinned out like that.
-#[must_use]
 pub fn matrix(filter: &Filter) -> Vec<Case> {
     let suites: &[Suite] =
         if filter.suites.is_empty() { &[Suite::Aes128Gcm] } else { &filter.suites };
@@ -317,7 +309,6 @@ fn all_of(suite: Suite) -> impl Iterator<Item = Case> {
 
 /// What is measured of each case: at the temperatures that were asked for, or, where none was, hot, and cold as
 /// well where servers meet it daily.
-#[must_use]
 pub fn rows(cases: &[Case], asked: &[Temperature]) -> Vec<(Case, Temperature)> {
     let of_all = |temperature: &Temperature| {
         let temperature = *temperature;
@@ -475,7 +466,6 @@ const LONG_MOVED: f64 = 0.10;
 
 impl HandshakeSample {
     /// From what a journal keeps of it.
-    #[must_use]
     pub fn of(server: RawSample, other: OtherEnd) -> Self {
         Self {
             server,
@@ -486,7 +476,6 @@ impl HandshakeSample {
     }
 
     /// What a journal keeps beside the server's sample.
-    #[must_use]
     pub fn other(&self) -> OtherEnd {
         OtherEnd {
             ticks: self.client_ticks,
@@ -496,13 +485,11 @@ impl HandshakeSample {
     }
 
     /// The server's part, as a sample to be judged and summed up.
-    #[must_use]
     pub fn server_sample(&self) -> RawSample {
         self.part(self.server.ticks)
     }
 
     /// The client's.
-    #[must_use]
     pub fn client_sample(&self) -> RawSample {
         self.part(self.client_ticks)
     }
@@ -543,7 +530,6 @@ pub struct Measured {
 
 impl Measured {
     /// The worse of both ends' precisions.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         self.server.precision().max(self.client.precision())
     }
@@ -551,7 +537,6 @@ impl Measured {
 
 /// Sums up samples: those that nothing disturbed; where few are such, one and more from each of many
 /// processes; where even these are too few, the contended ones too. `None` where no way gives a figure.
-#[must_use]
 pub fn measured(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
@@ -614,7 +599,6 @@ fn summed_up(
 }
 
 /// Every sample of both ends, with whether it counts for what was measured.
-#[must_use]
 pub fn both_ends(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
@@ -633,7 +617,6 @@ pub fn both_ends(
 
 impl First {
     /// The median over processes; `None` of none.
-    #[must_use]
     pub fn of(facts: &[Facts], ticks_per_ns: f64) -> Option<Self> {
         let middle = |ticks: &dyn Fn(&Facts) -> u64| {
             let mut all: Vec<f64> = facts.iter().map(|f| ticks(f) as f64 / ticks_per_ns).collect();
@@ -648,7 +631,6 @@ impl First {
 
 impl Bytes {
     /// The most that a process saw: an ECDSA signature is a byte or two shorter now and then.
-    #[must_use]
     pub fn of(facts: &[Facts]) -> Option<Self> {
         let client = facts.iter().map(|f| f.client_bytes).max()?;
         let server = facts.iter().map(|f| f.server_bytes).max()?;
@@ -658,7 +640,6 @@ impl Bytes {
 
 impl Memory {
     /// The median over processes.
-    #[must_use]
     pub fn of(facts: &[Facts]) -> Option<Self> {
         let middle = |bytes: &dyn Fn(&Facts) -> Option<i64>| {
             let mut all: Vec<f64> = facts.iter().filter_map(bytes).map(|b| b as f64).collect();

@@ -317,7 +317,6 @@ pub fn read_wire(from_client: &[u8], from_server: &[u8]) -> Result<Seen, Unreada
 }
 
 /// Bytes of the last record of application data in a stream, its header with it; 0 where there is none.
-#[must_use]
 pub fn last_data_record(stream: &[u8]) -> usize {
     let mut last = 0;
     let mut rest = Reader(stream);

@@ -75,7 +75,6 @@ fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
 }
 
 /// The run as tables for a terminal, without what there was no time for.
-#[must_use]
 pub fn table<R: Rendered>(run: &Run<R>, width: usize) -> String {
     let (shown, left_out) = shown(run);
     let lines = foot(&shown).into_iter().chain(left_out);
@@ -84,7 +83,6 @@ pub fn table<R: Rendered>(run: &Run<R>, width: usize) -> String {
 }
 
 /// The same tables in Markdown.
-#[must_use]
 pub fn markdown<R: Rendered>(run: &Run<R>) -> String {
     let (shown, left_out) = shown(run);
     let lines = foot(&shown).into_iter().chain(left_out);

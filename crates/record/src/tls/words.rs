@@ -21,7 +21,6 @@ macro_rules! named {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// The name.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -47,7 +46,6 @@ named! {
 
 impl Version {
     /// As on the wire.
-    #[must_use]
     pub fn number(self) -> u16 {
         match self {
             Self::Tls12 => 0x0303,
@@ -56,7 +54,6 @@ impl Version {
     }
 
     /// The version of a number.
-    #[must_use]
     pub fn of_number(number: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.number() == number)
     }
@@ -86,7 +83,6 @@ named! {
 
 impl Exchange {
     /// The group that must be negotiated; none for RSA and for a field of the server's own.
-    #[must_use]
     pub fn group(self) -> Option<Group> {
         match self {
             Self::Rsa => None,
@@ -101,13 +97,11 @@ impl Exchange {
     }
 
     /// Whether TLS 1.2 negotiates it by a suite that begins with DHE.
-    #[must_use]
     pub fn is_finite_field(self) -> bool {
         matches!(self, Self::Ffdhe2048 | Self::Ffdhe4096 | Self::OwnDh2048)
     }
 
     /// Whether a version of the protocol has it.
-    #[must_use]
     pub fn exists_in(self, version: Version) -> bool {
         match version {
             Version::Tls12 => self != Self::X25519Mlkem768,
@@ -165,14 +159,12 @@ impl Group {
     }
 
     /// By its number in the registry "TLS Supported Groups".
-    #[must_use]
     pub fn of_number(number: u16) -> Self {
         let known = Self::KNOWN.iter().find(|(_, n, ..)| *n == number);
         known.map_or(Self::Other(number), |(group, ..)| *group)
     }
 
     /// By its name here or in OpenSSL, in letters of any case.
-    #[must_use]
     pub fn of_name(text: &str) -> Option<Self> {
         let is_it = |name: &str| name.eq_ignore_ascii_case(text);
         let known = Self::KNOWN.iter().find(|(.., name, openssl)| is_it(name) || is_it(openssl));
@@ -180,13 +172,11 @@ impl Group {
     }
 
     /// OpenSSL's name; none of others than it lists by name.
-    #[must_use]
     pub fn openssl(self) -> Option<&'static str> {
         self.known().map(|(.., openssl)| *openssl)
     }
 
     /// Its number; none for a field of one's own.
-    #[must_use]
     pub fn number(self) -> Option<u16> {
         match self {
             Self::Other(number) => Some(number),
@@ -226,13 +216,11 @@ named! {
 
 impl Certificate {
     /// Whether its key is of RSA.
-    #[must_use]
     pub fn is_rsa(self) -> bool {
         matches!(self, Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096)
     }
 
     /// The signature that both ends are asked to use with it.
-    #[must_use]
     pub fn signature(self) -> Signature {
         match self {
             Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => Signature(0x0804),
@@ -266,7 +254,6 @@ impl Signature {
     ];
 
     /// Whether a certificate's key can make it.
-    #[must_use]
     pub fn is_of(self, certificate: Certificate) -> bool {
         let of_rsa = matches!(self.0, 0x0804..=0x0806) || self.0 & 0xff == 1;
         match certificate {
@@ -304,13 +291,11 @@ named! {
 
 impl Kind {
     /// Whether an earlier connection's secret is used.
-    #[must_use]
     pub fn is_resumed(self) -> bool {
         matches!(self, Self::ResumedId | Self::ResumedTicket | Self::ResumedPsk)
     }
 
     /// Whether a version of the protocol has it.
-    #[must_use]
     pub fn exists_in(self, version: Version) -> bool {
         match self {
             Self::Full => true,
@@ -367,7 +352,6 @@ pub struct SuiteCode {
 
 impl Suite {
     /// The suite of a version, a key exchange and a certificate; none where there is no such suite.
-    #[must_use]
     pub fn code(
         self,
         version: Version,
@@ -403,7 +387,6 @@ impl Suite {
     }
 
     /// The name of a suite by its number, as far as it is one of these.
-    #[must_use]
     pub fn name_of(number: u16) -> String {
         let of_13 = Self::ALL.iter().filter_map(|s| s.code_13());
         let of_12 = SUITES_12.iter().flat_map(|(_, a, b, c, d)| [a, b, c, d]);
@@ -510,7 +493,6 @@ named! {
 
 impl Scheme {
     /// What can be done with it.
-    #[must_use]
     pub fn operations(self) -> &'static [Operation] {
         match self {
             Self::X25519
@@ -529,7 +511,6 @@ impl Scheme {
     }
 
     /// The kind of certificate whose key signs.
-    #[must_use]
     pub fn certificate(self) -> Option<Certificate> {
         match self {
             Self::Rsa2048Pss | Self::Rsa2048Pkcs1 => Some(Certificate::Rsa2048),
@@ -543,7 +524,6 @@ impl Scheme {
     }
 
     /// Whether RSA is padded as PSS.
-    #[must_use]
     pub fn is_pss(self) -> bool {
         matches!(self, Self::Rsa2048Pss | Self::Rsa3072Pss | Self::Rsa4096Pss)
     }
@@ -564,7 +544,6 @@ pub struct Primitive {
 impl Primitive {
     /// Everything that exists of some schemes and operations, digests of each size; all where none is
     /// named.
-    #[must_use]
     pub fn all(schemes: &[Scheme], operations: &[Operation], sizes: &[u32]) -> Vec<Self> {
         let mut all = Vec::new();
         for scheme in Scheme::ALL.iter().copied() {

@@ -36,7 +36,6 @@ pub enum ComparisonFormat {
 
 /// The comparison as text that ends with a line break. `found` is what makes it fail; `rows` is how
 /// many cases of each verdict text and Markdown list; `options` matter for text only.
-#[must_use]
 pub fn comparison(
     comparison: &Comparison,
     found: &[Found],

@@ -196,7 +196,6 @@ pub(crate) fn with_level(r: Ratio, tolerance: Option<f64>, heading: &str) -> [St
 }
 
 /// `+4.12 % (+3.90 to +4.31 at 99.95 %)`, where a verdict hangs on 0 and on `margin`.
-#[must_use]
 pub fn change_of_pairs(r: Ratio, margin: f64) -> String {
     let [own, ends] = digits(r, 2, Some(margin));
     let [change, low, high] =
@@ -289,7 +288,6 @@ pub(crate) fn per_byte(cost: Option<f64>, case: &Case, size: Option<usize>) -> S
     value.map(|c| crate::labels::supported(c, None)).unwrap_or_default()
 }
 
-/// The heading of [`per_byte`].
 pub(crate) fn per_byte_heading(c: &Comparison) -> [&'static str; 2] {
     match (c.unit, c.cases.iter().all(|case| case.case.model.has_bytes())) {
         (Unit::Cycles, true) => ["base c/B", "new c/B"],

@@ -52,7 +52,6 @@ pub(crate) fn as_json(record: &Record, selection: &[&Measurement]) -> String {
     })
 }
 
-/// What the selected measurements executed.
 fn executed_by(executed: &[Executed], selection: &[&Measurement]) -> Vec<Executed> {
     executed.iter().filter(|e| selection.iter().any(|m| e.is_of(m))).cloned().collect()
 }
@@ -121,7 +120,6 @@ fn as_text(value: &Value) -> String {
 }
 
 /// Bencher Metric Format: `latency` in nanoseconds with its interval, `throughput` in operations a second.
-#[must_use]
 pub fn bencher(rows: &[&Measurement]) -> String {
     let measures = |m: &Measurement| {
         let e = m.ns_per_op?;
@@ -136,7 +134,6 @@ pub fn bencher(rows: &[&Measurement]) -> String {
 }
 
 /// What github-action-benchmark reads as `customSmallerIsBetter`.
-#[must_use]
 pub fn github_action(rows: &[&Measurement]) -> String {
     let entry = |(name, m): (String, &Measurement)| {
         let e = m.ns_per_op?;
@@ -150,7 +147,6 @@ pub fn github_action(rows: &[&Measurement]) -> String {
 }
 
 /// LNT's report, format version 2: seconds of an operation, one test a case.
-#[must_use]
 pub fn lnt(record: &Record, rows: &[&Measurement]) -> String {
     let test = |(name, m): (String, &Measurement)| {
         let seconds = m.ns_per_op?.median * 1e-9;
@@ -195,7 +191,6 @@ impl Deref for Row<'_> {
 /// What a column holds of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
-    /// Text.
     Text(fn(&Row<'_>) -> Option<String>),
     /// A whole number, never negative.
     Count(fn(&Row<'_>) -> Option<u64>),
@@ -205,7 +200,6 @@ pub(crate) enum Of {
     Flag(fn(&Row<'_>) -> bool),
 }
 
-/// One column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     /// Name in CSV: the field of the record, nested ones joined by an underscore.
@@ -346,7 +340,6 @@ fn word<T: Serialize>(value: &T) -> Option<String> {
 /// A header, then one row a measurement of the record: every field but the raw samples, and the verdict on its secrets.
 /// Text that a spreadsheet
 /// would take for a formula is preceded by an apostrophe; numbers are as they are.
-#[must_use]
 pub fn csv(record: &Record, selection: &[&Measurement]) -> String {
     let heading = COLUMNS.map(|c| c.name);
     let rows = selection.iter().map(|m| Row::of(record, m));

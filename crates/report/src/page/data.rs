@@ -117,7 +117,6 @@ pub(crate) struct SheetFacts {
     pub(crate) day: String,
 }
 
-/// Facts of one record.
 #[derive(Serialize)]
 pub(crate) struct RecordFacts {
     /// What it is called on the page: its file's name without endings, which no other has.
@@ -128,7 +127,6 @@ pub(crate) struct RecordFacts {
     pub(crate) cpu: String,
     /// When the run began.
     pub(crate) started: String,
-    /// The day of it.
     pub(crate) day: String,
     /// Cases by what became of them: measured, unsupported, refused, failed, imported. Without those that there was no time for.
     pub(crate) states: [usize; 5],

@@ -37,11 +37,9 @@ pub struct Source<'a> {
 /// What a page can show.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
-    /// A survey's record.
     Survey(&'a Record),
     /// The record of a page store.
     Pages(&'a PagesRecord),
-    /// Advice.
     Advice(&'a Advised),
     /// A run of TLS: handshakes, records or primitives.
     Tls(&'a TlsFile),
@@ -208,7 +206,6 @@ pub(crate) fn packed(bytes: &[u8]) -> io::Result<String> {
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-/// As [`packed`], of the value as JSON.
 pub(crate) fn packed_json(value: &impl Serialize) -> io::Result<String> {
     packed(&serde_json::to_vec(value)?)
 }
@@ -281,7 +278,6 @@ const SITE_SCRIPTS: [&str; 4] = [
 /// What the site shows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Site {
-    /// The machines.
     pub machines: Vec<SiteMachine>,
     /// Names and versions of the libraries.
     pub libraries: Vec<(String, String)>,
@@ -298,7 +294,6 @@ pub struct Site {
 /// A machine type.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteMachine {
-    /// Its name.
     pub name: String,
     /// Where it is rented.
     pub region: Option<String>,
@@ -315,7 +310,6 @@ pub struct SiteMachine {
 pub struct SiteRecord {
     /// Place of its machine in [`Site::machines`].
     pub machine: usize,
-    /// Its day.
     pub day: String,
     /// Where the record is.
     pub link: String,
@@ -324,7 +318,6 @@ pub struct SiteRecord {
 /// A case without its library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteWorkload {
-    /// Algorithm.
     pub algorithm: String,
     /// Everything else but the size, in words.
     pub words: String,

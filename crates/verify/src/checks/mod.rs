@@ -25,7 +25,6 @@ pub(crate) struct Definition {
     pub(crate) name: &'static str,
     /// Whether the algorithm has what is checked.
     pub(crate) applies: fn(&Algorithm) -> bool,
-    /// Runs it.
     pub(crate) run: fn(&mut Context<'_>) -> Verdict,
 }
 

@@ -184,7 +184,6 @@ impl<F: Fn(&mut [Block])> BlockCipherDecBackend for Way<F> {
 /// Bytes of a block.
 pub(crate) const BLOCK_LEN: usize = 16;
 
-/// One block.
 pub(crate) type Block = Array<u8, U16>;
 
 /// Blocks that go through the cipher together: a multiple of the widest kernel's (64 blocks with

@@ -94,7 +94,6 @@ impl Reference {
     ///
     /// # Panics
     /// When the key's length is not the algorithm's.
-    #[must_use]
     pub fn new(algorithm: &'static Algorithm, key: &[u8]) -> Self {
         assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
         let work = match algorithm.kind {
@@ -109,7 +108,6 @@ impl Reference {
     }
 
     /// What this computes.
-    #[must_use]
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
     }
@@ -146,7 +144,6 @@ impl Reference {
     ///
     /// # Panics
     /// As [`Reference::encrypt`].
-    #[must_use]
     pub fn decrypt(
         &self,
         nonce: &[u8],
@@ -184,7 +181,6 @@ impl Reference {
     ///
     /// # Panics
     /// When the nonce's length is not the algorithm's or the direction is not one of a cipher.
-    #[must_use]
     pub fn stream(
         &self,
         direction: Direction,
@@ -202,7 +198,6 @@ impl Reference {
 
     /// The lengths that an update of a stream may have. OCB works in whole blocks until the
     /// message ends, so its streams do.
-    #[must_use]
     pub fn stream_sizes(&self) -> SizeRule {
         match self.algorithm.mode {
             Mode::Ocb => SizeRule::MultipleOf(block::BLOCK_LEN),

@@ -16,7 +16,6 @@ use std::sync::{LazyLock, Mutex};
 pub struct VectorFile {
     /// The algorithm as the file calls it.
     pub algorithm: String,
-    /// Vectors with the algorithm that each is of.
     pub vectors: Vec<(&'static Algorithm, Vector)>,
     /// Number and reason of each that no algorithm fits.
     pub skipped: Vec<(u64, String)>,
@@ -27,13 +26,11 @@ pub struct VectorFile {
 pub struct Vector {
     /// `tcId`.
     pub id: u64,
-    /// Key.
     pub key: String,
     /// Nonce, IV or tweak.
     pub nonce: String,
     /// Associated data.
     pub aad: String,
-    /// Message.
     pub message: String,
     /// Ciphertext; empty for digests and MACs.
     pub ciphertext: String,

@@ -359,9 +359,7 @@ pub(crate) type Ptr = *mut c_void;
 
 /// `int (*new_session_cb)(SSL *, SSL_SESSION *)`
 pub(crate) type NewSession = unsafe extern "C" fn(Ptr, Ptr) -> c_int;
-/// `int (*write)(BIO *, const char *, int)`
 pub(crate) type BioWrite = unsafe extern "C" fn(Ptr, *const c_char, c_int) -> c_int;
-/// `int (*read)(BIO *, char *, int)`
 pub(crate) type BioRead = unsafe extern "C" fn(Ptr, *mut c_char, c_int) -> c_int;
 /// `long (*ctrl)(BIO *, int, long, void *)`
 pub(crate) type BioCtrl = unsafe extern "C" fn(Ptr, c_int, c_long, Ptr) -> c_long;

@@ -670,20 +670,16 @@ impl Secured {
         }
     }
 
-    /// Its socket.
-    #[must_use]
     pub fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
     /// What this end says of the connection, after its handshake.
-    #[must_use]
     pub fn says(&self) -> EndSays {
         says(self.api, self.raw, self.end)
     }
 
     /// The protocol that was agreed on by ALPN; empty for none.
-    #[must_use]
     pub fn protocol(&self) -> Vec<u8> {
         let Some(ask) = self.api.ssl.SSL_get0_alpn_selected else { return Vec::new() };
         let (mut text, mut length) = (std::ptr::null(), 0);

@@ -103,7 +103,6 @@ pub struct Core {
 
 impl Core {
     /// A core that does more in a cycle than any that was ever built: what it cannot do, none can.
-    #[must_use]
     pub fn faster_than_any() -> Self {
         const INSTRUCTIONS: [&str; 14] = [
             "aesenc",
@@ -297,7 +296,6 @@ pub fn limit(core: &Core, operation: &Operation<'_>) -> Result<Limit, String> {
 
 /// What an operation takes at least however it is done, or by an implementation that was seen to execute
 /// so much. None where nothing is proven of it.
-#[must_use]
 pub fn proven(core: &Core, operation: &Operation<'_>, seen: Option<Seen>) -> Option<Limit> {
     let machine = Machine::new(core, operation.tier);
     // Of a core that was not wholly read nothing is proven; what has no bound of its own moves bytes.
@@ -346,7 +344,6 @@ fn complete(core: &Core) -> Result<(), String> {
 }
 
 /// What each byte of a long message takes at least, in the first-level cache.
-#[must_use]
 pub fn floor(
     core: &Core,
     algorithm: &Algorithm,

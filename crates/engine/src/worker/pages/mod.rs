@@ -459,7 +459,6 @@ struct Contents<'a> {
 const BLOCK: usize = 16;
 
 impl Contents<'_> {
-    /// What `got` is.
     fn effect(&self, got: &[u8]) -> Effect {
         let half = got.len() / 2;
         if got == self.present {

@@ -187,7 +187,6 @@ fn set_cpuid(on: u64) -> i64 {
     }
     result
 }
-/// CPUID.
 pub const CPUID: [u8; 2] = [0x0f, 0xa2];
 
 /// What is written in its place.

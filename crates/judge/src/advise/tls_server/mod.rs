@@ -88,7 +88,6 @@ fn one(text: &str) -> Result<(&'static str, Option<f64>), BadQuestion> {
     Ok((name, share.transpose()?))
 }
 
-/// Version of the format.
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// Advice for a server of TLS.
@@ -255,8 +254,6 @@ pub enum Format {
     Markdown,
 }
 
-/// Renders advice.
-#[must_use]
 pub fn render(advice: &Advice, format: Format, options: Options) -> String {
     match format {
         Format::Json => serde_json::to_string_pretty(advice).expect("advice is plain data") + "\n",

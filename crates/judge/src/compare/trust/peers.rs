@@ -345,7 +345,6 @@ mod columns {
 
 impl Known {
     /// What is kept of a record.
-    #[must_use]
     pub fn of(name: &str, machine_type: Option<&str>, record: &Record) -> Self {
         let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
         Self {
@@ -385,7 +384,6 @@ fn rounded(cycles: f64) -> f64 {
 
 /// Of all samples of a record, in hexadecimal; `None` of a record without. Records with the same one are of the same
 /// run, whatever else they say.
-#[must_use]
 pub fn samples_digest(record: &Record) -> Option<String> {
     let mut digest = Sha256::new();
     let mut any = false;

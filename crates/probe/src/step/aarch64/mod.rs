@@ -358,7 +358,6 @@ struct Page {
     visits: [[u64; 3]; ROOM],
 }
 
-/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Asked {
     most_steps: u64,

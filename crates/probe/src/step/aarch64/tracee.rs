@@ -387,7 +387,6 @@ const MOST_WORDS: u64 = 16;
 /// Where such a loop can be left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Words in it.
     pub(crate) words: u64,
     /// Places that it leaves for, each with the words that were executed until then.
     pub(crate) exits: Vec<(u64, u64)>,

@@ -36,7 +36,6 @@ const SCHEMES: &[(&str, &[Option<Sum>])] = &[
 ];
 
 /// All of them, `none` first.
-#[must_use]
 pub fn good_practice() -> Vec<Recipe> {
     let rest = SCHEMES.iter().flat_map(|(cipher, sums)| sums.iter().map(|sum| good(cipher, *sum)));
     std::iter::once(none()).chain(rest).collect()
@@ -96,7 +95,6 @@ pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
 /// The same with nonces made of the page's LSN and block, as was proposed for `PostgreSQL` (pgsql-hackers,
 /// 25 July and 7 October 2019): 64 and 32 bits, then zeros, which a counter counts in. XTS has the place as
 /// its tweak and CBC an IV that cannot be foreseen, as before.
-#[must_use]
 pub fn with_lsn_nonces() -> Vec<Recipe> {
     let fields = vec![Field::Version64, Field::Block32];
     let of = |recipe: Recipe| {
@@ -112,7 +110,6 @@ pub fn with_lsn_nonces() -> Vec<Recipe> {
 }
 
 /// One line for a glob that matches no scheme.
-#[must_use]
 pub fn unknown_scheme(text: &str, known: &[Recipe]) -> String {
     let near = nearest(text, known.iter().map(|r| r.scheme.as_str()));
     let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
@@ -141,13 +138,11 @@ pub struct Profile {
 pub const SOURCES_READ: &str = "2026-11";
 
 /// All real systems.
-#[must_use]
 pub fn profiles() -> Vec<Profile> {
     vec![edb(), pg_tde(), sqlcipher3(), sqlcipher4(), gocryptfs(), luks(), fscrypt()]
 }
 
 /// The one of that name.
-#[must_use]
 pub fn profile(name: &str) -> Option<Profile> {
     profiles().into_iter().find(|p| p.name == name)
 }

@@ -152,13 +152,11 @@ pub enum OnReuse {
 
 impl Sum {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// Bytes.
-    #[must_use]
     pub fn bytes(self) -> usize {
         match self {
             Self::Crc32c => 4,
@@ -170,7 +168,6 @@ impl Sum {
     }
 
     /// Whether it has a key.
-    #[must_use]
     #[inline]
     pub fn is_mac(self) -> bool {
         !matches!(self, Self::Xxh3 | Self::Crc32c)
@@ -179,19 +176,16 @@ impl Sum {
 
 impl Recipe {
     /// The cipher.
-    #[must_use]
     pub fn algorithm(&self) -> Option<&'static Algorithm> {
         self.cipher.as_deref().and_then(|name| Algorithm::find(name).ok())
     }
 
     /// Bytes of the nonce, stored or not.
-    #[must_use]
     pub fn nonce_bytes(&self) -> usize {
         self.algorithm().map_or(0, |a| a.nonce_len)
     }
 
     /// Bytes that are stored of the nonce, beside the page or in it.
-    #[must_use]
     pub fn stored_nonce_bytes(&self) -> usize {
         match self.nonce {
             NonceRule::Random | NonceRule::Lsn(_) => self.nonce_bytes(),
@@ -200,19 +194,16 @@ impl Recipe {
     }
 
     /// Bytes of the cipher's own tag.
-    #[must_use]
     pub fn tag_bytes(&self) -> usize {
         self.algorithm().map_or(0, |a| a.tag_len)
     }
 
     /// Bytes of nonce, tag and sum together.
-    #[must_use]
     pub fn metadata_bytes(&self) -> usize {
         self.stored_nonce_bytes() + self.tag_bytes() + self.sum.map_or(0, Sum::bytes)
     }
 
     /// Bytes that a page costs beside itself.
-    #[must_use]
     pub fn extra_bytes(&self) -> usize {
         let in_page = match self.nonce {
             NonceRule::Lsn(_) => self.stored_nonce_bytes(),
@@ -222,7 +213,6 @@ impl Recipe {
     }
 
     /// How the cipher takes changes.
-    #[must_use]
     pub fn class(&self) -> SchemeClass {
         match self.algorithm() {
             None => SchemeClass::Plain,
@@ -236,7 +226,6 @@ impl Recipe {
     }
 
     /// Against whom it protects.
-    #[must_use]
     pub fn protection(&self) -> Protection {
         match (self.class(), self.sum) {
             (SchemeClass::Authenticated, _) => Protection::Adversary,
@@ -247,7 +236,6 @@ impl Recipe {
     }
 
     /// What a nonce that comes twice under one key gives away.
-    #[must_use]
     pub fn on_reuse(&self) -> OnReuse {
         let Some(algorithm) = self.algorithm() else { return OnReuse::Nothing };
         match algorithm.mode {
@@ -262,7 +250,6 @@ impl Recipe {
 }
 
 /// Whether every list of fields fits where it goes: tweaks and nonces no longer than the cipher's.
-#[must_use]
 pub fn check_lengths(recipe: &Recipe) -> bool {
     let bytes = |fields: &[Field]| fields.iter().map(|f| f.bytes()).sum::<usize>();
     let nonce_fits = match &recipe.nonce {
@@ -300,20 +287,17 @@ pub struct Position {
 
 impl Position {
     /// Whether both pages are of the same file.
-    #[must_use]
     pub fn same_file(&self, other: &Self) -> bool {
         self.file() == other.file()
     }
 
     /// What tells files apart.
-    #[must_use]
     #[inline]
     pub fn file(&self) -> (u32, u32, u32, u8) {
         (self.space, self.database, self.relation, self.fork)
     }
 
     /// As staged for workers: all fields, little-endian, padded with zeros.
-    #[must_use]
     #[inline]
     pub fn to_bytes(&self) -> [u8; POSITION_BYTES] {
         let mut bytes = [0; POSITION_BYTES];
@@ -327,7 +311,6 @@ impl Position {
     }
 
     /// The reverse of [`Position::to_bytes`].
-    #[must_use]
     pub fn from_bytes(bytes: &[u8; POSITION_BYTES]) -> Self {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -395,7 +378,6 @@ pub fn write_fields(fields: &[Field], position: &Position, page_size: usize, to:
 
 impl Field {
     /// Bytes that it takes.
-    #[must_use]
     #[inline]
     pub fn bytes(self) -> usize {
         self.of(&Position::default(), 0).1
@@ -501,13 +483,11 @@ impl Probe {
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }
 
     /// Whether it is something that happens by itself.
-    #[must_use]
     pub fn is_accident(self) -> bool {
         !matches!(self, Self::Replay | Self::Rewrite)
     }
@@ -549,7 +529,6 @@ const WITHOUT_CHECK: [Row; 11] = {
 };
 
 /// What is expected of a probe of a scheme.
-#[must_use]
 pub fn expected(recipe: &Recipe, probe: Probe) -> Expected {
     let stored_nonce = recipe.stored_nonce_bytes() > 0;
     match probe {

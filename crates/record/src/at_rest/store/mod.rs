@@ -100,55 +100,46 @@ impl Store {
     }
 
     /// A store of so many bytes, made of a seed.
-    #[must_use]
     pub fn synthetic(seed: u64, bytes: u64, page_size: usize) -> Self {
         kinds::store(seed, bytes, page_size)
     }
 
     /// What kind of store it is.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
     /// Bytes in the units that it is read in.
-    #[must_use]
     pub fn page_size(&self) -> usize {
         self.page_size
     }
 
     /// The directory or file; empty for what is made of a seed.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Facts that its own files state, one a line.
-    #[must_use]
     pub fn facts(&self) -> &[String] {
         &self.facts
     }
 
     /// Whether the store keeps a checksum in each page; `None` where there is no such thing.
-    #[must_use]
     pub fn checksums(&self) -> Option<bool> {
         self.checksums
     }
 
     /// Files in it that hold no pages, or not whole ones.
-    #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
     /// Files with pages.
-    #[must_use]
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
     /// Whole pages.
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.files.iter().map(|f| f.pages).sum()
     }
@@ -161,7 +152,6 @@ impl Store {
     }
 
     /// So many pages from all over the store, in runs of `run` neighbours.
-    #[must_use]
     pub fn spread(&self, count: u64, run: u64) -> Vec<PageRef> {
         let all = self.pages();
         if all <= count {
@@ -187,7 +177,6 @@ impl Store {
 
     /// The first pages of as many files as there are, at least `of_each`, up to `count` pages
     /// in all: what has neighbours in its file, and pages of the same number in other files.
-    #[must_use]
     pub fn heads(&self, count: u64, of_each: u64) -> Vec<PageRef> {
         let of_each = of_each.max(count / self.files.len().max(1) as u64);
         let mut picked = Vec::new();
@@ -228,21 +217,18 @@ impl Store {
     }
 
     /// Whether its pages have a version, their LSN: in units of another size they have none.
-    #[must_use]
     pub fn has_versions(&self) -> bool {
         matches!(self.kind, Kind::Postgres | Kind::Synthetic)
             && self.page_size == self.own_page_size
     }
 
     /// The page's file and number, for people.
-    #[must_use]
     pub fn describe(&self, page: PageRef) -> String {
         let file = &self.files[page.file];
         format!("{} block {}", file.name, u64::from(file.first.block) + page.page)
     }
 
     /// The path of the page's file within the store, and where in it the page begins.
-    #[must_use]
     pub fn place_in_file(&self, page: PageRef) -> (&str, u64) {
         (&self.files[page.file].name, page.page * self.page_size as u64)
     }
@@ -361,7 +347,6 @@ pub struct PageHeader {
 
 impl PageHeader {
     /// The header of a page; zeros of one that is too short.
-    #[must_use]
     pub fn of(page: &[u8]) -> Self {
         let half = |at: usize| page.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
         let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 2)) << 16;
@@ -370,7 +355,6 @@ impl PageHeader {
     }
 
     /// Bytes of the hole between line pointers and tuples.
-    #[must_use]
     pub fn hole(&self) -> usize {
         if self.lower == 0 { 0 } else { usize::from(self.upper.saturating_sub(self.lower)) }
     }

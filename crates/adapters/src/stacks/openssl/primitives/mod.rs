@@ -290,17 +290,14 @@ impl PrivateKeys for Private {
 }
 
 owned! {
-    /// `EVP_PKEY`.
     Key, freed by |library| (library.crypto.EVP_PKEY_free)
 }
 
 owned! {
-    /// `EVP_PKEY_CTX`.
     Context, freed by |library| (library.f.EVP_PKEY_CTX_free)
 }
 
 impl Context {
-    /// For a key.
     #[inline]
     pub(crate) fn new(library: &'static Library, key: Ptr) -> Result<Self, Trouble> {
         // SAFETY: the key is live; the context takes its own reference.

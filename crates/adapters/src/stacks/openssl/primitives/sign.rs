@@ -129,7 +129,6 @@ fn certificate_verify(transcript: &[u8]) -> Vec<u8> {
 }
 
 owned! {
-    /// `EVP_MD_CTX`.
     DigestContext, freed by |library| (library.f.EVP_MD_CTX_free)
 }
 
@@ -189,7 +188,6 @@ impl DigestContext {
 
 /// What is ready for the call alone.
 pub(crate) enum Ready {
-    /// For a digest.
     Digest(Context),
     /// For a message: Ed25519 has no other way. Newer versions want to be started again.
     Message(DigestContext, bool),
@@ -223,7 +221,6 @@ impl Ready {
         Ok(Self::Message(context, wants_start))
     }
 
-    /// For signing with a key.
     pub(crate) fn to_sign(signature: &Signature, key: &Key) -> Result<Self, Trouble> {
         let f = &signature.library.f;
         let starts = (
@@ -552,7 +549,6 @@ pub(crate) fn open_digest(library: &'static Library, scheme: Scheme, size: usize
 }
 
 owned! {
-    /// `HMAC_CTX`.
     KeyedContext, freed by |library| (library.f.HMAC_CTX_free)
 }
 
