@@ -119,6 +119,7 @@ fn read_bytes(from: impl Read) -> io::Result<Vec<u8>> {
     from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
 // Signatures over manifests, by OpenSSH's own program.
 
 /// What signatures are for: one over anything else is none over a record.

@@ -80,12 +80,23 @@ fn an_import_that_is_not_allowed_is_found() {
     assert_eq!(violations(&crates), ["engine imports report"]);
 }
 
+/// The modules that a README lists: in backticks before the first colon of an item.
+fn listed(readme: &str) -> Vec<String> {
+    let items = readme.lines().filter_map(|line| line.strip_prefix("- `"));
+    let heads = items.map(|item| item.split(": ").next().unwrap_or(item));
+    heads.flat_map(|head| head.split('`').step_by(2).map(str::to_owned)).collect()
+}
+
 #[test]
-fn each_readme_is_short() {
+fn each_readme_is_short_and_names_modules_that_there_are() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for name in crates().keys() {
         let readme = fs::read_to_string(home.join(name).join("README.md")).unwrap();
         assert!(readme.lines().count() <= 20, "{name}");
+        for module in listed(&readme).iter().filter(|module| !module.is_empty()) {
+            let path = home.join(name).join("src").join(module.replace("::", "/"));
+            assert!(path.is_dir() || path.with_extension("rs").is_file(), "{name}: {module}");
+        }
     }
 }
 

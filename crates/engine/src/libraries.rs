@@ -1,7 +1,5 @@
 //! The libraries of a run: found, loaded once to learn who they are and what they offer at each tier, and
 //! selected. Runtimes of languages are among them.
-//!
-//! A library that was loaded once, and what it said.
 
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
 use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, VERSION};

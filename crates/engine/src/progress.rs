@@ -1,5 +1,6 @@
 //! A case on its way: what was sampled of it, how it ended, and what an earlier part of the run left of it;
 //! what a run reports while it goes on; and how long the case settles.
+//!
 //! For how long a case's processes run it untimed before their first sample: as long as the case itself shows
 //! that it needs on this core. Some of a case's processes settle for as long as any may; what they cost on
 //! the way says from when on nothing gets faster. Every other process of a drawn tenth of the cases, and of

@@ -1,10 +1,6 @@
-//! What runs when. Cases are gone through in passes, each with a new process of every library; a pass visits
-//! all unfinished cases in interleaved rounds, in random order. A round gives blocks of visits to every
-//! measuring CPU at once.
-//!
 //! What runs when. Cases are gone through in passes, each with a new process of every library; a pass visits all
-//! unfinished cases in interleaved rounds, in random order. When all have had the passes that a look needs, those that
-//! are not precise enough get more, until the time is up.
+//! unfinished cases in interleaved rounds, in random order. A round gives blocks of visits to every measuring CPU at
+//! once. When all have had the passes that a look needs, those that are not precise enough get more, until the time is up.
 
 use crate::cpus::{Quiet, Stolen, another_cpu, step_aside};
 use crate::kinds;

@@ -1,7 +1,5 @@
 //! Time as a run meets it: what ends a run, deadlines that count only the time in which both sides could run,
 //! sleep of the machine, and how fast the clock ticks.
-//!
-//! What ends a run before all is done.
 
 use probe::{Anchor, Clock};
 use record::Stopped;

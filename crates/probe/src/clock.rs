@@ -1,7 +1,5 @@
 //! Ticks and core cycles: the clock, and how many core cycles a link of its chain takes, judged by a second
 //! chain.
-//!
-//! The clock as a value: its kind, its step, its own cost, and how fast it ticks.
 
 use crate::arch;
 use base::model::QUIET_PROBE_FRACTION;

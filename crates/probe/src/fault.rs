@@ -1,8 +1,6 @@
 //! Overruns and crashes: memory between pages that fault, and a signal handler that says where a library
 //! crashed.
 //!
-//! Where a library crashed: a signal handler writes one line to standard error before the process dies.
-//!
 //! The handler is strict about async-signal safety: no allocation, no lock, nothing but loads of its own statics and
 //! one direct system call.
 

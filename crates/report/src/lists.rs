@@ -1,7 +1,5 @@
 //! Short lists: the libraries, which of them offers which algorithm, what verification and the doctor found,
 //! what the core can do at best.
-//!
-//! The list of libraries.
 
 use anstyle::Style;
 use base::analysis::bound::{Bandwidth, Basis, Core, Floor, Instruction};

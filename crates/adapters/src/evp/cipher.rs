@@ -1,7 +1,5 @@
 //! Ciphers by `EVP_CIPHER`: found, set up once with the key schedule, and the calls that an application makes
 //! for one message. CCM, GCM-SIV and SIV have calls of their own.
-//!
-//! What runs inside the clock: the calls that an application makes for one message.
 
 use crate::evp;
 use crate::evp::{

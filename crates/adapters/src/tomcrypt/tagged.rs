@@ -1,8 +1,5 @@
 //! Authenticated modes of LibTomCrypt: GCM with GMAC, EAX, OCB, CCM, and ChaCha20 alone and with Poly1305.
 //! Most are begun, fed and ended with a tag; CCM is one call.
-//!
-//! Authenticated modes that are begun, fed and ended with a tag: what GCM, EAX, OCB and
-//! ChaCha20-Poly1305 have in common.
 
 use crate::family::{Aligned, In, Out, calls, operations};
 use crate::tomcrypt::{ERROR, Index, NotEqualFn, OK, Request, outcome};

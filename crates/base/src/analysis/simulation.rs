@@ -1,8 +1,6 @@
 //! The statistics tried out: random numbers for simulations, what must hold for any samples, and what holds
 //! of costs of real processes. `testdata/process-costs.csv`: a case a line, then what 120 of its processes
 //! cost, of eleven surveys in turn, in ten-thousandths of their median. Made by `scripts/process-costs`.
-//!
-//! Random numbers for simulations, the same on every run.
 
 use crate::analysis::comparison::{FAMILY_ALPHA, Group, ratio_of_groups};
 use crate::analysis::{Estimate, Estimator, fit_line, holm, median, quantile};

@@ -1,7 +1,5 @@
 //! What is typed after a flag: percentages, durations and other quantities; what `--library` takes (a glob
 //! over the libraries found, or NAME=PATH); and passwords, which are kept out of messages and records.
-//!
-//! Percentages and durations as people type them.
 
 use crate::model::{BadGlob, NameGlob};
 use std::time::Duration;

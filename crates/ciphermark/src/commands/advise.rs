@@ -1,8 +1,6 @@
 //! `ciphermark advise`: what to encrypt with, and why each other scheme lost. From a record, or from what is
 //! measured for the question: all candidates are looked at, those that could be chosen are verified and
 //! measured, and the rest is ruled out by how long it takes at the least.
-//!
-//! What is typed after `ciphermark advise`.
 
 use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
 use crate::commands::run::{claim_output, random_seed, say, survey, watch_signals};

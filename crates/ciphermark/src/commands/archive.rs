@@ -1,8 +1,6 @@
 //! `ciphermark archive` and `ciphermark trend`: records of many machines and runs in one store, whether a
 //! record that is added is believed, what a case cost from run to run; and what `rank`, `compare` and
 //! `report` need to ask an archive.
-//!
-//! `ciphermark archive` and `ciphermark trend`, and what questions over an archive have in common.
 
 pub use crate::commands::compare::compare_machines;
 pub use crate::commands::rank::rank_machines;

@@ -1,6 +1,4 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
-//!
-//! What is typed after `ciphermark claims`.
 
 use crate::commands::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
 use crate::commands::{TimeArgs, choose};

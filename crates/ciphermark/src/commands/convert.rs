@@ -2,8 +2,7 @@
 //! filtered, in any format; `ciphermark import` takes figures from elsewhere, marked as imported and
 //! unverified.
 
-use crate::commands::run::ShowArgs;
-use crate::commands::{choose, one_size};
+use crate::commands::{Filter, choose, one_size};
 use crate::files::Kind;
 use crate::screen::FormatArg;
 use crate::{Exit, Failure, files, screen};
@@ -14,6 +13,31 @@ use record::{Imported, Leaks, Measurement, Record};
 use report::Format;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// `ciphermark show`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
+    ciphermark show run.json --format csv > run.csv\n  \
+    ciphermark show run.json --leaks -l 'wolfssl*'\n  \
+    ciphermark export run.json --format parquet -o run.parquet\n  \
+    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr\n  \
+    ciphermark export run.json --format bencher -o bencher.json    for `bencher run --adapter json`")]
+pub struct ShowArgs {
+    /// A record: what `run`, `tls …` or `pages` wrote with -o.
+    pub record: PathBuf,
+    /// Which rows.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Show what depends on secrets instead: each place, by library and tier.
+    #[arg(long)]
+    pub leaks: bool,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// Prints the rows of a record that the filter keeps, or writes them to a file.
 pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {

@@ -1,17 +1,15 @@
 //! What this machine has and how quiet it is: `ciphermark list` (libraries, algorithms, tiers), `ciphermark
 //! doctor` (clock, noise, what is wrong) and `ciphermark quietly` (another benchmark, only while its core is
 //! otherwise idle).
-//!
-//! `ciphermark list`: what there is to measure.
 
 use crate::commands::choose;
 use crate::commands::run::watch_signals;
-use crate::commands::verify::{ListArgs, What};
+
 use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Model, Tier};
 use base::text::Suite;
 use base::text::flags::parse_duration;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use engine::Attached;
 use engine::doctor::quietly::{Patience, Quietly};
 use engine::doctor::{Finding, Verdict};
@@ -20,6 +18,42 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// `ciphermark list`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json\n  ciphermark list limits -a 'aes-256-*'"
+)]
+pub struct ListArgs {
+    /// What to list.
+    pub what: What,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Show limits of these algorithms only, separated by commas; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Only these libraries, as for `run`; NAME=PATH adds a file.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+}
+
+/// What to list.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum What {
+    /// Algorithms, and which library offers each.
+    Algorithms,
+    /// Libraries found, with version, path and id.
+    Libraries,
+    /// CPU instruction tiers.
+    Tiers,
+    /// What one timed operation can be.
+    Models,
+    /// Suites.
+    Suites,
+    /// What this core can do at best: instructions, bandwidths, and a lower bound for each algorithm.
+    Limits,
+}
 
 /// `ciphermark doctor`
 #[derive(Debug, Args)]

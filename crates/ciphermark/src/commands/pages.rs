@@ -1,6 +1,4 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
-//!
-//! What is typed after `ciphermark pages`.
 
 use crate::commands::run::{say, watch_signals};
 use crate::commands::tls::{Begun, claim_output, command, gone_on_with, release};

@@ -74,31 +74,6 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// `ciphermark show`
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
-    ciphermark show run.json --format csv > run.csv\n  \
-    ciphermark show run.json --leaks -l 'wolfssl*'\n  \
-    ciphermark export run.json --format parquet -o run.parquet\n  \
-    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr\n  \
-    ciphermark export run.json --format bencher -o bencher.json    for `bencher run --adapter json`")]
-pub struct ShowArgs {
-    /// A record: what `run`, `tls …` or `pages` wrote with -o.
-    pub record: PathBuf,
-    /// Which rows.
-    #[command(flatten)]
-    pub filter: Filter,
-    /// Show what depends on secrets instead: each place, by library and tier.
-    #[arg(long)]
-    pub leaks: bool,
-    /// What to print.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: FormatArg,
-    /// Write it to this file instead of standard output.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     screen::check_format(args.format, None)?;

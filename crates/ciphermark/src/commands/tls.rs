@@ -1,6 +1,4 @@
 //! `ciphermark tls`: what handshakes, records and primitives of TLS cost in the stacks of this machine.
-//!
-//! `ciphermark tls` and its commands that measure stacks.
 
 mod load;
 

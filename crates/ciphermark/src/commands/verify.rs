@@ -8,7 +8,7 @@ use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, MAX_SIZE, Tier};
 use base::text::flags::{Hex, parse_hex};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use engine::protocol::{Finding, Once, Reply, Request};
 use engine::{Attached, Extra, Outcomes, Subject, Verdict, Worker};
 use record::State;
@@ -98,42 +98,6 @@ pub struct OnceArgs {
     /// Decrypt; the input ends with the tag.
     #[arg(long)]
     pub decrypt: bool,
-}
-
-/// `ciphermark list`
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json\n  ciphermark list limits -a 'aes-256-*'"
-)]
-pub struct ListArgs {
-    /// What to list.
-    pub what: What,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-    /// Show limits of these algorithms only, separated by commas; may be repeated.
-    #[arg(short, long, value_name = "GLOB")]
-    pub algorithm: Vec<String>,
-    /// Only these libraries, as for `run`; NAME=PATH adds a file.
-    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
-    pub library: Vec<String>,
-}
-
-/// What to list.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum What {
-    /// Algorithms, and which library offers each.
-    Algorithms,
-    /// Libraries found, with version, path and id.
-    Libraries,
-    /// CPU instruction tiers.
-    Tiers,
-    /// What one timed operation can be.
-    Models,
-    /// Suites.
-    Suites,
-    /// What this core can do at best: instructions, bandwidths, and a lower bound for each algorithm.
-    Limits,
 }
 
 /// Runs the checks on everything the libraries offer and prints the findings.

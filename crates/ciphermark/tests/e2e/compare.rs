@@ -1,9 +1,6 @@
 //! `compare` and `pair`: two records, or two libraries or tiers of one, and two libraries held against each
 //! other; a gate over two builds, and the workflow of `docs/examples/regression.yml` that stands on it. Four
 //! times the work is more, whatever the speed of this machine.
-//!
-//! `compare`: two records, or two libraries or tiers of one. The published record stands in for runs,
-//! so nothing here depends on this machine.
 
 use crate::support::{fakes, *};
 use serde_json::{Value, json};

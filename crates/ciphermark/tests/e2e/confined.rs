@@ -1,9 +1,6 @@
 //! Strangers: a library's code does nothing in a worker but compute, each other deed fails, is named, and
 //! costs only its own library; and of files, servers and archives that mean no good nothing runs outside of
 //! the cage, waits or grows without end.
-//!
-//! What a library's code can do in a worker: nothing but compute. Stand-ins reach for more, while they are loaded and with
-//! each message; each deed fails, is named where a system call shows it, and costs only its own library.
 
 use crate::support::{fakes, *};
 use rustix::process::Signal;

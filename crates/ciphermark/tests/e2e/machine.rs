@@ -1,7 +1,5 @@
 //! What the machine has and how quiet it is: `list`, `doctor`, and `quietly`, which stops another program
 //! while its core is busy.
-//!
-//! `list`: what there is to measure.
 
 use crate::support::{fakes, *};
 use serde_json::Value;

@@ -1,7 +1,5 @@
 //! What is made of records: rankings, verdicts on published claims, other programs' formats and back, and the
 //! HTML page (what stands in it is tested in a browser, `web/test`).
-//!
-//! `rank`: questions to a record.
 
 use crate::support::{fakes, *};
 use serde_json::Value;

@@ -1,9 +1,5 @@
 //! What a machine is like to measure on: facts that it says of itself, the noise of a CPU measured for a
 //! second or two, and findings, which say what each of them means.
-//!
-//! What a machine is like to measure on: facts, read and measured live, and what each of them means.
-//!
-//! `live` measures for a second or two, `machine` reads; `examine` is pure.
 
 mod examine;
 pub mod quietly;

@@ -1,7 +1,5 @@
 //! What this core can do at best, measured in the same run: instructions and bandwidths, from interleaved
 //! readings on a quiet core.
-//!
-//! What this core can do at best, measured in the same run, and measurements held against it.
 
 mod hold;
 

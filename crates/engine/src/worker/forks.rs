@@ -1,11 +1,9 @@
 //! Each visit in a process of its own, forked from the one that has loaded the library: code that forks find
 //! mapped, the heap that each draws anew, and company for an experiment.
 //!
-//! Each visit in a process of its own, forked from the one that has loaded the library.
-//!
 //! The process with the library opens no session and takes no sample: its heap, its pages and what its
 //! branches have taught the core are the same whatever is asked of it, and so is what a visit begins with.
-//! What a fork inherits, it draws anew: where the heap puts the session (`heap::draw`), where buffers and
+//! What a fork inherits, it draws anew: where the heap puts the session (`draw_heap`), where buffers and
 //! stacks lie.
 
 use crate::process::{LAST_WORDS, LastWords, SIGKILL};

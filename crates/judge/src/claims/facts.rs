@@ -1,7 +1,5 @@
 //! What conditions of claims ask, and records of surveys and of TLS handshakes as something that is asked;
 //! several surveys of one machine as one record.
-//!
-//! What conditions of claims ask: of measurements, or of a TLS handshake.
 
 use crate::claims::expression::{
     Argument, BadExpression, Expression, Interval, Kind, Missing, Term, Unit, Value,

@@ -1,12 +1,6 @@
 //! The published claims (`claims/*.toml`, `claims/tables/*.csv`): what they say, what has to be measured to
 //! judge them, and the verdict of records on them. `docs/CLAIMS.md` describes them and the language of
 //! conditions. Pure: records in, text out.
-//!
-//! The published claims: what they say, the figures that they were published with, the condition on
-//! measurements that decides each, and the verdict of records on them. Pure: records in, text out.
-//!
-//! The claims are data: `claims/*.toml` and `claims/tables/*.csv` in the repository.
-//! `docs/CLAIMS.md` describes them and the language of conditions.
 
 pub mod expression;
 mod facts;

@@ -1,7 +1,5 @@
 //! The sum: who connects how often and what comes of it, times prices, term by term (docs/TLS-LOAD.md has it
 //! as a formula); and the file of `ciphermark tls load` (`docs/tls-load.schema.json`) that it is written in.
-//!
-//! The sum: CPU time per second from rates and prices, term by term. docs/TLS-LOAD.md has it as a formula.
 
 use crate::load::calibration::{Form, Interval};
 use crate::load::inputs::{

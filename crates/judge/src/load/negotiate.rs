@@ -1,9 +1,6 @@
 //! What ends offer and what two offers come to, by the rules of OpenSSL. What counts for a server's load is
 //! not what stands first in its list but what its clients negotiate.
 //!
-//! What two offers come to. What counts for a server's load is not what stands first in its list but what its
-//! clients negotiate.
-//!
 //! The rules are those of OpenSSL: the highest version that both have (RFC 8446 4.1.3); suites in the order of the
 //! client, or of the server with `ssl_prefer_server_ciphers`; in TLS 1.2 a suite counts only with a certificate of its
 //! kind and a group or field that both have; in TLS 1.3 a group as the server's version picks it ([`Picking`]).

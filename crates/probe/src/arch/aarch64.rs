@@ -1,8 +1,6 @@
 //! AArch64: the loops inside the clock; the virtual counter, chains of additions and of exclusive ors and
 //! subtractions, and independent ALU instructions.
 //!
-//! The loops inside the clock, in assembly and near the code that they call.
-//!
 //! In assembly, so that every build of ciphermark has the same loop at the same alignment; [`super::near`] says
 //! why near.
 

@@ -1,8 +1,6 @@
 //! x86-64: the loops inside the clock; the time-stamp counter, `imul` chains and independent ALU
 //! instructions.
 //!
-//! The loops inside the clock, in assembly and near the code that they call.
-//!
 //! In assembly, so that every build of ciphermark has the same loop at the same alignment; [`super::near`] says
 //! why near.
 

@@ -8,7 +8,7 @@
 //! each instruction into memory that was set aside before, and does nothing else; what the
 //! addresses mean is found out afterwards.
 //!
-//! This crate holds `unsafe` code: it turns on the CPU's trap flag, handles the signal, and calls
+//! This module holds `unsafe` code: it turns on the CPU's trap flag, handles the signal, and calls
 //! the function under test.
 
 #[cfg(target_arch = "aarch64")]

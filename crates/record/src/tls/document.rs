@@ -1,8 +1,5 @@
 //! Runs of `ciphermark tls handshake`, `tls records` and `tls primitives`: their rows, and what rows of every
 //! kind have in common. Units are in the names. In a file a run is a record: [`crate::tls::into_record`].
-//!
-//! Runs of `ciphermark tls` with everything that the load model needs of them. Units are in the names. In a file
-//! a run is a record: [`crate::tls::into_record`].
 
 use crate::tls::negotiation::{Negotiated, Unset};
 use crate::tls::words::{Primitive, Temperature};

@@ -1,6 +1,4 @@
 //! What was negotiated, as the bytes on the wire and either end say, and whether it was what was asked for.
-//!
-//! Whether a handshake was the one that was asked for: by the wire and by what either end says.
 
 use crate::tls::Case;
 use crate::tls::words::{Exchange, Group, Kind, Signature, Suite, Version};

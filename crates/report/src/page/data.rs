@@ -29,7 +29,7 @@ pub(crate) struct Data {
     pub(crate) executed: Vec<serde_json::Value>,
     /// What depends on secrets, by library, algorithm and tier; packed, unpacked when it is looked at.
     pub(crate) leaks: Vec<serde_json::Value>,
-    /// Raw samples of [`samples::CASES_IN_CHUNK`] cases each; packed, unpacked when one of them is
+    /// Raw samples of [`CASES_IN_CHUNK`] cases each; packed, unpacked when one of them is
     /// looked at.
     pub(crate) samples: Vec<Vec<u8>>,
     /// Records of page stores, and advice; packed, unpacked when it is looked at.

@@ -1,7 +1,5 @@
 //! Modes with a tag: GCM, CCM, EAX, OCB, GCM-SIV, SIV, ChaCha20-Poly1305, AEGIS; and their streams without
 //! one.
-//!
-//! Authenticated modes over the RustCrypto crates, and their streams without a tag.
 
 use crate::reference::block::{AnyCipher, BLOCK_LEN, Block, whole_blocks, xex};
 use crate::reference::{Implementation, Update};

@@ -1,6 +1,4 @@
 //! Test vectors: those of a user's file, and the published ones that every verification holds a library to.
-//!
-//! Files of test vectors in the JSON format of Project Wycheproof, and holding a library to them.
 
 use crate::context::{difference, words};
 use crate::inputs::Example;

@@ -1,7 +1,5 @@
 //! Figures of a record against its own samples and against each other: estimates, counts and marks, what
 //! follows from others, instruction counts, and speeds that its core cannot reach.
-//!
-//! Estimates against the samples that they are of, by the statistics of a run.
 
 use crate::compare::trust::{Code, Findings, is_close, is_of_pages};
 use base::analysis::bound::{Basis, Core, Operation, Seen, limit, proven};

@@ -1,8 +1,5 @@
-//! The schemes as good practice has them, and named real systems: how they encrypt a page, with where that is
-//! written.
-//!
-//! The schemes as good practice has them: position bound wherever the scheme has room for it, nonces
-//! drawn at random and stored.
+//! The schemes as good practice has them: position bound wherever the scheme has room for it, nonces drawn at random and
+//! stored. And named real systems: how they encrypt a page, with where that is written.
 
 use crate::at_rest::scheme::{Field, KeyScope, MacPart, NonceRule, Recipe, Sum};
 use base::model::{Algorithm, Mode, nearest};
