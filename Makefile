@@ -120,7 +120,7 @@ verify: build libs ## run every check over every library found, no timing
 	$(CIPHERMARK) verify
 
 agree: build ## compare with a C loop and with `openssl speed -evp` of OpenSSL 3 and 4, in turn (a quarter of an hour)
-	scripts/agree $(CIPHERMARK)
+	lab/agree $(CIPHERMARK)
 
 repeat: build ## run the same survey twice and compare the two
 	scripts/repeat $(CIPHERMARK)

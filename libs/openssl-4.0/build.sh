@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC1091,SC2034 # read by the driver
 seconds=260
 soname=4
-# scripts/agree compares with its `openssl speed`.
+# lab/agree compares with its `openssl speed`.
 apps=yes
 source "$RECIPES/openssl.sh"

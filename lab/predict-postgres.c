@@ -1,4 +1,4 @@
-/* Encrypts the pages of a stock PostgreSQL 15: the truth that scripts/predict-postgres measures. An instrument, no
+/* Encrypts the pages of a stock PostgreSQL 15: the truth that lab/predict-postgres measures. An instrument, no
    product: its key is fixed, nonces and tags lie beside the data in shared memory.
 
    cc -shared -fPIC -o preload.so predict-postgres.c -lcrypto        LD_PRELOAD for the server

@@ -1,5 +1,5 @@
 /* What one page costs in SQLCipher's own sequence of calls, with a given libcrypto: the calibrator of
-   scripts/predict-sqlite.
+   lab/predict-sqlite.
 
    usage: calls LIBCRYPTO PAGE RESERVE sha1|sha512
    prints {"encrypt_ns": …, "decrypt_ns": …, "parts": {…}}: medians over batches, in CPU time.
