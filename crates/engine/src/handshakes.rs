@@ -158,7 +158,7 @@ fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
     all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
 }
 
-// What the all_progress of each kind of run come to.
+// What the cases of each kind of run come to.
 
 /// A row that samples give.
 pub trait SampledRow: Row {

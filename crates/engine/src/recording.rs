@@ -102,7 +102,7 @@ impl Recording<'_> {
     }
 }
 
-// Tracks into measurements: what sampling gave, with what turns ticks into time.
+// Cases into measurements: what sampling gave, with what turns ticks into time.
 
 /// What verification gave of an algorithm that passed.
 #[derive(Debug, Default)]

@@ -284,9 +284,7 @@ impl<'a> Schedule<'a> {
         let mut blocks = Vec::new();
         for (pool, mut queue) in queues {
             queue.shuffle(&mut self.order);
-            blocks.extend(
-                queue.chunks(BLOCK).map(|all_progress| Block::of(pool, all_progress.to_vec())),
-            );
+            blocks.extend(queue.chunks(BLOCK).map(|cases| Block::of(pool, cases.to_vec())));
         }
         blocks.shuffle(&mut self.order);
         blocks
@@ -500,7 +498,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// Visits of one worker's cases, in a row.
 struct Block {
     pool: usize,
-    all_progress: Vec<usize>,
+    cases: Vec<usize>,
     /// Whether it is asked for once more, because its worker was killed.
     again: bool,
 }
@@ -607,12 +605,12 @@ impl Schedule<'_> {
         }
         worker.stood_still();
         let (all_progress, pass) = (&mut self.all_progress, self.passes);
-        let visits = block.all_progress.iter().map(|i| all_progress[*i].visit(pass)).collect();
+        let visits = block.cases.iter().map(|i| all_progress[*i].visit(pass)).collect();
         let on = cpu.or_else(|| self.cpus.first().copied());
         let rate = on.map_or(0.0, |cpu| self.quiet.rates().of(cpu));
         let most_microseconds = (self.sample_time / 2).min(LONGEST_WAIT).as_micros() as u32;
         worker.send(&kinds::request(visits, QuietCore { rate, most_microseconds }));
-        Ok(block.all_progress.iter().map(|i| self.all_progress[*i].deadline()).sum())
+        Ok(block.cases.iter().map(|i| self.all_progress[*i].deadline()).sum())
     }
 
     /// Waits for the answer. After an error there is no worker.
@@ -636,7 +634,7 @@ impl Schedule<'_> {
         let stolen = self.stolen.of(&asked.looked_at) > *stolen;
         let taken = stolen || suspend.clone().advanced() || stood_still || self.away > *away;
         match reply? {
-            Reply::Samples { results } if results.len() == asked.block.all_progress.len() => {
+            Reply::Samples { results } if results.len() == asked.block.cases.len() => {
                 Ok((results, taken))
             }
             other => Err(out_of_protocol(&other)),
@@ -650,7 +648,7 @@ impl Schedule<'_> {
         match answer {
             Ok((results, stolen)) => {
                 let mut entries = Vec::new();
-                for (i, results) in block.all_progress.iter().zip(results) {
+                for (i, results) in block.cases.iter().zip(results) {
                     for result in results {
                         entries.extend(self.take(*i, result, stolen));
                     }
@@ -668,11 +666,11 @@ impl Schedule<'_> {
                 self.visit(block, cpu, stop)
             }
             Err(error) => {
-                if let [only] = block.all_progress[..] {
+                if let [only] = block.cases[..] {
                     return vec![self.found(only, Finding::failed(error.to_string()))];
                 }
                 let alone = |progress: &usize| Block::of(block.pool, vec![*progress]);
-                let alone: Vec<Block> = block.all_progress.iter().map(alone).collect();
+                let alone: Vec<Block> = block.cases.iter().map(alone).collect();
                 alone.into_iter().flat_map(|block| self.visit(block, cpu, stop)).collect()
             }
         }
@@ -687,8 +685,8 @@ impl Schedule<'_> {
 }
 
 impl Block {
-    fn of(pool: usize, all_progress: Vec<usize>) -> Self {
-        Self { pool, all_progress, again: false }
+    fn of(pool: usize, cases: Vec<usize>) -> Self {
+        Self { pool, cases, again: false }
     }
 }
 
@@ -700,7 +698,7 @@ mod tests {
     use crate::plan::Setting;
     use base::model::{Case, Direction, Footprint, Model};
 
-    fn track_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
+    fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
         let case = Case {
             library,
             algorithm: "aes-128-ctr".into(),
@@ -716,7 +714,7 @@ mod tests {
     }
 
     fn progress(library: usize, size: usize) -> CaseProgress {
-        track_at(library, size, Tier::Native)
+        case_at(library, size, Tier::Native)
     }
 
     fn schedule(
@@ -755,25 +753,22 @@ mod tests {
         all_progress[9].pass.taken = 2 * MIN_PER_PROCESS as u32;
         let mut schedule = schedule(&libraries, all_progress, 1);
         let blocks = schedule.blocks();
-        let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.all_progress.clone()).collect();
+        let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.cases.clone()).collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
-        assert!(blocks.iter().all(|b| b.all_progress.iter().all(|i| i % 2 == b.pool)));
-        assert!(blocks.iter().all(|b| b.all_progress.len() <= BLOCK));
+        assert!(blocks.iter().all(|b| b.cases.iter().all(|i| i % 2 == b.pool)));
+        assert!(blocks.iter().all(|b| b.cases.len() <= BLOCK));
     }
 
     #[test]
     fn no_worker_samples_cases_of_two_tiers() {
         let tier = |i| if i < 5 { Tier::Native } else { Tier::Noaes };
-        let all_progress: Vec<CaseProgress> = (0..8).map(|i| track_at(0, i + 1, tier(i))).collect();
+        let all_progress: Vec<CaseProgress> = (0..8).map(|i| case_at(0, i + 1, tier(i))).collect();
         let libraries = [attached()];
         let mut schedule = schedule(&libraries, all_progress, 1);
         assert_eq!(schedule.pools.len(), 2);
-        for Block { pool, all_progress, .. } in schedule.blocks() {
-            assert!(
-                all_progress.iter().all(|i| (*i >= 5) == (pool == 1)),
-                "{pool} {all_progress:?}"
-            );
+        for Block { pool, cases, .. } in schedule.blocks() {
+            assert!(cases.iter().all(|i| (*i >= 5) == (pool == 1)), "{pool} {cases:?}");
         }
     }
 
@@ -783,7 +778,7 @@ mod tests {
         let order = |seed| {
             let all_progress = (0..50).map(|i| progress(0, i + 1)).collect();
             let blocks = schedule(&libraries, all_progress, seed).blocks();
-            blocks.into_iter().map(|block| block.all_progress).collect::<Vec<_>>()
+            blocks.into_iter().map(|block| block.cases).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));

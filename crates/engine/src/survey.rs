@@ -251,7 +251,7 @@ fn evidence(
     executed
 }
 
-// Sampling of all_progress from a journal's head to the state in which a run ended.
+// Sampling of all cases from a journal's head to the state in which a run ended.
 
 /// What is to be sampled, and when that ends.
 pub(crate) struct Sampling<'a> {
