@@ -417,10 +417,6 @@ fn checked(path: &Path, http: &str, server: &str) -> Result<(), String> {
 
 // `advise --for postgres --from`: what encryption would take of a server, from its statistics.
 
-fn at_rest_record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz")
-}
-
 /// The query of docs/AT-REST.md that takes a snapshot.
 fn query() -> String {
     let text = std::fs::read_to_string(repository("docs/AT-REST.md")).unwrap();
@@ -457,36 +453,31 @@ fn what_is_no_pair_of_snapshots_is_refused_with_what_helps() {
     let soon = snapshot("soon", "2026-11-24T10:00:01Z", 100);
     let reset = snapshot("reset", "2026-11-24T10:01:00Z", 10);
     let good = snapshot("good", "2026-11-24T10:01:00Z", 200);
-    let asked = |pair: &str| format!("advise {} --for postgres --from {pair}", at_rest_record());
+    let asked = |pair: &str| format!("advise {} --for postgres --from {pair}", record());
     refuses(&asked(&format!("{first},{soon}")), &["1.0 s between the snapshots"]);
     refuses(&asked(&format!("{good},{first}")), &["60 s older than the first"]);
     refuses(&asked(&format!("{first},{reset}")), &["counters were reset"]);
     refuses(&asked(&format!("{first},/no/such")), &["/no/such"]);
-    refuses(
-        &asked(&format!("{first},{}", at_rest_record())),
-        &["no snapshot of PostgreSQL's statistics"],
-    );
+    refuses(&asked(&format!("{first},{}", record())), &["no snapshot of PostgreSQL's statistics"]);
     refuses(&asked("first"), &["a connection string", "FIRST,SECOND"]);
     refuses(&asked("dbname=x --interval 1s"), &["--interval 1.0s", "5s at least"]);
-    let other = format!("advise {} --for wal --from {first},{good}", at_rest_record());
+    let other = format!("advise {} --for wal --from {first},{good}", record());
     refuses(&other, &["--from is for --for postgres only"]);
     // No psql, and no server.
-    let live =
-        ["advise", at_rest_record(), "--for", "postgres", "--from", "host=/no/where dbname=x"];
+    let live = ["advise", record(), "--for", "postgres", "--from", "host=/no/where dbname=x"];
     let none = ciphermark_with(&live, &[("PATH", "")]).with_code(4);
     assert!(none.only_line_on_stderr().contains("there is no psql here"), "{none:?}");
     let unreachable = ciphermark_with(&live, &[]).with_code(4);
     assert!(unreachable.only_line_on_stderr().contains("/no/where"), "{unreachable:?}");
     // What is right is answered, from files as from a server.
     let pair = format!("{first},{good}");
-    let done = ciphermark(&["advise", at_rest_record(), "--for", "postgres", "--from", &pair], b"");
+    let done = ciphermark(&["advise", record(), "--for", "postgres", "--from", &pair], b"");
     let text = done.with_code(0).stdout;
     assert!(text.contains("1.7 transactions a second") && text.lines().count() <= 30, "{text}");
 }
 
 fn prediction(from: &str, more: &[&str]) -> Value {
-    let asked =
-        ["advise", at_rest_record(), "--for", "postgres", "-l", "openssl*", "-q", "--from", from];
+    let asked = ["advise", record(), "--for", "postgres", "-l", "openssl*", "-q", "--from", from];
     ciphermark(&[&asked[..], more, &["--format", "json"]].concat(), b"").with_code(0).json()
 }
 

@@ -122,10 +122,6 @@ fn words_are_no_question() {
 
 const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];
 
-fn small_record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
-}
-
 fn judged(arguments: &[&str]) -> Vec<Value> {
     let all = [&["claims"], arguments, &["--format", "json"]].concat();
     ciphermark(&all, b"").with_code(0).rows()
@@ -133,16 +129,16 @@ fn judged(arguments: &[&str]) -> Vec<Value> {
 
 #[test]
 fn every_claim_has_a_verdict_and_what_a_record_lacks_is_named() {
-    let all = judged(&[small_record()]);
+    let all = judged(&[record()]);
     assert_eq!(all.len(), 36);
     for claim in &all {
         assert!(VERDICTS.contains(&text(claim, "verdict")), "{claim}");
         assert!(!text(claim, "why").is_empty(), "{claim}");
         assert!(text(claim, "source.url").starts_with("https://"), "{claim}");
     }
-    let only = judged(&[small_record(), "--only", "highgo-*", "--only", "tls-kx-order"]);
+    let only = judged(&[record(), "--only", "highgo-*", "--only", "tls-kx-order"]);
     assert_eq!(only.len(), 9);
-    assert_eq!(judged(&[small_record(), "--source", "tls"]).len(), 7);
+    assert_eq!(judged(&[record(), "--source", "tls"]).len(), 7);
 }
 
 #[test]
@@ -183,7 +179,7 @@ fn a_claim_of_handshakes_is_measured_and_its_run_judges_it_again() {
 
 #[test]
 fn an_articles_table_is_printed_again() {
-    let printed = call(&format!("claims {} --table highgo", small_record())).with_code(0).stdout;
+    let printed = call(&format!("claims {} --table highgo", record())).with_code(0).stdout;
     assert!(printed.contains("6338") && printed.contains("8192 B"), "{printed}");
 }
 
@@ -194,7 +190,7 @@ fn wrong_names_get_one_line_with_the_nearest_right_one() {
         ("--source higho", "did you mean 'highgo'?"),
         ("--table tsl", "unknown source 'tsl'"),
     ] {
-        refuses(&format!("claims {} {flags}", small_record()), &[words]);
+        refuses(&format!("claims {} {flags}", record()), &[words]);
     }
     refuses("claims /no/such.json", &["cannot read record '/no/such.json'"]);
 }

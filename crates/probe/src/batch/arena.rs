@@ -134,9 +134,6 @@ impl Region {
 // Memory that operations walk through: fresh input and output for each, over a working set of a
 // size that is asked for.
 
-/// A cache line: what places begin on.
-const PLACE_LINE: usize = 64;
-
 /// The memory to walk through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkSize {
@@ -171,7 +168,7 @@ impl Place {
             (false, true) => (size + tag, message),
             (false, false) => (size, message + tag),
         };
-        let lines = |bytes: usize| bytes.next_multiple_of(PLACE_LINE);
+        let lines = |bytes: usize| bytes.next_multiple_of(LINE);
         Self { input: lines(input), output: lines(output) }
     }
 
@@ -308,7 +305,7 @@ impl<'a> Places<'a> {
             (0..self.count).for_each(|at| self.fill(at, poison));
         }
         if let Some(evict) = self.evict {
-            let sum = evict.iter().step_by(PLACE_LINE).fold(0_u8, |sum, b| sum.wrapping_add(*b));
+            let sum = evict.iter().step_by(LINE).fold(0_u8, |sum, b| sum.wrapping_add(*b));
             std::hint::black_box(sum);
         }
     }
