@@ -4,7 +4,7 @@
 object=libciphermark_rustcrypto.so
 licence="MIT OR Apache-2.0"
 seconds=60
-uses=(libs/rustcrypto.sh attach/rustcrypto crates/contract attach/built crates/contract crates/base Cargo.toml Cargo.lock)
+uses=(libs/rustcrypto.sh attach/rustcrypto attach/built crates/contract crates/base/src/model Cargo.toml Cargo.lock)
 source="attach/rustcrypto"
 
 version() { awk -F'"' '/^name = "aes"$/ { found = 1 } found && /^version/ { print $2; exit }' "$PROJECT/Cargo.lock"; }
