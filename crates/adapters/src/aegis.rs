@@ -1,9 +1,8 @@
 //! libaegis through its public C functions, those of `aegis128l.h` and its five sisters, which differ in the
 //! prefix only. `aegis/README.md` says which, and why.
 
-use crate::family;
 use crate::family::{
-    Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, Request, c_concat, operations,
+    self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, Request, c_concat, operations,
 };
 use base::model::{Algorithm, Primitive};
 use contract::loader::SharedObject;

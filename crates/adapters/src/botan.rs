@@ -3,8 +3,7 @@
 //! ciphertext and tag in one piece, ECB by the raw block cipher, digests and message authentication codes,
 //! GMAC by GCM. Its C++ classes are `botan` (`attach/botan`). `botan/README.md` says which functions, and why.
 
-use crate::family;
-use crate::family::{Attached, Family, In, Out, calls, operations};
+use crate::family::{self, Attached, Family, In, Out, calls, operations};
 use base::model::{Algorithm, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};

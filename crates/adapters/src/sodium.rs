@@ -2,9 +2,8 @@
 //! authentication codes. What a version lacks is no reason to refuse the rest. `sodium/README.md` says which
 //! functions, and why.
 
-use crate::family;
 use crate::family::{
-    Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, operations, symbol,
+    self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, operations, symbol,
 };
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::SharedObject;

@@ -1,8 +1,7 @@
 //! The C library xxHash through its public functions: whole messages and streams of XXH3. `xxhash/README.md`
 //! says which functions, and why.
 
-use crate::family;
-use crate::family::{Attached, Family, Request, operations};
+use crate::family::{self, Attached, Family, Request, operations};
 use base::model::Primitive;
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, Table, functions, raw};

@@ -3,9 +3,9 @@
 //! ends is here: exit codes, and failures that are one line.
 #![forbid(unsafe_code)]
 
-pub mod commands;
+mod commands;
 mod files;
-pub mod fleet;
+mod fleet;
 mod screen;
 pub mod server;
 
@@ -80,7 +80,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Run(args) => commands::run::run(&args),
         Command::List(args) => commands::machine::list(&args),
         Command::Verify(args) => commands::verify::verify(&args),
-        Command::Leaks(args) => commands::explain::leaks(&args),
+        Command::Leaks(args) => commands::leaks::leaks(&args),
         Command::Once(args) => commands::verify::once(&args),
         Command::Show(args) => commands::convert::show(&args),
         Command::Advise(args) => commands::advise::advise(&args),

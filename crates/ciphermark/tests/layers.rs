@@ -93,7 +93,9 @@ fn each_readme_is_short_and_names_modules_that_there_are() {
     for name in crates().keys() {
         let readme = fs::read_to_string(home.join(name).join("README.md")).unwrap();
         assert!(readme.lines().count() <= 20, "{name}");
-        for module in listed(&readme).iter().filter(|module| !module.is_empty()) {
+        let modules = listed(&readme);
+        assert!(!modules.is_empty(), "{name} lists no module");
+        for module in modules.iter().filter(|module| !module.is_empty()) {
             let path = home.join(name).join("src").join(module.replace("::", "/"));
             assert!(path.is_dir() || path.with_extension("rs").is_file(), "{name}: {module}");
         }

@@ -3,8 +3,7 @@
 //! disturbances) is the schedule's.
 
 use crate::plan::Setting;
-use crate::protocol;
-use crate::protocol::{PageJob, PageVisit, QuietCore, Request, Visit as ProtocolVisit};
+use crate::protocol::{self, PageJob, PageVisit, QuietCore, Request, Visit as ProtocolVisit};
 use base::analysis::{MIN_PER_PROCESS, Summary, of_visits, summarise};
 use base::model::{Case, Direction, QuietRates, RawSample, Tier};
 use rand::rngs::{StdRng, SysRng};

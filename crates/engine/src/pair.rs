@@ -1,8 +1,7 @@
 //! Two libraries held against each other on one case, process by process and in turn, until a verdict.
 //! `base::analysis::LOOKS` says when it is looked for.
 
-use crate::cpus;
-use crate::cpus::{Quiet, Stolen, machine, measuring_cpu, step_aside};
+use crate::cpus::{self, Quiet, Stolen, machine, measuring_cpu, step_aside};
 use crate::kinds::{Message, Pass};
 use crate::libraries::{Attached, at_tiers};
 use crate::plan::{Request, cases};

@@ -3,8 +3,7 @@
 //! once. When all have had the passes that a look needs, those that are not precise enough get more, until the time is up.
 
 use crate::cpus::{Quiet, Stolen, another_cpu, step_aside};
-use crate::kinds;
-use crate::kinds::{Judged, PROCESSES, Pass, Track};
+use crate::kinds::{self, Judged, PROCESSES, Pass, Track};
 use crate::plan::Budget;
 use crate::pool::{Source, Start, WorkerPool};
 use crate::process::{Worker, WorkerError, first_to_say, out_of_protocol};

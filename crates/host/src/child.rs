@@ -1,7 +1,6 @@
 //! Programs of the system, run to their end: within a time, and with no more output than memory is there for.
 
-use std::io;
-use std::io::{Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};

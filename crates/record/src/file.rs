@@ -13,8 +13,7 @@ use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
-use std::io;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 

@@ -7,6 +7,7 @@ mod comparison;
 mod executed;
 pub mod formats;
 mod labels;
+mod leaks;
 mod lists;
 mod notes;
 pub mod page;
@@ -23,13 +24,14 @@ pub use archive::{
     machines, otava, trend, trend_csv,
 };
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
-pub use executed::{CallRow, ExecutedRow, MessageCost, calls, leaks};
+pub use executed::{CallRow, ExecutedRow, MessageCost, calls};
+pub use leaks::leaks;
 pub use lists::{
     Advice, CheckRow, Grade, Matrix, MatrixRow, advice, checks, libraries, limits, matrix, pairs,
 };
 pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
-pub use survey::{costs, is_of as is_on, mark};
+pub use survey::{costs, mark};
 
 /// How measurements are written out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,8 +1,7 @@
 //! What is said beside the numbers, a line each: what a busy machine and a short run did to them, what
 //! libraries do not offer, how old their releases are, and what is no fault and to be known all the same.
 
-use crate::labels;
-use crate::labels::{Libraries, percent, versioned};
+use crate::labels::{self, Libraries, percent, versioned};
 use crate::survey::is_rough;
 use base::model::{Direction, Model, Tier};
 use base::text::clean;

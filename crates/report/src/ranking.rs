@@ -3,11 +3,11 @@
 //! to ask next.
 
 use crate::comparison::words::{interval_heading, with_level};
-use crate::executed::mark as mark_of;
 use crate::labels::{Libraries, percent, size, size_with_unit, speed, supported, versioned};
+use crate::leaks::mark as mark_of;
 use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
-use crate::{ComparisonFormat, executed, notes, summary};
+use crate::{ComparisonFormat, leaks, notes, summary};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
     clip, escape_markdown as escape, paint,
@@ -196,7 +196,7 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
         lines.push(">: only a busy core was seen, so it is at least so fast".to_owned());
     }
     let signs: std::collections::BTreeSet<_> = ranked().filter_map(|r| r.leaks).collect();
-    lines.extend(signs.into_iter().rev().filter_map(crate::executed::meaning));
+    lines.extend(signs.into_iter().rev().filter_map(crate::leaks::meaning));
     let labels: std::collections::BTreeSet<&str> =
         ranked().filter_map(|r| r.label.as_deref()).flat_map(|l| l.split(", ")).collect();
     let meaning = |label: &str| match label {
@@ -500,7 +500,7 @@ impl<'a> Found<'a> {
             .collect();
         let names: Vec<String> = without_aes(self.record, &selection).into_iter().collect();
         let room = WARNINGS.saturating_sub(lines.len() + usize::from(!names.is_empty()));
-        lines.extend(executed::avoid(self.record, &self.libraries, room));
+        lines.extend(leaks::avoid(self.record, &self.libraries, room));
         if !names.is_empty() {
             lines.push(format!("{}   AES without this CPU's AES instructions", names.join(", ")));
         }

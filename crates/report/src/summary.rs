@@ -3,7 +3,7 @@
 use crate::labels::{percent, supported};
 use crate::notes::not_offered;
 use crate::survey::{DOUBTED, LEFT_OUT, Survey, is_bad, is_doubted, mark, shout};
-use crate::{executed, labels, notes};
+use crate::{labels, leaks, notes};
 use base::model::{Algorithm, Disturbance, Feature, Kind, Primitive, Tier};
 use base::text::clean;
 use record::{
@@ -286,7 +286,7 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         lines.push(format!("{}: crash, hang or error", shout(State::Failed)));
     }
     lines.extend(warnings(selection));
-    lines.extend(executed::notes(record, selection, &survey.libraries));
+    lines.extend(leaks::notes(record, selection, &survey.libraries));
     let measured = selection.iter().filter(|m| m.state == State::Measured);
     lines.extend(crate::notes::note_of_age(
         measured.map(|m| (&*m.library.name, &*m.library.version)),

@@ -1,8 +1,7 @@
 //! Measurements sorted into what a ranked table shows: sections, rows, cells. And what they cost beyond the
 //! bytes: fitted lines, key set-up, latencies, threads, a language's runtime.
 
-use crate::labels;
-use crate::labels::{Libraries, part};
+use crate::labels::{self, Libraries, part};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
 use base::text::{CAUTION, HEADING, Options, PLAIN, clean, paint};
 use judge::compare::REFERENCE_SIZE;
@@ -210,7 +209,7 @@ impl<'a> Row<'a> {
             fit: record.fits.iter().find(|fit| is_of(fit, any)),
             algorithm: clean(&any.algorithm),
             library: libraries.label(&any.library).to_owned(),
-            secret: crate::executed::mark(record.leaks_of(any).map(|l| l.verdict)),
+            secret: crate::leaks::mark(record.leaks_of(any).map(|l| l.verdict)),
             warning: labels::warning(any),
             cells,
         })

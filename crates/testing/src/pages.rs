@@ -1,8 +1,7 @@
 //! Page stores: files with any content, and `PostgreSQL` directories whose files hold anything; and records
 //! of them, any text or with fields that hold anything, shown in every form and asked for advice.
 
-use crate::check;
-use crate::check::{Choices, changed_of};
+use crate::check::{self, Choices, changed_of};
 use base::text::Options;
 use jiff::civil::date;
 use judge::advise::{Data, Evidence, Question, Surroundings};

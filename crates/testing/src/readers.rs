@@ -4,8 +4,7 @@
 //! calibrations, specifications of servers and the lists in them, shown in every form, calculated with, asked
 //! for causes and for advice.
 
-use crate::check;
-use crate::check::{Choices, RECORD, changed, changed_of};
+use crate::check::{self, Choices, RECORD, changed, changed_of};
 use base::model::{MAX_SIZE, Model, NameGlob, QuietRates, RawSample, Tier};
 use base::text::{LibraryText, Options, Suite, flags};
 use engine::decode;

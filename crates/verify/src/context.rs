@@ -9,8 +9,7 @@ use contract::{Library, OpenError, Outcome, Session};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
-use std::fmt;
-use std::fmt::Arguments;
+use std::fmt::{self, Arguments};
 use std::time::Duration;
 
 /// A check that passed.

@@ -6,8 +6,7 @@
 use crate::reference::Reference;
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 use contract::{Message, Outcome, Session};
-use probe::fault;
-use probe::fault::GuardedBuffer;
+use probe::fault::{self, GuardedBuffer};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};

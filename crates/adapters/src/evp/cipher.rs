@@ -1,10 +1,9 @@
 //! Ciphers by `EVP_CIPHER`: found, set up once with the key schedule, and the calls that an application makes
 //! for one message. CCM, GCM-SIV and SIV have calls of their own.
 
-use crate::evp;
 use crate::evp::{
-    Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn, Ways,
-    ctrl,
+    self, Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn,
+    Ways, ctrl,
 };
 use crate::family::operations;
 use base::model::{Algorithm, Direction, Mode, Primitive};

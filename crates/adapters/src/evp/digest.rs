@@ -3,9 +3,8 @@
 //!
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
-use crate::evp;
 use crate::evp::cipher::{Context, State};
-use crate::evp::{Api, Errors, Method, Param, Ways, cipher};
+use crate::evp::{self, Api, Errors, Method, Param, Ways, cipher};
 use crate::family::{Aligned, In, Out, operations};
 use base::model::{Algorithm, Direction, Mode};
 use contract::loader::SharedObject;

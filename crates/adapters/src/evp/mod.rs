@@ -8,8 +8,7 @@ mod aead;
 mod cipher;
 pub(crate) mod digest;
 
-use crate::family;
-use crate::family::{Attached, Family, In, Out, Request};
+use crate::family::{self, Attached, Family, In, Out, Request};
 use aead::{Aead, Joined};
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use cipher::{Context, State};

@@ -2,9 +2,8 @@
 //! authentication codes (`gcry_mac_*`) and digests (`gcry_md_*`).
 
 use crate::family::{calls, operations};
-use crate::gcrypt;
 use crate::gcrypt::{
-    BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, MacApi, MdApi, Opened, ctl, outcome,
+    self, BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, MacApi, MdApi, Opened, ctl, outcome,
 };
 use base::model::{Algorithm, Direction, Mode};
 use contract::{Table, raw};

@@ -3,8 +3,7 @@
 
 mod messages;
 
-use crate::family;
-use crate::family::{Attached, Family, c_concat};
+use crate::family::{self, Attached, Family, c_concat};
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, functions, raw};

@@ -4,8 +4,7 @@
 
 mod af_alg;
 
-use crate::family;
-use crate::family::{Attached, Family, Request, operations};
+use crate::family::{self, Attached, Family, Request, operations};
 use af_alg::{Control, Transform, part, whole};
 use base::model::{Algorithm, Direction, KERNEL_PATH, Mode, Primitive};
 use contract::loader::LoadError;

@@ -1,6 +1,5 @@
 use super::*;
-use crate::kernel::af_alg;
-use crate::kernel::af_alg::Control;
+use crate::kernel::af_alg::{self, Control};
 use base::model::{Algorithm, Direction};
 use contract::{Message, Outcome, Session};
 use std::mem::offset_of;

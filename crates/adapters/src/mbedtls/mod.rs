@@ -3,8 +3,7 @@
 
 mod ciphers;
 
-use crate::family;
-use crate::family::{Aligned, Attached, Family, In, Out, calls, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, calls, operations};
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, functions, raw};

@@ -4,8 +4,7 @@
 mod modes;
 mod steps;
 
-use crate::family;
-use crate::family::{Aligned, Attached, Family, In, Out, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, operations};
 use base::model::{Kind, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, raw};

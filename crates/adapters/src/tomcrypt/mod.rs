@@ -4,8 +4,7 @@
 
 mod tagged;
 
-use crate::family;
-use crate::family::{Aligned, Attached, Family, In, Out, c_concat, calls, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, raw};

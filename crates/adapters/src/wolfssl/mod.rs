@@ -3,8 +3,7 @@
 
 mod encryption;
 
-use crate::family;
-use crate::family::{Aligned, Attached, Family, In, Out, c_concat, calls, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};

@@ -2,9 +2,6 @@
 //! record that is added is believed, what a case cost from run to run; and what `rank`, `compare` and
 //! `report` need to ask an archive.
 
-pub use crate::commands::compare::compare_machines;
-pub use crate::commands::rank::rank_machines;
-pub use crate::commands::report::site;
 use crate::commands::{Filter, choose, no_password};
 use crate::{Exit, Failure, files, screen};
 use base::text::{Price, Prices};

@@ -1,4 +1,4 @@
-//! One module for each command: its arguments, what it does, what it prints. Here is what belongs to no single
+//! One module for each command, or for two or three on one subject: arguments, work, output. Here is what belongs to no single
 //! one: the command line as a whole, as clap reads it; what several commands take as arguments (which cases,
 //! tiers, sizes, how long it may take), of which `choose` decides what filters mean; hidden commands,
 //! completions and manual pages, and what is said of a wrong command line.
@@ -12,6 +12,7 @@ pub mod compare;
 pub mod convert;
 pub mod explain;
 pub mod fleet;
+pub mod leaks;
 pub mod machine;
 pub mod pages;
 pub mod pair;
@@ -37,8 +38,9 @@ use compare::CompareArgs;
 use convert::ImportArgs;
 use convert::ShowArgs;
 use engine::Stop;
-use explain::{ExplainArgs, LeaksArgs};
+use explain::ExplainArgs;
 use fleet::FleetArgs;
+use leaks::LeaksArgs;
 use machine::{DoctorArgs, QuietlyArgs};
 use pages::PagesArgs;
 use pair::PairArgs;

@@ -1,7 +1,6 @@
 //! Kubernetes: the manifest of a job, and what the cluster's answers mean.
 
-use crate::fleet;
-use crate::fleet::{Fleet, Machine, Phase, Seen, code, measure};
+use crate::fleet::{self, Fleet, Machine, Phase, Seen, code, measure};
 use base::text::flags::parse_duration;
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -1,7 +1,6 @@
 //! Slurm: the script of a job, and what Slurm's answers mean.
 
-use crate::fleet;
-use crate::fleet::{Fleet, Machine, Phase, Seen, code, measure, quoted};
+use crate::fleet::{self, Fleet, Machine, Phase, Seen, code, measure, quoted};
 
 /// A package's tarball is unpacked; anything else is the program.
 const TARBALLS: [&str; 3] = [".tar.xz", ".tar.gz", ".tar"];

@@ -2,12 +2,10 @@
 //! server can do without. Settings are those of web servers: TCP_NODELAY, buffers given back while idle,
 //! output in pieces of a record.
 
-use crate::server;
-use crate::server::{Libraries, Listening, Listens, MinimalPlan, Trouble};
+use crate::server::{self, Libraries, Listening, Listens, MinimalPlan, Trouble};
 use adapters::stacks::{Flow, Secured, Side, Sockets};
 use rustix::buffer::spare_capacity;
-use rustix::event::epoll;
-use rustix::event::epoll::{EventData, EventFlags};
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::sockopt::set_tcp_nodelay;

@@ -19,8 +19,7 @@ use rustls::{
 };
 use std::ffi::{c_char, c_void};
 use std::fmt::Display;
-use std::io;
-use std::io::{ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::sync::Arc;
 
 /// What rustls leaves to others: the cryptography.

@@ -3,8 +3,7 @@
 
 use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult};
 use crate::worker;
-use crate::worker::checks;
-use crate::worker::checks::Pulse;
+use crate::worker::checks::{self, Pulse};
 use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, time_for};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, RawSample, Settling};
 use contract::{Library, Outcome, Session, raw};

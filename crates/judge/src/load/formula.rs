@@ -7,7 +7,6 @@ use crate::load::inputs::{
 };
 use crate::load::negotiate::{Agreement, ClientOffer, Picking, ServerOffer, negotiate};
 use crate::load::spec::{ClientShare, Regime, Role, Spec, SpecError};
-use record::named as record_named;
 use record::tls::{Case, Exchange, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -579,7 +578,7 @@ pub struct ClientOutcome {
     pub resumed_share: f64,
 }
 
-record_named! {
+record::named! {
     /// What CPU time is spent on.
     Part {
         /// Agreeing on a secret.
@@ -597,7 +596,7 @@ record_named! {
     }
 }
 
-record_named! {
+record::named! {
     /// Where a term's figure comes from.
     Source {
         /// A point of the calibration, or the difference of two.

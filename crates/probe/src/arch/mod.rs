@@ -17,8 +17,7 @@ mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::*;
-use contract::raw;
-use contract::raw::{MessageFn, RekeyFn, UpdateFn};
+use contract::raw::{self, MessageFn, RekeyFn, UpdateFn};
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use loops_portable::*;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -6,8 +6,7 @@
 //! and the case runs until it is as fast as it gets. How long that takes differs from core to core and from
 //! case to case, so the costs on the way are kept.
 
-use crate::arch;
-use crate::arch::{RING, Slot};
+use crate::arch::{self, RING, Slot};
 use crate::batch::arena::Arena;
 use crate::batch::{Memory, MessageBatch, Stepped};
 use crate::clock::{Clock, warm_probe};

@@ -19,8 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use std::io;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 /// The beginning of every page that this crate makes, by which a program knows one again.
 pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";

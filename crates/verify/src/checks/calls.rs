@@ -7,8 +7,7 @@
 use crate::context::{
     Context, Repeated, Setup, Stop, Trace, Verdict, difference, refuse, succeeded,
 };
-use crate::inputs;
-use crate::inputs::{Example, FILL, Forger, Inputs, Place, Placement};
+use crate::inputs::{self, Example, FILL, Forger, Inputs, Place, Placement};
 use crate::reference::Reference;
 use base::model::{AAD_LEN, Direction};
 use contract::{Outcome, Session};

@@ -1,10 +1,9 @@
 //! From a question and documents to the answer: what each setting costs, and the rules that reject, each with
 //! its source.
 
-use crate::advise::tls_server;
 use crate::advise::tls_server::{
-    Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Question,
-    Rejected,
+    self, Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting,
+    Question, Rejected,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
 use record::State;

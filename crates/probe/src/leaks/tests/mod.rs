@@ -5,8 +5,7 @@ mod scene;
 #[cfg(test)]
 mod vectors;
 use super::*;
-use record::LeakKind;
-use record::LeakKind::{Branch, Division, Lookup};
+use record::LeakKind::{self, Branch, Division, Lookup};
 use scene::{judged, judged_showing, judged_with, kinds};
 use std::arch::naked_asm;
 

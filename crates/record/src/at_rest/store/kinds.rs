@@ -6,8 +6,7 @@ use crate::at_rest::store::{Kind, PAGE_SIZES, PageFile, Store, StoreError, head}
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
