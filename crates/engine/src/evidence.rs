@@ -397,7 +397,10 @@ fn seen(pair: Pair, runs: &[Steps]) -> Seen {
 
 /// What to step after these; `None` when there is nothing more to learn.
 fn next(runs: &[Steps], algorithm: &Algorithm) -> Option<Next> {
-    let chacha = matches!(algorithm.cipher, Primitive::ChaCha20 | Primitive::XChaCha20);
+    let chacha = matches!(
+        algorithm.cipher,
+        Primitive::ChaCha20 | Primitive::XChaCha20 | Primitive::ChaCha8 | Primitive::ChaCha12
+    );
     let first = if chacha { CHACHA } else { BLOCKS };
     let allowed = |pair: &Pair| pair.sizes.iter().all(|s| algorithm.sizes.allows(*s));
     for pair in [first, SLOW, SLOWEST].into_iter().filter(allowed) {

@@ -4,7 +4,7 @@
 //! lies in its own guarded memory with known bytes around it.
 
 use crate::reference::Reference;
-use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
+use base::model::{Algorithm, Direction, Kind, Mode, SizeRule};
 use contract::{Message, Outcome, Session};
 use probe::fault::{self, GuardedBuffer};
 use rand_chacha::ChaCha8Rng;
@@ -246,7 +246,8 @@ pub(crate) fn sweep_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> 
 fn largest(algorithm: &Algorithm) -> usize {
     match (algorithm.cipher, algorithm.mode) {
         (_, Mode::Cfb1) => 1 << 10,
-        (Primitive::TripleDes, _) | (_, Mode::Cfb8) => 4 << 10,
+        (_, Mode::Cfb8) => 4 << 10,
+        (cipher, _) if cipher.block_len() == Some(8) => 4 << 10,
         _ => LARGEST,
     }
 }

@@ -72,6 +72,18 @@ pub enum Mode {
     Gmac,
     /// Poly1305 alone under its one-time key, RFC 8439 §2.5.
     OneTimeMac,
+    /// CMAC, NIST SP 800-38B, RFC 4493.
+    Cmac,
+    /// KMAC without customization, NIST SP 800-185 §4.
+    Kmac,
+    /// A digest's or hash function's own way of taking a key: BLAKE2 (RFC 7693 §2.9), BLAKE3, SipHash.
+    Keyed,
+    /// A polynomial over GF(2^128) alone: GHASH (NIST SP 800-38D §6.4), POLYVAL (RFC 8452 §3). Below a mode it is
+    /// masked; alone it is no safe MAC.
+    Universal,
+    /// NaCl's secretbox: a stream cipher's first 32 bytes are the key of Poly1305 over the ciphertext; there are no
+    /// associated data.
+    SecretBox,
     /// A composite of two algorithms ([`Algorithm::composite`]).
     Composite,
     /// Not a cipher: digests and baselines.
@@ -91,6 +103,36 @@ pub enum Primitive {
     Sm4,
     /// Triple DES with three keys, NIST SP 800-67.
     TripleDes,
+    /// DES, FIPS 46-3.
+    Des,
+    /// Serpent (Anderson, Biham, Knudsen 1998), in the byte order of its AES submission's final version.
+    Serpent,
+    /// Twofish (Schneier et al. 1998).
+    Twofish,
+    /// SEED, RFC 4269.
+    Seed,
+    /// Kuznyechik, GOST R 34.12-2015, RFC 7801.
+    Kuznyechik,
+    /// Magma, GOST R 34.12-2015, RFC 8891.
+    Magma,
+    /// Blowfish (Schneier 1993).
+    Blowfish,
+    /// CAST-128, RFC 2144.
+    Cast5,
+    /// IDEA (Lai, Massey 1991).
+    Idea,
+    /// RC2 with as many effective bits as the key has, RFC 2268.
+    Rc2,
+    /// Ascon, NIST SP 800-232.
+    Ascon,
+    /// ChaCha with eight rounds.
+    ChaCha8,
+    /// ChaCha with twelve rounds.
+    ChaCha12,
+    /// Salsa20 (Bernstein 2005), 20 rounds.
+    Salsa20,
+    /// XSalsa20 (Bernstein 2008).
+    XSalsa20,
     /// ChaCha20, RFC 8439.
     ChaCha20,
     /// XChaCha20, draft-irtf-cfrg-xchacha-03.
@@ -121,8 +163,66 @@ pub enum Primitive {
     Blake2b,
     /// BLAKE3 with 32 bytes of output.
     Blake3,
+    /// MD4, RFC 1320.
+    Md4,
+    /// MD5, RFC 1321.
+    Md5,
+    /// SHA-1, FIPS 180-4.
+    Sha1,
+    /// SHA-224, FIPS 180-4.
+    Sha224,
+    /// SHA-512/224, FIPS 180-4.
+    Sha512_224,
+    /// SHA-512/256, FIPS 180-4.
+    Sha512_256,
+    /// SHA3-224, FIPS 202.
+    Sha3_224,
+    /// SHAKE128, FIPS 202, with 32 bytes of output; below KMAC128.
+    Shake128,
+    /// SHAKE256, FIPS 202, with 64 bytes of output; below KMAC256.
+    Shake256,
+    /// TurboSHAKE128 with 32 bytes of output, domain separation 1f, RFC 9861.
+    TurboShake128,
+    /// TurboSHAKE256 with 64 bytes of output, domain separation 1f, RFC 9861.
+    TurboShake256,
+    /// KangarooTwelve: KT128 with 32 bytes of output, RFC 9861.
+    Kt128,
+    /// BLAKE2b with 32 bytes of output, RFC 7693.
+    Blake2b256,
+    /// BLAKE2s with 32 bytes of output, RFC 7693.
+    Blake2s,
+    /// SM3, GB/T 32905-2016, ISO/IEC 10118-3.
+    Sm3,
+    /// RIPEMD-160, ISO/IEC 10118-3.
+    Ripemd160,
+    /// Whirlpool, ISO/IEC 10118-3.
+    Whirlpool,
+    /// Streebog with 256 bits, GOST R 34.11-2012, RFC 6986.
+    Streebog256,
+    /// Streebog with 512 bits, GOST R 34.11-2012, RFC 6986.
+    Streebog512,
+    /// Ascon-Hash256, NIST SP 800-232.
+    AsconHash256,
+    /// SipHash-2-4 with 8 bytes of output (Aumasson, Bernstein 2012).
+    SipHash24,
+    /// SipHash-1-3 with 8 bytes of output.
+    SipHash13,
+    /// GHASH, NIST SP 800-38D §6.4; the message filled up with zeros to whole blocks.
+    Ghash,
+    /// POLYVAL, RFC 8452 §3; the message filled up with zeros to whole blocks.
+    Polyval,
     /// Poly1305, RFC 8439 §2.5.
     Poly1305,
+    /// XXH3, 128-bit output.
+    Xxh3_128,
+    /// XXH64.
+    Xxh64,
+    /// XXH32.
+    Xxh32,
+    /// CRC-32 (ISO-HDLC: zlib, gzip, PNG), RFC 1952 §8.
+    Crc32,
+    /// Adler-32, RFC 1950 §8.2.
+    Adler32,
     /// XXH3, 64-bit output.
     Xxh3,
     /// CRC-32C (Castagnoli), RFC 3720 §12.1.
@@ -133,10 +233,29 @@ pub enum Primitive {
 
 impl Primitive {
     /// Bytes of a block; `None` for what has none.
-    pub fn block_len(self) -> Option<usize> {
+    pub const fn block_len(self) -> Option<usize> {
+        use Primitive as P;
         match self {
-            Self::Aes | Self::Camellia | Self::Aria | Self::Sm4 => Some(16),
-            Self::TripleDes => Some(8),
+            P::Aes | P::Camellia | P::Aria | P::Sm4 => Some(16),
+            P::Serpent | P::Twofish | P::Seed | P::Kuznyechik => Some(16),
+            P::TripleDes | P::Des | P::Blowfish | P::Cast5 | P::Idea | P::Rc2 | P::Magma => Some(8),
+            _ => None,
+        }
+    }
+
+    /// Why nothing new should be protected with it; `None` where nobody says so. With its source.
+    pub fn weakness(self) -> Option<&'static str> {
+        use Primitive as P;
+        match self {
+            // Electronic Frontier Foundation: Cracking DES, 1998.
+            P::Des => Some("weak: a key of 56 bits can be found by trying all"),
+            // RFC 6150, RFC 6151; Leurent, Peyrin: SHA-1 is a Shambles, 2020.
+            P::Md4 | P::Md5 => Some("weak: collisions are made in seconds"),
+            P::Sha1 => Some("weak: collisions have been made"),
+            // Bhargavan, Leurent: On the Practical (In-)Security of 64-bit Block Ciphers, 2016.
+            _ if self.block_len() == Some(8) => {
+                Some("weak: blocks of 64 bits repeat after some gigabytes under one key")
+            }
             _ => None,
         }
     }
@@ -237,6 +356,33 @@ impl Algorithm {
         ALL.iter().find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 
+    /// The algorithm that people mean by another name: in other cases and with other dashes, by the names of OpenSSL's
+    /// objects, of other libraries and of standards (`id-aes128-GCM`, `rijndael-256-cbc`, `des3`, `SHA-1`).
+    pub fn meant_by(text: &str) -> Option<&'static Self> {
+        let squeezed = |text: &str| -> String {
+            text.chars()
+                .filter(char::is_ascii_alphanumeric)
+                .map(|c| c.to_ascii_lowercase())
+                .collect()
+        };
+        let text = squeezed(text);
+        let other = OTHER_NAMES.iter().find_map(|(theirs, ours)| {
+            let rest = text.strip_prefix(theirs)?;
+            Some(squeezed(ours) + rest)
+        });
+        [Some(text), other]
+            .into_iter()
+            .flatten()
+            .find_map(|text| ALL.iter().find(|a| squeezed(a.name) == text))
+    }
+
+    /// What lists show it below.
+    pub fn family(&self) -> &'static str {
+        let holds =
+            |group: &&Group| group.1.iter().flat_map(|row| row.iter()).any(|a| a.name == self.name);
+        GROUPS.iter().find(holds).map_or("", |group| group.0)
+    }
+
     /// Which sizes the algorithm takes, in words.
     pub fn size_reason(&self) -> String {
         match self.sizes {
@@ -270,7 +416,7 @@ impl Algorithm {
 
     /// Whether associated data belong to a message.
     pub fn takes_aad(&self) -> bool {
-        self.kind == Kind::Aead
+        self.kind == Kind::Aead && self.mode != Mode::SecretBox
     }
 
     /// Whether decryption holds a tag against the message, and so can reject it.
@@ -285,12 +431,25 @@ impl Algorithm {
 
     /// Whether it is a digest that is not made to be hard to meet on purpose.
     pub fn is_checksum(&self) -> bool {
-        self.kind == Kind::Digest && matches!(self.cipher, Primitive::Xxh3 | Primitive::Crc32c)
+        use Primitive as P;
+        let sums = [P::Xxh3, P::Xxh3_128, P::Xxh64, P::Xxh32, P::Crc32c, P::Crc32, P::Adler32];
+        self.kind == Kind::Digest && sums.contains(&self.cipher)
+    }
+
+    /// Whether nothing new should be protected with it.
+    pub fn is_weak(&self) -> bool {
+        self.cipher.weakness().is_some()
     }
 
     /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
     pub fn warning(&self) -> Option<&'static str> {
+        if let Some(weakness) = self.cipher.weakness() {
+            return Some(weakness);
+        }
         match (self.kind, self.mode) {
+            (_, Mode::Universal) => {
+                Some("no encryption: a polynomial alone, which is no MAC until it is masked")
+            }
             (Kind::Cipher, Mode::Ecb) => {
                 Some("equal blocks stay equal: shows the plaintext's pattern; no integrity")
             }
@@ -307,9 +466,12 @@ impl Algorithm {
         }
     }
 
-    /// The warning in one word for narrow places: `ecb-leaks-patterns`, `no-integrity`,
+    /// The warning in one word for narrow places: `weak`, `ecb-leaks-patterns`, `no-integrity`,
     /// `accident-only`, `no-encryption`.
     pub fn warning_label(&self) -> Option<&'static str> {
+        if self.is_weak() {
+            return Some("weak");
+        }
         match (self.kind, self.mode) {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
             (Kind::Cipher, _) => Some("no-integrity"),
@@ -403,10 +565,7 @@ const fn block(
     mode: Mode,
     cipher_key_len: usize,
 ) -> Algorithm {
-    let block_len = match cipher {
-        Primitive::TripleDes => 8,
-        _ => 16,
-    };
+    let Some(block_len) = cipher.block_len() else { panic!("a block cipher") };
     let (kind, nonce_len, tag_len, sizes) = match mode {
         Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(block_len)),
         Mode::Cbc => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
@@ -419,6 +578,7 @@ const fn block(
         // Both take nonces of any length; a block is what their papers' vectors have.
         Mode::Eax | Mode::Siv => (Kind::Aead, 16, 16, SizeRule::Any),
         Mode::Gmac => (Kind::Mac, 12, 16, SizeRule::Any),
+        Mode::Cmac => (Kind::Mac, 0, block_len, SizeRule::Any),
         _ => (Kind::Cipher, block_len, 0, SizeRule::Any),
     };
     // XTS: data key and tweak key (IEEE 1619 §5.1). SIV: MAC key and CTR key (RFC 5297 §2.2).
@@ -450,6 +610,18 @@ const fn digest(name: &'static str, cipher: Primitive, tag_len: usize) -> Algori
 /// HMAC under a key as long as the digest, the shortest that FIPS 198-1 and RFC 2104 §3 advise.
 const fn hmac(name: &'static str, cipher: Primitive, digest_len: usize) -> Algorithm {
     other(name, Kind::Mac, cipher, Mode::Hmac, (digest_len, 0, digest_len))
+}
+
+/// A MAC without a nonce; `lens` are key and tag.
+const fn mac(name: &'static str, cipher: Primitive, mode: Mode, lens: (usize, usize)) -> Algorithm {
+    other(name, Kind::Mac, cipher, mode, (lens.0, 0, lens.1))
+}
+
+/// CCM with the shorter tag that RFC 6655 §4 has for TLS on small devices.
+const fn ccm_8(name: &'static str, key_len: usize) -> Algorithm {
+    let mut algorithm = block(name, Primitive::Aes, Mode::Ccm, key_len);
+    algorithm.tag_len = 8;
+    algorithm
 }
 
 const fn aegis(name: &'static str, cipher: Primitive) -> Algorithm {
@@ -545,24 +717,77 @@ const AES: &[&[Algorithm]] =
 const AES_ALONE: &[&[Algorithm]] = &[
     rows!(Aes, GcmSiv, "-gcm-siv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Gmac, "-gmac": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+    &[ccm_8("aes-128-ccm8", 16), ccm_8("aes-256-ccm8", 32)],
 ];
 const CAMELLIA: &[&[Algorithm]] = modes!(Camellia: "camellia-128" 16, "camellia-192" 24, "camellia-256" 32; xts "camellia-128" 16, "camellia-256" 32);
 const ARIA: &[&[Algorithm]] =
     modes!(Aria: "aria-128" 16, "aria-192" 24, "aria-256" 32; xts "aria-128" 16, "aria-256" 32);
 const SM4: &[&[Algorithm]] = modes!(Sm4: "sm4" 16; xts "sm4" 16);
-const TRIPLE_DES: &[&[Algorithm]] = &[&[
-    block("des-ede3-ecb", Primitive::TripleDes, Mode::Ecb, 24),
-    block("des-ede3-cbc", Primitive::TripleDes, Mode::Cbc, 24),
-    block("des-ede3-cfb", Primitive::TripleDes, Mode::Cfb, 24),
-    block("des-ede3-cfb8", Primitive::TripleDes, Mode::Cfb8, 24),
-    block("des-ede3-cfb1", Primitive::TripleDes, Mode::Cfb1, 24),
-    block("des-ede3-ofb", Primitive::TripleDes, Mode::Ofb, 24),
-    block("des-ede3-ctr", Primitive::TripleDes, Mode::Ctr, 24),
-]];
+/// The modes of disks, mail and archives, where the two finalists beside AES are met.
+macro_rules! finalist {
+    ($cipher:ident: $small:literal, $middle:literal, $large:literal) => {
+        &[
+            rows!($cipher, Ecb, "-ecb": $small 16, $middle 24, $large 32),
+            rows!($cipher, Cbc, "-cbc": $small 16, $middle 24, $large 32),
+            rows!($cipher, Cfb, "-cfb": $small 16, $middle 24, $large 32),
+            rows!($cipher, Ofb, "-ofb": $small 16, $middle 24, $large 32),
+            rows!($cipher, Ctr, "-ctr": $small 16, $middle 24, $large 32),
+            rows!($cipher, Xts, "-xts": $small 16, $large 32),
+            rows!($cipher, Gcm, "-gcm": $small 16, $large 32),
+            rows!($cipher, Ocb, "-ocb": $small 16, $large 32),
+            rows!($cipher, Eax, "-eax": $small 16, $large 32),
+        ]
+    };
+}
+
+/// A cipher with one key length, in the modes that old formats have.
+macro_rules! old {
+    ($cipher:ident $key_len:literal: $prefix:literal) => {
+        &[
+            block(concat!($prefix, "-ecb"), Primitive::$cipher, Mode::Ecb, $key_len),
+            block(concat!($prefix, "-cbc"), Primitive::$cipher, Mode::Cbc, $key_len),
+            block(concat!($prefix, "-cfb"), Primitive::$cipher, Mode::Cfb, $key_len),
+            block(concat!($prefix, "-ofb"), Primitive::$cipher, Mode::Ofb, $key_len),
+            block(concat!($prefix, "-ctr"), Primitive::$cipher, Mode::Ctr, $key_len),
+        ]
+    };
+}
+
+const SERPENT: &[&[Algorithm]] = finalist!(Serpent: "serpent-128", "serpent-192", "serpent-256");
+const TWOFISH: &[&[Algorithm]] = finalist!(Twofish: "twofish-128", "twofish-192", "twofish-256");
+const OLD: &[&[Algorithm]] = &[
+    &[
+        block("des-ede3-ecb", Primitive::TripleDes, Mode::Ecb, 24),
+        block("des-ede3-cbc", Primitive::TripleDes, Mode::Cbc, 24),
+        block("des-ede3-cfb", Primitive::TripleDes, Mode::Cfb, 24),
+        block("des-ede3-cfb8", Primitive::TripleDes, Mode::Cfb8, 24),
+        block("des-ede3-cfb1", Primitive::TripleDes, Mode::Cfb1, 24),
+        block("des-ede3-ofb", Primitive::TripleDes, Mode::Ofb, 24),
+        block("des-ede3-ctr", Primitive::TripleDes, Mode::Ctr, 24),
+    ],
+    old!(Kuznyechik 32: "kuznyechik"),
+    old!(Seed 16: "seed"),
+    // pgcrypto's and OpenSSL's length of key; the cipher takes 4 to 56 bytes.
+    old!(Blowfish 16: "bf"),
+    old!(Cast5 16: "cast5"),
+    old!(Idea 16: "idea"),
+    old!(Rc2 16: "rc2"),
+    old!(Des 8: "des"),
+    &[
+        block("magma-ecb", Primitive::Magma, Mode::Ecb, 32),
+        block("magma-cbc", Primitive::Magma, Mode::Cbc, 32),
+    ],
+];
 const STREAMS: &[&[Algorithm]] = &[&[
     other("chacha20", Kind::Cipher, Primitive::ChaCha20, Mode::Stream, (32, 12, 0)),
     other("chacha20-poly1305", Kind::Aead, Primitive::ChaCha20, Mode::Poly1305, (32, 12, 16)),
     other("xchacha20-poly1305", Kind::Aead, Primitive::XChaCha20, Mode::Poly1305, (32, 24, 16)),
+    other("xchacha20", Kind::Cipher, Primitive::XChaCha20, Mode::Stream, (32, 24, 0)),
+    other("chacha8", Kind::Cipher, Primitive::ChaCha8, Mode::Stream, (32, 12, 0)),
+    other("chacha12", Kind::Cipher, Primitive::ChaCha12, Mode::Stream, (32, 12, 0)),
+    other("salsa20", Kind::Cipher, Primitive::Salsa20, Mode::Stream, (32, 8, 0)),
+    other("xsalsa20-poly1305", Kind::Aead, Primitive::XSalsa20, Mode::SecretBox, (32, 24, 16)),
+    other("ascon-aead128", Kind::Aead, Primitive::Ascon, Mode::None, (16, 16, 16)),
     aegis("aegis-128l", Primitive::Aegis128 { lanes: 1 }),
     aegis("aegis-128x2", Primitive::Aegis128 { lanes: 2 }),
     aegis("aegis-128x4", Primitive::Aegis128 { lanes: 4 }),
@@ -580,21 +805,109 @@ const COMPOSITES: &[&[Algorithm]] = &[composites! {
     "aes-128-cbc" 16 + "hmac-sha256" as "hmac-sha256", mac true;
     "aes-256-cbc" 32 + "hmac-sha256" as "hmac-sha256", mac true;
 }];
+/// What others call what begins so, without dashes; a longer one before what it begins with.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("idaes", "aes"),
+    ("rijndael", "aes"),
+    ("des3", "des-ede3-cbc"),
+    ("3des", "des-ede3"),
+    ("tripledes", "des-ede3"),
+    ("desede", "des-ede3"),
+    ("blowfish", "bf"),
+    ("castcbc", "cast5-cbc"),
+    ("cast128", "cast5"),
+    ("grasshopper", "kuznyechik"),
+    ("chacha", "chacha20"),
+    ("secretbox", "xsalsa20-poly1305"),
+    ("sha2", "sha"),
+    ("ripemd160", "rmd160"),
+    ("ripemd", "rmd160"),
+    ("hmacripemd160", "hmac-rmd160"),
+    ("sha3", "sha3-256"),
+    ("blake2b", "blake2b512"),
+    ("blake2s", "blake2s256"),
+    ("xxh3", "xxh3-64"),
+    ("xxhash", "xxh64"),
+    ("k12", "kt128"),
+    ("kangarootwelve", "kt128"),
+    ("gost34112012", "streebog-"),
+    ("stribog", "streebog-"),
+    ("siphash", "siphash-2-4"),
+    ("asconaead", "ascon-aead128"),
+    ("asconhash", "ascon-hash256"),
+    ("crc32iscsi", "crc32c"),
+    ("cmac", "aes-128-cmac"),
+];
+
 const DIGESTS: &[&[Algorithm]] = &[&[
+    digest("md4", Primitive::Md4, 16),
+    digest("md5", Primitive::Md5, 16),
+    digest("sha1", Primitive::Sha1, 20),
+    digest("sha224", Primitive::Sha224, 28),
     digest("sha256", Primitive::Sha256, 32),
     digest("sha384", Primitive::Sha384, 48),
     digest("sha512", Primitive::Sha512, 64),
+    digest("sha512-224", Primitive::Sha512_224, 28),
+    digest("sha512-256", Primitive::Sha512_256, 32),
+    digest("sha3-224", Primitive::Sha3_224, 28),
     digest("sha3-256", Primitive::Sha3_256, 32),
     digest("sha3-384", Primitive::Sha3_384, 48),
     digest("sha3-512", Primitive::Sha3_512, 64),
+    digest("shake128", Primitive::Shake128, 32),
+    digest("shake256", Primitive::Shake256, 64),
+    digest("turboshake128", Primitive::TurboShake128, 32),
+    digest("turboshake256", Primitive::TurboShake256, 64),
+    digest("kt128", Primitive::Kt128, 32),
     digest("blake2b512", Primitive::Blake2b, 64),
+    digest("blake2b256", Primitive::Blake2b256, 32),
+    digest("blake2s256", Primitive::Blake2s, 32),
     digest("blake3", Primitive::Blake3, 32),
-    digest("xxh3-64", Primitive::Xxh3, 8),
-    digest("crc32c", Primitive::Crc32c, 4),
+    digest("sm3", Primitive::Sm3, 32),
+    digest("rmd160", Primitive::Ripemd160, 20),
+    digest("whirlpool", Primitive::Whirlpool, 64),
+    digest("streebog-256", Primitive::Streebog256, 32),
+    digest("streebog-512", Primitive::Streebog512, 64),
+    digest("ascon-hash256", Primitive::AsconHash256, 32),
+]];
+const MACS: &[&[Algorithm]] = &[&[
+    hmac("hmac-md5", Primitive::Md5, 16),
+    hmac("hmac-sha1", Primitive::Sha1, 20),
+    hmac("hmac-sha224", Primitive::Sha224, 28),
     hmac("hmac-sha256", Primitive::Sha256, 32),
     hmac("hmac-sha384", Primitive::Sha384, 48),
     hmac("hmac-sha512", Primitive::Sha512, 64),
+    hmac("hmac-sha512-256", Primitive::Sha512_256, 32),
+    hmac("hmac-sha3-256", Primitive::Sha3_256, 32),
+    hmac("hmac-sha3-512", Primitive::Sha3_512, 64),
+    hmac("hmac-sm3", Primitive::Sm3, 32),
+    hmac("hmac-rmd160", Primitive::Ripemd160, 20),
+    // The lengths of NIST's examples for SP 800-185 §4.
+    mac("kmac128", Primitive::Shake128, Mode::Kmac, (32, 32)),
+    mac("kmac256", Primitive::Shake256, Mode::Kmac, (32, 64)),
+    mac("aes-128-cmac", Primitive::Aes, Mode::Cmac, (16, 16)),
+    mac("aes-192-cmac", Primitive::Aes, Mode::Cmac, (24, 16)),
+    mac("aes-256-cmac", Primitive::Aes, Mode::Cmac, (32, 16)),
+    mac("camellia-128-cmac", Primitive::Camellia, Mode::Cmac, (16, 16)),
+    mac("camellia-256-cmac", Primitive::Camellia, Mode::Cmac, (32, 16)),
+    mac("sm4-cmac", Primitive::Sm4, Mode::Cmac, (16, 16)),
+    mac("des-ede3-cmac", Primitive::TripleDes, Mode::Cmac, (24, 8)),
+    mac("siphash-2-4", Primitive::SipHash24, Mode::Keyed, (16, 8)),
+    mac("siphash-1-3", Primitive::SipHash13, Mode::Keyed, (16, 8)),
+    mac("blake2b512-mac", Primitive::Blake2b, Mode::Keyed, (64, 64)),
+    mac("blake2s256-mac", Primitive::Blake2s, Mode::Keyed, (32, 32)),
+    mac("blake3-keyed", Primitive::Blake3, Mode::Keyed, (32, 32)),
+    mac("ghash", Primitive::Ghash, Mode::Universal, (16, 16)),
+    mac("polyval", Primitive::Polyval, Mode::Universal, (16, 16)),
     other("poly1305", Kind::Mac, Primitive::Poly1305, Mode::OneTimeMac, (32, 0, 16)),
+]];
+const CHECKSUMS: &[&[Algorithm]] = &[&[
+    digest("xxh3-64", Primitive::Xxh3, 8),
+    digest("xxh3-128", Primitive::Xxh3_128, 16),
+    digest("xxh64", Primitive::Xxh64, 8),
+    digest("xxh32", Primitive::Xxh32, 4),
+    digest("crc32c", Primitive::Crc32c, 4),
+    digest("crc32", Primitive::Crc32, 4),
+    digest("adler32", Primitive::Adler32, 4),
 ]];
 const BASELINES: &[&[Algorithm]] = &[&[
     other("memcpy", Kind::Copy, Primitive::None, Mode::None, (0, 0, 0)),
@@ -602,15 +915,32 @@ const BASELINES: &[&[Algorithm]] = &[&[
     other("null", Kind::Null, Primitive::None, Mode::None, (0, 16, 0)),
 ]];
 
-const GROUPS: &[&[&[Algorithm]]] =
-    &[AES, AES_ALONE, CAMELLIA, ARIA, SM4, TRIPLE_DES, STREAMS, COMPOSITES, DIGESTS, BASELINES];
+/// What lists show them below, and the rows.
+type Group = (&'static str, &'static [&'static [Algorithm]]);
+
+const GROUPS: &[Group] = &[
+    ("AES", AES),
+    ("AES", AES_ALONE),
+    ("Camellia", CAMELLIA),
+    ("ARIA", ARIA),
+    ("SM4", SM4),
+    ("Serpent", SERPENT),
+    ("Twofish", TWOFISH),
+    ("older and national block ciphers", OLD),
+    ("stream ciphers and what is built on them", STREAMS),
+    ("AES with a checksum or a MAC", COMPOSITES),
+    ("digests", DIGESTS),
+    ("message authentication codes", MACS),
+    ("checksums", CHECKSUMS),
+    ("baselines", BASELINES),
+];
 
 const fn count() -> usize {
     let (mut n, mut g) = (0, 0);
     while g < GROUPS.len() {
         let mut r = 0;
-        while r < GROUPS[g].len() {
-            n += GROUPS[g][r].len();
+        while r < GROUPS[g].1.len() {
+            n += GROUPS[g].1[r].len();
             r += 1;
         }
         g += 1;
@@ -622,14 +952,14 @@ const fn count() -> usize {
 static ALL: &[Algorithm] = &flattened();
 
 const fn flattened() -> [Algorithm; count()] {
-    let mut all = [GROUPS[0][0][0]; count()];
+    let mut all = [GROUPS[0].1[0][0]; count()];
     let (mut n, mut g) = (0, 0);
     while g < GROUPS.len() {
         let mut r = 0;
-        while r < GROUPS[g].len() {
+        while r < GROUPS[g].1.len() {
             let mut i = 0;
-            while i < GROUPS[g][r].len() {
-                all[n] = GROUPS[g][r][i];
+            while i < GROUPS[g].1[r].len() {
+                all[n] = GROUPS[g].1[r][i];
                 n += 1;
                 i += 1;
             }
@@ -659,9 +989,26 @@ mod tests {
     }
 
     #[test]
+    fn names_that_people_type_lead_to_the_algorithm() {
+        let names = "id-aes128-GCM=aes-128-gcm rijndael-256-cbc=aes-256-cbc AES-256-CTR=aes-256-ctr des3=des-ede3-cbc \
+        3des-ecb=des-ede3-ecb sha-1=sha1 SHA2-256=sha256 SHA512/256=sha512-256 sha3-256=sha3-256 ripemd-160=rmd160 \
+        blowfish-cbc=bf-cbc chacha20poly1305=chacha20-poly1305 ChaCha=chacha20 secretbox=xsalsa20-poly1305 \
+        gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc";
+        for pair in names.split_whitespace() {
+            let (theirs, ours) = pair.split_once('=').unwrap();
+            assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");
+        }
+        assert_eq!(Algorithm::meant_by("rot13"), None);
+        for a in ALL {
+            assert_eq!(Algorithm::meant_by(a.name), Some(a), "{a}");
+            assert!(!a.family().is_empty(), "{a}");
+        }
+    }
+
+    #[test]
     fn every_algorithm_but_authenticated_encryption_carries_a_warning() {
         for a in ALL {
-            assert_eq!(a.warning().is_none(), a.kind == Kind::Aead, "{a}");
+            assert_eq!(a.warning().is_none(), a.kind == Kind::Aead && !a.is_weak(), "{a}");
             assert_eq!(a.warning().is_none(), a.warning_label().is_none(), "{a}");
         }
     }

@@ -83,6 +83,10 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../../suites/costs.toml"),
     include_str!("../../../../suites/at-rest.toml"),
     include_str!("../../../../suites/runtimes.toml"),
+    include_str!("../../../../suites/disk.toml"),
+    include_str!("../../../../suites/hashes.toml"),
+    include_str!("../../../../suites/legacy.toml"),
+    include_str!("../../../../suites/openssl-speed.toml"),
 ];
 
 impl Suite {

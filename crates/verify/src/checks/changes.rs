@@ -66,7 +66,7 @@ const MESSAGE_LEN: usize = 64;
 pub(crate) fn key_bit(algorithm: &Algorithm, byte: usize) -> usize {
     match (algorithm.cipher, algorithm.mode) {
         // The lowest is parity, and not used (NIST SP 800-67 §3.1).
-        (Primitive::TripleDes, _) => 1 + byte % 7,
+        (Primitive::TripleDes | Primitive::Des, _) => 1 + byte % 7,
         // Clamping clears up to four bits at either end (RFC 8439 §2.5).
         (_, Mode::OneTimeMac) => 2 + byte % 2,
         _ => byte % 8,

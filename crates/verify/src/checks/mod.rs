@@ -24,7 +24,7 @@ pub(crate) struct Definition {
     /// Name in records and messages.
     pub(crate) name: &'static str,
     /// Whether the algorithm has what is checked.
-    pub(crate) applies: fn(&Algorithm) -> bool,
+    pub(crate) applies: fn(&'static Algorithm) -> bool,
     pub(crate) run: fn(&mut Context<'_>) -> Verdict,
 }
 

@@ -8,11 +8,12 @@ use aes::hazmat::{Block8, cipher_round_par};
 use aes_gcm::AesGcm;
 use aes_gcm_siv::AesGcmSiv;
 use aes_siv::siv::CmacSiv;
+use ascon_aead::AsconAead128;
 use base::model::Direction;
 use ccm::Ccm;
 use chacha20::{ChaCha20, XChaCha20};
 use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
-use cipher::consts::{U12, U16};
+use cipher::consts::{U8, U12, U16};
 use cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, InnerIvInit, Key, KeyIvInit, StreamCipher,
     StreamCipherSeek,
@@ -22,6 +23,8 @@ use cmac::{Cmac, Mac};
 use ctr::{Ctr32BE, Ctr128BE, CtrCore};
 use eax::Eax;
 use ocb3::Ocb3;
+use poly1305::Poly1305;
+use salsa20::XSalsa20;
 use std::marker::PhantomData;
 
 /// An authenticated mode and what its updates do before the message ends.
@@ -56,9 +59,59 @@ pub(crate) fn gcm(cipher: AnyCipher) -> impl Implementation + use<> {
     Aead { aead: AesGcm::<AnyCipher, U12>::from(cipher.clone()), stream: GcmKeystream(cipher) }
 }
 
-/// CCM, NIST SP 800-38C, 96-bit nonces, 128-bit tags.
-pub(crate) fn ccm(cipher: AnyCipher) -> impl Implementation + use<> {
-    Aead { aead: Ccm::<AnyCipher, U16, U12>::from(cipher), stream: NoStream }
+/// CCM, NIST SP 800-38C, 96-bit nonces, tags of 128 or 64 bits.
+pub(crate) fn ccm(cipher: AnyCipher, tag_len: usize) -> Box<dyn Implementation> {
+    match tag_len {
+        8 => Box::new(Aead { aead: Ccm::<AnyCipher, U8, U12>::from(cipher), stream: NoStream }),
+        _ => Box::new(Aead { aead: Ccm::<AnyCipher, U16, U12>::from(cipher), stream: NoStream }),
+    }
+}
+
+/// Ascon-AEAD128, NIST SP 800-232.
+pub(crate) fn ascon(key: &[u8]) -> impl Implementation + use<> {
+    let aead = AsconAead128::new_from_slice(key).expect("the key has 16 bytes");
+    Aead { aead, stream: NoStream }
+}
+
+/// NaCl's secretbox (crypto_secretbox_xsalsa20poly1305): the key stream's first 32 bytes are Poly1305's key, the
+/// message goes on from there, and the tag is of the ciphertext alone.
+pub(crate) struct SecretBox(Vec<u8>);
+
+impl SecretBox {
+    pub(crate) fn new(key: &[u8]) -> Self {
+        Self(key.to_vec())
+    }
+
+    /// The key stream behind Poly1305's key, and Poly1305 under it.
+    fn begin(&self, nonce: &[u8]) -> (XSalsa20, Poly1305) {
+        let mut keystream =
+            XSalsa20::new_from_slices(&self.0, nonce).expect("the key has 32 bytes, the nonce 24");
+        let mut mac_key = [0; 32];
+        keystream.apply_keystream(&mut mac_key);
+        (keystream, Poly1305::new(&mac_key.into()))
+    }
+}
+
+impl Implementation for SecretBox {
+    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], tag: &mut [u8]) {
+        let (mut keystream, mac) = self.begin(nonce);
+        keystream.apply_keystream(buffer);
+        tag.copy_from_slice(&mac.compute_unpadded(buffer));
+    }
+
+    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], tag: &[u8]) -> bool {
+        let (mut keystream, mac) = self.begin(nonce);
+        if *tag != *mac.compute_unpadded(buffer) {
+            return false;
+        }
+        keystream.apply_keystream(buffer);
+        true
+    }
+
+    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
+        let mut keystream = self.begin(nonce).0;
+        Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
+    }
 }
 
 /// OCB, RFC 7253, 96-bit nonces, 128-bit tags.
@@ -85,13 +138,13 @@ where
 /// ChaCha20-Poly1305, RFC 8439: block 0 makes the Poly1305 key, the message begins at block 1 (§2.8).
 pub(crate) fn chacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
     let aead = ChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
-    Aead { aead, stream: ChaChaKeystream::<ChaCha20>::new(key, 1) }
+    Aead { aead, stream: Keystream::<ChaCha20>::new(key, 1) }
 }
 
 /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
 pub(crate) fn xchacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
     let aead = XChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
-    Aead { aead, stream: ChaChaKeystream::<XChaCha20>::new(key, 1) }
+    Aead { aead, stream: Keystream::<XChaCha20>::new(key, 1) }
 }
 
 struct NoStream;
@@ -126,20 +179,20 @@ impl Implementation for EaxKeystream {
     }
 }
 
-/// The key stream of ChaCha20 from one of its blocks on.
-struct ChaChaKeystream<S> {
+/// The key stream of ChaCha or Salsa20 from one of its blocks on; alone it begins at block 0 (RFC 8439 §2.4).
+pub(crate) struct Keystream<S> {
     key: Vec<u8>,
     first_block: u32,
     cipher: PhantomData<S>,
 }
 
-impl<S> ChaChaKeystream<S> {
-    fn new(key: &[u8], first_block: u32) -> Self {
+impl<S> Keystream<S> {
+    pub(crate) fn new(key: &[u8], first_block: u32) -> Self {
         Self { key: key.to_vec(), first_block, cipher: PhantomData }
     }
 }
 
-impl<S> Implementation for ChaChaKeystream<S>
+impl<S> Implementation for Keystream<S>
 where
     S: KeyIvInit + StreamCipher + StreamCipherSeek + Send + Sync + 'static,
 {
@@ -149,11 +202,6 @@ where
         keystream.seek(64 * self.first_block);
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
-}
-
-/// ChaCha20 alone, from block 0 (RFC 8439 §2.4).
-pub(crate) fn chacha20(key: &[u8]) -> impl Implementation + use<> {
-    ChaChaKeystream::<ChaCha20>::new(key, 0)
 }
 
 impl Implementation for Offsets {

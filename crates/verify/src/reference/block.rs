@@ -1,16 +1,18 @@
 //! Block ciphers, and their modes without a tag (NIST SP 800-38A over the RustCrypto crates, for blocks of
-//! any size): ECB, CBC, CFB, OFB and CTR; CFB by the byte and by the bit; XTS. The ciphers with blocks of 128
-//! bits are one type: every mode is compiled once, and not once for each of ten ciphers, and blocks pass the
+//! any size): ECB, CBC, CFB, OFB and CTR; CFB by the byte and by the bit; XTS. The ciphers with blocks of one
+//! size are one type: every mode is compiled once, and not once for each of twenty ciphers, and blocks pass the
 //! indirect call many at a time. XTS and OCB share xor, encipher, xor.
 
 use crate::reference::{Implementation, Update};
 use aes::{Aes128, Aes192, Aes256};
 use aria::{Aria128, Aria192, Aria256};
 use base::model::{Direction, Primitive};
+use blowfish::Blowfish;
 use camellia::{Camellia128, Camellia192, Camellia256};
+use cast5::Cast5;
 use cipher::common::array::ArraySize;
 use cipher::common::{BlockSizeUser, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser};
-use cipher::consts::{U16, U33, U64};
+use cipher::consts::{U8, U16, U33, U64};
 use cipher::inout::{InOut, InOutBuf};
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncBackend,
@@ -19,140 +21,207 @@ use cipher::{
 };
 use ctr::CtrCore;
 use ctr::flavors::{Ctr64BE, Ctr128BE};
-use des::TdesEde3;
+use des::{Des, TdesEde3};
+use idea::Idea;
+use kuznyechik::Kuznyechik;
+use magma::Magma;
 use ofb::OfbCore;
+use rc2::Rc2;
+use serpent::Serpent;
 use sm4::Sm4;
+use std::marker::PhantomData;
 use std::sync::Arc;
+use twofish::Twofish;
 
-/// One of [`CIPHERS`] under a key.
+/// One of the ciphers with blocks of `N` bytes, under a key.
 #[derive(Clone)]
-pub(crate) struct AnyCipher(Arc<dyn Permutation>);
+pub(crate) struct AnyCipher<N: ArraySize = U16>(Arc<dyn Permutation<N>>);
 
 /// Key, direction and blocks are all that a mode asks for.
-trait Permutation: Send + Sync {
-    fn encrypt(&self, blocks: &mut [Block]);
-    fn decrypt(&self, blocks: &mut [Block]);
+pub(crate) trait Permutation<N: ArraySize>: Send + Sync {
+    fn encrypt(&self, blocks: &mut [Array<u8, N>]);
+    fn decrypt(&self, blocks: &mut [Array<u8, N>]);
 }
 
-impl<C> Permutation for C
+impl<N, C> Permutation<N> for C
 where
-    C: BlockCipherEncrypt + BlockCipherDecrypt + BlockSizeUser<BlockSize = U16> + Send + Sync,
+    N: ArraySize,
+    C: BlockCipherEncrypt + BlockCipherDecrypt + BlockSizeUser<BlockSize = N> + Send + Sync,
 {
-    fn encrypt(&self, blocks: &mut [Block]) {
+    fn encrypt(&self, blocks: &mut [Array<u8, N>]) {
         self.encrypt_blocks(blocks);
     }
 
-    fn decrypt(&self, blocks: &mut [Block]) {
+    fn decrypt(&self, blocks: &mut [Array<u8, N>]) {
         self.decrypt_blocks(blocks);
     }
 }
 
 /// Cipher, bytes of its key, key schedule.
-type Row = (Primitive, usize, fn(&[u8]) -> Arc<dyn Permutation>);
+type Row<N> = (Primitive, usize, fn(&[u8]) -> Arc<dyn Permutation<N>>);
 
-const CIPHERS: &[Row] = &[
-    (Primitive::Aes, 16, schedule::<Aes128>),
-    (Primitive::Aes, 24, schedule::<Aes192>),
-    (Primitive::Aes, 32, schedule::<Aes256>),
-    (Primitive::Camellia, 16, schedule::<Camellia128>),
-    (Primitive::Camellia, 24, schedule::<Camellia192>),
-    (Primitive::Camellia, 32, schedule::<Camellia256>),
-    (Primitive::Aria, 16, schedule::<Aria128>),
-    (Primitive::Aria, 24, schedule::<Aria192>),
-    (Primitive::Aria, 32, schedule::<Aria256>),
-    (Primitive::Sm4, 16, schedule::<Sm4>),
-];
+/// The size of a block, with the ciphers that have it.
+pub(crate) trait Width: ArraySize + 'static {
+    const CIPHERS: &'static [Row<Self>];
+}
 
-fn schedule<C: Permutation + KeyInit + 'static>(key: &[u8]) -> Arc<dyn Permutation> {
+impl Width for U16 {
+    const CIPHERS: &'static [Row<Self>] = &[
+        (Primitive::Aes, 16, schedule::<_, Aes128>),
+        (Primitive::Aes, 24, schedule::<_, Aes192>),
+        (Primitive::Aes, 32, schedule::<_, Aes256>),
+        (Primitive::Camellia, 16, schedule::<_, Camellia128>),
+        (Primitive::Camellia, 24, schedule::<_, Camellia192>),
+        (Primitive::Camellia, 32, schedule::<_, Camellia256>),
+        (Primitive::Aria, 16, schedule::<_, Aria128>),
+        (Primitive::Aria, 24, schedule::<_, Aria192>),
+        (Primitive::Aria, 32, schedule::<_, Aria256>),
+        (Primitive::Sm4, 16, schedule::<_, Sm4>),
+        (Primitive::Serpent, 16, schedule::<_, Serpent>),
+        (Primitive::Serpent, 24, schedule::<_, Serpent>),
+        (Primitive::Serpent, 32, schedule::<_, Serpent>),
+        (Primitive::Twofish, 16, schedule::<_, Twofish>),
+        (Primitive::Twofish, 24, schedule::<_, Twofish>),
+        (Primitive::Twofish, 32, schedule::<_, Twofish>),
+        (Primitive::Kuznyechik, 32, schedule::<_, Kuznyechik>),
+        (Primitive::Seed, 16, |key| Arc::new(Seed::new(key))),
+    ];
+}
+
+impl Width for U8 {
+    const CIPHERS: &'static [Row<Self>] = &[
+        (Primitive::TripleDes, 24, schedule::<_, TdesEde3>),
+        (Primitive::Des, 8, schedule::<_, Des>),
+        (Primitive::Blowfish, 16, schedule::<_, Blowfish>),
+        (Primitive::Cast5, 16, schedule::<_, Cast5>),
+        (Primitive::Idea, 16, schedule::<_, Idea>),
+        (Primitive::Rc2, 16, schedule::<_, Rc2>),
+        (Primitive::Magma, 32, schedule::<_, Magma>),
+    ];
+}
+
+fn schedule<N: ArraySize, C: Permutation<N> + KeyInit + 'static>(
+    key: &[u8],
+) -> Arc<dyn Permutation<N>> {
     Arc::new(C::new_from_slice(key).expect("the row has the key's length"))
+}
+
+/// The crate is written against the traits before these.
+struct Seed(kisaseed::SEED);
+
+impl Seed {
+    fn new(key: &[u8]) -> Self {
+        Self(cipher_04::KeyInit::new_from_slice(key).expect("the key has 16 bytes"))
+    }
+}
+
+impl Permutation<U16> for Seed {
+    fn encrypt(&self, blocks: &mut [Block]) {
+        for block in blocks {
+            cipher_04::BlockEncrypt::encrypt_block(&self.0, (&mut block.0).into());
+        }
+    }
+
+    fn decrypt(&self, blocks: &mut [Block]) {
+        for block in blocks {
+            cipher_04::BlockDecrypt::decrypt_block(&self.0, (&mut block.0).into());
+        }
+    }
 }
 
 /// The key that chooses the cipher, too, so that modes which make cipher objects of their own can: the cipher's row, the
 /// key, and zeros up to the longest.
 ///
 /// # Panics
-/// When no cipher of that name has 128-bit blocks and such a key.
-pub(crate) fn choosing_key(cipher: Primitive, key: &[u8]) -> Key<AnyCipher> {
-    let row = CIPHERS.iter().position(|row| (row.0, row.1) == (cipher, key.len()));
-    let mut chosen = Key::<AnyCipher>::default();
+/// When no cipher of that name has blocks of that size and such a key.
+pub(crate) fn choosing_key<N: Width>(cipher: Primitive, key: &[u8]) -> Key<AnyCipher<N>> {
+    let row = N::CIPHERS.iter().position(|row| (row.0, row.1) == (cipher, key.len()));
+    let mut chosen = Key::<AnyCipher<N>>::default();
     chosen[0] = row.unwrap_or_else(|| panic!("{cipher:?} with {} bytes", key.len())) as u8;
     chosen[1..=key.len()].copy_from_slice(key);
     chosen
 }
 
-impl AnyCipher {
+impl<N: Width> AnyCipher<N> {
     /// Does the key schedule.
     ///
     /// # Panics
     /// As [`choosing_key`].
     pub(crate) fn keyed(cipher: Primitive, key: &[u8]) -> Self {
-        Self::new(&choosing_key(cipher, key))
+        Self::new(&choosing_key::<N>(cipher, key))
     }
 }
 
-impl KeySizeUser for AnyCipher {
+impl<N: Width> KeySizeUser for AnyCipher<N> {
     type KeySize = U33;
 }
 
-impl KeyInit for AnyCipher {
+impl<N: Width> KeyInit for AnyCipher<N> {
     fn new(key: &Key<Self>) -> Self {
-        let (_, len, schedule) = CIPHERS[usize::from(key[0])];
+        let (_, len, schedule) = N::CIPHERS[usize::from(key[0])];
         Self(schedule(&key[1..=len]))
     }
 }
 
-impl BlockSizeUser for AnyCipher {
-    type BlockSize = U16;
+impl<N: ArraySize> BlockSizeUser for AnyCipher<N> {
+    type BlockSize = N;
 }
 
-impl BlockCipherEncrypt for AnyCipher {
-    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
-        f.call(&Way(|blocks: &mut [Block]| self.0.encrypt(blocks)));
+impl<N: ArraySize> BlockCipherEncrypt for AnyCipher<N> {
+    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = N>) {
+        f.call(&Way::new(|blocks: &mut [Array<u8, N>]| self.0.encrypt(blocks)));
     }
 }
 
-impl BlockCipherDecrypt for AnyCipher {
-    fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = U16>) {
-        f.call(&Way(|blocks: &mut [Block]| self.0.decrypt(blocks)));
+impl<N: ArraySize> BlockCipherDecrypt for AnyCipher<N> {
+    fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = N>) {
+        f.call(&Way::new(|blocks: &mut [Array<u8, N>]| self.0.decrypt(blocks)));
     }
 }
 
 /// One direction of a cipher.
-struct Way<F>(F);
+struct Way<N, F>(F, PhantomData<N>);
 
-impl<F> BlockSizeUser for Way<F> {
-    type BlockSize = U16;
+impl<N, F> BlockSizeUser for Way<N, F>
+where
+    N: ArraySize,
+{
+    type BlockSize = N;
 }
 
 /// As many as the widest kernel takes: 64 blocks with 512-bit registers.
-impl<F> ParBlocksSizeUser for Way<F> {
+impl<N: ArraySize, F> ParBlocksSizeUser for Way<N, F> {
     type ParBlocksSize = U64;
 }
 
-impl<F: Fn(&mut [Block])> Way<F> {
-    fn block(&self, mut block: InOut<'_, '_, Block>) {
-        let mut made = [*block.get_in()];
+impl<N: ArraySize, F: Fn(&mut [Array<u8, N>])> Way<N, F> {
+    fn new(permute: F) -> Self {
+        Self(permute, PhantomData)
+    }
+
+    fn block(&self, mut block: InOut<'_, '_, Array<u8, N>>) {
+        let mut made = [block.get_in().clone()];
         self.0(&mut made);
         [*block.get_out()] = made;
     }
 
-    fn blocks<N: ArraySize>(&self, mut blocks: InOut<'_, '_, Array<Block, N>>) {
+    fn blocks<M: ArraySize>(&self, mut blocks: InOut<'_, '_, Array<Array<u8, N>, M>>) {
         let mut made = blocks.clone_in();
         self.0(&mut made);
         *blocks.get_out() = made;
     }
 
-    fn tail(&self, mut blocks: InOutBuf<'_, '_, Block>) {
-        let mut made = [Block::default(); 64];
+    fn tail(&self, mut blocks: InOutBuf<'_, '_, Array<u8, N>>) {
+        let mut made: [Array<u8, N>; 64] = std::array::from_fn(|_| Array::default());
         let made = &mut made[..blocks.len()];
-        made.copy_from_slice(blocks.get_in());
+        made.clone_from_slice(blocks.get_in());
         self.0(made);
-        blocks.get_out().copy_from_slice(made);
+        blocks.get_out().clone_from_slice(made);
     }
 }
 
-impl<F: Fn(&mut [Block])> BlockCipherEncBackend for Way<F> {
-    fn encrypt_block(&self, block: InOut<'_, '_, Block>) {
+impl<N: ArraySize, F: Fn(&mut [Array<u8, N>])> BlockCipherEncBackend for Way<N, F> {
+    fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, N>>) {
         self.block(block);
     }
 
@@ -160,13 +229,13 @@ impl<F: Fn(&mut [Block])> BlockCipherEncBackend for Way<F> {
         self.blocks(blocks);
     }
 
-    fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
+    fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Array<u8, N>>) {
         self.tail(blocks);
     }
 }
 
-impl<F: Fn(&mut [Block])> BlockCipherDecBackend for Way<F> {
-    fn decrypt_block(&self, block: InOut<'_, '_, Block>) {
+impl<N: ArraySize, F: Fn(&mut [Array<u8, N>])> BlockCipherDecBackend for Way<N, F> {
+    fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, N>>) {
         self.block(block);
     }
 
@@ -174,7 +243,7 @@ impl<F: Fn(&mut [Block])> BlockCipherDecBackend for Way<F> {
         self.blocks(blocks);
     }
 
-    fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block>) {
+    fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Array<u8, N>>) {
         self.tail(blocks);
     }
 }
@@ -225,7 +294,7 @@ pub(crate) trait BlockCipher:
 }
 
 macro_rules! block_ciphers {
-    ($($counter:ident: $cipher:ident;)+) => {
+    ($($counter:ident: $cipher:ty;)+) => {
         $(impl BlockCipher for $cipher {
             fn ctr(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher {
                 StreamCipherCoreWrapper::from_core(CtrCore::<&Self, $counter>::inner_iv_init(self, &iv))
@@ -240,7 +309,7 @@ macro_rules! block_ciphers {
 
 block_ciphers! {
     Ctr128BE: AnyCipher;
-    Ctr64BE: TdesEde3;
+    Ctr64BE: AnyCipher<U8>;
 }
 
 /// The initialization vector: one block.

@@ -16,12 +16,17 @@ use aes::{Aes128, Aes256};
 use aes_gcm::AesGcm;
 use base::model::{Algorithm, Composite, Direction, Kind, Mode, Primitive, SizeRule};
 use block::{AnyCipher, BlockCipher, Cbc, Cfb, Ctr, Ecb, Ofb, Segments, Xts, choosing_key};
-use cipher::consts::U12;
-use des::TdesEde3;
-use hmac::digest::block_api::EagerHash;
-use hmac::{Hmac, KeyInit, Mac};
+use chacha20::{ChaCha8, ChaCha12, ChaCha20, XChaCha20};
+use cipher::consts::{U8, U12, U16};
+use cmac::Cmac;
+use cshake::CShake;
+use hmac::digest::{self, ExtendableOutput};
+use hmac::{Hmac, KeyInit, Mac, SimpleHmac};
+use polyval::universal_hash::UniversalHash;
+use salsa20::Salsa20;
 use sha2::Sha256;
 use sha2::digest::Digest;
+use siphasher::sip::{SipHasher13, SipHasher24};
 use std::fmt;
 
 /// The longest tag: SHA-512's.
@@ -314,13 +319,21 @@ fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> 
     match (algorithm.cipher, key.len()) {
         (Primitive::Aes, 16) if mode == Mode::GcmSiv => Box::new(aead::gcm_siv::<Aes128>(key)),
         (Primitive::Aes, _) if mode == Mode::GcmSiv => Box::new(aead::gcm_siv::<Aes256>(key)),
-        (cipher @ (Primitive::Aes | Primitive::Camellia | Primitive::Aria | Primitive::Sm4), _) => {
-            block_128(cipher, mode, key)
+        (cipher, _) if cipher.block_len() == Some(16) => block_128(algorithm, key),
+        (cipher, _) if cipher.block_len() == Some(8) => {
+            block(AnyCipher::<U8>::keyed(cipher, key), mode)
         }
-        (Primitive::TripleDes, _) => {
-            block(TdesEde3::new_from_slice(key).expect("the key has 24 bytes"), mode)
+        (Primitive::ChaCha8, _) => Box::new(aead::Keystream::<ChaCha8>::new(key, 0)),
+        (Primitive::ChaCha12, _) => Box::new(aead::Keystream::<ChaCha12>::new(key, 0)),
+        (Primitive::Salsa20, _) => Box::new(aead::Keystream::<Salsa20>::new(key, 0)),
+        (Primitive::XSalsa20, _) => Box::new(aead::SecretBox::new(key)),
+        (Primitive::Ascon, _) => Box::new(aead::ascon(key)),
+        (Primitive::ChaCha20, _) if mode == Mode::Stream => {
+            Box::new(aead::Keystream::<ChaCha20>::new(key, 0))
         }
-        (Primitive::ChaCha20, _) if mode == Mode::Stream => Box::new(aead::chacha20(key)),
+        (Primitive::XChaCha20, _) if mode == Mode::Stream => {
+            Box::new(aead::Keystream::<XChaCha20>::new(key, 0))
+        }
         (Primitive::ChaCha20, _) => Box::new(aead::chacha20_poly1305(key)),
         (Primitive::XChaCha20, _) => Box::new(aead::xchacha20_poly1305(key)),
         (Primitive::Aegis128 { lanes: 1 }, _) => Box::new(Aegis::<Aegis128, 1>::new(key)),
@@ -334,21 +347,22 @@ fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> 
 }
 
 /// The modes that ask for blocks of 128 bits, then the others.
-fn block_128(cipher: Primitive, mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
+fn block_128(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> {
+    let Algorithm { cipher, mode, tag_len, .. } = *algorithm;
     let (first, second) = key.split_at(key.len() / 2);
     if mode == Mode::Xts {
         let [data, tweak] = [first, second].map(|half| AnyCipher::keyed(cipher, half));
         return Box::new(Xts::new(data, tweak));
     }
     if mode == Mode::Siv {
-        let [mac, ctr] = [first, second].map(|half| choosing_key(cipher, half));
+        let [mac, ctr] = [first, second].map(|half| choosing_key::<U16>(cipher, half));
         return Box::new(Siv::new(&mac, &ctr));
     }
-    let key = choosing_key(cipher, key);
+    let key = choosing_key::<U16>(cipher, key);
     let cipher = AnyCipher::new(&key);
     match mode {
         Mode::Gcm => Box::new(aead::gcm(cipher)),
-        Mode::Ccm => Box::new(aead::ccm(cipher)),
+        Mode::Ccm => aead::ccm(cipher, tag_len),
         Mode::Ocb => Box::new(aead::ocb(cipher)),
         Mode::Eax => Box::new(aead::eax(cipher, &key)),
         _ => block(cipher, mode),
@@ -378,9 +392,42 @@ pub(crate) type Tagger = Box<dyn Fn(&[u8], &[u8], &mut [u8]) + Send + Sync>;
 /// What computes an algorithm's tag from nonce and message.
 pub(crate) fn tagger(algorithm: &Algorithm, key: &[u8]) -> Tagger {
     match (algorithm.mode, algorithm.cipher) {
-        (Mode::Hmac, Primitive::Sha256) => hmac::<sha2::Sha256>(key),
-        (Mode::Hmac, Primitive::Sha384) => hmac::<sha2::Sha384>(key),
-        (Mode::Hmac, _) => hmac::<sha2::Sha512>(key),
+        (Mode::Hmac, Primitive::Md5) => mac::<Hmac<md5::Md5>>(key),
+        (Mode::Hmac, Primitive::Sha1) => mac::<Hmac<sha1::Sha1>>(key),
+        (Mode::Hmac, Primitive::Sha224) => mac::<Hmac<sha2::Sha224>>(key),
+        (Mode::Hmac, Primitive::Sha256) => mac::<Hmac<sha2::Sha256>>(key),
+        (Mode::Hmac, Primitive::Sha384) => mac::<Hmac<sha2::Sha384>>(key),
+        (Mode::Hmac, Primitive::Sha512) => mac::<Hmac<sha2::Sha512>>(key),
+        (Mode::Hmac, Primitive::Sha512_256) => mac::<Hmac<sha2::Sha512_256>>(key),
+        (Mode::Hmac, Primitive::Sha3_256) => mac::<SimpleHmac<sha3::Sha3_256>>(key),
+        (Mode::Hmac, Primitive::Sha3_512) => mac::<SimpleHmac<sha3::Sha3_512>>(key),
+        (Mode::Hmac, Primitive::Sm3) => mac::<Hmac<sm3::Sm3>>(key),
+        (Mode::Hmac, Primitive::Ripemd160) => mac::<Hmac<ripemd::Ripemd160>>(key),
+        (Mode::Kmac, Primitive::Shake128) => kmac::<168>(key),
+        (Mode::Kmac, Primitive::Shake256) => kmac::<136>(key),
+        (Mode::Cmac, Primitive::TripleDes) => {
+            mac::<Cmac<AnyCipher<U8>>>(&choosing_key::<U8>(algorithm.cipher, key))
+        }
+        (Mode::Cmac, cipher) => mac::<Cmac<AnyCipher>>(&choosing_key::<U16>(cipher, key)),
+        (Mode::Keyed, Primitive::Blake2b) => mac::<blake2::Blake2bMac512>(key),
+        (Mode::Keyed, Primitive::Blake2s) => mac::<blake2::Blake2sMac256>(key),
+        (Mode::Keyed, Primitive::Blake3) => {
+            let key = key.try_into().expect("the key has 32 bytes");
+            Box::new(move |_, input, tag| {
+                tag.copy_from_slice(blake3::keyed_hash(&key, input).as_bytes());
+            })
+        }
+        // Numbers, little-endian as the paper has them.
+        (Mode::Keyed, Primitive::SipHash24) => {
+            let keyed = SipHasher24::new_with_key(key.try_into().expect("the key has 16 bytes"));
+            Box::new(move |_, input, tag| tag.copy_from_slice(&keyed.hash(input).to_le_bytes()))
+        }
+        (Mode::Keyed, Primitive::SipHash13) => {
+            let keyed = SipHasher13::new_with_key(key.try_into().expect("the key has 16 bytes"));
+            Box::new(move |_, input, tag| tag.copy_from_slice(&keyed.hash(input).to_le_bytes()))
+        }
+        (Mode::Universal, Primitive::Ghash) => universal::<ghash::GHash>(key),
+        (Mode::Universal, Primitive::Polyval) => universal::<polyval::Polyval>(key),
         (Mode::Gmac, cipher) => gmac(cipher, key),
         (Mode::OneTimeMac, _) => poly1305(key),
         (_, primitive) => digest(primitive),
@@ -389,6 +436,26 @@ pub(crate) fn tagger(algorithm: &Algorithm, key: &[u8]) -> Tagger {
 
 fn digest(primitive: Primitive) -> Tagger {
     match primitive {
+        Primitive::Md4 => hash::<md4::Md4>(),
+        Primitive::Md5 => hash::<md5::Md5>(),
+        Primitive::Sha1 => hash::<sha1::Sha1>(),
+        Primitive::Sha224 => hash::<sha2::Sha224>(),
+        Primitive::Sha512_224 => hash::<sha2::Sha512_224>(),
+        Primitive::Sha512_256 => hash::<sha2::Sha512_256>(),
+        Primitive::Sha3_224 => hash::<sha3::Sha3_224>(),
+        Primitive::Shake128 => extendable::<CShake<168>>(),
+        Primitive::Shake256 => extendable::<CShake<136>>(),
+        Primitive::TurboShake128 => extendable::<turboshake::TurboShake128>(),
+        Primitive::TurboShake256 => extendable::<turboshake::TurboShake256>(),
+        Primitive::Kt128 => extendable::<k12::Kt128>(),
+        Primitive::Blake2b256 => hash::<blake2::Blake2b256>(),
+        Primitive::Blake2s => hash::<blake2::Blake2s256>(),
+        Primitive::Sm3 => hash::<sm3::Sm3>(),
+        Primitive::Ripemd160 => hash::<ripemd::Ripemd160>(),
+        Primitive::Whirlpool => hash::<whirlpool::Whirlpool>(),
+        Primitive::Streebog256 => hash::<streebog::Streebog256>(),
+        Primitive::Streebog512 => hash::<streebog::Streebog512>(),
+        Primitive::AsconHash256 => hash::<ascon_hash::AsconHash256>(),
         Primitive::Sha256 => hash::<sha2::Sha256>(),
         Primitive::Sha384 => hash::<sha2::Sha384>(),
         Primitive::Sha512 => hash::<sha2::Sha512>(),
@@ -403,8 +470,23 @@ fn digest(primitive: Primitive) -> Tagger {
         Primitive::Xxh3 => Box::new(|_, input, tag| {
             tag.copy_from_slice(&xxhash_rust::xxh3::xxh3_64(input).to_be_bytes());
         }),
+        Primitive::Xxh3_128 => Box::new(|_, input, tag| {
+            tag.copy_from_slice(&xxhash_rust::xxh3::xxh3_128(input).to_be_bytes());
+        }),
+        Primitive::Xxh64 => Box::new(|_, input, tag| {
+            tag.copy_from_slice(&xxhash_rust::xxh64::xxh64(input, 0).to_be_bytes());
+        }),
+        Primitive::Xxh32 => Box::new(|_, input, tag| {
+            tag.copy_from_slice(&xxhash_rust::xxh32::xxh32(input, 0).to_be_bytes());
+        }),
         Primitive::Crc32c => Box::new(|_, input, tag| {
             tag.copy_from_slice(&crc32c::crc32c(input).to_be_bytes());
+        }),
+        Primitive::Crc32 => Box::new(|_, input, tag| {
+            tag.copy_from_slice(&crc32fast::hash(input).to_be_bytes());
+        }),
+        Primitive::Adler32 => Box::new(|_, input, tag| {
+            tag.copy_from_slice(&adler2::adler32_slice(input).to_be_bytes());
         }),
         other => unreachable!("{other:?} is no digest"),
     }
@@ -414,22 +496,58 @@ fn hash<D: Digest>() -> Tagger {
     Box::new(|_, input, tag| tag.copy_from_slice(&D::digest(input)))
 }
 
-/// Keyed once; each message goes on from a copy of both pads.
-fn hmac<D>(key: &[u8]) -> Tagger
-where
-    D: EagerHash + 'static,
-    Hmac<D>: Mac + KeyInit + Clone + Send + Sync,
-{
-    let keyed = <Hmac<D> as KeyInit>::new_from_slice(key).expect("HMAC takes keys of any length");
+/// As many bytes as the tag has, of a function without an end.
+fn extendable<D: ExtendableOutput + digest::Update + Default>() -> Tagger {
+    Box::new(|_, input, tag| {
+        let mut hash = D::default();
+        digest::Update::update(&mut hash, input);
+        hash.finalize_xof_into(tag);
+    })
+}
+
+/// Keyed once; each message goes on from a copy.
+fn mac<M: Mac + KeyInit + Clone + Send + Sync + 'static>(key: &[u8]) -> Tagger {
+    let keyed = <M as KeyInit>::new_from_slice(key).expect("the key has the algorithm's length");
     Box::new(move |_, input, tag| {
-        let made = keyed.clone().chain_update(input).finalize();
+        let made = Mac::chain_update(keyed.clone(), input).finalize();
         tag.copy_from_slice(&made.into_bytes());
+    })
+}
+
+/// KMAC over cSHAKE (NIST SP 800-185 §4.3): the key as a string, filled up to a block of `RATE` bytes; the message; the
+/// output's bits.
+fn kmac<const RATE: usize>(key: &[u8]) -> Tagger {
+    let [high, low] = (key.len() as u16 * 8).to_be_bytes();
+    let mut block = match high {
+        0 => vec![1, RATE as u8, 1, low],
+        _ => vec![1, RATE as u8, 2, high, low],
+    };
+    block.extend_from_slice(key);
+    block.resize(RATE, 0);
+    let mut keyed = CShake::<RATE>::new_with_function_name(b"KMAC", b"");
+    digest::Update::update(&mut keyed, &block);
+    Box::new(move |_, input, tag| {
+        let mut mac = keyed.clone();
+        digest::Update::update(&mut mac, input);
+        let [high, low] = (tag.len() as u16 * 8).to_be_bytes();
+        digest::Update::update(&mut mac, &[high, low, 2]);
+        mac.finalize_xof_into(tag);
+    })
+}
+
+/// A polynomial over whole blocks, the last filled up with zeros.
+fn universal<U: UniversalHash + KeyInit + Clone + Send + Sync + 'static>(key: &[u8]) -> Tagger {
+    let keyed = <U as KeyInit>::new_from_slice(key).expect("the key has 16 bytes");
+    Box::new(move |_, input, tag| {
+        let mut hash = keyed.clone();
+        hash.update_padded(input);
+        tag.copy_from_slice(&hash.finalize());
     })
 }
 
 /// GCM without a plaintext: the message is the associated data (NIST SP 800-38D §3).
 fn gmac(cipher: Primitive, key: &[u8]) -> Tagger {
-    let gcm = AesGcm::<AnyCipher, U12>::new(&choosing_key(cipher, key));
+    let gcm = AesGcm::<AnyCipher, U12>::new(&choosing_key::<U16>(cipher, key));
     Box::new(move |nonce, input, tag| {
         let nonce = nonce.try_into().expect("the nonce has 12 bytes");
         let made = gcm
@@ -450,7 +568,7 @@ fn poly1305(key: &[u8]) -> Tagger {
 #[cfg(test)]
 mod tests {
     use super::Reference;
-    use base::model::{Algorithm, Direction, Kind, Mode, SizeRule};
+    use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 
     /// A reference under a key in hexadecimal.
     fn reference(name: &str, key: &str) -> Reference {
@@ -498,7 +616,7 @@ mod tests {
         // A valid tag needs the plaintext, which a key stream makes from the ciphertext; all the
         // authenticated modes with a stream but OCB are key streams.
         let tag = match reference.algorithm().mode {
-            Mode::Gcm | Mode::Eax | Mode::Poly1305 => {
+            Mode::Gcm | Mode::Eax | Mode::Poly1305 | Mode::SecretBox => {
                 let plain = encrypt(reference, nonce, b"", input).0;
                 encrypt(reference, nonce, b"", &plain).1
             }
@@ -595,7 +713,7 @@ mod tests {
             let needs_the_whole = matches!(
                 algorithm.mode,
                 Mode::Ccm | Mode::Siv | Mode::GcmSiv | Mode::Aegis | Mode::Composite
-            );
+            ) || algorithm.cipher == Primitive::Ascon;
             let without = needs_the_whole || !algorithm.encrypts();
             assert_eq!(stream.is_none(), without, "{algorithm}");
         }

@@ -124,7 +124,7 @@ fn fit(name: &str, test: Test) -> Result<(&'static Algorithm, Vector), String> {
     let (key, tag) = (len("key", &test.key)?, len("tag", &test.tag)?);
     let (nonce, message) = (len("iv", &test.iv)?, len("msg", &test.msg)?);
     let (ciphertext, _) = (len("ct", &test.ct)?, len("aad", &test.aad)?);
-    let algorithm = algorithm_named(name, key)
+    let algorithm = algorithm_named(name, key, tag)
         .ok_or_else(|| format!("there is no {name} with a key of {key} bytes"))?;
     let mut iv = test.iv;
     if algorithm.mode == base::model::Mode::Xts && nonce < 16 {
@@ -264,42 +264,9 @@ impl Case {
     }
 }
 
-// What Wycheproof's files call the algorithms.
+// What Wycheproof's files call the algorithms: `names.rs`, which the build script reads as well.
 
-/// The file's name, and ours with `{}` where the key's bits stand.
-const NAMES: &[(&str, &str)] = &[
-    ("AES-GCM", "aes-{}-gcm"),
-    ("AES-CCM", "aes-{}-ccm"),
-    ("AES-EAX", "aes-{}-eax"),
-    ("AES-GCM-SIV", "aes-{}-gcm-siv"),
-    ("AEAD-AES-SIV-CMAC", "aes-{}-siv"),
-    ("AES-XTS", "aes-{}-xts"),
-    ("AES-CBC", "aes-{}-cbc"),
-    ("AES-ECB", "aes-{}-ecb"),
-    ("AES-CTR", "aes-{}-ctr"),
-    ("AES-OCB", "aes-{}-ocb"),
-    ("AES-GMAC", "aes-{}-gmac"),
-    ("ARIA-GCM", "aria-{}-gcm"),
-    ("ARIA-CCM", "aria-{}-ccm"),
-    ("CAMELLIA-GCM", "camellia-{}-gcm"),
-    ("CAMELLIA-CCM", "camellia-{}-ccm"),
-    ("SM4-GCM", "sm4-gcm"),
-    ("SM4-CCM", "sm4-ccm"),
-    ("CHACHA20-POLY1305", "chacha20-poly1305"),
-    ("XCHACHA20-POLY1305", "xchacha20-poly1305"),
-    ("AEGIS128L", "aegis-128l"),
-    ("AEGIS256", "aegis-256"),
-    ("HMACSHA256", "hmac-sha256"),
-    ("HMACSHA384", "hmac-sha384"),
-    ("HMACSHA512", "hmac-sha512"),
-    ("POLY1305", "poly1305"),
-    ("SHA-256", "sha256"),
-    ("SHA-384", "sha384"),
-    ("SHA-512", "sha512"),
-    ("SHA3-256", "sha3-256"),
-    ("SHA3-384", "sha3-384"),
-    ("SHA3-512", "sha3-512"),
-];
+include!("names.rs");
 
 /// Every name that a file may have.
 fn known_names() -> Vec<&'static str> {
@@ -311,14 +278,19 @@ fn is_known_name(name: &str) -> bool {
     NAMES.iter().any(|(theirs, _)| *theirs == name)
 }
 
-/// The algorithm of that name with that length of the whole key in bytes.
-fn algorithm_named(name: &str, key_len: usize) -> Option<&'static Algorithm> {
-    let (_, ours) = NAMES.iter().find(|(theirs, _)| *theirs == name)?;
-    let fits = |bits: &str| {
-        let algorithm = Algorithm::find(&ours.replace("{}", bits)).ok()?;
-        (algorithm.key_len == key_len).then_some(algorithm)
-    };
-    ["128", "192", "256"].into_iter().find_map(fits)
+/// The algorithms that may be in a file of that name.
+fn named(name: &str) -> impl Iterator<Item = &'static Algorithm> {
+    let patterns = NAMES.iter().filter(move |(theirs, _)| *theirs == name).map(|(_, ours)| ours);
+    patterns.flat_map(|ours| {
+        let bits: &[&str] = if ours.contains("{}") { &["128", "192", "256"] } else { &[""] };
+        bits.iter().filter_map(|bits| Algorithm::find(&ours.replace("{}", bits)).ok())
+    })
+}
+
+/// The algorithm of that name with that length of the whole key in bytes, and of the tag where there is one.
+fn algorithm_named(name: &str, key_len: usize, tag_len: usize) -> Option<&'static Algorithm> {
+    let keyed = || named(name).filter(|a| a.key_len == key_len);
+    keyed().find(|a| a.tag_len == tag_len).or_else(|| keyed().next())
 }
 
 // Published vectors: what standards and test projects say must come out. Each algorithm's are parsed once a
@@ -366,31 +338,29 @@ pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [KnownVector] {
 }
 
 /// Whether forgeries are published of an algorithm.
-pub(crate) fn has_forgeries(algorithm: &Algorithm) -> bool {
-    algorithm.rejects() && has_wycheproof(algorithm)
+pub(crate) fn has_forgeries(algorithm: &'static Algorithm) -> bool {
+    algorithm.rejects() && of(algorithm).iter().any(|vector| vector.forged)
 }
 
 /// Why an algorithm has no published vector here; `None` where it has some.
 pub(crate) fn unpublished(algorithm: &Algorithm) -> Option<&'static str> {
-    match (algorithm.cipher, algorithm.mode) {
-        (Primitive::None, _) => Some("a baseline: nothing is computed"),
-        (_, Mode::Composite) => Some("defined here; its parts have vectors"),
-        (_, Mode::Gmac) => Some("GCM without a plaintext, of which GCM's vectors hold some"),
-        (_, Mode::Aegis) => {
-            Some("the published vectors have other tags; two implementations agree")
+    let (cipher, mode) = (algorithm.cipher, algorithm.mode);
+    match mode {
+        Mode::Composite => return Some("defined here; its parts have vectors"),
+        Mode::Gmac => return Some("GCM without a plaintext, of which GCM's vectors hold some"),
+        Mode::Aegis => {
+            return Some("the published vectors have other tags; two implementations agree");
         }
-        (Primitive::Aes, _) => None,
-        (Primitive::Camellia | Primitive::Aria | Primitive::Sm4 | Primitive::TripleDes, mode) => {
-            let published = match mode {
-                Mode::Ecb => true,
-                Mode::Gcm => algorithm.cipher != Primitive::Camellia,
-                Mode::Ccm => true,
-                _ => false,
-            };
-            (!published).then_some("the mode has vectors with AES, the cipher has them in ECB")
-        }
-        _ => None,
+        _ if cipher == Primitive::None => return Some("a baseline: nothing is computed"),
+        _ => {}
     }
+    let published = match (cipher, mode) {
+        (Primitive::Aes, _) | (_, Mode::Ecb) => true,
+        (Primitive::Aria | Primitive::Sm4, Mode::Gcm | Mode::Ccm) => true,
+        (Primitive::Camellia, Mode::Ccm | Mode::Cmac) => true,
+        _ => cipher.block_len().is_none(),
+    };
+    (!published).then_some("the mode has vectors with AES, the cipher has them in ECB")
 }
 
 // The vectors of standards: `published.json`, each with where it is published.
@@ -478,51 +448,27 @@ fn xxhash_input(len: usize) -> Vec<u8> {
 
 // Project Wycheproof: vectors that are known to have broken implementations, the forged ones among them.
 
-/// Whether the project has a file of an algorithm.
-fn has_wycheproof(algorithm: &Algorithm) -> bool {
-    packed(algorithm).is_some()
-}
-
 /// The vectors that fit an algorithm's lengths.
-fn wycheproof_vectors(algorithm: &'static Algorithm) -> Vec<KnownVector> {
-    let Some(packed) = packed(algorithm) else { return Vec::new() };
-    let text = decompress_to_vec(packed).ok().and_then(|text| String::from_utf8(text).ok());
-    let text = text.expect("a test unpacks the project's files");
-    let file = read(&text).expect("a test reads the project's files");
-    let own = file.vectors.iter().filter(|(of, _)| of.name == algorithm.name);
-    own.map(|(_, vector)| {
-        let name = format!("Wycheproof test {}", vector.id);
-        KnownVector::of(algorithm, vector, name).expect("what was read is hexadecimal")
-    })
-    .collect()
-}
-
-/// The project's file of an algorithm, as the build packed it (RFC 1951).
-fn packed(algorithm: &Algorithm) -> Option<&'static [u8]> {
-    Some(match (algorithm.cipher, algorithm.mode) {
-        (Primitive::Aes, Mode::Gcm) => files::AES_GCM,
-        (Primitive::Aes, Mode::Ccm) => files::AES_CCM,
-        (Primitive::Aes, Mode::Eax) => files::AES_EAX,
-        (Primitive::Aes, Mode::GcmSiv) => files::AES_GCM_SIV,
-        (Primitive::Aes, Mode::Siv) => files::AES_SIV,
-        (Primitive::Aes, Mode::Xts) => files::AES_XTS,
-        (Primitive::Aria, Mode::Gcm) => files::ARIA_GCM,
-        (Primitive::Aria, Mode::Ccm) => files::ARIA_CCM,
-        (Primitive::Camellia, Mode::Ccm) => files::CAMELLIA_CCM,
-        (Primitive::Sm4, Mode::Gcm) => files::SM4_GCM,
-        (Primitive::Sm4, Mode::Ccm) => files::SM4_CCM,
-        (Primitive::ChaCha20, Mode::Poly1305) => files::CHACHA20_POLY1305,
-        (Primitive::XChaCha20, Mode::Poly1305) => files::XCHACHA20_POLY1305,
-        (Primitive::Sha256, Mode::Hmac) => files::HMAC_SHA256,
-        (Primitive::Sha384, Mode::Hmac) => files::HMAC_SHA384,
-        (Primitive::Sha512, Mode::Hmac) => files::HMAC_SHA512,
-        _ => return None,
+fn wycheproof_vectors(algorithm: &'static Algorithm) -> impl Iterator<Item = KnownVector> {
+    packed(algorithm).flat_map(|packed| {
+        let text = decompress_to_vec(packed).ok().and_then(|text| String::from_utf8(text).ok());
+        let text = text.expect("a test unpacks the project's files");
+        let file = read(&text).expect("a test reads the project's files");
+        let own = file.vectors.into_iter().filter(|(of, _)| of.name == algorithm.name);
+        own.map(|(_, vector)| {
+            let name = format!("Wycheproof test {}", vector.id);
+            KnownVector::of(algorithm, &vector, name).expect("what was read is hexadecimal")
+        })
     })
 }
 
-mod files {
-    include!(concat!(env!("OUT_DIR"), "/packed.rs"));
+/// The project's files of an algorithm, as the build packed them (RFC 1951).
+fn packed(algorithm: &Algorithm) -> impl Iterator<Item = &'static [u8]> {
+    let files = FILES.iter().filter(|(name, _)| named(name).any(|a| a.name == algorithm.name));
+    files.map(|(_, packed)| *packed)
 }
+
+include!(concat!(env!("OUT_DIR"), "/packed.rs"));
 
 #[cfg(test)]
 mod tests {
@@ -569,10 +515,7 @@ mod tests {
     #[test]
     fn every_name_leads_to_an_algorithm() {
         for name in super::known_names() {
-            let some = [0, 16, 24, 32, 48, 64]
-                .into_iter()
-                .any(|len| super::algorithm_named(name, len).is_some());
-            assert!(some, "{name}");
+            assert!(super::named(name).next().is_some(), "{name}");
         }
     }
 

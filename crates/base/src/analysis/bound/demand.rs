@@ -228,6 +228,8 @@ pub(crate) fn aes(call: &Call<'_>) -> Option<Demand> {
         Mode::Ccm => ccm(call, n, r),
         Mode::Eax => eax(call, n, r),
         Mode::Siv => siv(call, n, r),
+        // SP 800-38B §6.2: a chain over the blocks, the last of which may be only padding.
+        Mode::Cmac => serial(n.max(call.once(1.0))),
         _ => return None,
     })
 }
@@ -298,11 +300,15 @@ const SCALAR_PRODUCT: &[&str] = &["imul", "mulx", "mul+umulh"];
 /// 32 bits by 32.
 const SCALAR_MULTIPLY: &[&str] = &["imul", "mulx", "mul"];
 
-/// ChaCha20 (RFC 8439 §2.3): 80 quarter rounds of 12 operations on words of 32 bits, 16 additions
-/// and 16 exclusive ors for a block of 64 bytes: 992 operations, or 248 on lanes of four words.
-fn chacha_blocks(pieces: f64, stream: bool) -> Demand {
-    let vector: &[Way] = &[Way { names: ALU, lanes: 1.0, each: 248.0 }];
-    let scalar = Way { names: SCALAR, lanes: 1.0, each: 992.0 };
+/// ChaCha (RFC 8439 §2.3): four quarter rounds a round, of 12 operations on words of 32 bits, 16 additions
+/// and 16 exclusive ors for a block of 64 bytes: 992 operations for 20 rounds, or 248 on lanes of four words.
+fn chacha_blocks(pieces: f64, rounds: usize, stream: bool) -> Demand {
+    let (vector, each): (&[Way], f64) = match rounds {
+        8 => (&[Way { names: ALU, lanes: 1.0, each: 104.0 }], 416.0),
+        12 => (&[Way { names: ALU, lanes: 1.0, each: 152.0 }], 608.0),
+        _ => (&[Way { names: ALU, lanes: 1.0, each: 248.0 }], 992.0),
+    };
+    let scalar = Way { names: SCALAR, lanes: 1.0, each };
     divisible(Divisible { pieces, vector, scalar, bound: Bound::SharedVectorPorts, stream })
 }
 
@@ -326,29 +332,45 @@ fn divisible(work: Divisible) -> Demand {
 /// derives the message's key by 20 rounds more.
 pub(crate) fn chacha(call: &Call<'_>) -> Demand {
     let (blocks, stream) = (call.pieces(64), call.stream);
+    let rounds = match call.algorithm.cipher {
+        Primitive::ChaCha8 => 8,
+        Primitive::ChaCha12 => 12,
+        _ => 20,
+    };
+    let derived = if call.algorithm.cipher == Primitive::XChaCha20 { 1.0 } else { 0.0 };
     if call.algorithm.mode != Mode::Poly1305 {
-        return chacha_blocks(blocks, stream);
+        return chacha_blocks(blocks + call.once(derived), rounds, stream);
     }
-    let derived = if call.algorithm.cipher == Primitive::XChaCha20 { 2.0 } else { 1.0 };
+    let derived = derived + 1.0;
     let mac = poly1305(call.blocks() + call.once(2.0), stream);
     let ciphered = if call.rejected { 0.0 } else { blocks };
-    chacha_blocks(ciphered + call.once(derived), stream).and(mac)
+    chacha_blocks(ciphered + call.once(derived), rounds, stream).and(mac)
 }
 
 /// Digests, MACs and checksums.
 pub(crate) fn digest(call: &Call<'_>) -> Option<Demand> {
     Some(match call.algorithm.cipher {
-        Primitive::Sha256 => sha2(call, 64, Step::Sha256TwoRounds),
-        Primitive::Sha384 | Primitive::Sha512 => sha2(call, 128, Step::Sha512TwoRounds),
-        // FIPS 202 §3.2, §5.2: 24 rounds for each 136, 104 or 72 bytes, with at least one byte of
-        // padding. Five words' sum is two instructions of three operands deep, its addition one,
-        // chi one; rotations are left out.
-        Primitive::Sha3_256 => cycles(call, padded(call, 136, 1), 24.0 * 4.0),
-        Primitive::Sha3_384 => cycles(call, padded(call, 104, 1), 24.0 * 4.0),
-        Primitive::Sha3_512 => cycles(call, padded(call, 72, 1), 24.0 * 4.0),
-        // RFC 7693 §3.1, §3.2: 12 rounds of two steps, each two halves of add, exclusive or,
-        // rotate, add, exclusive or, rotate, for each 128 bytes.
-        Primitive::Blake2b => cycles(call, padded(call, 128, 0), 12.0 * 2.0 * 12.0),
+        // RFC 1321 §3.4: 64 steps for each 64 bytes, each of them at least a function of the step before, a sum, a
+        // rotation and a sum.
+        Primitive::Md5 => cycles(call, merkle(call, 64), 64.0 * 4.0),
+        // FIPS 180-4 §6.1: 80 rounds for each 64 bytes. An instruction does four, and takes four cycles or more.
+        Primitive::Sha1 => cycles(call, merkle(call, 64), 80.0),
+        Primitive::Sha224 | Primitive::Sha256 => sha2(call, 64, Step::Sha256TwoRounds),
+        Primitive::Sha384 | Primitive::Sha512 | Primitive::Sha512_224 | Primitive::Sha512_256 => {
+            sha2(call, 128, Step::Sha512TwoRounds)
+        }
+        // Bytes of a block: FIPS 202 §5.2 (200 less twice the security), RFC 9861 §2.2.
+        Primitive::Sha3_224 => keccak(call, 144, 24.0),
+        Primitive::Sha3_256 | Primitive::Shake256 => keccak(call, 136, 24.0),
+        Primitive::Sha3_384 => keccak(call, 104, 24.0),
+        Primitive::Sha3_512 => keccak(call, 72, 24.0),
+        Primitive::Shake128 => keccak(call, 168, 24.0),
+        Primitive::TurboShake128 => keccak(call, 168, 12.0),
+        Primitive::TurboShake256 => keccak(call, 136, 12.0),
+        // RFC 7693 §3.1, §3.2: 12 or 10 rounds of two steps, each two halves of add, exclusive or,
+        // rotate, add, exclusive or, rotate, for each 128 or 64 bytes. A key is a block of its own (§2.9).
+        Primitive::Blake2b | Primitive::Blake2b256 => blake2(call, 128, 12.0),
+        Primitive::Blake2s => blake2(call, 64, 10.0),
         Primitive::Blake3 => blake3(call),
         Primitive::Poly1305 => poly1305(call.blocks(), call.stream),
         Primitive::Xxh3 => xxh3(call),
@@ -365,6 +387,25 @@ fn padded(call: &Call<'_>, block: usize, padding: usize) -> f64 {
     (call.size + padding).div_ceil(block).max(1) as f64
 }
 
+/// Blocks of a digest with a byte of padding and the length after the message, and of HMAC, which hashes one more (as
+/// [`sha2`]).
+fn merkle(call: &Call<'_>, block: usize) -> f64 {
+    padded(call, block, 1 + block / 8)
+        + call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 })
+}
+
+/// FIPS 202 §3.2: so many rounds for each block, with at least one byte of padding; HMAC hashes one block more, KMAC's
+/// key is done beforehand. Five words' sum is two instructions of three operands deep, its addition one, chi one;
+/// rotations are left out.
+fn keccak(call: &Call<'_>, block: usize, rounds: f64) -> Demand {
+    let outer = call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 });
+    cycles(call, padded(call, block, 1) + outer, rounds * 4.0)
+}
+
+fn blake2(call: &Call<'_>, block: usize, rounds: f64) -> Demand {
+    cycles(call, padded(call, block, 0), rounds * 2.0 * 12.0)
+}
+
 fn cycles(call: &Call<'_>, blocks: f64, each: f64) -> Demand {
     let (step, endless) = (Step::Cycles(each), call.stream);
     let chain = Chain { steps: blocks, step, waiting: each, endless };
@@ -375,8 +416,7 @@ fn cycles(call: &Call<'_>, blocks: f64, each: f64) -> Demand {
 /// for 64 bytes, 80 for 128. HMAC (FIPS 198-1) hashes one block more, the inner digest's; the key's
 /// two are done beforehand.
 fn sha2(call: &Call<'_>, block: usize, step: Step) -> Demand {
-    let outer = call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 });
-    let blocks = padded(call, block, 1 + block / 8) + outer;
+    let blocks = merkle(call, block);
     let rounds = if block == 64 { 64.0 } else { 80.0 };
     let chain = Chain { steps: blocks * rounds / 2.0, step, waiting: 1.0, endless: call.stream };
     Demand { chains: vec![chain], ..Demand::default() }

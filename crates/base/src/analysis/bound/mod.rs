@@ -453,8 +453,10 @@ fn of_one(machine: &Machine<'_>, call: &Call<'_>) -> Result<Demand, String> {
         Primitive::Aegis128 { lanes } | Primitive::Aegis256 { lanes } => {
             needs_aes(demand::aegis(call, f64::from(lanes)))
         }
-        Primitive::ChaCha20 | Primitive::XChaCha20 => Ok(demand::chacha(call)),
-        Primitive::Camellia | Primitive::Aria | Primitive::Sm4 | Primitive::TripleDes => {
+        Primitive::ChaCha20 | Primitive::XChaCha20 | Primitive::ChaCha8 | Primitive::ChaCha12 => {
+            Ok(demand::chacha(call))
+        }
+        cipher if cipher.block_len().is_some() => {
             Err("no bound is known: the cipher has no instructions of its own, and tables, vector \
              permutations and bit slices all do it"
                 .to_owned())
