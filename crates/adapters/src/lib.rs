@@ -21,6 +21,7 @@ mod testing;
 mod tomcrypt;
 mod wolfssl;
 mod xxhash;
+mod zlib;
 
 use contract::Library;
 pub use contract::loader::LoadError;
@@ -46,6 +47,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("register_cipher", tomcrypt::attach),
     ("XXH3_64bits", xxhash::attach),
     ("mbedtls_aes_setkey_enc", mbedtls::attach),
+    ("zlibVersion", zlib::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

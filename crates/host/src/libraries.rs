@@ -29,6 +29,8 @@ pub enum Family {
     Aegis,
     /// xxHash: `libxxhash`.
     Xxhash,
+    /// zlib, for its checksums: `libz`.
+    Zlib,
     /// The running Linux kernel, under [`base::model::KERNEL_PATH`].
     Kernel,
     /// An object of the adapter interface.
@@ -36,7 +38,7 @@ pub enum Family {
 }
 
 /// How the families' files are called, up to the version behind it.
-const FILE_NAMES: [(&str, Family); 11] = [
+const FILE_NAMES: [(&str, Family); 12] = [
     ("libcrypto.so", Family::Evp),
     ("libgcrypt.so", Family::Gcrypt),
     ("libwolfssl.so", Family::Wolfssl),
@@ -48,6 +50,7 @@ const FILE_NAMES: [(&str, Family); 11] = [
     ("libnettle.so", Family::Nettle),
     ("libaegis.so", Family::Aegis),
     ("libxxhash.so", Family::Xxhash),
+    ("libz.so", Family::Zlib),
 ];
 
 /// One shared object.
@@ -365,7 +368,7 @@ mod tests {
             &[
                 "system/libcrypto.so.3", "system/libcrypto.so.1.1.1w", "system/libgcrypt.so.20", "system/libcrypto.so",
                 "system/libcrypto.so.3.hmac", "system/libcryptopp.so.8", "system/libssl.so.3", "system/libbotan-2.so.19",
-                "system/libmbedtls.so.14", "system/libmbedcrypto.so.7",
+                "system/libmbedtls.so.14", "system/libmbedcrypto.so.7", "system/libz.so.1", "system/libzstd.so.1",
             ],
             &[
                 (Family::Evp, "system/libcrypto.so.1.1.1w"),
@@ -373,6 +376,7 @@ mod tests {
                 (Family::Gcrypt, "system/libgcrypt.so.20"),
                 (Family::Botan, "system/libbotan-2.so.19"),
                 (Family::Mbedtls, "system/libmbedcrypto.so.7"),
+                (Family::Zlib, "system/libz.so.1"),
             ],
         ),
         (

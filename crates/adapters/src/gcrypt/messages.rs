@@ -1,9 +1,10 @@
 //! What runs inside the clock: the calls for one message of a cipher, and the states of ciphers, message
 //! authentication codes (`gcry_mac_*`) and digests (`gcry_md_*`).
 
-use crate::family::{calls, operations};
+use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations};
 use crate::gcrypt::{
-    self, BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, MacApi, MdApi, Opened, ctl, outcome,
+    self, BytesFn, CipherApi, CryptFn, CtlFn, Error, ExtractFn, GetTagFn, MacApi, MdApi, Opened,
+    ctl, outcome, unless_weak,
 };
 use base::model::{Algorithm, Direction, Mode};
 use contract::{Table, raw};
@@ -307,7 +308,7 @@ operations! { impl for CipherState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.set_key)(self.message.handle, key.cast(), self.key_len))
+        calls!(unless_weak((self.set_key)(self.message.handle, key.cast(), self.key_len)))
     }
 }
 
@@ -322,7 +323,7 @@ pub(crate) struct MacState {
     tag_len: usize,
 }
 
-/// Why a MAC could not be opened.
+/// Why a MAC or digest could not be opened.
 pub(crate) struct OpenFailure {
     pub(crate) call: &'static str,
     pub(crate) error: Error,
@@ -445,55 +446,126 @@ unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i
     }
 }
 
+/// How a message goes through a digest.
+pub(crate) enum Way {
+    /// In one call.
+    Buffer,
+    /// Through a handle, which stays open.
+    Handle,
+    /// Through a handle, to as many bytes as are asked for.
+    Extract(ExtractFn),
+    /// Through a handle under this key. A reset would forget it, and setting it is a reset.
+    Keyed(Vec<u8>),
+}
+
 pub(crate) struct DigestState {
     md: MdApi,
-    /// For streams; a whole message needs none.
-    stream: Opened,
+    /// For streams, and for messages that do not go in one call.
+    handle: Opened,
     algorithm: c_int,
     len: usize,
+    way: Way,
 }
 
 impl DigestState {
     /// Opens a digest of `len` bytes, which says whether the library has it.
-    pub(crate) fn open(md: MdApi, algorithm: c_int, len: usize) -> Result<Self, Error> {
+    pub(crate) fn open(
+        md: MdApi,
+        algorithm: c_int,
+        len: usize,
+        way: Way,
+    ) -> Result<Self, OpenFailure> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is writable; flags 0: ordinary memory, no HMAC.
-        match unsafe { (md.gcry_md_open)(&raw mut handle, algorithm, 0) } {
-            0 => {
-                Ok(Self { md, stream: Opened { handle, close: md.gcry_md_close }, algorithm, len })
-            }
-            error => Err(error),
+        let error = unsafe { (md.gcry_md_open)(&raw mut handle, algorithm, 0) };
+        if error != 0 {
+            return Err(OpenFailure { call: "gcry_md_open", error });
+        }
+        let handle = Opened { handle, close: md.gcry_md_close };
+        let state = Self { md, handle, algorithm, len, way };
+        match state.begin() {
+            0 => Ok(state),
+            error => Err(OpenFailure { call: "gcry_md_setkey", error }),
         }
     }
 
     /// The table for the timing loop; `close` there frees the state.
     pub(crate) fn into_session(self) -> raw::Session {
-        Table::new(self, 0, c"gcry_md_hash_buffer").parts().raw()
+        let (call, keyed) = (gcrypt::digest_calls(&self.way), matches!(self.way, Way::Keyed(_)));
+        let table = Table::new(self, 0, call).parts();
+        if keyed { table.rekeys(KEY_IN_EACH_MESSAGE).raw() } else { table.raw() }
+    }
+
+    /// Makes the handle ready for a message.
+    #[inline]
+    fn begin(&self) -> Error {
+        // SAFETY: the handle is open; the key covers its length.
+        unsafe {
+            match &self.way {
+                Way::Keyed(key) => {
+                    (self.md.gcry_md_setkey)(self.handle.handle, key.as_ptr().cast(), key.len())
+                }
+                _ => {
+                    (self.md.gcry_md_reset)(self.handle.handle);
+                    0
+                }
+            }
+        }
+    }
+
+    /// Ends a message.
+    ///
+    /// # Safety
+    /// `tag` has the algorithm's length.
+    #[inline]
+    unsafe fn end(&self, tag: *mut u8) -> i32 {
+        let (handle, algorithm) = (self.handle.handle, self.algorithm);
+        // SAFETY: the caller's promise; what the library gives has the digest's length.
+        unsafe {
+            if let Way::Extract(extract) = self.way {
+                return outcome(extract(handle, algorithm, tag.cast(), self.len));
+            }
+            let digest = (self.md.gcry_md_read)(handle, algorithm);
+            if digest.is_null() {
+                return raw::FAILED;
+            }
+            ptr::copy_nonoverlapping(digest, tag, self.len);
+        }
+        raw::OK
     }
 }
 
 operations! { impl for DigestState;
     fn message(&mut self, m) {
-        (self.md.gcry_md_hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
-        raw::OK
+        if matches!(self.way, Way::Buffer) {
+            (self.md.gcry_md_hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
+            return raw::OK;
+        }
+        let error = self.begin();
+        if error != 0 {
+            return outcome(error);
+        }
+        (self.md.gcry_md_write)(self.handle.handle, m.input.cast(), m.len);
+        self.end(m.tag)
     }
 
     fn start(&mut self, _nonce) {
-        (self.md.gcry_md_reset)(self.stream.handle);
-        raw::OK
+        outcome(self.begin())
     }
 
     fn update(&mut self, input, _output, len) {
-        (self.md.gcry_md_write)(self.stream.handle, input.cast(), len);
+        (self.md.gcry_md_write)(self.handle.handle, input.cast(), len);
         raw::OK
     }
 
     fn finish(&mut self, tag) {
-        let digest = (self.md.gcry_md_read)(self.stream.handle, self.algorithm);
-        if digest.is_null() {
-            return raw::FAILED;
+        self.end(tag)
+    }
+
+    fn rekey(&mut self, key) {
+        if let Way::Keyed(kept) = &mut self.way {
+            ptr::copy_nonoverlapping(key, kept.as_mut_ptr(), kept.len());
         }
-        ptr::copy_nonoverlapping(digest, tag, self.len);
         raw::OK
     }
 }

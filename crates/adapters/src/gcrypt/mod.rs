@@ -114,12 +114,39 @@ impl Request<'_> {
     fn digest(&self) -> Result<raw::Session, OpenError> {
         let number = digest_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
         let md = self.library.md.ok_or_else(|| missing("gcry_md_*"))?;
-        let state = messages::DigestState::open(md, number, self.algorithm.tag_len)
-            .map_err(|error| self.library.open_error("gcry_md_open", error))?;
+        let way = match self.algorithm.cipher {
+            Primitive::Shake128 | Primitive::Shake256 => messages::Way::Extract(
+                md.gcry_md_extract.ok_or_else(|| missing("gcry_md_extract"))?,
+            ),
+            // gcry_md_hash_buffer would open a handle for each message.
+            Primitive::Md4
+            | Primitive::Md5
+            | Primitive::Whirlpool
+            | Primitive::Streebog256
+            | Primitive::Streebog512
+            | Primitive::Crc32 => messages::Way::Handle,
+            _ => messages::Way::Buffer,
+        };
+        self.opened_digest(md, number, way)
+    }
+
+    fn opened_digest(
+        &self,
+        md: MdApi,
+        number: c_int,
+        way: messages::Way,
+    ) -> Result<raw::Session, OpenError> {
+        let state = messages::DigestState::open(md, number, self.algorithm.tag_len, way)
+            .map_err(|failure| self.library.open_error(failure.call, failure.error))?;
         Ok(state.into_session())
     }
 
     fn mac(&self) -> Result<raw::Session, OpenError> {
+        if self.algorithm.mode == Mode::Keyed {
+            let number = digest_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
+            let md = self.library.md.ok_or_else(|| missing("gcry_md_*"))?;
+            return self.opened_digest(md, number, messages::Way::Keyed(self.key.to_vec()));
+        }
         let number = mac_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
         let mac = self.library.mac.ok_or_else(|| missing("gcry_mac_*"))?;
         let state = messages::MacState::open(mac, number, self.algorithm, self.key)
@@ -136,10 +163,18 @@ impl Request<'_> {
             return Err(self.library.open_error("gcry_cipher_open", error));
         }
         let opened = Opened { handle, close: api.gcry_cipher_close };
+        if matches!(
+            self.algorithm.cipher,
+            Primitive::TripleDes | Primitive::Des | Primitive::Blowfish
+        ) {
+            let allow = ctl::SET_ALLOW_WEAK_KEY;
+            // SAFETY: the command takes no buffer, and 1 for yes. Old versions do not know it.
+            unsafe { (api.gcry_cipher_ctl)(handle, allow, ptr::null_mut(), 1) };
+        }
         // SAFETY: the key covers its length.
         let error =
             unsafe { (api.gcry_cipher_setkey)(handle, self.key.as_ptr().cast(), self.key.len()) };
-        self.library.done("gcry_cipher_setkey", error)?;
+        self.library.done("gcry_cipher_setkey", unless_weak(error))?;
         if self.algorithm.mode == Mode::Ocb {
             self.library.set_tag_len(handle, self.algorithm.tag_len)?;
         }
@@ -215,13 +250,25 @@ fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
     // XTS and SIV keys are two keys of the cipher.
     let keys = if matches!(algorithm.mode, Mode::Xts | Mode::Siv) { 2 } else { 1 };
     let cipher = match (algorithm.cipher, algorithm.key_len / keys) {
+        (Primitive::Idea, 16) => 1,
         (Primitive::TripleDes, 24) => 2,
+        (Primitive::Cast5, 16) => 3,
+        (Primitive::Blowfish, 16) => 4,
         (Primitive::Aes, 16) => 7,
         (Primitive::Aes, 24) => 8,
         (Primitive::Aes, 32) => 9,
+        (Primitive::Twofish, 32) => 10,
+        (Primitive::Des, 8) => 302,
+        (Primitive::Twofish, 16) => 303,
+        (Primitive::Serpent, 16) => 304,
+        (Primitive::Serpent, 24) => 305,
+        (Primitive::Serpent, 32) => 306,
+        (Primitive::Rc2, 16) => 308,
+        (Primitive::Seed, 16) => 309,
         (Primitive::Camellia, 16) => 310,
         (Primitive::Camellia, 24) => 311,
         (Primitive::Camellia, 32) => 312,
+        (Primitive::Salsa20, 32) => 313,
         (Primitive::ChaCha20, 32) => 316,
         (Primitive::Sm4, 16) => 318,
         (Primitive::Aria, 16) => 319,
@@ -235,24 +282,53 @@ fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
 /// A digest in `enum gcry_md_algos`.
 fn digest_number(algorithm: &Algorithm) -> Option<c_int> {
     Some(match algorithm.cipher {
+        Primitive::Md5 => 1,
+        Primitive::Sha1 => 2,
+        Primitive::Ripemd160 => 3,
         Primitive::Sha256 => 8,
         Primitive::Sha384 => 9,
         Primitive::Sha512 => 10,
+        Primitive::Sha224 => 11,
+        Primitive::Md4 => 301,
+        Primitive::Crc32 => 302,
+        Primitive::Whirlpool => 305,
+        Primitive::Streebog256 => 309,
+        Primitive::Streebog512 => 310,
+        Primitive::Sha3_224 => 312,
         Primitive::Sha3_256 => 313,
         Primitive::Sha3_384 => 314,
         Primitive::Sha3_512 => 315,
+        Primitive::Shake128 => 316,
+        Primitive::Shake256 => 317,
         Primitive::Blake2b => 318,
+        Primitive::Blake2b256 => 320,
+        Primitive::Blake2s => 322,
+        Primitive::Sm3 => 326,
+        Primitive::Sha512_256 => 327,
+        Primitive::Sha512_224 => 328,
         _ => return None,
     })
 }
 
-/// A message authentication code in `enum gcry_mac_algos`. GMAC takes the length of the key from
-/// the key.
+/// A message authentication code in `enum gcry_mac_algos`. GMAC and CMAC take the length of the key
+/// from the key.
 fn mac_number(algorithm: &Algorithm) -> Option<c_int> {
     Some(match (algorithm.mode, algorithm.cipher) {
         (Mode::Hmac, Primitive::Sha256) => 101,
+        (Mode::Hmac, Primitive::Sha224) => 102,
         (Mode::Hmac, Primitive::Sha512) => 103,
         (Mode::Hmac, Primitive::Sha384) => 104,
+        (Mode::Hmac, Primitive::Sha1) => 105,
+        (Mode::Hmac, Primitive::Md5) => 106,
+        (Mode::Hmac, Primitive::Ripemd160) => 108,
+        (Mode::Hmac, Primitive::Sha3_256) => 116,
+        (Mode::Hmac, Primitive::Sha3_512) => 118,
+        (Mode::Hmac, Primitive::Sm3) => 128,
+        (Mode::Hmac, Primitive::Sha512_256) => 129,
+        (Mode::Cmac, Primitive::Aes) => 201,
+        (Mode::Cmac, Primitive::TripleDes) => 202,
+        (Mode::Cmac, Primitive::Camellia) => 203,
+        (Mode::Cmac, Primitive::Sm4) => 212,
         (Mode::Gmac, Primitive::Aes) => 401,
         (Mode::OneTimeMac, Primitive::Poly1305) => 501,
         _ => return None,
@@ -318,6 +394,16 @@ fn cipher_calls(mode: Mode, direction: Direction) -> &'static CStr {
     }
 }
 
+/// The functions that a message of a digest calls, in order.
+fn digest_calls(way: &messages::Way) -> &'static CStr {
+    match way {
+        messages::Way::Buffer => c"gcry_md_hash_buffer",
+        messages::Way::Handle => c"gcry_md_reset, gcry_md_write, gcry_md_read",
+        messages::Way::Extract(_) => c"gcry_md_reset, gcry_md_write, gcry_md_extract",
+        messages::Way::Keyed(_) => c"gcry_md_setkey, gcry_md_write, gcry_md_read",
+    }
+}
+
 /// The functions that a message of a MAC calls, in order.
 fn mac_calls(mode: Mode) -> &'static CStr {
     match mode {
@@ -339,6 +425,13 @@ fn outcome(error: Error) -> i32 {
         1..=3 => raw::FAILED,
         e => e.cast_signed(),
     }
+}
+
+/// `setkey`'s error, unless the key is a weak one of DES or Blowfish: where weak keys are allowed, which they are
+/// here, it says so and sets the key.
+#[inline]
+fn unless_weak(error: Error) -> Error {
+    if error_code(error) == err::WEAK_KEY { 0 } else { error }
 }
 
 // A handle of the library's: closed when dropped.
@@ -371,6 +464,8 @@ type BytesFn = unsafe extern "C" fn(Handle, *const c_void, usize) -> Error;
 type GetTagFn = unsafe extern "C" fn(Handle, *mut c_void, usize) -> Error;
 /// `gcry_cipher_ctl` and `gcry_mac_ctl`: handle, command, buffer, length.
 type CtlFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
+/// `gcry_md_extract`: handle, algorithm, buffer, length.
+type ExtractFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
 
 /// `gcry_cipher_close`, `gcry_md_close`, `gcry_mac_close`.
 type CloseFn = unsafe extern "C" fn(Handle);
@@ -386,6 +481,7 @@ pub(crate) mod ctl {
     pub(crate) const INITIALIZATION_FINISHED_P: c_int = 39;
     pub(crate) const SET_CCM_LENGTHS: c_int = 69;
     pub(crate) const SET_TAGLEN: c_int = 75;
+    pub(crate) const SET_ALLOW_WEAK_KEY: c_int = 79;
     pub(crate) const SET_DECRYPTION_TAG: c_int = 80;
 }
 
@@ -394,6 +490,7 @@ pub(crate) mod err {
     pub(crate) const DIGEST_ALGO: u32 = 5;
     pub(crate) const CHECKSUM: u32 = 10;
     pub(crate) const CIPHER_ALGO: u32 = 12;
+    pub(crate) const WEAK_KEY: u32 = 43;
     pub(crate) const NOT_SUPPORTED: u32 = 60;
     pub(crate) const NOT_IMPLEMENTED: u32 = 69;
     pub(crate) const INV_CIPHER_MODE: u32 = 71;
@@ -426,16 +523,22 @@ functions! {
 
 functions! {
     /// Digests.
-    struct MdApi {
+    struct MdApi
+    required {
         /// Handle, algorithm, flags.
         gcry_md_open: fn(*mut Handle, c_int, u32) -> Error;
         gcry_md_close: fn(Handle);
         /// Algorithm, digest, buffer, length.
         gcry_md_hash_buffer: fn(c_int, *mut c_void, *const c_void, usize);
         gcry_md_reset: fn(Handle);
+        gcry_md_setkey: fn(Handle, *const c_void, usize) -> Error;
         gcry_md_write: fn(Handle, *const c_void, usize);
         /// Handle, algorithm; the digest stays the handle's.
         gcry_md_read: fn(Handle, c_int) -> *const u8;
+    }
+    optional {
+        /// Since 1.7: handle, algorithm, buffer, length.
+        gcry_md_extract: fn(Handle, c_int, *mut c_void, usize) -> Error;
     }
 }
 
@@ -492,6 +595,21 @@ mod tests {
     use testing::trial::open;
 
     // What there is to test of the library besides `testing`.
+
+    #[test]
+    fn a_weak_key_is_set_all_the_same() {
+        let des = Algorithm::find("des-ecb").unwrap();
+        let library = GCRYPT.library().unwrap();
+        let mut session = library.open(des, Direction::Encrypt, &[1; 8]).unwrap();
+        for rekeys in [false, true] {
+            if rekeys {
+                assert_eq!(session.rekey(&[1; 8]), Outcome::Done);
+            }
+            let mut block = [0; 8];
+            assert_eq!(session.message_in_place(&[], &[], &mut block, &mut []), Outcome::Done);
+            assert_eq!(u64::from_be_bytes(block), 0x8CA6_4DE9_C1B1_23A7);
+        }
+    }
 
     #[test]
     fn the_stream_of_a_counter_mode_is_its_message_in_pieces() {

@@ -1,6 +1,6 @@
-//! GNU Nettle through its public C functions: attaching it, what is used of its headers, digests, HMAC and
-//! GMAC. `README.md` beside this file says which functions, and why.
+//! GNU Nettle through its public C functions: attaching it, what is used of its headers, digests and MACs. `README.md` beside this file says which functions, and why.
 
+mod general;
 mod modes;
 mod steps;
 
@@ -55,12 +55,13 @@ fn open(request: &Request<'_>) -> Option<raw::Session> {
             modes::open_block(request)
         }
         (Mode::Xts, _) => modes::open_xts(request),
-        (Mode::Stream, _) => modes::open_chacha(request),
+        (Mode::Stream, _) => modes::open_stream(request),
         (Mode::Gcm | Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Poly1305, _) => {
             steps::open_aead(request)
         }
         (Mode::Siv | Mode::GcmSiv, _) => modes::open_joined(request),
-        (Mode::Hmac | Mode::Gmac, _) | (Mode::None, Kind::Digest) => open_digest(request),
+        (Mode::Hmac | Mode::Cmac, _) => open_digest(request).or_else(|| general::open_mac(request)),
+        (Mode::Gmac, _) | (Mode::None, Kind::Digest) => open_digest(request),
         _ => None,
     }
 }
@@ -88,6 +89,10 @@ impl Request<'_> {
             Primitive::Aes => format!("aes{bits}"),
             Primitive::Camellia => format!("camellia{bits}"),
             Primitive::Sm4 => "sm4".to_owned(),
+            Primitive::Serpent => format!("serpent{bits}"),
+            Primitive::Twofish => format!("twofish{bits}"),
+            Primitive::Cast5 => "cast128".to_owned(),
+            Primitive::Rc2 => format!("arctwo{bits}"),
             _ => return None,
         })
     }
@@ -115,14 +120,14 @@ fn plenty() -> Aligned {
     Aligned::zeroed(16 << 10)
 }
 
-// Digests, HMAC, and GMAC, which is GCM's `update` without a message.
+// Digests, HMAC, CMAC, and GMAC, which is GCM's `update` without a message.
 
 /// What a stream begins with. A digest is ready again after each message, with its key.
 #[derive(Clone, Copy)]
 enum Begin {
     /// Digests: `init`.
     Init(InitFn),
-    /// HMAC: nothing sets it back but a finished message.
+    /// HMAC and CMAC: nothing sets it back but a finished message.
     Finish,
     /// GMAC: the nonce.
     Nonce(SetFn),
@@ -142,8 +147,9 @@ struct DigestState {
 fn open_digest(request: &Request<'_>) -> Option<raw::Session> {
     let (state, words) = match request.algorithm.mode {
         Mode::Gmac => gmac(request)?,
-        Mode::Hmac => hmac(request)?,
-        _ => hash(request)?,
+        Mode::Hmac => mac(request, "hmac", hash_name(request.algorithm.cipher)?)?,
+        Mode::Cmac => mac(request, "cmac", &cmac_name(request)?)?,
+        _ => shake(request).or_else(|| hash(request))?,
     };
     // GCM takes associated data in whole blocks but for the last part, and a part does not know
     // whether it is the last: there are no parts of a GMAC.
@@ -153,12 +159,23 @@ fn open_digest(request: &Request<'_>) -> Option<raw::Session> {
 
 fn hash_name(primitive: Primitive) -> Option<&'static str> {
     Some(match primitive {
+        Primitive::Md4 => "md4",
+        Primitive::Md5 => "md5",
+        Primitive::Sha1 => "sha1",
+        Primitive::Sha224 => "sha224",
         Primitive::Sha256 => "sha256",
         Primitive::Sha384 => "sha384",
         Primitive::Sha512 => "sha512",
+        Primitive::Sha512_224 => "sha512_224",
+        Primitive::Sha512_256 => "sha512_256",
+        Primitive::Sha3_224 => "sha3_224",
         Primitive::Sha3_256 => "sha3_256",
         Primitive::Sha3_384 => "sha3_384",
         Primitive::Sha3_512 => "sha3_512",
+        Primitive::Sm3 => "sm3",
+        Primitive::Ripemd160 => "ripemd160",
+        Primitive::Streebog256 => "streebog256",
+        Primitive::Streebog512 => "streebog512",
         _ => return None,
     })
 }
@@ -188,9 +205,51 @@ fn hash(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
     Some((state, c"nettle_hash.update, nettle_hash.digest"))
 }
 
-fn hmac(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
-    let name = hash_name(request.algorithm.cipher)?;
-    let mac: &MacMeta = meta(&request.library.object, &format!("nettle_hmac_{name}"))?;
+/// SHAKE is SHA-3's functions with another end. The library has no description of it.
+fn shake(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
+    let (bits, words) = match request.algorithm.cipher {
+        Primitive::Shake128 => (128, c"nettle_sha3_128_update, nettle_sha3_128_shake"),
+        Primitive::Shake256 => (256, c"nettle_sha3_256_update, nettle_sha3_256_shake"),
+        _ => return None,
+    };
+    let name = |function: &str| format!("nettle_sha3_{bits}_{function}");
+    // SAFETY: sha3.h; since Nettle 4 there is one `sha3_init` for all.
+    let (init, update, shake) = unsafe {
+        (
+            request
+                .function::<InitFn>(&name("init"))
+                .or_else(|| request.function::<InitFn>("nettle_sha3_init"))?,
+            request.function(&name("update"))?,
+            request.function(&name("shake"))?,
+        )
+    };
+    // The largest of the structs, `struct sha3_128_ctx`, has 376 bytes.
+    let mut context = plenty();
+    // SAFETY: the context has room.
+    unsafe { init(context.as_mut_ptr()) };
+    let state = DigestState {
+        context,
+        begin: Begin::Init(init),
+        update,
+        // Its length is that of the output, in every version.
+        digest: DigestFn::Part(shake),
+        tag_len: request.algorithm.tag_len,
+        open: false,
+    };
+    Some((state, words))
+}
+
+/// The library's word for the block cipher that it has a CMAC with.
+fn cmac_name(request: &Request<'_>) -> Option<String> {
+    match request.algorithm.cipher {
+        Primitive::TripleDes => Some("des3".to_owned()),
+        _ => request.cipher_name(),
+    }
+}
+
+/// A MAC that the library describes: `hmac` with a digest, `cmac` with a block cipher.
+fn mac(request: &Request<'_>, kind: &str, name: &str) -> Option<(DigestState, &'static CStr)> {
+    let mac: &MacMeta = meta(&request.library.object, &format!("nettle_{kind}_{name}"))?;
     let tag_len = request.algorithm.tag_len;
     if [mac.digest_size as usize, mac.key_size as usize] != [tag_len, request.key.len()] {
         return None;
@@ -221,7 +280,7 @@ fn gmac(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
         return None;
     }
     let mut context = Aligned::zeroed(aead.context_size as usize);
-    // SAFETY: as in `hmac`.
+    // SAFETY: as in `mac`.
     let digest = unsafe {
         (aead.set_encrypt_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(aead.digest, request.library.major)

@@ -1,12 +1,12 @@
 //! Modes for which the library has one function for a whole message: ECB, CBC, CFB, CFB8 and CTR over any
-//! block cipher, XTS, ChaCha20, and SIV and GCM-SIV, whose tag is in one piece with the ciphertext.
+//! block cipher, XTS, ChaCha20 and Salsa20, and SIV and GCM-SIV, whose tag is in one piece with the ciphertext.
 //!
 //! ECB, CBC, CFB, CFB8 and CTR: one function for each mode over any block cipher.
 
-use crate::family::{Aligned, In, Out, operations};
-use crate::nettle::{CipherFn, CipherMeta, ModeFn, Request, SetFn, plenty, schedule};
+use crate::family::{Aligned, In, Out, operations, symbol};
+use crate::nettle::{CipherFn, CipherMeta, CryptFn, ModeFn, Request, SetFn, plenty, schedule};
 use base::model::{Mode, Primitive};
-use contract::{Table, functions, raw};
+use contract::{Table, raw};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
@@ -29,8 +29,11 @@ enum BlockCall {
 enum SetKey {
     Cipher(SetFn),
     /// Whose result says whether the key is a strong one.
-    TripleDes(unsafe extern "C" fn(*mut c_void, In) -> c_int),
+    Judging(JudgingFn),
 }
+
+/// `des_set_key` and its like: context, key; 0 for a weak key, which is set all the same.
+type JudgingFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 
 impl SetKey {
     /// # Safety
@@ -41,7 +44,7 @@ impl SetKey {
         unsafe {
             match self {
                 Self::Cipher(set) => set(context, key),
-                Self::TripleDes(set) => {
+                Self::Judging(set) => {
                     set(context, key);
                 }
             }
@@ -67,8 +70,9 @@ struct BlockState {
 
 /// Opens a mode.
 pub(crate) fn open_block(request: &Request<'_>) -> Option<raw::Session> {
-    let Cipher { context, set_key, block_len, encrypt, decrypt } = cipher(request)?;
-    let (call, block, words) = call(request, encrypt, decrypt)?;
+    let cipher = cipher(request)?;
+    let (call, block, words) = call(request, &cipher)?;
+    let Cipher { context, set_key, block_len, words: [_, _, rekey_words], .. } = cipher;
     let mode = request.algorithm.mode;
     let state = BlockState {
         call,
@@ -81,12 +85,7 @@ pub(crate) fn open_block(request: &Request<'_>) -> Option<raw::Session> {
         stream_unit: if mode == Mode::Cfb8 { 1 } else { block_len },
         ended: false,
     };
-    Some(
-        Table::new(state, raw::IN_PLACE, words)
-            .streams()
-            .rekeys(c"nettle_cipher.set_encrypt_key or set_decrypt_key")
-            .raw(),
-    )
+    Some(Table::new(state, raw::IN_PLACE, words).streams().rekeys(rekey_words).raw())
 }
 
 /// A block cipher with the key schedule that the direction needs.
@@ -96,11 +95,13 @@ struct Cipher {
     block_len: usize,
     encrypt: CipherFn,
     decrypt: CipherFn,
+    /// What encrypts and decrypts blocks and sets a key, for readers.
+    words: [&'static CStr; 3],
 }
 
 fn cipher(request: &Request<'_>) -> Option<Cipher> {
-    if request.algorithm.cipher == Primitive::TripleDes {
-        return triple_des(request);
+    if let Some(names) = undescribed(request.algorithm.cipher) {
+        return judging(request, names);
     }
     let cipher = request.cipher()?;
     let backwards = request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
@@ -112,32 +113,50 @@ fn cipher(request: &Request<'_>) -> Option<Cipher> {
         block_len: cipher.block_size as usize,
         encrypt: cipher.encrypt,
         decrypt: cipher.decrypt,
+        words: [
+            c"nettle_cipher.encrypt",
+            c"nettle_cipher.decrypt",
+            c"nettle_cipher.set_encrypt_key or set_decrypt_key",
+        ],
     })
 }
 
-/// Triple DES has no description of its own: `des3_set_key` says whether the key is a strong one,
-/// and sets it either way.
-fn triple_des(request: &Request<'_>) -> Option<Cipher> {
-    type SetKeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
-    // SAFETY: des.h.
+/// The ciphers that the library does not describe, because setting a key says whether it is a strong one: their
+/// functions that encrypt, decrypt and set a key.
+fn undescribed(cipher: Primitive) -> Option<[&'static CStr; 3]> {
+    Some(match cipher {
+        Primitive::TripleDes => {
+            [c"nettle_des3_encrypt", c"nettle_des3_decrypt", c"nettle_des3_set_key"]
+        }
+        Primitive::Des => [c"nettle_des_encrypt", c"nettle_des_decrypt", c"nettle_des_set_key"],
+        Primitive::Blowfish => {
+            [c"nettle_blowfish_encrypt", c"nettle_blowfish_decrypt", c"nettle_blowfish128_set_key"]
+        }
+        _ => return None,
+    })
+}
+
+fn judging(request: &Request<'_>, words: [&'static CStr; 3]) -> Option<Cipher> {
+    let [encrypt, decrypt, set_key] = words.map(symbol);
+    // SAFETY: des.h and blowfish.h.
     let (set_key, encrypt, decrypt) = unsafe {
         (
-            request.function::<SetKeyFn>("nettle_des3_set_key")?,
-            request.function::<CipherFn>("nettle_des3_encrypt")?,
-            request.function::<CipherFn>("nettle_des3_decrypt")?,
+            request.function::<JudgingFn>(set_key)?,
+            request.function::<CipherFn>(encrypt)?,
+            request.function::<CipherFn>(decrypt)?,
         )
     };
     let mut context = plenty();
-    // SAFETY: `struct des3_ctx` has 384 bytes; the key has 24.
+    // SAFETY: the largest of the structs, `struct blowfish_ctx`, has 4168 bytes; the key is the cipher's.
     unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
-    Some(Cipher { context, set_key: SetKey::TripleDes(set_key), block_len: 8, encrypt, decrypt })
+    let set_key = SetKey::Judging(set_key);
+    Some(Cipher { context, set_key, block_len: 8, encrypt, decrypt, words })
 }
 
 /// The mode's function, the block function that it takes, and both in words.
 fn call(
     request: &Request<'_>,
-    encrypt: CipherFn,
-    decrypt: CipherFn,
+    &Cipher { encrypt, decrypt, words: [encrypts, decrypts, _], .. }: &Cipher,
 ) -> Option<(BlockCall, CipherFn, &'static CStr)> {
     let mode = |symbol: &str| {
         // SAFETY: cbc.h, cfb.h and ctr.h give them all this type.
@@ -145,8 +164,8 @@ fn call(
     };
     let aes = request.algorithm.cipher == Primitive::Aes;
     Some(match (request.algorithm.mode, request.decrypts()) {
-        (Mode::Ecb, false) => (BlockCall::Blocks, encrypt, c"nettle_cipher.encrypt"),
-        (Mode::Ecb, true) => (BlockCall::Blocks, decrypt, c"nettle_cipher.decrypt"),
+        (Mode::Ecb, false) => (BlockCall::Blocks, encrypt, encrypts),
+        (Mode::Ecb, true) => (BlockCall::Blocks, decrypt, decrypts),
         (Mode::Cbc, true) => (mode("nettle_cbc_decrypt")?, decrypt, c"nettle_cbc_decrypt"),
         (Mode::Cbc, false) => {
             let symbol = format!("nettle_cbc_aes{}_encrypt", request.key_bits());
@@ -357,43 +376,54 @@ operations! { impl for XtsState;
     }
 }
 
-// ChaCha20 with a nonce of twelve bytes. No stream: the library drops what is left of a key stream's
-// block of 64 bytes at the end of each call, so that only the last may end within one.
+// ChaCha20 with a nonce of twelve bytes, and Salsa20. No stream: the library drops what is left of a key
+// stream's block of 64 bytes at the end of each call, so that only the last may end within one.
 
-functions! {
-    /// chacha.h. `nettle_chacha_crypt32`, for the 32-bit counter that goes with twelve bytes of nonce,
-    /// came with Nettle 3.7.
-    struct ChaChaFunctions {
-        nettle_chacha_set_key: fn(*mut c_void, In);
-        nettle_chacha_set_nonce96: fn(*mut c_void, In);
-        nettle_chacha_crypt32: fn(*mut c_void, usize, Out, In);
-    }
-}
-
-struct ChaChaState {
+/// A stream cipher of the library's. Setting the nonce sets the counter back as well.
+struct StreamState {
     context: Aligned,
-    f: ChaChaFunctions,
+    set_key: SetFn,
+    set_nonce: SetFn,
+    crypt: CryptFn,
 }
 
-pub(crate) fn open_chacha(request: &Request<'_>) -> Option<raw::Session> {
-    let f = ChaChaFunctions::of(&request.library.object).ok()?;
+pub(crate) fn open_stream(request: &Request<'_>) -> Option<raw::Session> {
+    let (words, [set_key, set_nonce, crypt]) = match request.algorithm.cipher {
+        // `nettle_chacha_crypt32`, for the 32-bit counter that goes with twelve bytes of nonce, came with Nettle 3.7.
+        Primitive::ChaCha20 => (
+            c"nettle_chacha_set_nonce96, nettle_chacha_crypt32",
+            [c"nettle_chacha_set_key", c"nettle_chacha_set_nonce96", c"nettle_chacha_crypt32"],
+        ),
+        Primitive::Salsa20 => (
+            c"nettle_salsa20_set_nonce, nettle_salsa20_crypt",
+            [c"nettle_salsa20_256_set_key", c"nettle_salsa20_set_nonce", c"nettle_salsa20_crypt"],
+        ),
+        _ => return None,
+    };
     let mut context = plenty();
-    // SAFETY: `struct chacha_ctx` has 64 bytes; the key has 32.
-    unsafe { (f.nettle_chacha_set_key)(context.as_mut_ptr(), request.key.as_ptr()) };
-    let call = c"nettle_chacha_set_nonce96, nettle_chacha_crypt32";
-    let table = Table::new(ChaChaState { context, f }, raw::IN_PLACE, call);
-    Some(table.rekeys(c"nettle_chacha_set_key").raw())
+    // SAFETY: chacha.h and salsa20.h; `struct chacha_ctx` and `struct salsa20_ctx` have 64 bytes; the key has 32.
+    let state = unsafe {
+        let rekey = request.function::<SetFn>(symbol(set_key))?;
+        rekey(context.as_mut_ptr(), request.key.as_ptr());
+        StreamState {
+            context,
+            set_key: rekey,
+            set_nonce: request.function(symbol(set_nonce))?,
+            crypt: request.function(symbol(crypt))?,
+        }
+    };
+    Some(Table::new(state, raw::IN_PLACE, words).rekeys(set_key).raw())
 }
 
-operations! { impl for ChaChaState;
+operations! { impl for StreamState;
     fn message(&mut self, m) {
-        (self.f.nettle_chacha_set_nonce96)(self.context.as_mut_ptr(), m.nonce);
-        (self.f.nettle_chacha_crypt32)(self.context.as_mut_ptr(), m.len, m.output, m.input);
+        (self.set_nonce)(self.context.as_mut_ptr(), m.nonce);
+        (self.crypt)(self.context.as_mut_ptr(), m.len, m.output, m.input);
         raw::OK
     }
 
     fn rekey(&mut self, key) {
-        (self.f.nettle_chacha_set_key)(self.context.as_mut_ptr(), key);
+        (self.set_key)(self.context.as_mut_ptr(), key);
         raw::OK
     }
 }

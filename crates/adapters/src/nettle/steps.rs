@@ -10,19 +10,20 @@ use base::model::{Mode, Primitive};
 use contract::{Table, functions, raw};
 use std::ffi::{CStr, c_void};
 
-/// Bytes of every tag here.
+/// Bytes of the longest tag here.
 const TAG_LEN: usize = 16;
 
 struct State<S> {
     steps: S,
     equal: EqualFn,
+    tag_len: usize,
     decrypts: bool,
 }
 
 /// Opens a mode, by its description where the library has one, else by the mode's functions over a
 /// block cipher.
 pub(crate) fn open_aead(request: &Request<'_>) -> Option<raw::Session> {
-    if request.algorithm.tag_len != TAG_LEN {
+    if request.algorithm.tag_len > TAG_LEN {
         return None;
     }
     let described = description(request).and_then(|aead| Described::new(request, aead));
@@ -97,7 +98,8 @@ fn session<S: Steps>(
 ) -> Option<raw::Session> {
     // SAFETY: memops.h.
     let equal = unsafe { request.function::<EqualFn>("nettle_memeql_sec")? };
-    let state = State { steps, equal, decrypts: request.decrypts() };
+    let tag_len = request.algorithm.tag_len;
+    let state = State { steps, equal, tag_len, decrypts: request.decrypts() };
     Some(
         Table::new(state, raw::IN_PLACE, call)
             .streams_if(streams)
@@ -117,7 +119,7 @@ operations! { impl[S: Steps] for State<S>;
         }
         let mut tag = [0; TAG_LEN];
         self.steps.digest(tag.as_mut_ptr());
-        match (self.equal)(tag.as_ptr().cast(), m.tag.cast_const().cast(), TAG_LEN) {
+        match (self.equal)(tag.as_ptr().cast(), m.tag.cast_const().cast(), self.tag_len) {
             0 => raw::REJECTED,
             _ => raw::OK,
         }
