@@ -1,5 +1,5 @@
 //! What libraries have beside `EVP_CIPHER`: `EVP_AEAD` of BoringSSL and AWS-LC with the tag apart, and of
-//! LibreSSL with the tag behind the ciphertext, and ChaCha20 by `CRYPTO_chacha_20`.
+//! LibreSSL with the tag behind the ciphertext, ChaCha20 by `CRYPTO_chacha_20` and XChaCha20 by `CRYPTO_xchacha_20`.
 
 use crate::evp::{Errors, Evp};
 use crate::family::{Aligned, In, Out, Request, operations};
@@ -455,6 +455,31 @@ operations! { impl for ChaChaState;
     /// The whole message from block 0.
     fn message(&mut self, m) {
         (self.chacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce, 0);
+        raw::OK
+    }
+}
+
+// XChaCha20 by `CRYPTO_xchacha_20`: LibreSSL. One call takes key and nonce, and counts from 0.
+
+/// `CRYPTO_xchacha_20(out, in, in_len, key, nonce)`
+type XChachaFn = unsafe extern "C" fn(Out, In, usize, In, In);
+
+struct XChaChaState {
+    xchacha: XChachaFn,
+    key: [u8; 32],
+}
+
+/// `None` when the library does not have it.
+pub(crate) fn xchacha_session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Session> {
+    // SAFETY: the type is that of chacha.h.
+    let xchacha = unsafe { object.function("CRYPTO_xchacha_20") }?;
+    Some(Table::new(XChaChaState { xchacha, key }, raw::IN_PLACE, c"CRYPTO_xchacha_20").raw())
+}
+
+operations! { impl for XChaChaState;
+    /// The whole message from block 0.
+    fn message(&mut self, m) {
+        (self.xchacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce);
         raw::OK
     }
 }

@@ -483,7 +483,27 @@ pub(crate) fn find_cipher(
     api: &Api,
     algorithm: &Algorithm,
 ) -> Option<Method> {
-    named(object, api, algorithm.name, &getter(algorithm), algorithm.key_len)
+    let name = name_of(algorithm);
+    named(object, api, name, &getter(algorithm, name), algorithm.key_len)
+}
+
+/// The library's name: a tag's length is no part of it.
+fn name_of(algorithm: &Algorithm) -> &'static str {
+    match algorithm.mode {
+        Mode::Ccm => algorithm.name.trim_end_matches('8'),
+        _ => algorithm.name,
+    }
+}
+
+/// The cipher that CMAC is made with: CBC of the same key.
+pub(crate) fn find_cbc(object: &SharedObject, api: &Api, cmac: &Algorithm) -> Option<Method> {
+    let name = cbc_of(cmac);
+    named(object, api, &name, &format!("EVP_{}", name.replace('-', "_")), cmac.key_len)
+}
+
+/// `aes-128-cbc` for `aes-128-cmac`.
+pub(crate) fn cbc_of(cmac: &Algorithm) -> String {
+    cmac.name.replace("-cmac", "-cbc")
 }
 
 /// The cipher that GMAC is made with: GCM of the same key.
@@ -510,13 +530,13 @@ fn named(object: &SharedObject, api: &Api, name: &str, getter: &str, key: usize)
 }
 
 /// `EVP_aes_128_cfb` and its like are macros for the segments of a whole block.
-fn getter(algorithm: &Algorithm) -> String {
-    let segment = match (algorithm.mode, algorithm.cipher) {
-        (Mode::Cfb, Primitive::TripleDes) => "64",
+fn getter(algorithm: &Algorithm, name: &str) -> String {
+    let segment = match (algorithm.mode, algorithm.cipher.block_len()) {
+        (Mode::Cfb, Some(8)) => "64",
         (Mode::Cfb, _) => "128",
         _ => "",
     };
-    format!("EVP_{}{segment}", algorithm.name.replace('-', "_"))
+    format!("EVP_{}{segment}", name.replace('-', "_"))
 }
 
 /// Bytes of the cipher's IV, if the library says so.

@@ -1,12 +1,13 @@
 //! Digests by `EVP_MD`, and message authentication codes: by `EVP_MAC` where the library has it, else by what
-//! it has had before: `HMAC_CTX`, `CRYPTO_poly1305_*`, `EVP_DigestSign*`, and for GMAC GCM's `EVP_CIPHER`.
+//! it has had before: `HMAC_CTX`, `CMAC_CTX`, `SIPHASH_24`, `CRYPTO_poly1305_*`, `EVP_DigestSign*`, and for GMAC GCM's
+//! `EVP_CIPHER`.
 //!
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
 use crate::evp::cipher::{Context, State};
 use crate::evp::{self, Api, Errors, Method, Param, Ways, cipher};
 use crate::family::{Aligned, In, Out, operations};
-use base::model::{Algorithm, Direction, Mode};
+use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{Table, functions, raw};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -97,11 +98,7 @@ pub(crate) fn find_digest(
     len: usize,
 ) -> Option<Method> {
     type LenFn = unsafe extern "C" fn(*const c_void) -> c_int;
-    let getter = format!("EVP_{}", name.replace('-', "_"));
-    let name = CString::new(name).expect("names of digests have no NUL");
-    let digest = evp::find_method(object, &WAYS, &name, &getter);
-    // A failed search leaves its reason in the queue.
-    errors.clear();
+    let digest = named(object, errors, name);
     // SAFETY: the type is that of evp.h, where the first is the name since OpenSSL 3.
     let size = unsafe {
         object.function::<LenFn>("EVP_MD_get_size").or_else(|| object.function("EVP_MD_size"))
@@ -111,6 +108,24 @@ pub(crate) fn find_digest(
         // SAFETY: a digest of this library.
         usize::try_from(unsafe { size(d.as_ptr()) }) == Ok(len)
     })
+}
+
+/// The library's function of that name that gives as many bytes as it is asked for.
+pub(crate) fn find_xof(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
+    named(object, errors, name)
+}
+
+fn named(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
+    let getter = match name {
+        "rmd160" => "EVP_ripemd160".to_owned(),
+        "streebog-256" | "streebog-512" => format!("EVP_{}", name.replace('-', "")),
+        _ => format!("EVP_{}", name.replace('-', "_")),
+    };
+    let name = CString::new(name).expect("names of digests have no NUL");
+    let digest = evp::find_method(object, &WAYS, &name, &getter);
+    // A failed search leaves its reason in the queue.
+    errors.clear();
+    digest
 }
 
 /// Makes and frees contexts.
@@ -190,16 +205,67 @@ impl DigestFunctions {
         digest: Method,
         len: usize,
     ) -> Result<raw::Session, String> {
-        let ctx =
-            self.contexts.make().ok_or_else(|| format!("EVP_MD_CTX_new: {}", errors.take()))?;
-        let state = DigestState { ctx, functions: *self, md: digest.as_ptr(), len, _md: digest };
+        let state = self.state(errors, digest, len)?;
         let call: &'static CStr = match self.init {
             InitFn::Params(_) => c"EVP_DigestInit_ex2, EVP_DigestUpdate, EVP_DigestFinal_ex",
             InitFn::Engine(_) => c"EVP_DigestInit_ex, EVP_DigestUpdate, EVP_DigestFinal_ex",
         };
         Ok(session_in_parts(state, errors, call))
     }
+
+    /// `len` bytes of a function that gives as many as it is asked for.
+    ///
+    /// # Errors
+    /// The library's reason.
+    pub(crate) fn session_of_xof(
+        &self,
+        object: &SharedObject,
+        errors: Errors,
+        xof: Method,
+        len: usize,
+    ) -> Option<Result<raw::Session, String>> {
+        // SAFETY: the type is that of evp.h.
+        let finish = unsafe { object.function("EVP_DigestFinalXOF") }?;
+        let call: &'static CStr = match self.init {
+            InitFn::Params(_) => c"EVP_DigestInit_ex2, EVP_DigestUpdate, EVP_DigestFinalXOF",
+            InitFn::Engine(_) => c"EVP_DigestInit_ex, EVP_DigestUpdate, EVP_DigestFinalXOF",
+        };
+        let state = self.state(errors, xof, len);
+        Some(state.map(|state| session_in_parts(Xof { state, finish }, errors, call)))
+    }
+
+    /// A digest that is told to have `len` bytes, fewer than by itself; `None` when it stays at its own length.
+    ///
+    /// # Errors
+    /// The library's reason.
+    pub(crate) fn session_of_size(
+        &self,
+        errors: Errors,
+        digest: Method,
+        len: usize,
+    ) -> Option<Result<raw::Session, String>> {
+        let InitFn::Params(init) = self.init else { return None };
+        let mut sized = match self.state(errors, digest, len) {
+            Ok(state) => Resized { state, init },
+            Err(why) => return Some(Err(why)),
+        };
+        let mut room = [0; LONGEST_DIGEST];
+        // SAFETY: no nonce; the room is enough for the digest at its own length too.
+        let takes = unsafe { sized.begin(ptr::null()) && sized.end(room.as_mut_ptr()) };
+        errors.clear();
+        let call = c"EVP_DigestInit_ex2, EVP_DigestUpdate, EVP_DigestFinal_ex";
+        takes.then(|| Ok(session_in_parts(sized, errors, call)))
+    }
+
+    fn state(&self, errors: Errors, digest: Method, len: usize) -> Result<DigestState, String> {
+        let ctx =
+            self.contexts.make().ok_or_else(|| format!("EVP_MD_CTX_new: {}", errors.take()))?;
+        Ok(DigestState { ctx, functions: *self, md: digest.as_ptr(), len, _md: digest })
+    }
 }
+
+/// `EVP_MAX_MD_SIZE`
+const LONGEST_DIGEST: usize = 64;
 
 struct DigestState {
     ctx: DigestCtx,
@@ -243,6 +309,59 @@ impl Parts for DigestState {
     }
 }
 
+struct Xof {
+    state: DigestState,
+    /// `EVP_DigestFinalXOF(ctx, out, len)`
+    finish: unsafe extern "C" fn(DigestCtx, Out, usize) -> c_int,
+}
+
+impl Parts for Xof {
+    #[inline(always)]
+    unsafe fn begin(&mut self, nonce: *const u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.state.begin(nonce) }
+    }
+
+    #[inline(always)]
+    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.state.feed(input, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises; the tag has `len` bytes.
+        unsafe { (self.finish)(self.state.ctx, tag, self.state.len) > 0 }
+    }
+}
+
+struct Resized {
+    state: DigestState,
+    init: unsafe extern "C" fn(DigestCtx, *const c_void, *const c_void) -> c_int,
+}
+
+impl Parts for Resized {
+    /// With the length, which the digest keeps for one message.
+    #[inline(always)]
+    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+        let params = [Param::number(c"size", &self.state.len), Param::END];
+        // SAFETY: a context and a digest of ours; the list ends with `END`, and its number outlives the call.
+        unsafe { (self.init)(self.state.ctx, self.state.md, params.as_ptr().cast()) > 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.state.feed(input, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.state.end(tag) }
+    }
+}
+
 // `EVP_MAC`: OpenSSL 3 on.
 
 /// `EVP_MAC_CTX *`
@@ -272,12 +391,34 @@ impl EvpMac {
         algorithm: &Algorithm,
         key: &[u8],
     ) -> Option<Result<raw::Session, String>> {
-        let (name, anew, parameter) = match algorithm.mode {
-            Mode::Hmac => {
-                (c"HMAC", Anew::Nothing, Some((c"digest", algorithm.name.replace("hmac-", ""))))
+        let text = |text: String| {
+            Setting::Text(CString::new(text).expect("names of digests and ciphers have no NUL"))
+        };
+        let siphash = |rounds: [usize; 2]| {
+            let [of_message, last] = rounds.map(Setting::Number);
+            // By itself it has 16 bytes.
+            let size = Setting::Number(algorithm.tag_len);
+            vec![(c"size", size), (c"c-rounds", of_message), (c"d-rounds", last)]
+        };
+        let (name, anew, settings) = match (algorithm.mode, algorithm.cipher) {
+            (Mode::Hmac, _) => {
+                let digest = text(algorithm.name.replace("hmac-", ""));
+                (c"HMAC", Anew::Nothing, vec![(c"digest", digest)])
             }
-            Mode::Gmac => (c"GMAC", Anew::Nonce, Some((c"cipher", cipher::gcm_of(algorithm)))),
-            Mode::OneTimeMac => (c"POLY1305", Anew::Key, None),
+            (Mode::Gmac, _) => {
+                (c"GMAC", Anew::Nonce, vec![(c"cipher", text(cipher::gcm_of(algorithm)))])
+            }
+            (Mode::Cmac, _) => {
+                (c"CMAC", Anew::Nothing, vec![(c"cipher", text(cipher::cbc_of(algorithm)))])
+            }
+            (Mode::OneTimeMac, _) => (c"POLY1305", Anew::Key, vec![]),
+            // Their outputs have the algorithms' lengths by themselves.
+            (Mode::Kmac, Primitive::Shake128) => (c"KMAC-128", Anew::Nothing, vec![]),
+            (Mode::Kmac, Primitive::Shake256) => (c"KMAC-256", Anew::Nothing, vec![]),
+            (Mode::Keyed, Primitive::Blake2b) => (c"BLAKE2BMAC", Anew::Nothing, vec![]),
+            (Mode::Keyed, Primitive::Blake2s) => (c"BLAKE2SMAC", Anew::Nothing, vec![]),
+            (Mode::Keyed, Primitive::SipHash24) => (c"SIPHASH", Anew::Nothing, siphash([2, 4])),
+            (Mode::Keyed, Primitive::SipHash13) => (c"SIPHASH", Anew::Nothing, siphash([1, 3])),
             _ => return None,
         };
         let Some(ctx) = self.context(name) else {
@@ -293,7 +434,7 @@ impl EvpMac {
             key: key.to_vec(),
         };
         let call = c"EVP_MAC_init, EVP_MAC_update, EVP_MAC_final";
-        Some(state.set_up(errors, parameter).map(|()| session_in_parts(state, errors, call)))
+        Some(state.set_up(errors, &settings).map(|()| session_in_parts(state, errors, call)))
     }
 
     fn context(&self, name: &CStr) -> Option<MacCtx> {
@@ -310,6 +451,13 @@ impl EvpMac {
         };
         (!ctx.is_null()).then_some(ctx)
     }
+}
+
+/// What a MAC is told before its first message.
+enum Setting {
+    /// The name of what it is made of.
+    Text(CString),
+    Number(usize),
 }
 
 /// What a message has that the one before it had not.
@@ -338,18 +486,18 @@ impl Drop for MacState {
 }
 
 impl MacState {
-    /// Gives the context its digest or cipher, and its key.
+    /// Gives the context what it is made of, and its key.
     fn set_up(
         &mut self,
         errors: Errors,
-        parameter: Option<(&'static CStr, String)>,
+        settings: &[(&'static CStr, Setting)],
     ) -> Result<(), String> {
-        let value = parameter
-            .as_ref()
-            .map(|(_, value)| CString::new(value.as_str()).expect("names have no NUL"));
-        let first = parameter.zip(value.as_ref()).map(|((key, _), v)| Param::text(key, v));
-        let params = [first.unwrap_or(Param::END), Param::END];
-        // SAFETY: the key covers its length; the list ends with `END`, and its text outlives the
+        let params = settings.iter().map(|(key, setting)| match setting {
+            Setting::Text(text) => Param::text(key, text),
+            Setting::Number(number) => Param::number(key, number),
+        });
+        let params: Vec<Param> = params.chain([Param::END]).collect();
+        // SAFETY: the key covers its length; the list ends with `END`, and its values outlive the
         // call.
         let code = unsafe {
             (self.functions.EVP_MAC_init)(
@@ -438,7 +586,8 @@ impl Hmac {
         }
     }
 
-    /// Does the key schedule: the digest's states behind the inner and the outer pad.
+    /// Does the key schedule: the digest's states behind the inner and the outer pad. `None` when the library makes no
+    /// HMAC of the digest, though it has it.
     ///
     /// # Errors
     /// Which call failed, with the library's reason.
@@ -448,7 +597,7 @@ impl Hmac {
         digest: Method,
         tag_len: usize,
         key: &[u8],
-    ) -> Result<raw::Session, String> {
+    ) -> Option<Result<raw::Session, String>> {
         let room = Aligned::zeroed(CTX_LEN);
         // SAFETY: `room` is large enough for any context.
         let ctx = unsafe {
@@ -461,7 +610,7 @@ impl Hmac {
             }
         };
         if ctx.is_null() {
-            return Err(format!("HMAC_CTX_new: {}", errors.take()));
+            return Some(Err(format!("HMAC_CTX_new: {}", errors.take())));
         }
         let state = HmacState { ctx, functions: *self, tag_len, _room: room, _digest: digest };
         // SAFETY: a fresh context; the key covers its length; no engine.
@@ -470,9 +619,11 @@ impl Hmac {
             (self.init)(ctx, key.as_ptr(), key.len(), digest, ptr::null_mut())
         };
         if code != 1 {
-            return Err(format!("HMAC_Init_ex: {}", errors.take()));
+            // AWS-LC refuses all but the digests of a list of its own, and gives no reason.
+            let reason = errors.last_reason() != 0;
+            return reason.then(|| Err(format!("HMAC_Init_ex: {}", errors.take())));
         }
-        Ok(session_in_parts(state, errors, c"HMAC_Init_ex, HMAC_Update, HMAC_Final"))
+        Some(Ok(session_in_parts(state, errors, c"HMAC_Init_ex, HMAC_Update, HMAC_Final")))
     }
 }
 
@@ -515,6 +666,130 @@ impl Parts for HmacState {
         // SAFETY: as the caller promises; the digest has `tag_len` bytes.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code == 1 && len as usize == self.tag_len
+    }
+}
+
+// CMAC by `CMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
+
+type CmacCtx = *mut c_void;
+
+functions! {
+    /// Of cmac.h.
+    pub(crate) struct Cmac
+    required {
+        CMAC_CTX_new: fn() -> CmacCtx;
+        CMAC_CTX_free: fn(CmacCtx);
+        CMAC_Init: fn(CmacCtx, In, usize, *const c_void, *mut c_void) -> c_int;
+        CMAC_Update: fn(CmacCtx, In, usize) -> c_int;
+        CMAC_Final: fn(CmacCtx, Out, *mut usize) -> c_int;
+    }
+    optional {
+        /// BoringSSL's and AWS-LC's.
+        CMAC_Reset: fn(CmacCtx) -> c_int;
+    }
+}
+
+impl Cmac {
+    /// Does the key schedule and makes the two subkeys.
+    ///
+    /// # Errors
+    /// Which call failed, with the library's reason.
+    pub(crate) fn session(
+        &self,
+        errors: Errors,
+        cipher: &Method,
+        tag_len: usize,
+        key: &[u8],
+    ) -> Result<raw::Session, String> {
+        // SAFETY: takes nothing.
+        let ctx = unsafe { (self.CMAC_CTX_new)() };
+        if ctx.is_null() {
+            return Err(format!("CMAC_CTX_new: {}", errors.take()));
+        }
+        let state = CmacState { ctx, functions: *self, tag_len };
+        // SAFETY: a fresh context; the key covers its length, which is the cipher's; no engine.
+        let code = unsafe {
+            (self.CMAC_Init)(ctx, key.as_ptr(), key.len(), cipher.as_ptr(), ptr::null_mut())
+        };
+        if code != 1 {
+            return Err(format!("CMAC_Init: {}", errors.take()));
+        }
+        let call: &'static CStr = match self.CMAC_Reset {
+            Some(_) => c"CMAC_Reset, CMAC_Update, CMAC_Final",
+            None => c"CMAC_Init, CMAC_Update, CMAC_Final",
+        };
+        Ok(session_in_parts(state, errors, call))
+    }
+}
+
+struct CmacState {
+    ctx: CmacCtx,
+    functions: Cmac,
+    tag_len: usize,
+}
+
+impl Drop for CmacState {
+    fn drop(&mut self) {
+        // SAFETY: made by CMAC_CTX_new and freed nowhere else.
+        unsafe { (self.functions.CMAC_CTX_free)(self.ctx) }
+    }
+}
+
+impl Parts for CmacState {
+    /// Keeps cipher, key and subkeys: by a reset, else by an initialisation with nothing.
+    #[inline(always)]
+    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+        let (ctx, f) = (self.ctx, &self.functions);
+        // SAFETY: a context of ours, with its key.
+        let code = unsafe {
+            match f.CMAC_Reset {
+                Some(reset) => reset(ctx),
+                None => (f.CMAC_Init)(ctx, ptr::null(), 0, ptr::null(), ptr::null_mut()),
+            }
+        };
+        code == 1
+    }
+
+    #[inline(always)]
+    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { (self.functions.CMAC_Update)(self.ctx, input, len) == 1 }
+    }
+
+    #[inline(always)]
+    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+        let mut len = 0;
+        // SAFETY: as the caller promises; the tag has a block's length.
+        let code = unsafe { (self.functions.CMAC_Final)(self.ctx, tag, &raw mut len) };
+        code == 1 && len == self.tag_len
+    }
+}
+
+// SipHash-2-4 by `SIPHASH_24`: BoringSSL and AWS-LC. One call takes the key; there are no parts.
+
+/// `SIPHASH_24(key, in, in_len)`
+type SipHashFn = unsafe extern "C" fn(*const u64, In, usize) -> u64;
+
+struct SipHashState {
+    siphash: SipHashFn,
+    key: [u64; 2],
+}
+
+/// `None` when the library does not have it.
+pub(crate) fn siphash_session(object: &SharedObject, key: [u8; 16]) -> Option<raw::Session> {
+    // SAFETY: the type is that of siphash.h.
+    let siphash = unsafe { object.function("SIPHASH_24") }?;
+    let word = |at: usize| std::array::from_fn(|i| key[at + i]);
+    let key = [0, 8].map(|at| u64::from_le_bytes(word(at)));
+    Some(Table::new(SipHashState { siphash, key }, raw::IN_PLACE, c"SIPHASH_24").raw())
+}
+
+operations! { impl for SipHashState;
+    /// The number's bytes, the least significant first, as its authors' code writes them.
+    fn message(&mut self, m) {
+        let number = (self.siphash)(self.key.as_ptr(), m.input, m.len);
+        m.tag.cast::<[u8; 8]>().write(number.to_le_bytes());
+        raw::OK
     }
 }
 

@@ -14,7 +14,7 @@ use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use cipher::{Context, State};
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, functions, raw};
-use digest::{DigestSign, EvpMac, Gmac, Hmac, Poly1305};
+use digest::{Cmac, DigestSign, EvpMac, Gmac, Hmac, Poly1305};
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulong, c_void};
 use std::{fmt, ptr};
 
@@ -74,8 +74,45 @@ struct Evp {
 unsafe impl Family for Evp {
     fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError> {
         let product = &request.library.product;
-        let offer = request.offer().ok_or_else(|| request.absent(&product.to_string()))?;
+        let mut offer = request.offer();
+        if !matches!(offer, Some(Ok(_))) && request.library.loads_legacy_provider(request.algorithm)
+        {
+            offer = request.offer();
+        }
+        let offer = offer.ok_or_else(|| request.absent(&product.to_string()))?;
         offer.map_err(|e| OpenError::Failed(format!("{product}: {e}")))
+    }
+}
+
+impl Evp {
+    /// Has OpenSSL 3 on load its `legacy` provider, which is in a file of its own or in the library, for an algorithm that
+    /// is there; whether it is loaded now. The default provider stays.
+    fn loads_legacy_provider(&self, algorithm: &Algorithm) -> bool {
+        use Primitive as P;
+        type TryLoadFn = unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *mut c_void;
+        let legacy = [
+            P::Blowfish,
+            P::Cast5,
+            P::Idea,
+            P::Seed,
+            P::Rc2,
+            P::Des,
+            P::Md4,
+            P::Whirlpool,
+            // In the default provider too since OpenSSL 3.0.7.
+            P::Ripemd160,
+        ];
+        if !legacy.contains(&algorithm.cipher) {
+            return false;
+        }
+        // SAFETY: the type is that of provider.h.
+        let load = unsafe { self.object.function::<TryLoadFn>("OSSL_PROVIDER_try_load") };
+        // SAFETY: the default library context and a NUL-terminated name; 1 keeps the providers that are loaded where
+        // none is named. It stays loaded as long as the library.
+        let loaded = load
+            .is_some_and(|load| unsafe { !load(ptr::null_mut(), c"legacy".as_ptr(), 1).is_null() });
+        self.api.errors.clear();
+        loaded
     }
 }
 
@@ -89,6 +126,7 @@ impl Request<'_, Evp> {
         }
         match self.algorithm.kind {
             Kind::Cipher => self.cipher().or_else(|| self.chacha()),
+            Kind::Aead if self.algorithm.mode == Mode::None => None,
             Kind::Aead => self.aead().or_else(|| self.cipher()).or_else(|| self.joined()),
             Kind::Digest => self.digest(),
             Kind::Mac => self.mac(),
@@ -122,10 +160,14 @@ impl Request<'_, Evp> {
         Context::open(&self.library.api, cipher, self.algorithm, self.direction, self.key)
     }
 
-    /// `CRYPTO_chacha_20`
+    /// `CRYPTO_chacha_20`, `CRYPTO_xchacha_20`
     fn chacha(&self) -> Offer {
-        let key = (self.algorithm.mode == Mode::Stream).then(|| self.key.try_into().ok())??;
-        aead::chacha_session(&self.library.object, key).map(Ok)
+        let session = match (self.algorithm.cipher, self.algorithm.mode) {
+            (Primitive::ChaCha20, Mode::Stream) => aead::chacha_session,
+            (Primitive::XChaCha20, Mode::Stream) => aead::xchacha_session,
+            _ => return None,
+        };
+        session(&self.library.object, self.key.try_into().ok()?).map(Ok)
     }
 
     /// `EVP_AEAD` with the tag apart, and the `EVP_CIPHER` for streams.
@@ -154,19 +196,28 @@ impl Request<'_, Evp> {
 
     fn digest(&self) -> Offer {
         let Algorithm { name, tag_len, .. } = *self.algorithm;
-        let md = digest::find_digest(&self.library.object, self.library.api.errors, name, tag_len)?;
-        let functions = digest::DigestFunctions::load(&self.library.object)?;
-        Some(
-            functions
-                .session(self.library.api.errors, md, tag_len)
-                .map(|s| self.with_allocations(s)),
-        )
+        let (object, errors) = (&self.library.object, self.library.api.errors);
+        let functions = digest::DigestFunctions::load(object)?;
+        let session = match self.algorithm.cipher {
+            Primitive::Shake128 | Primitive::Shake256 => {
+                let xof = digest::find_xof(object, errors, name)?;
+                functions.session_of_xof(object, errors, xof, tag_len)?
+            }
+            _ => match digest::find_digest(object, errors, name, tag_len) {
+                Some(md) => functions.session(errors, md, tag_len),
+                None if self.algorithm.cipher == Primitive::Blake2b256 => {
+                    let long = digest::find_digest(object, errors, "blake2b512", 64)?;
+                    functions.session_of_size(errors, long, tag_len)?
+                }
+                None => return None,
+            },
+        };
+        Some(session.map(|s| self.with_allocations(s)))
     }
 
-    /// Digests, and HMAC by them, as [`Product::allocates_digests`] says.
+    /// Digests and MACs, as [`Product::allocates`] says.
     fn with_allocations(&self, mut session: raw::Session) -> raw::Session {
-        let digests = matches!(self.algorithm.mode, Mode::None | Mode::Hmac);
-        if digests & self.library.product.allocates_digests() {
+        if self.library.product.allocates(self.algorithm) {
             session.flags |= raw::ALLOCATES;
         }
         session
@@ -182,6 +233,10 @@ impl Request<'_, Evp> {
             Mode::Hmac => self.hmac(),
             Mode::Gmac => self.aead().or_else(|| self.gmac()),
             Mode::OneTimeMac => self.poly1305(),
+            Mode::Cmac => self.cmac(),
+            Mode::Keyed if self.algorithm.cipher == Primitive::SipHash24 => {
+                digest::siphash_session(&self.library.object, self.key.try_into().ok()?).map(Ok)
+            }
             _ => None,
         }
     }
@@ -193,7 +248,15 @@ impl Request<'_, Evp> {
         let md =
             digest::find_digest(&self.library.object, self.library.api.errors, digest, tag_len)?;
         let hmac = Hmac::load(&self.library.object)?;
-        Some(hmac.session(self.library.api.errors, md, tag_len, self.key))
+        hmac.session(self.library.api.errors, md, tag_len, self.key)
+    }
+
+    /// `CMAC_CTX`
+    fn cmac(&self) -> Offer {
+        let (object, api) = (&self.library.object, &self.library.api);
+        let cipher = cipher::find_cbc(object, api, self.algorithm)?;
+        let cmac = Cmac::of(object).ok()?;
+        Some(cmac.session(api.errors, &cipher, self.algorithm.tag_len, self.key))
     }
 
     /// GCM's `EVP_CIPHER`
@@ -229,10 +292,22 @@ struct Product {
 }
 
 impl Product {
-    /// OpenSSL 3.0 makes a new context of the digest's own for every message, and so HMAC, also
-    /// where the context of the caller's stays. From 3.5 on it does not.
-    fn allocates_digests(&self) -> bool {
-        self.title == "OpenSSL" && self.version.starts_with("3.0.")
+    /// Whether each message of a digest or MAC takes memory from the heap.
+    fn allocates(&self, algorithm: &Algorithm) -> bool {
+        match (algorithm.mode, algorithm.cipher) {
+            // It pads its name anew.
+            (Mode::Kmac, _) => true,
+            // The end of a message frees what its beginning allocates.
+            (Mode::None, Primitive::Shake128 | Primitive::Shake256) if self.title == "AWS-LC" => {
+                true
+            }
+            // OpenSSL 3.0 makes a new context of the digest's own for every message, and so HMAC, also where the context
+            // of the caller's stays. From 3.5 on it does not.
+            (Mode::None | Mode::Hmac, _) => {
+                self.title == "OpenSSL" && self.version.starts_with("3.0.")
+            }
+            _ => false,
+        }
     }
 }
 
@@ -608,6 +683,8 @@ pub(crate) struct Param {
     return_size: usize,
 }
 
+/// `OSSL_PARAM_UNSIGNED_INTEGER`
+const UNSIGNED_INTEGER: c_uint = 2;
 /// `OSSL_PARAM_UTF8_STRING`
 const UTF8_STRING: c_uint = 4;
 /// `OSSL_PARAM_OCTET_STRING`
@@ -620,6 +697,13 @@ impl Param {
     pub(crate) fn text(key: &'static CStr, text: &CStr) -> Self {
         let data = text.as_ptr().cast_mut().cast();
         Self::new(key, UTF8_STRING, data, text.count_bytes())
+    }
+
+    /// A number, which is only read and must outlive the call that it is passed to.
+    #[inline(always)]
+    pub(crate) fn number(key: &'static CStr, number: &usize) -> Self {
+        let data = ptr::from_ref(number).cast_mut().cast();
+        Self::new(key, UNSIGNED_INTEGER, data, size_of::<usize>())
     }
 
     /// `len` bytes, which are only read and must outlive the call that they are passed to.
@@ -740,7 +824,7 @@ mod tests {
     #[test]
     fn what_is_no_cipher_is_unsupported_with_the_librarys_name_and_the_algorithms() {
         let library = library();
-        for name in ["xxh3-64", "memcpy", "null"] {
+        for name in ["xxh3-64", "crc32", "memcpy", "null"] {
             let algorithm = Algorithm::find(name).unwrap();
             let direction = Direction::of(algorithm.kind)[0];
             let Err(OpenError::Unsupported(why)) = library.open(algorithm, direction, &[]) else {

@@ -111,6 +111,8 @@ fn target_of(algorithm: &Algorithm) -> Option<Target> {
         }
         // A little-endian block counter, then the nonce.
         (Primitive::ChaCha20, Mode::Stream) => (vec![0; 16], 4),
+        // The nonce, then the same counter with 64 bits.
+        (Primitive::XChaCha20, Mode::Stream) => (vec![0; 32], 0),
         _ => (vec![0; algorithm.nonce_len], 0),
     };
     let chain = match algorithm.mode {
@@ -122,8 +124,18 @@ fn target_of(algorithm: &Algorithm) -> Option<Target> {
 
 fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
     match algorithm.mode {
-        Mode::None | Mode::Hmac => return hash_name(algorithm).map(|name| (Kind::Hash, name)),
-        Mode::Stream => return Some((Kind::Skcipher, "chacha20".to_owned())),
+        Mode::None | Mode::Hmac | Mode::Keyed | Mode::Universal => {
+            return hash_name(algorithm).map(|name| (Kind::Hash, name));
+        }
+        Mode::Stream => {
+            let name = match algorithm.cipher {
+                Primitive::ChaCha20 => "chacha20",
+                Primitive::XChaCha20 => "xchacha20",
+                Primitive::Salsa20 => "salsa20",
+                _ => return None,
+            };
+            return Some((Kind::Skcipher, name.to_owned()));
+        }
         Mode::Poly1305 if algorithm.cipher == Primitive::ChaCha20 => {
             return Some((Kind::Aead, "rfc7539(chacha20,poly1305)".to_owned()));
         }
@@ -135,6 +147,12 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
         Primitive::Aria => "aria",
         Primitive::Sm4 => "sm4",
         Primitive::TripleDes => "des3_ede",
+        Primitive::Des => "des",
+        Primitive::Serpent => "serpent",
+        Primitive::Twofish => "twofish",
+        Primitive::Seed => "seed",
+        Primitive::Blowfish => "blowfish",
+        Primitive::Cast5 => "cast5",
         _ => return None,
     };
     let (kind, mode) = match algorithm.mode {
@@ -146,6 +164,7 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
         Mode::Xts => (Kind::Skcipher, "xts"),
         Mode::Gcm => (Kind::Aead, "gcm"),
         Mode::Ccm => (Kind::Aead, "ccm"),
+        Mode::Cmac => (Kind::Hash, "cmac"),
         _ => return None,
     };
     Some((kind, format!("{mode}({cipher})")))
@@ -153,13 +172,28 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
 
 fn hash_name(algorithm: &Algorithm) -> Option<String> {
     let digest = match algorithm.cipher {
+        Primitive::Md4 => "md4",
+        Primitive::Md5 => "md5",
+        Primitive::Sha1 => "sha1",
+        Primitive::Sha224 => "sha224",
         Primitive::Sha256 => "sha256",
         Primitive::Sha384 => "sha384",
         Primitive::Sha512 => "sha512",
+        Primitive::Sha3_224 => "sha3-224",
         Primitive::Sha3_256 => "sha3-256",
         Primitive::Sha3_384 => "sha3-384",
         Primitive::Sha3_512 => "sha3-512",
         Primitive::Blake2b => "blake2b-512",
+        Primitive::Blake2b256 => "blake2b-256",
+        Primitive::Blake2s => "blake2s-256",
+        Primitive::Sm3 => "sm3",
+        Primitive::Ripemd160 => "rmd160",
+        Primitive::Whirlpool => "wp512",
+        Primitive::Streebog256 => "streebog256",
+        Primitive::Streebog512 => "streebog512",
+        Primitive::Ghash => "ghash",
+        Primitive::Polyval => "polyval",
+        Primitive::Xxh64 => "xxhash64",
         Primitive::Crc32c => "crc32c",
         _ => return None,
     };
@@ -504,9 +538,9 @@ operations! { impl for AeadState;
     }
 }
 
-// Digests and HMAC: `send` of the message, `recv` of the digest.
+// Digests and MACs: `send` of the message, `recv` of the digest.
 
-/// SHA-512's, SHA3-512's and BLAKE2b's.
+/// SHA-512's, SHA3-512's, BLAKE2b's, Whirlpool's and Streebog's.
 const LONGEST_DIGEST: usize = 64;
 
 struct HashState {
@@ -514,13 +548,13 @@ struct HashState {
     /// Keeps the key alive as long as the socket.
     _transform: Transform,
     len: usize,
-    /// The kernel writes CRCs with the least significant byte first.
+    /// The kernel writes checksums, which are numbers, with the least significant byte first.
     reversed: bool,
     /// Parts of a message have been sent and its digest not yet taken.
     under_way: bool,
 }
 
-/// Opens a digest; an HMAC's key is set.
+/// Opens a digest; a MAC's key is set.
 fn open_hash(transform: Transform, algorithm: &Algorithm) -> Result<raw::Session, OpenError> {
     let operations = transform.operations()?;
     Ok(HashState::new(transform, operations, algorithm).into_session())
@@ -532,7 +566,7 @@ impl HashState {
             operations,
             _transform: transform,
             len: algorithm.tag_len,
-            reversed: algorithm.cipher == Primitive::Crc32c,
+            reversed: algorithm.is_checksum(),
             under_way: false,
         }
     }

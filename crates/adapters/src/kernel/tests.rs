@@ -109,6 +109,7 @@ fn ivs_are_laid_out_as_the_kernel_wants_them() {
     assert_eq!(iv("aes-128-ccm"), [&[2][..], &[0xee; 12], &[0; 3]].concat());
     // crypto/chacha: block counter, then the nonce.
     assert_eq!(iv("chacha20"), [&[0; 4][..], &[0xee; 12]].concat());
+    assert_eq!(iv("xchacha20"), [&[0xee; 24][..], &[0; 8]].concat());
     assert_eq!(iv("aes-256-gcm"), [0xee; 12]);
     assert_eq!(iv("des-ede3-cbc"), [0xee; 8]);
 }
@@ -125,11 +126,26 @@ fn algorithms_have_the_kernels_names() {
         ("sha3-384", "hash", "sha3-384"),
         ("crc32c", "hash", "crc32c"),
         ("hmac-sha512", "hash", "hmac(sha512)"),
+        ("serpent-256-xts", "skcipher", "xts(serpent)"),
+        ("twofish-128-gcm", "aead", "gcm(twofish)"),
+        ("bf-ecb", "skcipher", "ecb(blowfish)"),
+        ("des-cbc", "skcipher", "cbc(des)"),
+        ("aes-128-ccm8", "aead", "ccm(aes)"),
+        ("xchacha20", "skcipher", "xchacha20"),
+        ("des-ede3-cmac", "hash", "cmac(des3_ede)"),
+        ("hmac-rmd160", "hash", "hmac(rmd160)"),
+        ("blake2b512-mac", "hash", "blake2b-512"),
+        ("whirlpool", "hash", "wp512"),
+        ("ghash", "hash", "ghash"),
+        ("xxh64", "hash", "xxhash64"),
     ] {
         let target = super::target_of(named(name)).unwrap();
         assert_eq!((target.kind.type_name(), &*target.name), (kind, kernel), "{name}");
     }
-    for name in ["xchacha20-poly1305", "aes-128-ocb", "aegis-128l", "aes-128-gmac", "xxh3-64"] {
+    let others = "xchacha20-poly1305 xsalsa20-poly1305 aes-128-ocb aegis-128l aes-128-gmac xxh3-64 crc32 chacha12 \
+        idea-cbc rc2-cbc kuznyechik-ctr magma-ecb sha512-256 shake128 kmac128 siphash-2-4 blake3-keyed ascon-aead128 \
+        ascon-hash256";
+    for name in others.split_whitespace() {
         assert_eq!(super::target_of(named(name)), None, "{name}");
     }
 }
@@ -251,10 +267,12 @@ fn a_ciphers_message_is_sent_and_taken_back_and_an_empty_one_is_nothing() {
 }
 
 #[test]
-fn a_crc_is_turned_into_the_byte_order_of_all_libraries_and_other_digests_are_not() {
-    for (name, given, expected) in
-        [("crc32c", vec![1, 2, 3, 4], vec![4, 3, 2, 1]), ("sha256", bytes(32, 1), bytes(32, 1))]
-    {
+fn a_checksum_is_turned_into_the_byte_order_of_all_libraries_and_other_digests_are_not() {
+    for (name, given, expected) in [
+        ("crc32c", vec![1, 2, 3, 4], vec![4, 3, 2, 1]),
+        ("sha256", bytes(32, 1), bytes(32, 1)),
+        ("xxh64", (0..8).collect(), (0..8).rev().collect()),
+    ] {
         let (ours, kernel) = pair();
         let state = super::HashState::new(no_transform(), ours, named(name));
         // SAFETY: the state's own functions.

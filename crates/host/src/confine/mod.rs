@@ -432,11 +432,12 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
     Ok(described)
 }
 
-/// From now on the process reads the objects that were loaded, and itself. Threads that the library has
-/// started already keep what they had on kernels before Landlock's ABI 8.
+/// From now on the process reads the objects that were loaded, OpenSSL's modules and itself. Threads that the
+/// library has started already keep what they had on kernels before Landlock's ABI 8.
 pub(crate) fn only_what_was_loaded(objects: &[PathBuf]) -> Result<(), String> {
     let mut paths: BTreeSet<PathBuf> = ALWAYS.iter().map(PathBuf::from).collect();
     paths.extend(objects.iter().cloned());
+    paths.extend(objects.iter().filter_map(|object| modules_of(object)));
     paths.extend(std::env::current_exe());
     enforce(allow_all(ruleset()?, &paths)?).map(drop)
 }
@@ -553,6 +554,12 @@ fn beside(library: &Path) -> Vec<PathBuf> {
     entries.flatten().map(|e| e.path()).filter(belongs).collect()
 }
 
+/// Where OpenSSL 3 installs its modules, of which it loads one (`legacy.so`) when an algorithm of it is opened.
+fn modules_of(object: &Path) -> Option<PathBuf> {
+    let name = object.file_name()?.to_string_lossy();
+    name.starts_with("libcrypto.so").then(|| object.with_file_name("ossl-modules"))
+}
+
 /// As the loader takes them from beneath a directory (ld.so(8), "Hardware capabilities").
 const VARIANTS: [&str; 4] =
     ["", "glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"];
@@ -635,6 +642,13 @@ mod tests {
         found.sort();
         let names = [".libx.so.3.hmac", "engines-3", "libx.so", "libx.so.3.1", "ossl-modules"];
         assert_eq!(found, names.map(path));
+    }
+
+    #[test]
+    fn modules_are_openssls_alone() {
+        let modules = |object: &str| modules_of(Path::new(object));
+        assert_eq!(modules("/opt/x/libcrypto.so.3"), Some(PathBuf::from("/opt/x/ossl-modules")));
+        assert_eq!(modules("/opt/x/libc.so.6"), None);
     }
 
     #[test]
