@@ -5,6 +5,9 @@
 #include "modes.hpp"
 
 #include <botan/aead.h>
+#if defined(BOTAN_HAS_SODIUM_API)
+#include <botan/sodium.h>
+#endif
 
 namespace adapter {
 namespace {
@@ -123,12 +126,35 @@ struct Gmac : Aead {
   }
 };
 
+#if defined(BOTAN_HAS_SODIUM_API)
+// NaCl's secretbox, which Botan has in its interface like libsodium's alone: no object keeps the key.
+struct Box {
+  bool encrypts;
+  uint8_t key[Botan::Sodium::crypto_secretbox_KEYBYTES] = {};
+
+  explicit Box(const Wanted &wanted) : encrypts(wanted.encrypts()) { set_key(wanted.request.key); }
+
+  void set_key(const uint8_t *fresh) { std::memcpy(key, fresh, sizeof key); }
+
+  int32_t message(const cm_message &m) {
+    using namespace Botan::Sodium;
+    if (encrypts)
+      return crypto_secretbox_detached(m.output, m.tag, m.input, m.len, m.nonce, key) == 0 ? CM_OK
+                                                                                           : CM_FAILED;
+    // -1 is a wrong tag, and nothing else.
+    return crypto_secretbox_open_detached(m.output, m.input, m.tag, m.len, m.nonce, key) == 0
+               ? CM_OK
+               : CM_REJECTED;
+  }
+};
+#endif
+
 // What allocates for each message (README.md counts it).
 bool allocates(const Wanted &wanted) {
   if (is(wanted.name, "CCM") || is(wanted.name, "SIV")) return true;
 #if BOTAN_VERSION_MAJOR >= 3
   if (wanted.name == "ChaCha20Poly1305" && wanted.request.nonce_len == 24) return true;
-  return is(wanted.name, "GCM-SIV") || is(wanted.name, "OCB");
+  return is(wanted.name, "GCM-SIV") || is(wanted.name, "OCB") || is(wanted.name, "EAX");
 #else
   return false;
 #endif
@@ -161,5 +187,15 @@ cm_session open_gmac(const Wanted &wanted) {
   const char *call = "AEAD_Mode::set_associated_data, Cipher_Mode::start, Cipher_Mode::finish";
   return keyed(messages(state, 0, call), state, "set_key");
 }
+
+#if defined(BOTAN_HAS_SODIUM_API)
+cm_session open_secretbox(const Wanted &wanted) {
+  Box *state = std::make_unique<Box>(wanted).release();
+  const char *call = wanted.encrypts() ? "Sodium::crypto_secretbox_detached"
+                                       : "Sodium::crypto_secretbox_open_detached";
+  return keyed(messages(state, CM_IN_PLACE | CM_ALLOCATES, call), state,
+               "none: the key is an argument of each message");
+}
+#endif
 
 } // namespace adapter

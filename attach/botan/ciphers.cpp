@@ -1,11 +1,12 @@
-// ECB, which is a block cipher's, and stream ciphers: CTR, OFB and ChaCha20. Both work where the
-// message lies, in place or not.
+// ECB, which is a block cipher's, and stream ciphers: CTR, OFB, ChaCha and Salsa20. Both work
+// where the message lies, in place or not.
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "session.hpp"
 
 #include <botan/block_cipher.h>
 #include <botan/stream_cipher.h>
+#include <botan/version.h>
 
 #include <memory>
 
@@ -51,10 +52,11 @@ struct Stream {
   }
 };
 
-template <class T> cm_session opened(std::unique_ptr<T> state, const cm_request &r, const char *call) {
+template <class T>
+cm_session opened(std::unique_ptr<T> state, const cm_request &r, const char *call, uint32_t more = 0) {
   state->set_key(r.key);
   T *raw = state.release();
-  return keyed(streaming(messages(raw, CM_IN_PLACE, call), raw), raw, "set_key");
+  return keyed(streaming(messages(raw, CM_IN_PLACE | more, call), raw), raw, "set_key");
 }
 
 } // namespace
@@ -70,8 +72,10 @@ cm_session open_block(const Wanted &wanted) {
 cm_session open_stream(const Wanted &wanted) {
   const cm_request &r = wanted.request;
   auto cipher = Botan::StreamCipher::create_or_throw(wanted.name);
+  // XChaCha20's nonce makes a key of its own, in a vector. Botan 2 takes that from its locked pool.
+  const uint32_t more = BOTAN_VERSION_MAJOR >= 3 && r.nonce_len == 24 ? CM_ALLOCATES : 0;
   return opened(std::make_unique<Stream>(Stream{std::move(cipher), r.key_len, r.nonce_len}), r,
-                "StreamCipher::set_iv, StreamCipher::cipher");
+                "StreamCipher::set_iv, StreamCipher::cipher", more);
 }
 
 } // namespace adapter

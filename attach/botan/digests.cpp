@@ -1,10 +1,11 @@
-// Digests, HMAC, GMAC and Poly1305.
+// Digests and MACs.
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "session.hpp"
 
 #include <botan/hash.h>
 #include <botan/mac.h>
+#include <botan/version.h>
 
 #include <cstring>
 #include <memory>
@@ -47,16 +48,16 @@ template <class Function> struct Pieces {
 
 struct Hash : Pieces<Botan::HashFunction> {};
 
-struct Hmac : Pieces<Botan::MessageAuthenticationCode> {
+struct Mac : Pieces<Botan::MessageAuthenticationCode> {
   size_t key_len = 0, nonce_len = 0;
 
   void set_key(const uint8_t *key) { function->set_key(key, key_len); }
 };
 
-struct Gmac : Hmac {
+struct Gmac : Mac {
   int32_t message(const cm_message &m) {
     function->start(m.nonce, nonce_len);
-    return Hmac::message(m);
+    return Mac::message(m);
   }
   int32_t start(const uint8_t *nonce) {
     begin();
@@ -65,26 +66,32 @@ struct Gmac : Hmac {
   }
 };
 
-// Its key is for one message, so it is set with each.
-struct Poly1305 : Hmac {
+// Whose key is for one message, so it is set with each.
+struct KeyedAnew : Mac {
   uint8_t key[32] = {};
 
-  void set_key(const uint8_t *fresh) { std::memcpy(key, fresh, sizeof key); }
+  void set_key(const uint8_t *fresh) { std::memcpy(key, fresh, key_len); }
 
   int32_t message(const cm_message &m) {
-    function->set_key(key, sizeof key);
-    return Hmac::message(m);
+    function->set_key(key, key_len);
+    return Mac::message(m);
   }
   int32_t start(const uint8_t *) {
-    stream->set_key(key, sizeof key);
-    begun = true;
+    begin();
+    stream->set_key(key, key_len);
     return CM_OK;
   }
 };
 
-template <class T> cm_session opened(std::unique_ptr<T> state, const char *call) {
+// Poly1305 by definition; SipHash of Botan 2, which forgets its key with each message.
+bool keyed_anew(const std::string &name) {
+  return name == "Poly1305" || (BOTAN_VERSION_MAJOR < 3 && name.compare(0, 8, "SipHash(") == 0);
+}
+
+template <class T>
+cm_session opened(std::unique_ptr<T> state, const char *call, uint32_t flags = 0) {
   T *raw = state.release();
-  cm_session session = streaming(messages(raw, 0, call), raw);
+  cm_session session = streaming(messages(raw, flags, call), raw);
   session.finish = finish<T>;
   return session;
 }
@@ -98,7 +105,8 @@ template <class T> cm_session mac(const Wanted &wanted, const char *call) {
   state->stream->set_key(r.key, r.key_len);
   state->set_key(r.key);
   T *raw = state.get();
-  return keyed(opened(std::move(state), call), raw, "set_key");
+  const uint32_t flags = wanted.name.compare(0, 5, "KMAC-") == 0 ? CM_ALLOCATES : 0;
+  return keyed(opened(std::move(state), call, flags), raw, "set_key");
 }
 
 } // namespace
@@ -114,10 +122,10 @@ cm_session open_mac(const Wanted &wanted) {
   if (wanted.name.compare(0, 5, "GMAC(") == 0)
     return mac<Gmac>(wanted, "MessageAuthenticationCode::start, MessageAuthenticationCode::update, "
                              "MessageAuthenticationCode::final");
-  if (wanted.name == "Poly1305")
-    return mac<Poly1305>(wanted, "MessageAuthenticationCode::set_key, "
-                                 "MessageAuthenticationCode::update, MessageAuthenticationCode::final");
-  return mac<Hmac>(wanted, "MessageAuthenticationCode::update, MessageAuthenticationCode::final");
+  if (keyed_anew(wanted.name))
+    return mac<KeyedAnew>(wanted, "MessageAuthenticationCode::set_key, "
+                                  "MessageAuthenticationCode::update, MessageAuthenticationCode::final");
+  return mac<Mac>(wanted, "MessageAuthenticationCode::update, MessageAuthenticationCode::final");
 }
 
 } // namespace adapter

@@ -26,6 +26,9 @@ cm_session open_stream(const Wanted &);
 cm_session open_mode(const Wanted &);
 cm_session open_aead(const Wanted &);
 cm_session open_gmac(const Wanted &); // GCM of nothing: Botan 2
+#if defined(BOTAN_HAS_SODIUM_API)
+cm_session open_secretbox(const Wanted &);
+#endif
 cm_session open_hash(const Wanted &);
 cm_session open_mac(const Wanted &);
 

@@ -8,12 +8,19 @@
 #include <cryptopp/modes.h>
 
 #include <memory>
+#include <string>
 
 namespace adapter {
 namespace {
 
 // Crypto++ wants an IV with the key; every message and stream brings its own.
 const CryptoPP::byte no_iv[16] = {};
+
+// RC2 takes the key's number of effective bits apart, and has 1024 without it.
+int effective_bits(const cm_request &request) {
+  const bool rc2 = std::string(request.algorithm).compare(0, 4, "rc2-") == 0;
+  return rc2 ? static_cast<int>(request.key_len) * 8 : 0;
+}
 
 // Modes whose key stream or feedback takes any length.
 enum class Lengths { any, whole_blocks };
@@ -38,10 +45,18 @@ template <class Cipher> struct Codebook : Keyed<Cipher, Lengths::whole_blocks> {
   static constexpr const char *call = "ProcessData";
 
   size_t key_len;
+  int bits;
 
-  explicit Codebook(const cm_request &request) : key_len(request.key_len) { set_key(request.key); }
+  explicit Codebook(const cm_request &request)
+      : key_len(request.key_len), bits(effective_bits(request)) {
+    set_key(request.key);
+  }
 
-  void set_key(const uint8_t *key) { this->cipher.SetKey(key, key_len); }
+  void set_key(const uint8_t *key) {
+    using namespace CryptoPP;
+    if (bits == 0) return this->cipher.SetKey(key, key_len);
+    this->cipher.SetKey(key, key_len, MakeParameters(Name::EffectiveKeyLength(), bits));
+  }
 
   int32_t message(const cm_message &m) { return this->process(m.input, m.output, m.len); }
   int32_t start(const uint8_t *) { return CM_OK; }
@@ -56,9 +71,10 @@ struct Chained : Keyed<Cipher, lengths> {
   static constexpr const char *call = "Resynchronize, ProcessData";
 
   size_t key_len, nonce_len;
+  int bits;
 
   explicit Chained(const cm_request &request)
-      : key_len(request.key_len), nonce_len(request.nonce_len) {
+      : key_len(request.key_len), nonce_len(request.nonce_len), bits(effective_bits(request)) {
     set_key(request.key);
   }
 
@@ -67,6 +83,7 @@ struct Chained : Keyed<Cipher, lengths> {
     const ConstByteArrayParameter iv(no_iv, nonce_len);
     auto parameters = MakeParameters(Name::IV(), iv);
     if (segment_len != 0) parameters(Name::FeedbackSize(), segment_len);
+    if (bits != 0) parameters(Name::EffectiveKeyLength(), bits);
     this->cipher.SetKey(key, key_len, parameters);
   }
 
@@ -123,8 +140,10 @@ template <class C> cm_session ctr(const cm_request &request) {
 } // namespace
 
 const Algorithm modes[] = {
-    CIPHERS("ecb", ecb), CIPHERS("cbc", cbc), CIPHERS("cfb", cfb), CIPHERS("cfb8", cfb8),
-    CIPHERS("ofb", ofb), CIPHERS("ctr", ctr), end_of_table,
+    CIPHERS("ecb", ecb),     CIPHERS("cbc", cbc),     CIPHERS("cfb", cfb),
+    CIPHERS("cfb8", cfb8),   CIPHERS("ofb", ofb),     CIPHERS("ctr", ctr),
+    OLD_CIPHERS("ecb", ecb), OLD_CIPHERS("cbc", cbc), OLD_CIPHERS("cfb", cfb),
+    OLD_CIPHERS("ofb", ofb), OLD_CIPHERS("ctr", ctr), end_of_table,
 };
 
 } // namespace adapter

@@ -70,6 +70,7 @@ const Algorithm xts_modes[] = {
     {"aria-128-xts", xts<CryptoPP::ARIA>},
     {"aria-256-xts", xts<CryptoPP::ARIA>},
     {"sm4-xts", xts<CryptoPP::SM4>},
+    FINALISTS_2("xts", xts),
     end_of_table,
 };
 

@@ -22,10 +22,11 @@ modules=(
   camellia camellia_avx2_gfni camellia_avx512_gfni camellia_hwaes
   aria aria_avx512_gfni aria_hwaes sm4 sm4_gfni sm4_avx512 sm4_hwaes sm4_x86
   des serpent serpent_simd serpent_avx2 serpent_avx512 twofish twofish_avx512 blowfish cast128
-  idea idea_sse2 idea_avx2 seed seed_avx512_gfni seed_hwaes kuznyechik ascon_aead128
+  idea idea_sse2 idea_avx2 seed seed_avx512_gfni seed_hwaes kuznyechik ascon_aead128 ascon_hash256
   sha2_32 sha2_32_simd sha2_32_avx2 sha2_32_x86 sha2_64 sha2_64_avx2 sha2_64_avx512 sha2_64_x86
-  sha3 shake keccak_perm keccak_perm_bmi2 keccak_perm_avx512 blake2 blake2mac sha1 sha1_simd sha1_avx2 sha1_x86
-  hmac siphash
+  sha3 shake keccak_perm keccak_perm_bmi2 keccak_perm_avx512 blake2 blake2mac blake2s sha1 sha1_simd sha1_avx2 sha1_x86
+  md4 md5 rmd160 sm3 sm3_x86 sm3_avx2_bmi2 whirlpool whirlpool_avx2 whirlpool_avx512 streebog streebog_avx512_gfni
+  crc32 adler32 hmac kmac siphash
 )
 
 build() {

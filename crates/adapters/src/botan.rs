@@ -132,7 +132,7 @@ impl Request<'_> {
         let mode = self.algorithm.mode;
         let allocates = self.library.major < 3
             || matches!(mode, Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Siv | Mode::GcmSiv)
-            || (mode == Mode::Poly1305 && self.algorithm.nonce_len == 24);
+            || self.algorithm.cipher == Primitive::XChaCha20;
         raw::COPIES | if allocates { raw::ALLOCATES } else { 0 }
     }
 }
@@ -168,10 +168,15 @@ enum Name {
 /// `None`: Botan has no name for it.
 fn name_of(algorithm: &Algorithm) -> Option<Name> {
     match algorithm.mode {
+        Mode::None if algorithm.cipher == Primitive::Ascon => {
+            Some(Name::Cipher("Ascon-AEAD128".to_owned()))
+        }
         Mode::None => digest(algorithm.cipher).map(Name::Hash),
         Mode::Hmac => digest(algorithm.cipher).map(|hash| Name::Mac(format!("HMAC({hash})"))),
         Mode::OneTimeMac => Some(Name::Mac("Poly1305".to_owned())),
         Mode::Gmac => Some(Name::Mac(format!("GMAC({})", block(algorithm)?))),
+        Mode::Cmac => Some(Name::Mac(format!("CMAC({})", block(algorithm)?))),
+        Mode::Kmac | Mode::Keyed => keyed(algorithm.cipher).map(|mac| Name::Mac(mac.to_owned())),
         Mode::Ecb => block(algorithm).map(Name::Block),
         _ => cipher(algorithm).map(Name::Cipher),
     }
@@ -185,7 +190,7 @@ fn gcm_for_gmac(algorithm: &Algorithm) -> Option<String> {
 
 fn cipher(algorithm: &Algorithm) -> Option<String> {
     match algorithm.mode {
-        Mode::Stream => return Some("ChaCha(20)".to_owned()),
+        Mode::Stream => return stream(algorithm.cipher).map(str::to_owned),
         // With a nonce of 24 bytes it is XChaCha20-Poly1305.
         Mode::Poly1305 => return Some("ChaCha20Poly1305".to_owned()),
         _ => {}
@@ -200,7 +205,7 @@ fn cipher(algorithm: &Algorithm) -> Option<String> {
         Mode::Xts => format!("{block}/XTS"),
         Mode::Gcm => format!("{block}/GCM"),
         // Tag length and length of the length: 3 bytes go with a nonce of 12.
-        Mode::Ccm => format!("{block}/CCM(16,3)"),
+        Mode::Ccm => format!("{block}/CCM({},3)", algorithm.tag_len),
         Mode::Ocb => format!("{block}/OCB"),
         Mode::Eax => format!("{block}/EAX"),
         Mode::Siv => format!("{block}/SIV"),
@@ -218,19 +223,69 @@ fn block(algorithm: &Algorithm) -> Option<String> {
         Primitive::Aria => format!("ARIA-{bits}"),
         Primitive::Sm4 => "SM4".to_owned(),
         Primitive::TripleDes => "TripleDES".to_owned(),
+        Primitive::Des => "DES".to_owned(),
+        // One name for all lengths of key.
+        Primitive::Serpent => "Serpent".to_owned(),
+        Primitive::Twofish => "Twofish".to_owned(),
+        Primitive::Blowfish => "Blowfish".to_owned(),
+        Primitive::Cast5 => "CAST-128".to_owned(),
+        Primitive::Idea => "IDEA".to_owned(),
+        Primitive::Seed => "SEED".to_owned(),
+        Primitive::Kuznyechik => "Kuznyechik".to_owned(),
+        _ => return None,
+    })
+}
+
+fn stream(primitive: Primitive) -> Option<&'static str> {
+    Some(match primitive {
+        // With a nonce of 24 bytes it is XChaCha20.
+        Primitive::ChaCha20 | Primitive::XChaCha20 => "ChaCha(20)",
+        Primitive::ChaCha12 => "ChaCha(12)",
+        Primitive::ChaCha8 => "ChaCha(8)",
+        Primitive::Salsa20 => "Salsa20",
+        _ => return None,
+    })
+}
+
+/// MACs that are no HMAC of a digest and no mode of a block cipher; lengths are in bits.
+fn keyed(primitive: Primitive) -> Option<&'static str> {
+    Some(match primitive {
+        Primitive::Shake128 => "KMAC-128(256)",
+        Primitive::Shake256 => "KMAC-256(512)",
+        Primitive::SipHash24 => "SipHash(2,4)",
+        Primitive::SipHash13 => "SipHash(1,3)",
+        Primitive::Blake2b => "BLAKE2b(512)",
         _ => return None,
     })
 }
 
 fn digest(primitive: Primitive) -> Option<&'static str> {
     Some(match primitive {
+        Primitive::Md4 => "MD4",
+        Primitive::Md5 => "MD5",
+        Primitive::Sha1 => "SHA-1",
+        Primitive::Sha224 => "SHA-224",
         Primitive::Sha256 => "SHA-256",
         Primitive::Sha384 => "SHA-384",
         Primitive::Sha512 => "SHA-512",
+        Primitive::Sha512_256 => "SHA-512-256",
+        Primitive::Sha3_224 => "SHA-3(224)",
         Primitive::Sha3_256 => "SHA-3(256)",
         Primitive::Sha3_384 => "SHA-3(384)",
         Primitive::Sha3_512 => "SHA-3(512)",
+        Primitive::Shake128 => "SHAKE-128(256)",
+        Primitive::Shake256 => "SHAKE-256(512)",
         Primitive::Blake2b => "BLAKE2b(512)",
+        Primitive::Blake2b256 => "BLAKE2b(256)",
+        Primitive::Blake2s => "BLAKE2s(256)",
+        Primitive::Sm3 => "SM3",
+        Primitive::Ripemd160 => "RIPEMD-160",
+        Primitive::Whirlpool => "Whirlpool",
+        Primitive::Streebog256 => "Streebog-256",
+        Primitive::Streebog512 => "Streebog-512",
+        Primitive::AsconHash256 => "Ascon-Hash256",
+        Primitive::Crc32 => "CRC32",
+        Primitive::Adler32 => "Adler32",
         _ => return None,
     })
 }
@@ -714,7 +769,7 @@ enum Begin {
     Nothing,
     /// The nonce (GMAC).
     Nonce(BytesFn, usize),
-    /// The key, which is good for one message only (Poly1305).
+    /// The key, which is good for one message only (Poly1305; SipHash in Botan 2).
     Key(BytesFn),
 }
 
@@ -762,7 +817,7 @@ fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenErro
         set_key: None,
         open: false,
     };
-    Ok(digest_session(state, c"botan_hash_update, botan_hash_final"))
+    Ok(digest_session(state, raw::IN_PLACE, c"botan_hash_update, botan_hash_final"))
 }
 
 /// Opens a message authentication code.
@@ -779,8 +834,11 @@ fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError
         request.done("botan_mac_set_key", code)?;
         fits(request, &mac, api.botan_mac_output_length).map(|()| mac)
     };
+    // SipHash of Botan 2 forgets its key with each message.
+    let sip = matches!(request.algorithm.cipher, Primitive::SipHash24 | Primitive::SipHash13);
+    let one_time = request.algorithm.mode == Mode::OneTimeMac || sip && request.library.major < 3;
     let (begin, call) = match (request.algorithm.mode, api.botan_mac_set_nonce) {
-        (Mode::OneTimeMac, _) => (
+        _ if one_time => (
             Begin::Key(api.botan_mac_set_key),
             c"botan_mac_set_key, botan_mac_update, botan_mac_final",
         ),
@@ -801,7 +859,9 @@ fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError
         set_key: Some(api.botan_mac_set_key),
         open: false,
     };
-    Ok(digest_session(state, call))
+    // Each message of KMAC begins with a vector of Botan's.
+    let allocates = if request.algorithm.mode == Mode::Kmac { raw::ALLOCATES } else { 0 };
+    Ok(digest_session(state, raw::IN_PLACE | allocates, call))
 }
 
 /// The `_final` functions are told no length: what they write must be the algorithm's.
@@ -816,9 +876,9 @@ fn fits(request: &Request<'_>, object: &Object, length: AskFn) -> Result<(), Ope
     Err(OpenError::Failed(format!("{} has {len} bytes of output", request.algorithm)))
 }
 
-fn digest_session(state: DigestState, call: &'static CStr) -> raw::Session {
+fn digest_session(state: DigestState, flags: u32, call: &'static CStr) -> raw::Session {
     let rekeys = state.set_key.is_some();
-    let table = Table::new(state, raw::IN_PLACE, call).parts();
+    let table = Table::new(state, flags, call).parts();
     if rekeys { table.rekeys(c"botan_mac_set_key").raw() } else { table.raw() }
 }
 
@@ -984,8 +1044,16 @@ mod tests {
         assert_eq!(of("des-ede3-ctr"), cipher("CTR-BE(TripleDES)"));
         assert_eq!(of("aria-128-ecb"), Some(Name::Block("ARIA-128".to_owned())));
         assert_eq!(of("hmac-sha384"), Some(Name::Mac("HMAC(SHA-384)".to_owned())));
+        assert_eq!(of("serpent-192-cbc"), cipher("Serpent/CBC/NoPadding"));
+        assert_eq!(of("aes-256-ccm8"), cipher("AES-256/CCM(8,3)"));
         assert_eq!(of("aes-192-gmac"), Some(Name::Mac("GMAC(AES-192)".to_owned())));
-        for none in ["aes-128-cfb1", "aegis-128l", "blake3", "crc32c", "memcpy", "null"] {
+        assert_eq!(of("des-ede3-cmac"), Some(Name::Mac("CMAC(TripleDES)".to_owned())));
+        assert_eq!(of("ascon-aead128"), cipher("Ascon-AEAD128"));
+        assert_eq!(of("blake2b512-mac"), Some(Name::Mac("BLAKE2b(512)".to_owned())));
+        assert_eq!(of("ascon-hash256"), Some(Name::Hash("Ascon-Hash256")));
+        let missing = "aes-128-cfb1 aegis-128l blake3 blake3-keyed blake2s256-mac sha512-224 crc32c xxh64 rc2-cbc \
+            magma-ecb xsalsa20-poly1305 ghash polyval memcpy null";
+        for none in missing.split_whitespace() {
             assert_eq!(of(none), None, "{none}");
         }
     }
