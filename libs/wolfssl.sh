@@ -16,7 +16,8 @@ build() {
   noted ./configure --enable-shared --disable-static --disable-examples --disable-crypttests --disable-benchmark "${speed[@]}" \
     --enable-aesgcm-stream --enable-aesgcm-siv --enable-aesctr --enable-aesxts --enable-aesxts-stream --enable-aesccm --enable-aescfb \
     --enable-aesofb --enable-aessiv --enable-aeseax --enable-aescts --enable-aeskeywrap --enable-xchacha --enable-camellia \
-    --enable-des3 --enable-sha3 --enable-blake2 --enable-cmac --enable-ascon --enable-experimental \
+    --enable-des3 --enable-rc2 --enable-sha3 --enable-kmac --enable-blake2 --enable-blake2s --enable-md4 --enable-ripemd --enable-cmac --enable-siphash \
+    --enable-ascon --enable-experimental \
     --enable-opensslextra --enable-session-ticket --enable-curve25519 --enable-ed25519 \
     'CPPFLAGS=-DHAVE_AES_ECB -DWOLFSSL_AES_DIRECT -DWOLFSSL_DES_ECB -DWOLFSSL_STATIC_RSA' LDFLAGS=-Wl,-Bsymbolic
   make src/libwolfssl.la

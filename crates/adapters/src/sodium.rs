@@ -1,4 +1,4 @@
-//! libsodium through its public C functions: authenticated encryption, ChaCha20, digests, message
+//! libsodium through its public C functions: authenticated encryption, stream ciphers, digests, message
 //! authentication codes. What a version lacks is no reason to refuse the rest. `sodium/README.md` says which
 //! functions, and why.
 
@@ -62,6 +62,7 @@ type Request<'a> = family::Request<'a, Functions>;
 unsafe impl Family for Functions {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         match request.algorithm.kind {
+            Kind::Aead if request.algorithm.mode == Mode::SecretBox => open_secretbox(request),
             Kind::Aead => open_aead(request),
             Kind::Cipher => open_stream(request),
             Kind::Digest => open_digest(request),
@@ -219,25 +220,67 @@ operations! { impl for AeadState;
     }
 }
 
-// ChaCha20 alone: `crypto_stream_chacha20_ietf_xor`.
+// XSalsa20-Poly1305: `crypto_secretbox_detached`, which has no associated data and no key schedule.
 
-const STREAM_CALL: &CStr = c"crypto_stream_chacha20_ietf_xor";
+struct SecretBox {
+    seal: BoxFn,
+    open: OpenBoxFn,
+    key: [u8; 32],
+}
+
+fn open_secretbox(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    const SEAL: &CStr = c"crypto_secretbox_detached";
+    const OPEN: &CStr = c"crypto_secretbox_open_detached";
+    let key = request.key.try_into().expect("XSalsa20 has keys of 32 bytes");
+    // SAFETY: the types are those of crypto_secretbox.h.
+    let state = unsafe {
+        let (seal, open) = (request.library.get(symbol(SEAL))?, request.library.get(symbol(OPEN))?);
+        SecretBox { seal, open, key }
+    };
+    let call = if request.decrypts() { OPEN } else { SEAL };
+    let table = Table::new(state, raw::IN_PLACE, call).decrypts(request.decrypts());
+    Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
+}
+
+operations! { impl for SecretBox;
+    fn message(&mut self, m) {
+        let key = self.key.as_ptr();
+        outcome((self.seal)(m.output, m.tag, m.input, m.len as u64, m.nonce, key))
+    }
+
+    /// The only error that decryption has is a wrong tag.
+    fn decrypt(&mut self, m) {
+        let key = self.key.as_ptr();
+        let result = (self.open)(m.output, m.input, m.tag, m.len as u64, m.nonce, key);
+        if result == 0 { raw::OK } else { raw::REJECTED }
+    }
+
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 32]>().read();
+        raw::OK
+    }
+}
+
+// Stream ciphers alone: `crypto_stream_*_xor`.
 
 struct StreamState {
     xor: XorFn,
     key: [u8; 32],
 }
 
-/// Opens the cipher; encryption and decryption are the same.
+/// Opens a cipher; encryption and decryption are the same.
 fn open_stream(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let algorithm = request.algorithm;
-    if (algorithm.cipher, algorithm.mode) != (Primitive::ChaCha20, Mode::Stream) {
-        return Err(absent(algorithm));
-    }
-    let key = request.key.try_into().expect("ChaCha20 has keys of 32 bytes");
-    // SAFETY: the type is that of crypto_stream_chacha20.h.
-    let xor = unsafe { request.library.get(symbol(STREAM_CALL))? };
-    let table = Table::new(StreamState { xor, key }, raw::IN_PLACE, STREAM_CALL);
+    let call = match (algorithm.cipher, algorithm.mode) {
+        (Primitive::ChaCha20, Mode::Stream) => c"crypto_stream_chacha20_ietf_xor",
+        (Primitive::XChaCha20, Mode::Stream) => c"crypto_stream_xchacha20_xor",
+        (Primitive::Salsa20, Mode::Stream) => c"crypto_stream_salsa20_xor",
+        _ => return Err(absent(algorithm)),
+    };
+    let key = request.key.try_into().expect("all three have keys of 32 bytes");
+    // SAFETY: the type is that of crypto_stream_*.h for all three.
+    let xor = unsafe { request.library.get(symbol(call))? };
+    let table = Table::new(StreamState { xor, key }, raw::IN_PLACE, call);
     Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
 }
 
@@ -252,7 +295,7 @@ operations! { impl for StreamState;
     }
 }
 
-// Digests: `crypto_hash_*` and `crypto_generichash`, which is BLAKE2b.
+// Digests: `crypto_hash_*`, `crypto_xof_*`, and `crypto_generichash`, which is BLAKE2b.
 
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (functions, algorithm) = (request.library, request.algorithm);
@@ -261,7 +304,11 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         Primitive::Sha512 => hash(functions, c"crypto_hash_sha512"),
         Primitive::Sha3_256 => hash(functions, c"crypto_hash_sha3256"),
         Primitive::Sha3_512 => hash(functions, c"crypto_hash_sha3512"),
-        Primitive::Blake2b => generic(functions, algorithm.tag_len),
+        Primitive::Shake128 => xof(request, c"crypto_xof_shake128"),
+        Primitive::Shake256 => xof(request, c"crypto_xof_shake256"),
+        Primitive::TurboShake128 => xof(request, c"crypto_xof_turboshake128"),
+        Primitive::TurboShake256 => xof(request, c"crypto_xof_turboshake256"),
+        Primitive::Blake2b | Primitive::Blake2b256 => generic(request),
         _ => Err(absent(algorithm)),
     }
 }
@@ -307,6 +354,49 @@ operations! { impl for Hash;
     }
 }
 
+struct Xof {
+    whole: XofFn,
+    init: InitFn,
+    update: UpdateFn,
+    squeeze: GenericFinalFn,
+    parts: Aligned,
+    len: usize,
+}
+
+fn xof(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, OpenError> {
+    let (functions, prefix) = (request.library, symbol(name));
+    // SAFETY: the types are those of crypto_xof_*.h.
+    let state = unsafe {
+        Xof {
+            whole: functions.get(prefix)?,
+            init: functions.get(&format!("{prefix}_init"))?,
+            update: functions.get(&format!("{prefix}_update"))?,
+            squeeze: functions.get(&format!("{prefix}_squeeze"))?,
+            parts: Aligned::zeroed(functions.length(&format!("{prefix}_statebytes"))?),
+            len: request.algorithm.tag_len,
+        }
+    };
+    Ok(Table::new(state, 0, name).parts().raw())
+}
+
+operations! { impl for Xof;
+    fn message(&mut self, m) {
+        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64))
+    }
+
+    fn start(&mut self, _nonce) {
+        outcome((self.init)(self.parts.as_mut_ptr()))
+    }
+
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
+    }
+
+    fn finish(&mut self, tag) {
+        outcome((self.squeeze)(self.parts.as_mut_ptr(), tag, self.len))
+    }
+}
+
 struct Generic {
     whole: GenericHashFn,
     init: GenericInitFn,
@@ -314,9 +404,14 @@ struct Generic {
     finish: GenericFinalFn,
     parts: Aligned,
     len: usize,
+    /// Empty for the digest.
+    key: Vec<u8>,
 }
 
-fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError> {
+/// BLAKE2b as digest, or as MAC: the key is a block before the message, which the state only holds until more comes,
+/// so that there is nothing of it to be kept from one message to the next.
+fn generic(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let functions = request.library;
     // SAFETY: the types are those of crypto_generichash.h.
     let state = unsafe {
         Generic {
@@ -325,7 +420,8 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
             update: functions.get("crypto_generichash_update")?,
             finish: functions.get("crypto_generichash_final")?,
             parts: Aligned::zeroed(functions.length("crypto_generichash_statebytes")?),
-            len,
+            len: request.algorithm.tag_len,
+            key: request.key.to_vec(),
         }
     };
     // All of the message goes through the state's buffer, block by block.
@@ -334,11 +430,13 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
 
 operations! { impl for Generic;
     fn message(&mut self, m) {
-        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, ptr::null(), 0))
+        let (key, key_len) = (self.key.as_ptr(), self.key.len());
+        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, key, key_len))
     }
 
     fn start(&mut self, _nonce) {
-        outcome((self.init)(self.parts.as_mut_ptr(), ptr::null(), 0, self.len))
+        let (key, key_len) = (self.key.as_ptr(), self.key.len());
+        outcome((self.init)(self.parts.as_mut_ptr(), key, key_len, self.len))
     }
 
     fn update(&mut self, input, _output, len) {
@@ -350,7 +448,8 @@ operations! { impl for Generic;
     }
 }
 
-// Message authentication codes: `crypto_auth_hmac*` and `crypto_onetimeauth`, which is Poly1305.
+// Message authentication codes: `crypto_auth_hmac*`, `crypto_onetimeauth`, which is Poly1305, `crypto_shorthash`,
+// which is SipHash-2-4, and BLAKE2b under a key.
 
 fn open_mac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (functions, algorithm, key) = (request.library, request.algorithm, request.key);
@@ -368,6 +467,8 @@ fn open_mac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
             key,
         ),
         (Mode::OneTimeMac, Primitive::Poly1305) => poly1305(functions, key),
+        (Mode::Keyed, Primitive::SipHash24) => siphash(functions, key),
+        (Mode::Keyed, Primitive::Blake2b) => generic(request),
         _ => Err(absent(algorithm)),
     }
 }
@@ -481,6 +582,26 @@ operations! { impl for Poly1305;
     }
 }
 
+struct SipHash {
+    whole: AuthFn,
+    key: [u8; 16],
+}
+
+/// One call for a message is all that there is.
+fn siphash(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError> {
+    const CALL: &CStr = c"crypto_shorthash";
+    let key = key.try_into().expect("SipHash has keys of 16 bytes");
+    // SAFETY: the type is that of crypto_shorthash.h.
+    let whole = unsafe { functions.get(symbol(CALL))? };
+    Ok(Table::new(SipHash { whole, key }, 0, CALL).raw())
+}
+
+operations! { impl for SipHash;
+    fn message(&mut self, m) {
+        outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr()))
+    }
+}
+
 /// `*_encrypt_detached` and `*_encrypt_detached_afternm`: ciphertext, tag, its length, message,
 /// length, associated data, length, nothing, nonce, key or its schedule.
 type EncryptFn = unsafe extern "C" fn(
@@ -501,11 +622,17 @@ type DecryptFn =
     unsafe extern "C" fn(Out, Out, In, c_ulonglong, In, In, c_ulonglong, In, In) -> c_int;
 /// `crypto_aead_aes256gcm_beforenm`: schedule, key.
 type ScheduleFn = unsafe extern "C" fn(Out, In) -> c_int;
-/// `crypto_stream_chacha20_ietf_xor`: output, input, length, nonce, key.
+/// `crypto_secretbox_detached`: ciphertext, tag, message, length, nonce, key.
+type BoxFn = unsafe extern "C" fn(Out, Out, In, c_ulonglong, In, In) -> c_int;
+/// `crypto_secretbox_open_detached`: message, ciphertext, tag, length, nonce, key.
+type OpenBoxFn = unsafe extern "C" fn(Out, In, In, c_ulonglong, In, In) -> c_int;
+/// `crypto_stream_*_xor`: output, input, length, nonce, key.
 type XorFn = unsafe extern "C" fn(Out, In, c_ulonglong, In, In) -> c_int;
 /// `crypto_hash_*`: digest, message, length.
 type HashFn = unsafe extern "C" fn(Out, In, c_ulonglong) -> c_int;
-/// `crypto_hash_*_init`: state.
+/// `crypto_xof_*`: digest, length, message, length.
+type XofFn = unsafe extern "C" fn(Out, usize, In, c_ulonglong) -> c_int;
+/// `crypto_hash_*_init`, `crypto_xof_*_init`: state.
 type InitFn = unsafe extern "C" fn(Out) -> c_int;
 /// `*_update`: state, part, length.
 type UpdateFn = unsafe extern "C" fn(Out, In, c_ulonglong) -> c_int;
@@ -515,11 +642,11 @@ type FinalFn = unsafe extern "C" fn(Out, Out) -> c_int;
 type GenericHashFn = unsafe extern "C" fn(Out, usize, In, c_ulonglong, In, usize) -> c_int;
 /// `crypto_generichash_init`: state, key, length, length of the digest.
 type GenericInitFn = unsafe extern "C" fn(Out, In, usize, usize) -> c_int;
-/// `crypto_generichash_final`: state, digest, length.
+/// `crypto_generichash_final`, `crypto_xof_*_squeeze`: state, digest, length.
 type GenericFinalFn = unsafe extern "C" fn(Out, Out, usize) -> c_int;
 /// `crypto_auth_hmac*_init`: state, key, length.
 type KeyedInitFn = unsafe extern "C" fn(Out, In, usize) -> c_int;
-/// `crypto_onetimeauth`: tag, message, length, key.
+/// `crypto_onetimeauth`, `crypto_shorthash`: tag, message, length, key.
 type AuthFn = unsafe extern "C" fn(Out, In, c_ulonglong, In) -> c_int;
 /// `crypto_onetimeauth_init`: state, key.
 type AuthInitFn = unsafe extern "C" fn(Out, In) -> c_int;
@@ -598,7 +725,7 @@ mod tests {
         for library in SODIUM.libraries() {
             for algorithm in offered(&*library) {
                 let session = open(&*library, algorithm.name, Direction::of(algorithm.kind)[0]);
-                assert_eq!(session.copies(), algorithm.name == "blake2b512", "{algorithm}");
+                assert_eq!(session.copies(), algorithm.name.starts_with("blake2b"), "{algorithm}");
                 assert!(!session.allocates(), "{algorithm}");
             }
         }

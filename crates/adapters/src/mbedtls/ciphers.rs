@@ -7,13 +7,13 @@ use base::model::{Mode, Primitive};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
-/// `mbedtls_aes_setkey_enc`: context, key, bits.
+/// `mbedtls_aes_setkey_enc`, `mbedtls_blowfish_setkey`: context, key, bits.
 type SetKeyFn = unsafe extern "C" fn(*mut c_void, In, c_uint) -> c_int;
-/// `mbedtls_des3_set3key_enc`: context, key.
+/// `mbedtls_des3_set3key_enc`, `mbedtls_des_setkey_enc`: context, key.
 type SetDesKeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 /// `mbedtls_aes_crypt_ecb`: context, direction, input, output; one block.
 type EcbFn = unsafe extern "C" fn(*mut c_void, c_int, In, Out) -> c_int;
-/// `mbedtls_aria_crypt_ecb`, `mbedtls_des3_crypt_ecb`: the key schedule has the direction.
+/// `mbedtls_aria_crypt_ecb`, `mbedtls_des3_crypt_ecb`, `mbedtls_des_crypt_ecb`: the key schedule has the direction.
 type PlainEcbFn = unsafe extern "C" fn(*mut c_void, In, Out) -> c_int;
 /// `mbedtls_aes_crypt_cbc`, `_cfb8`: context, direction, length, IV, input, output.
 type CbcFn = unsafe extern "C" fn(*mut c_void, c_int, usize, Out, In, Out) -> c_int;
@@ -39,7 +39,7 @@ enum Call {
 #[derive(Clone, Copy)]
 enum SetKey {
     Bits(SetKeyFn, c_uint),
-    TripleDes(SetDesKeyFn),
+    Des(SetDesKeyFn),
 }
 
 impl SetKey {
@@ -47,15 +47,26 @@ impl SetKey {
         let backwards =
             request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
         let way = if backwards { "dec" } else { "enc" };
-        if request.algorithm.cipher == Primitive::TripleDes {
-            // SAFETY: des.h.
-            let set_key = unsafe { request.function(&format!("mbedtls_des3_set3key_{way}"))? };
-            return Ok(Self::TripleDes(set_key));
-        }
-        let cipher = request.cipher_name()?;
-        // SAFETY: aes.h, camellia.h and aria.h.
-        let set_key = unsafe { request.function(&format!("mbedtls_{cipher}_setkey_{way}"))? };
-        Ok(Self::Bits(set_key, request.key_bits()))
+        let bits = request.key_bits();
+        // SAFETY: des.h, blowfish.h, aes.h, camellia.h and aria.h.
+        Ok(unsafe {
+            match request.algorithm.cipher {
+                Primitive::TripleDes => {
+                    Self::Des(request.function(&format!("mbedtls_des3_set3key_{way}"))?)
+                }
+                Primitive::Des => {
+                    Self::Des(request.function(&format!("mbedtls_des_setkey_{way}"))?)
+                }
+                // One schedule for both ways.
+                Primitive::Blowfish => {
+                    Self::Bits(request.function("mbedtls_blowfish_setkey")?, bits)
+                }
+                _ => {
+                    let cipher = request.cipher_name()?;
+                    Self::Bits(request.function(&format!("mbedtls_{cipher}_setkey_{way}"))?, bits)
+                }
+            }
+        })
     }
 
     /// # Safety
@@ -66,7 +77,7 @@ impl SetKey {
         unsafe {
             match self {
                 Self::Bits(set_key, bits) => set_key(context, key, bits),
-                Self::TripleDes(set_key) => set_key(context, key),
+                Self::Des(set_key) => set_key(context, key),
             }
         }
     }
@@ -137,29 +148,35 @@ operations! { impl for BlockState;
 
 /// The mode's function, and its name for readers.
 fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), OpenError> {
-    use Primitive::{Aes, Aria, Camellia, TripleDes};
+    use Primitive::{Aes, Aria, Blowfish, Camellia, Des, TripleDes};
     let words = match (request.algorithm.mode, request.algorithm.cipher) {
         (Mode::Ecb, Aes) => c"mbedtls_aes_crypt_ecb",
         (Mode::Ecb, Camellia) => c"mbedtls_camellia_crypt_ecb",
         (Mode::Ecb, Aria) => c"mbedtls_aria_crypt_ecb",
         (Mode::Ecb, TripleDes) => c"mbedtls_des3_crypt_ecb",
+        (Mode::Ecb, Des) => c"mbedtls_des_crypt_ecb",
+        (Mode::Ecb, Blowfish) => c"mbedtls_blowfish_crypt_ecb",
         (Mode::Cbc, Aes) => c"mbedtls_aes_crypt_cbc",
         (Mode::Cbc, Camellia) => c"mbedtls_camellia_crypt_cbc",
         (Mode::Cbc, Aria) => c"mbedtls_aria_crypt_cbc",
         (Mode::Cbc, TripleDes) => c"mbedtls_des3_crypt_cbc",
+        (Mode::Cbc, Des) => c"mbedtls_des_crypt_cbc",
+        (Mode::Cbc, Blowfish) => c"mbedtls_blowfish_crypt_cbc",
         (Mode::Cfb, Aes) => c"mbedtls_aes_crypt_cfb128",
         (Mode::Cfb, Camellia) => c"mbedtls_camellia_crypt_cfb128",
         (Mode::Cfb, Aria) => c"mbedtls_aria_crypt_cfb128",
+        (Mode::Cfb, Blowfish) => c"mbedtls_blowfish_crypt_cfb64",
         (Mode::Cfb8, Aes) => c"mbedtls_aes_crypt_cfb8",
         (Mode::Ofb, Aes) => c"mbedtls_aes_crypt_ofb",
         (Mode::Ctr, Aes) => c"mbedtls_aes_crypt_ctr",
         (Mode::Ctr, Camellia) => c"mbedtls_camellia_crypt_ctr",
         (Mode::Ctr, Aria) => c"mbedtls_aria_crypt_ctr",
+        (Mode::Ctr, Blowfish) => c"mbedtls_blowfish_crypt_ctr",
         _ => return Err(request.none()),
     };
     let symbol = symbol(words);
-    let with_direction = matches!(request.algorithm.cipher, Aes | Camellia);
-    // SAFETY: aes.h, camellia.h, aria.h and des.h.
+    let with_direction = matches!(request.algorithm.cipher, Aes | Camellia | Blowfish);
+    // SAFETY: aes.h, camellia.h, aria.h, des.h and blowfish.h.
     let call = unsafe {
         match request.algorithm.mode {
             Mode::Ecb if with_direction => Call::Ecb(request.function(symbol)?),

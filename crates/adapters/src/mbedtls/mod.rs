@@ -1,5 +1,5 @@
 //! Mbed TLS through the functions of its modules: attaching it, its contexts, which are its callers' to
-//! allocate, digests, HMAC and Poly1305. `README.md` beside this file says which functions, and why.
+//! allocate, digests, HMAC, CMAC and Poly1305. `README.md` beside this file says which functions, and why.
 
 mod ciphers;
 
@@ -73,8 +73,10 @@ unsafe impl Family for Mbedtls {
             (Mode::Poly1305, _) if cipher == Primitive::ChaCha20 => {
                 ciphers::open_chachapoly(request)
             }
-            (Mode::Stream, _) => ciphers::open_chacha(request),
-            (Mode::Hmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => open_digest(request),
+            (Mode::Stream, _) if cipher == Primitive::ChaCha20 => ciphers::open_chacha(request),
+            (Mode::Hmac | Mode::Cmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => {
+                open_digest(request)
+            }
             _ => Err(request.none()),
         }
     }
@@ -112,6 +114,8 @@ impl Request<'_> {
             Primitive::Camellia => "camellia",
             Primitive::Aria => "aria",
             Primitive::TripleDes => "des3",
+            Primitive::Des => "des",
+            Primitive::Blowfish => "blowfish",
             _ => return Err(self.none()),
         })
     }
@@ -186,7 +190,7 @@ impl Drop for Context {
     }
 }
 
-// Digests and HMAC through the general digest layer, and Poly1305.
+// Digests and HMAC through the general digest layer, CMAC through the general cipher layer, and Poly1305.
 
 functions! {
     /// md.h: what finds a digest.
@@ -197,19 +201,29 @@ functions! {
         mbedtls_md_setup: fn(*mut c_void, *const c_void, c_int) -> c_int;
     }
 }
-/// `mbedtls_md_starts`, `mbedtls_md_hmac_reset`
+functions! {
+    /// cipher.h and cmac.h: what finds a block cipher and gives it a key.
+    struct CmacFunctions {
+        mbedtls_cipher_info_from_string: fn(*const c_char) -> *const c_void;
+        /// Context, cipher.
+        mbedtls_cipher_setup: fn(*mut c_void, *const c_void) -> c_int;
+        /// Context, key, bits.
+        mbedtls_cipher_cmac_starts: fn(*mut c_void, In, usize) -> c_int;
+    }
+}
+/// `mbedtls_md_starts`, `mbedtls_md_hmac_reset`, `mbedtls_cipher_cmac_reset`
 type BeginFn = unsafe extern "C" fn(*mut c_void) -> c_int;
-/// `mbedtls_md_update`, `mbedtls_md_hmac_starts`, `_update`, `mbedtls_poly1305_update`: context,
-/// bytes, length.
+/// `mbedtls_md_update`, `mbedtls_md_hmac_starts`, `_update`, `mbedtls_cipher_cmac_update`, `mbedtls_poly1305_update`:
+/// context, bytes, length.
 type BytesFn = unsafe extern "C" fn(*mut c_void, In, usize) -> c_int;
 /// `mbedtls_poly1305_starts`: context, key.
 type KeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
-/// `mbedtls_md_finish`, `mbedtls_md_hmac_finish`, `mbedtls_poly1305_finish`: context, output.
+/// `mbedtls_md_finish`, `mbedtls_md_hmac_finish`, `mbedtls_cipher_cmac_finish`, `mbedtls_poly1305_finish`: context, output.
 type FinishFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 
 #[derive(Clone, Copy)]
 enum Begin {
-    /// A digest, or HMAC under the key that it has.
+    /// A digest, or HMAC or CMAC under the key that it has.
     Again(BeginFn),
     /// Poly1305, whose key is for one message only.
     Key(KeyFn),
@@ -228,6 +242,7 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (state, call) = match request.algorithm.mode {
         Mode::OneTimeMac => poly1305(request)?,
         Mode::Hmac => hmac(request)?,
+        Mode::Cmac => cmac(request)?,
         _ => digest(request)?,
     };
     Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
@@ -271,6 +286,12 @@ fn hmac(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError
 /// versions 2 and 3.
 fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
     let name = match request.algorithm.cipher {
+        Primitive::Md4 => c"MD4",
+        Primitive::Md5 => c"MD5",
+        Primitive::Sha1 => c"SHA1",
+        Primitive::Sha224 => c"SHA224",
+        Primitive::Ripemd160 => c"RIPEMD160",
+        Primitive::Sha3_224 => c"SHA3-224",
         Primitive::Sha256 => c"SHA256",
         Primitive::Sha384 => c"SHA384",
         Primitive::Sha512 => c"SHA512",
@@ -292,6 +313,43 @@ fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
     };
     done("mbedtls_md_setup", code)?;
     Ok(context)
+}
+
+fn cmac(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {
+    let name = match (request.algorithm.cipher, request.algorithm.key_len) {
+        (Primitive::Aes, 16) => c"AES-128-ECB",
+        (Primitive::Aes, 24) => c"AES-192-ECB",
+        (Primitive::Aes, _) => c"AES-256-ECB",
+        (Primitive::TripleDes, _) => c"DES-EDE3-ECB",
+        _ => return Err(request.none()),
+    };
+    let f = CmacFunctions::of(&request.library.object)?;
+    let mut context = Context::new(request, "mbedtls_cipher")?;
+    // SAFETY: the name is NUL-terminated; a description that is not null is one of a cipher; the key covers its length.
+    unsafe {
+        let info = (f.mbedtls_cipher_info_from_string)(name.as_ptr());
+        if info.is_null() {
+            return Err(request.none());
+        }
+        done("mbedtls_cipher_setup", (f.mbedtls_cipher_setup)(context.get(), info))?;
+        let (key, bits) = (request.key.as_ptr(), request.key.len() * 8);
+        let code = (f.mbedtls_cipher_cmac_starts)(context.get(), key, bits);
+        done("mbedtls_cipher_cmac_starts", code)?;
+    }
+    // SAFETY: cmac.h.
+    let state = unsafe {
+        DigestState {
+            context,
+            begin: Begin::Again(request.function("mbedtls_cipher_cmac_reset")?),
+            update: request.function("mbedtls_cipher_cmac_update")?,
+            finish: request.function("mbedtls_cipher_cmac_finish")?,
+            key: Vec::new(),
+        }
+    };
+    Ok((
+        state,
+        c"mbedtls_cipher_cmac_reset, mbedtls_cipher_cmac_update, mbedtls_cipher_cmac_finish",
+    ))
 }
 
 fn poly1305(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {

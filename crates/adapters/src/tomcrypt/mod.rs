@@ -1,5 +1,5 @@
 //! LibTomCrypt through its public C functions: attaching it, what every part uses of `tomcrypt.h`, modes
-//! without a tag, XTS, digests, HMAC and Poly1305. `README.md` beside this file says which functions, and
+//! without a tag, XTS, digests, checksums and MACs. `README.md` beside this file says which functions, and
 //! why.
 
 mod tagged;
@@ -52,10 +52,20 @@ unsafe impl Family for Api {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
         match (cipher, mode) {
+            (Primitive::Shake128 | Primitive::Shake256, Mode::None) => open_shake(request),
+            (Primitive::Crc32, _) => {
+                open_checksum(request, c"crc32_init, crc32_update, crc32_finish")
+            }
+            (Primitive::Adler32, _) => {
+                open_checksum(request, c"adler32_init, adler32_update, adler32_finish")
+            }
             _ if kind == Kind::Digest => open_digest(request),
-            (_, Mode::Hmac) => open_hmac(request),
+            (_, Mode::Hmac | Mode::Cmac) => open_hmac(request),
+            (Primitive::Blake2b | Primitive::Blake2s, Mode::Keyed) => open_blake2(request),
             (Primitive::Poly1305, _) => open_poly1305(request),
-            (Primitive::ChaCha20, Mode::Stream) => tagged::open_chacha(request),
+            (Primitive::ChaCha8, _) => tagged::open_chacha(request, 8),
+            (Primitive::ChaCha12, _) => tagged::open_chacha(request, 12),
+            (Primitive::ChaCha20, Mode::Stream) => tagged::open_chacha(request, 20),
             (Primitive::ChaCha20, Mode::Poly1305) => tagged::open_chacha_poly(request),
             _ => block(request),
         }
@@ -391,18 +401,24 @@ impl XtsState {
     }
 }
 
-// Digests, HMAC and Poly1305: begun, fed and ended.
+// Digests and MACs: begun, fed and ended.
 
 /// `sha256_init` and the like: state.
 type InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
-/// `sha256_process`, `hmac_process`, `poly1305_process`: state, input, length.
+/// `sha256_process`, `hmac_process`, `omac_process`, `poly1305_process`: state, input, length.
 type ProcessFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
 /// `sha256_done` and the like: state, digest.
 type DigestFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
-/// `hmac_init`: state, hash, key, length.
+/// `hmac_init`, `omac_init`: state, hash or cipher, key, length.
 type HmacInitFn = unsafe extern "C" fn(*mut c_void, Index, In, c_ulong) -> c_int;
 /// `poly1305_init`: state, key, length.
 type PolyInitFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
+/// `blake2bmac_init`, `blake2smac_init`: state, length of the tag, key, length.
+type BlakeInitFn = unsafe extern "C" fn(*mut c_void, c_ulong, In, c_ulong) -> c_int;
+/// `sha3_shake_init`: state, strength in bits.
+type ShakeInitFn = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+/// `sha3_shake_done`: state, output, its length.
+type ShakeDoneFn = unsafe extern "C" fn(*mut c_void, Out, c_ulong) -> c_int;
 
 /// What differs between them. Every function returns the library's error code.
 ///
@@ -499,20 +515,31 @@ impl Hash for Digest {
 
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let api = request.library;
-    // SHA-384 is fed by SHA-512's function, and all of SHA-3 is fed and ended by the same.
+    // The shorter SHA-2 are fed by the longer one's function, and all of SHA-3 is fed and ended by the same.
     macro_rules! names {
         ($init:literal, $process:literal, $done:literal) => {
             ($init, $process, $done, c_concat!($init, ", ", $process, ", ", $done))
         };
     }
     let (init, process, done, call) = match request.algorithm.cipher {
+        Primitive::Md4 => names!("md4_init", "md4_process", "md4_done"),
+        Primitive::Md5 => names!("md5_init", "md5_process", "md5_done"),
+        Primitive::Sha1 => names!("sha1_init", "sha1_process", "sha1_done"),
+        Primitive::Ripemd160 => names!("rmd160_init", "rmd160_process", "rmd160_done"),
+        Primitive::Whirlpool => names!("whirlpool_init", "whirlpool_process", "whirlpool_done"),
+        Primitive::Sha224 => names!("sha224_init", "sha256_process", "sha224_done"),
         Primitive::Sha256 => names!("sha256_init", "sha256_process", "sha256_done"),
         Primitive::Sha384 => names!("sha384_init", "sha512_process", "sha384_done"),
         Primitive::Sha512 => names!("sha512_init", "sha512_process", "sha512_done"),
+        Primitive::Sha512_224 => names!("sha512_224_init", "sha512_process", "sha512_224_done"),
+        Primitive::Sha512_256 => names!("sha512_256_init", "sha512_process", "sha512_256_done"),
+        Primitive::Sha3_224 => names!("sha3_224_init", "sha3_process", "sha3_done"),
         Primitive::Sha3_256 => names!("sha3_256_init", "sha3_process", "sha3_done"),
         Primitive::Sha3_384 => names!("sha3_384_init", "sha3_process", "sha3_done"),
         Primitive::Sha3_512 => names!("sha3_512_init", "sha3_process", "sha3_done"),
         Primitive::Blake2b => names!("blake2b_512_init", "blake2b_process", "blake2b_done"),
+        Primitive::Blake2b256 => names!("blake2b_256_init", "blake2b_process", "blake2b_done"),
+        Primitive::Blake2s => names!("blake2s_256_init", "blake2s_process", "blake2s_done"),
         _ => return Err(request.absent("LibTomCrypt")),
     };
     // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
@@ -524,6 +551,43 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
 }
 
+/// SHAKE is begun by its strength, and ended with as many bytes as are asked for.
+struct Shake {
+    bits: c_int,
+    len: c_ulong,
+    init: ShakeInitFn,
+    done: ShakeDoneFn,
+}
+
+impl Hash for Shake {
+    #[inline]
+    unsafe fn begin(&self, state: *mut c_void) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state, self.bits) }
+    }
+
+    #[inline]
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.done)(state, tag, self.len) }
+    }
+}
+
+fn open_shake(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (object, len) = (&request.library.object, request.algorithm.tag_len as c_ulong);
+    let bits = if request.algorithm.cipher == Primitive::Shake128 { 128 } else { 256 };
+    // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
+    let (hash, process) = unsafe {
+        let (init, done) =
+            (object.exported("sha3_shake_init")?, object.exported("sha3_shake_done")?);
+        (Shake { bits, len, init, done }, object.exported("sha3_process")?)
+    };
+    let memory = || request.library.memory(c"hash_state", 4 * 416);
+    let call = c"sha3_shake_init, sha3_process, sha3_shake_done";
+    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
+}
+
+/// HMAC under a hash, CMAC (the library's OMAC) under a cipher.
 struct Hmac {
     hash: Index,
     key: Vec<u8>,
@@ -548,25 +612,73 @@ impl Hash for Hmac {
 }
 
 fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let api = request.library;
-    let hash = api
-        .hash(request.algorithm.cipher)
-        .ok_or_else(|| request.absent("this build of LibTomCrypt"))?;
+    let (api, primitive) = (request.library, request.algorithm.cipher);
+    let cmac = request.algorithm.mode == Mode::Cmac;
+    let index = if cmac { api.cipher(primitive) } else { api.hash(primitive) };
+    let hash = index.ok_or_else(|| request.absent("this build of LibTomCrypt"))?;
+    let name = if cmac { "omac" } else { "hmac" };
     let (key, tag_len) = (request.key.to_vec(), request.algorithm.tag_len);
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let (hash, process) = unsafe {
-        let (init, done) = (api.object.exported("hmac_init")?, api.object.exported("hmac_done")?);
-        (Hmac { hash, key, tag_len, init, done }, api.object.exported("hmac_process")?)
+        let init = api.object.exported(&format!("{name}_init"))?;
+        let done = api.object.exported(&format!("{name}_done"))?;
+        let process = api.object.exported(&format!("{name}_process"))?;
+        (Hmac { hash, key, tag_len, init, done }, process)
     };
-    let memory = || api.memory(c"hmac_state", 4 * 848);
+    let (state, size) = if cmac { (c"omac_state", 4 * 4784) } else { (c"hmac_state", 4 * 848) };
+    let memory = || api.memory(state, size);
     // hmac_init allocates the padded key, which hmac_done frees: no copy of a keyed state can be
-    // kept, so the key pads are made anew for each message.
-    Ok(DigestState::table(
-        hash,
-        process,
-        [memory(), memory()],
-        (raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done"),
-    ))
+    // kept, so the key pads are made anew for each message. OMAC has no function that starts again under its key either.
+    let how = if cmac {
+        (0, c"omac_init, omac_process, omac_done")
+    } else {
+        (raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done")
+    };
+    Ok(DigestState::table(hash, process, [memory(), memory()], how))
+}
+
+/// BLAKE2 under a key, which is a block before the message.
+struct Blake2 {
+    key: Vec<u8>,
+    tag_len: c_ulong,
+    init: BlakeInitFn,
+    done: DoneFn,
+}
+
+impl Hash for Blake2 {
+    #[inline]
+    unsafe fn begin(&self, state: *mut c_void) -> c_int {
+        let (key, len) = (self.key.as_ptr(), self.key.len() as c_ulong);
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state, self.tag_len, key, len) }
+    }
+
+    #[inline]
+    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
+        let mut len = self.tag_len;
+        // SAFETY: the trait's promises.
+        unsafe { (self.done)(state, tag, &raw mut len) }
+    }
+}
+
+fn open_blake2(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (object, key) = (&request.library.object, request.key.to_vec());
+    let (name, call) = if request.algorithm.cipher == Primitive::Blake2b {
+        ("blake2bmac", c"blake2bmac_init, blake2bmac_process, blake2bmac_done")
+    } else {
+        ("blake2smac", c"blake2smac_init, blake2smac_process, blake2smac_done")
+    };
+    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
+    let (hash, process) = unsafe {
+        let init = object.exported(&format!("{name}_init"))?;
+        let done = object.exported(&format!("{name}_done"))?;
+        let process = object.exported(&format!("{name}_process"))?;
+        let tag_len = request.algorithm.tag_len as c_ulong;
+        (Blake2 { key, tag_len, init, done }, process)
+    };
+    // Both MACs' states are hash_state.
+    let memory = || request.library.memory(c"hash_state", 4 * 416);
+    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
 }
 
 struct Poly1305 {
@@ -606,6 +718,68 @@ fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         [memory(), memory()],
         (0, c"poly1305_init, poly1305_process, poly1305_done"),
     ))
+}
+
+// CRC-32 and Adler-32, whose functions have nothing to report.
+
+/// `crc32_init`: state.
+type SumInitFn = unsafe extern "C" fn(*mut c_void);
+/// `crc32_update`: state, input, length.
+type SumUpdateFn = unsafe extern "C" fn(*mut c_void, In, c_ulong);
+/// `crc32_finish`: state, output, its length.
+type SumFinishFn = unsafe extern "C" fn(*mut c_void, Out, c_ulong);
+
+struct Checksum {
+    init: SumInitFn,
+    update: SumUpdateFn,
+    finish: SumFinishFn,
+    message: Aligned,
+    stream: Aligned,
+}
+
+/// Bytes of both sums, which the library writes big-endian.
+const SUM: c_ulong = 4;
+
+fn open_checksum(request: &Request<'_>, call: &'static CStr) -> Result<raw::Session, OpenError> {
+    let (object, name) = (&request.library.object, request.algorithm.name);
+    let state = if name == "crc32" { c"crc32_state" } else { c"adler32_state" };
+    let memory = || request.library.memory(state, 4 * 4);
+    // SAFETY: the types are those of tomcrypt_misc.h for both sums.
+    let state = unsafe {
+        Checksum {
+            init: object.exported(&format!("{name}_init"))?,
+            update: object.exported(&format!("{name}_update"))?,
+            finish: object.exported(&format!("{name}_finish"))?,
+            message: memory(),
+            stream: memory(),
+        }
+    };
+    Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
+}
+
+operations! { impl for Checksum;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        (self.init)(context);
+        (self.update)(context, m.input, m.len as c_ulong);
+        (self.finish)(context, m.tag, SUM);
+        raw::OK
+    }
+
+    fn start(&mut self, _nonce) {
+        (self.init)(self.stream.context());
+        raw::OK
+    }
+
+    fn update(&mut self, input, _output, len) {
+        (self.update)(self.stream.context(), input, len as c_ulong);
+        raw::OK
+    }
+
+    fn finish(&mut self, tag) {
+        (self.finish)(self.stream.context(), tag, SUM);
+        raw::OK
+    }
 }
 
 // What of `tomcrypt.h` every part of the adapter uses: error codes, registered descriptors, sizes.
@@ -662,14 +836,27 @@ impl Api {
                 (Primitive::Aes, "aes_desc"),
                 (Primitive::Camellia, "camellia_desc"),
                 (Primitive::TripleDes, "des3_desc"),
+                (Primitive::Des, "des_desc"),
+                (Primitive::Twofish, "twofish_desc"),
+                (Primitive::Seed, "kseed_desc"),
+                (Primitive::Blowfish, "blowfish_desc"),
+                (Primitive::Cast5, "cast5_desc"),
+                (Primitive::Rc2, "rc2_desc"),
             ],
         );
         let hashes = register(
             hash,
             &[
+                (Primitive::Md5, "md5_desc"),
+                (Primitive::Sha1, "sha1_desc"),
+                (Primitive::Sha224, "sha224_desc"),
                 (Primitive::Sha256, "sha256_desc"),
                 (Primitive::Sha384, "sha384_desc"),
                 (Primitive::Sha512, "sha512_desc"),
+                (Primitive::Sha512_256, "sha512_256_desc"),
+                (Primitive::Sha3_256, "sha3_256_desc"),
+                (Primitive::Sha3_512, "sha3_512_desc"),
+                (Primitive::Ripemd160, "rmd160_desc"),
             ],
         );
         if ciphers.is_empty() {

@@ -11,7 +11,7 @@ use std::ptr;
 /// `gcm_done`, `eax_done`, `ocb3_done`, `hmac_done`, `poly1305_done`: state, tag, room for it and length.
 pub(crate) type DoneFn = unsafe extern "C" fn(*mut c_void, Out, *mut c_ulong) -> c_int;
 
-/// Bytes of every tag here.
+/// Bytes of every tag here but the shorter one of CCM.
 pub(crate) const TAG: usize = 16;
 
 /// What differs between the modes. Every function returns the library's error code.
@@ -415,6 +415,7 @@ struct CcmState {
     cipher: Index,
     key: Aligned,
     f: CcmFunctions,
+    tag_len: c_ulong,
 }
 
 pub(crate) fn open_ccm(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
@@ -431,7 +432,8 @@ pub(crate) fn open_ccm(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
         (set_up, set_up(request.key.as_ptr(), key_len, 0, key.context()))
     };
     api.done(setup, error)?;
-    let state = CcmState { setup: set_up, key_len, cipher, key, f };
+    let tag_len = request.algorithm.tag_len as c_ulong;
+    let state = CcmState { setup: set_up, key_len, cipher, key, f, tag_len };
     let decrypts = request.decrypts();
     // Decryption goes through a buffer that the library allocates, and is copied out of it.
     let forced = if decrypts { raw::COPIES | raw::ALLOCATES } else { 0 };
@@ -471,7 +473,7 @@ impl CcmState {
         (plain, cipher): (*mut u8, *mut u8),
         direction: c_int,
     ) -> c_int {
-        let (len, mut tag_len) = (m.len as c_ulong, TAG as c_ulong);
+        let (len, mut tag_len) = (m.len as c_ulong, self.tag_len);
         // SAFETY: the caller's promise; without a key the scheduled one is used.
         unsafe {
             let (aad_len, key, no_key) = (m.aad_len as c_ulong, self.key.context(), ptr::null());
@@ -525,21 +527,22 @@ functions! {
 
 struct ChaChaState {
     f: ChaChaFunctions,
+    rounds: c_int,
     message: Aligned,
     stream: Aligned,
 }
 
-pub(crate) fn open_chacha(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+pub(crate) fn open_chacha(request: &Request<'_>, rounds: c_int) -> Result<raw::Session, OpenError> {
     let api = request.library;
     let f = ChaChaFunctions::of(&api.object)?;
     let keyed = || {
         let memory = api.memory(c"chacha_state", 4 * 152);
         let (key, len) = (request.key.as_ptr(), request.key.len() as c_ulong);
-        // SAFETY: the key covers its length. 20 rounds.
-        let error = unsafe { (f.chacha_setup)(memory.context(), key, len, 20) };
+        // SAFETY: the key covers its length.
+        let error = unsafe { (f.chacha_setup)(memory.context(), key, len, rounds) };
         api.done("chacha_setup", error).map(|()| memory)
     };
-    let state = ChaChaState { f, message: keyed()?, stream: keyed()? };
+    let state = ChaChaState { f, rounds, message: keyed()?, stream: keyed()? };
     let table = Table::new(state, raw::IN_PLACE, c"chacha_ivctr32, chacha_crypt").streams();
     Ok(table.rekeys(c"chacha_setup").raw())
 }
@@ -562,7 +565,7 @@ operations! { impl for ChaChaState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.f.chacha_setup)(self.message.context(), key, 32, 20))
+        calls!((self.f.chacha_setup)(self.message.context(), key, 32, self.rounds))
     }
 }
 

@@ -1,12 +1,12 @@
 //! wolfCrypt's encryption. Under a key schedule that is made once, a keyed context with a chaining value:
 //! ciphers without authentication, XTS, GCM and CCM with one call a message, and GMAC. With one call a
 //! message that takes the key itself: EAX, SIV, GCM-SIV and ChaCha20-Poly1305. In parts:
-//! XChaCha20-Poly1305, whose one-shot functions want the tag behind the ciphertext.
+//! XChaCha20-Poly1305, whose one-shot functions want the tag behind the ciphertext, and Ascon.
 
 use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, c_concat, calls, operations, symbol};
 use crate::wolfssl::{
-    CCM_WRONG_TAG, Context, EAX_WRONG_TAG, ENCRYPTION, GCM_WRONG_TAG, MAC_WRONG_TAG, NO_DEVICE,
-    Request, SIV_WRONG_TAG, done, lengths, number, outcome, verdict,
+    ASCON_WRONG_TAG, CCM_WRONG_TAG, Context, EAX_WRONG_TAG, ENCRYPTION, GCM_WRONG_TAG,
+    MAC_WRONG_TAG, NO_DEVICE, Request, SIV_WRONG_TAG, done, lengths, number, outcome, verdict,
 };
 use base::model::{Mode, Primitive};
 use contract::loader::SharedObject;
@@ -16,14 +16,18 @@ use std::ptr;
 
 /// `wc_AesSetKey`: context, key, length, IV, direction.
 type AesSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, In, c_int) -> c_int;
-/// `wc_Des3_SetKey`: context, key, IV, direction.
+/// `wc_Des3_SetKey`, `wc_Des_SetKey`: context, key, IV, direction.
 type DesSetKeyFn = unsafe extern "C" fn(*mut c_void, In, In, c_int) -> c_int;
 /// `wc_CamelliaSetKey`: context, key, length, IV.
 type CamelliaSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, In) -> c_int;
+/// `wc_Rc2SetKey`: context, key, length, IV, effective bits.
+type Rc2SetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32) -> c_int;
 /// `wc_Chacha_SetKey`: context, key, length.
 type ChaChaSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
-/// `wc_AesSetIV`, `wc_Des3_SetIV`, `wc_CamelliaSetIV`: context, IV.
+/// `wc_AesSetIV`, `wc_Des3_SetIV`, `wc_CamelliaSetIV`, `wc_Rc2SetIV`: context, IV.
 type SetIvFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
+/// `wc_Des_SetIV`: context, IV.
+type SetDesIvFn = unsafe extern "C" fn(*mut c_void, In);
 /// `wc_Chacha_SetIV`: context, nonce, block counter.
 type SetNonceFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_AesCbcEncrypt` and the like: context, output, input, length in bytes (CFB1: bits).
@@ -35,6 +39,7 @@ enum Nonce {
     /// ECB has none.
     None,
     Iv(SetIvFn),
+    DesIv(SetDesIvFn),
     Counter(SetNonceFn),
 }
 
@@ -42,7 +47,8 @@ enum Nonce {
 #[derive(Clone, Copy)]
 enum SetKey {
     Aes(AesSetKeyFn, u32, c_int),
-    TripleDes(DesSetKeyFn, c_int),
+    Des(DesSetKeyFn, c_int),
+    Rc2(Rc2SetKeyFn, u32),
     Camellia(CamelliaSetKeyFn, u32),
     ChaCha(ChaChaSetKeyFn, u32),
 }
@@ -57,7 +63,13 @@ impl SetKey {
         Ok(unsafe {
             match request.algorithm.cipher {
                 Primitive::TripleDes => {
-                    (Self::TripleDes(object.exported("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
+                    (Self::Des(object.exported("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
+                }
+                Primitive::Des => {
+                    (Self::Des(object.exported("wc_Des_SetKey")?, way), c"wc_Des_SetKey")
+                }
+                Primitive::Rc2 => {
+                    (Self::Rc2(object.exported("wc_Rc2SetKey")?, len), c"wc_Rc2SetKey")
                 }
                 Primitive::Camellia => (
                     Self::Camellia(object.exported("wc_CamelliaSetKey")?, len),
@@ -80,7 +92,8 @@ impl SetKey {
         unsafe {
             match self {
                 Self::Aes(set, len, way) => set(context, key, len, ptr::null(), way),
-                Self::TripleDes(set, way) => set(context, key, ptr::null(), way),
+                Self::Des(set, way) => set(context, key, ptr::null(), way),
+                Self::Rc2(set, len) => set(context, key, len, ptr::null(), 8 * len),
                 Self::Camellia(set, len) => set(context, key, len, ptr::null()),
                 Self::ChaCha(set, len) => set(context, key, len),
             }
@@ -154,6 +167,13 @@ fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
         (Primitive::TripleDes, Mode::Cbc) => {
             names!("wc_Des3_SetIV": "wc_Des3_CbcEncrypt", "wc_Des3_CbcDecrypt")
         }
+        (Primitive::Des, Mode::Ecb) => names!("wc_Des_EcbEncrypt", "wc_Des_EcbEncrypt"),
+        (Primitive::Des, Mode::Cbc) => {
+            names!("wc_Des_SetIV": "wc_Des_CbcEncrypt", "wc_Des_CbcDecrypt")
+        }
+        (Primitive::Rc2, Mode::Cbc) => {
+            names!("wc_Rc2SetIV": "wc_Rc2CbcEncrypt", "wc_Rc2CbcDecrypt")
+        }
         (Primitive::ChaCha20, Mode::Stream) => {
             names!("wc_Chacha_SetIV": "wc_Chacha_Process", "wc_Chacha_Process")
         }
@@ -166,12 +186,15 @@ pub(crate) fn open_cipher(request: &Request<'_>) -> Result<raw::Session, OpenErr
     let names = names(request.algorithm.cipher, request.algorithm.mode)
         .ok_or_else(|| request.absent("wolfCrypt"))?;
     let which = usize::from(request.decrypts());
-    // SAFETY: the types are those of aes.h, camellia.h, des3.h and chacha.h for the symbols named.
+    // SAFETY: the types are those of aes.h, camellia.h, des3.h, rc2.h and chacha.h for the symbols named.
     let (nonce, crypt) = unsafe {
         let nonce = match names.set_nonce {
             None => Nonce::None,
             Some(symbol) if request.algorithm.cipher == Primitive::ChaCha20 => {
                 Nonce::Counter(object.exported(symbol)?)
+            }
+            Some(symbol) if request.algorithm.cipher == Primitive::Des => {
+                Nonce::DesIv(object.exported(symbol)?)
             }
             Some(symbol) => Nonce::Iv(object.exported(symbol)?),
         };
@@ -203,7 +226,9 @@ fn keyed_cipher(
         },
         // SAFETY: it is that of camellia.h.
         Primitive::Camellia => unsafe { Context::zeroed().freed_by(object, "wc_CamelliaFree") },
-        Primitive::ChaCha20 => Context::zeroed(),
+        // SAFETY: it is that of rc2.h.
+        Primitive::Rc2 => unsafe { Context::zeroed().freed_by(object, "wc_Rc2Free") },
+        Primitive::ChaCha20 | Primitive::Des => Context::zeroed(),
         _ => Context::aes(object)?,
     };
     // SAFETY: the context is the cipher's; the key has the algorithm's length.
@@ -245,6 +270,10 @@ impl CipherState {
             match self.nonce {
                 Nonce::None => 0,
                 Nonce::Iv(set_iv) => set_iv(context.pointer(), nonce),
+                Nonce::DesIv(set_iv) => {
+                    set_iv(context.pointer(), nonce);
+                    0
+                }
                 Nonce::Counter(set_nonce) => set_nonce(context.pointer(), nonce, 0),
             }
         }
@@ -381,15 +410,15 @@ type BeginFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32) -> c_int;
 /// data, length.
 type UpdateFn = unsafe extern "C" fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
 
-/// Bytes of nonces and tags here.
+/// Bytes of nonces here.
 const NONCE: u32 = 12;
-const TAG: u32 = 16;
 
 struct AeadState {
     message: Context,
     set_key: SetAeadKeyFn,
     key_len: u32,
     crypt: AeadCryptFn,
+    tag_len: u32,
     wrong_tag: c_int,
     stream: Option<AeadStream>,
 }
@@ -420,16 +449,18 @@ pub(crate) fn open_aead(request: &Request<'_>) -> Result<raw::Session, OpenError
     // The lengths of a CCM message go into its first block: there is no stream of it.
     let stream = if gcm { AeadStream::new(request)? } else { None };
     let streams = stream.is_some();
-    let state = AeadState { message, set_key, key_len, crypt, wrong_tag, stream };
+    let tag_len = request.algorithm.tag_len as u32;
+    let state = AeadState { message, set_key, key_len, crypt, tag_len, wrong_tag, stream };
     Ok(Table::new(state, raw::IN_PLACE, call).streams_if(streams).rekeys(set_key_words).raw())
 }
 
 operations! { impl for AeadState;
     fn message(&mut self, m) {
         lengths!(len = m.len, aad_len = m.aad_len);
-        let (context, tag, aad) = (self.message.pointer(), m.tag, m.aad);
-        let code =
-            (self.crypt)(context, m.output, m.input, len, m.nonce, NONCE, tag, TAG, aad, aad_len);
+        let (context, tag, tag_len) = (self.message.pointer(), m.tag, self.tag_len);
+        let code = (self.crypt)(
+            context, m.output, m.input, len, m.nonce, NONCE, tag, tag_len, m.aad, aad_len,
+        );
         verdict(code, self.wrong_tag)
     }
 
@@ -854,5 +885,177 @@ impl XChaChaState {
             let code = (self.f.wc_ChaCha20Poly1305_CheckTag)(tag, own.as_ptr());
             verdict(code, MAC_WRONG_TAG)
         }
+    }
+}
+
+functions! {
+    /// chacha.h.
+    struct XChaChaStreamFunctions {
+        /// Context, key, length, nonce, length, block counter.
+        wc_XChacha_SetKey: fn(*mut c_void, In, u32, In, u32, u32) -> c_int;
+        /// Context, output, input, length.
+        wc_Chacha_Process: fn(*mut c_void, Out, In, u32) -> c_int;
+    }
+}
+
+/// XChaCha20 alone: the key is set with each nonce, because the block cipher's key is made of both.
+struct XChaChaStream {
+    message: Context,
+    stream: Context,
+    key: [u8; 32],
+    f: XChaChaStreamFunctions,
+}
+
+pub(crate) fn open_xchacha_stream(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = XChaChaStreamFunctions::of(&request.library.object)?;
+    let key = request.key.try_into().expect("XChaCha20 has keys of 32 bytes");
+    let (message, stream) = (Context::zeroed(), Context::zeroed());
+    let call = c"wc_XChacha_SetKey, wc_Chacha_Process";
+    let table = Table::new(XChaChaStream { message, stream, key, f }, raw::IN_PLACE, call);
+    Ok(table.streams().rekeys(KEY_IN_EACH_MESSAGE).raw())
+}
+
+operations! { impl for XChaChaStream;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        calls!(
+            self.begin(&self.message, m.nonce),
+            (self.f.wc_Chacha_Process)(self.message.pointer(), m.output, m.input, len),
+        )
+    }
+
+    fn start(&mut self, nonce) {
+        calls!(self.begin(&self.stream, nonce))
+    }
+
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len);
+        calls!((self.f.wc_Chacha_Process)(self.stream.pointer(), output, input, len))
+    }
+
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 32]>().read();
+        raw::OK
+    }
+}
+
+impl XChaChaStream {
+    /// # Safety
+    /// `nonce` covers 24 bytes.
+    #[inline]
+    unsafe fn begin(&self, context: &Context, nonce: *const u8) -> c_int {
+        let set_key = self.f.wc_XChacha_SetKey;
+        // SAFETY: the caller's promise; the key has 32 bytes.
+        unsafe { set_key(context.pointer(), self.key.as_ptr(), 32, nonce, 24, 0) }
+    }
+}
+
+functions! {
+    /// ascon.h.
+    struct AsconFunctions {
+        wc_AsconAEAD128_Init: fn(*mut c_void) -> c_int;
+        /// Context, key.
+        wc_AsconAEAD128_SetKey: fn(*mut c_void, In) -> c_int;
+        /// Context, nonce.
+        wc_AsconAEAD128_SetNonce: fn(*mut c_void, In) -> c_int;
+        /// Context, associated data, length.
+        wc_AsconAEAD128_SetAD: fn(*mut c_void, In, u32) -> c_int;
+        /// Context, output, input, length.
+        wc_AsconAEAD128_EncryptUpdate: fn(*mut c_void, Out, In, u32) -> c_int;
+        wc_AsconAEAD128_DecryptUpdate: fn(*mut c_void, Out, In, u32) -> c_int;
+        /// Context, tag to write.
+        wc_AsconAEAD128_EncryptFinal: fn(*mut c_void, Out) -> c_int;
+        /// Context, tag to read.
+        wc_AsconAEAD128_DecryptFinal: fn(*mut c_void, In) -> c_int;
+    }
+}
+
+/// Ascon-AEAD128: the end of a message leaves its context as new, without key.
+struct Ascon {
+    message: Context,
+    stream: Context,
+    key: [u8; 16],
+    encrypts: bool,
+    f: AsconFunctions,
+}
+
+pub(crate) fn open_ascon(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (object, encrypts) = (&request.library.object, request.encrypts());
+    let f = AsconFunctions::of(object)?;
+    let key = request.key.try_into().expect("Ascon has keys of 16 bytes");
+    // SAFETY: it is that of ascon.h. wc_AsconAEAD128_Free would give the context itself to the allocator.
+    let context = || unsafe { Context::zeroed().freed_by(object, "wc_AsconAEAD128_Clear") };
+    let (message, stream) = (context(), context());
+    // SAFETY: the context is larger than any.
+    done("wc_AsconAEAD128_Init", unsafe { (f.wc_AsconAEAD128_Init)(message.pointer()) })?;
+    let call = if encrypts {
+        c"wc_AsconAEAD128_SetKey, wc_AsconAEAD128_SetNonce, wc_AsconAEAD128_SetAD, wc_AsconAEAD128_EncryptUpdate, wc_AsconAEAD128_EncryptFinal"
+    } else {
+        c"wc_AsconAEAD128_SetKey, wc_AsconAEAD128_SetNonce, wc_AsconAEAD128_SetAD, wc_AsconAEAD128_DecryptUpdate, wc_AsconAEAD128_DecryptFinal"
+    };
+    // Decryption reads the ciphertext again after it has written the plaintext: in place every tag is wrong.
+    let flags = if encrypts { raw::IN_PLACE } else { 0 };
+    let state = Ascon { message, stream, key, encrypts, f };
+    let table = Table::new(state, flags, call).streams_if(encrypts);
+    Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
+}
+
+operations! { impl for Ascon;
+    fn message(&mut self, m) {
+        lengths!(len = m.len, aad_len = m.aad_len);
+        let context = self.message.pointer();
+        calls!(
+            self.begin(context, m.nonce, (m.aad, aad_len)),
+            self.crypt(context, m.input, m.output, len),
+        );
+        if self.encrypts {
+            return outcome((self.f.wc_AsconAEAD128_EncryptFinal)(context, m.tag));
+        }
+        verdict((self.f.wc_AsconAEAD128_DecryptFinal)(context, m.tag), ASCON_WRONG_TAG)
+    }
+
+    fn start(&mut self, nonce) {
+        let context = self.stream.pointer();
+        calls!(
+            (self.f.wc_AsconAEAD128_Init)(context),
+            self.begin(context, nonce, (ptr::null(), 0)),
+        )
+    }
+
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len);
+        calls!(self.crypt(self.stream.pointer(), input, output, len))
+    }
+
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 16]>().read();
+        raw::OK
+    }
+}
+
+impl Ascon {
+    /// # Safety
+    /// A context as new; the nonce has 16 bytes, the associated data their length.
+    #[inline]
+    unsafe fn begin(&self, context: *mut c_void, nonce: In, aad: (In, u32)) -> c_int {
+        let f = &self.f;
+        // SAFETY: the caller's promise.
+        unsafe {
+            calls!(
+                (f.wc_AsconAEAD128_SetKey)(context, self.key.as_ptr()),
+                (f.wc_AsconAEAD128_SetNonce)(context, nonce),
+                (f.wc_AsconAEAD128_SetAD)(context, aad.0, aad.1),
+            )
+        }
+    }
+
+    /// # Safety
+    /// A context that was begun; both buffers have `len` bytes.
+    #[inline]
+    unsafe fn crypt(&self, context: *mut c_void, i: In, o: Out, len: u32) -> c_int {
+        let (seal, open) =
+            (self.f.wc_AsconAEAD128_EncryptUpdate, self.f.wc_AsconAEAD128_DecryptUpdate);
+        // SAFETY: the caller's promise.
+        unsafe { if self.encrypts { seal(context, o, i, len) } else { open(context, o, i, len) } }
     }
 }

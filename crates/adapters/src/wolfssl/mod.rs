@@ -1,9 +1,11 @@
 //! wolfCrypt, the library below wolfSSL, through its public C functions: attaching it, contexts and error
-//! codes, digests, HMAC and Poly1305. `README.md` beside this file says which functions, and why.
+//! codes, digests and MACs. `README.md` beside this file says which functions, and why.
 
 mod encryption;
 
-use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
+use crate::family::{
+    self, Aligned, Attached, Family, In, Out, c_concat, calls, operations, symbol,
+};
 use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
@@ -63,14 +65,21 @@ unsafe impl Family for Wolfssl {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
         match (cipher, mode) {
+            (Primitive::Md4, Mode::None) => open_md4(request),
             _ if kind == Kind::Digest => open_digest(request),
             (_, Mode::Hmac) => open_hmac(request),
+            (Primitive::Aes, Mode::Cmac) => open_cmac(request),
+            (_, Mode::Kmac) => open_kmac(request),
+            (Primitive::Blake2b | Primitive::Blake2s, Mode::Keyed) => open_blake2(request),
+            (Primitive::SipHash24, _) => open_siphash(request),
             (Primitive::Poly1305, _) => open_poly1305(request),
             (Primitive::Aes, Mode::Xts) => encryption::open_xts(request),
             (Primitive::Aes, Mode::Gcm | Mode::Ccm) => encryption::open_aead(request),
             (Primitive::Aes, Mode::Eax | Mode::Siv | Mode::GcmSiv)
             | (Primitive::ChaCha20, Mode::Poly1305) => encryption::open_one_shot(request),
+            (Primitive::XChaCha20, Mode::Stream) => encryption::open_xchacha_stream(request),
             (Primitive::XChaCha20, _) => encryption::open_xchacha(request),
+            (Primitive::Ascon, _) => encryption::open_ascon(request),
             (Primitive::Aes, Mode::Gmac) => encryption::open_gmac(request),
             _ => encryption::open_cipher(request),
         }
@@ -101,6 +110,10 @@ const CCM_WRONG_TAG: c_int = -181;
 const MAC_WRONG_TAG: c_int = -213;
 /// `AES_SIV_AUTH_E`
 const SIV_WRONG_TAG: c_int = -289;
+/// `ASCON_AUTH_E`
+const ASCON_WRONG_TAG: c_int = -1001;
+/// `BAD_FUNC_ARG`
+const BAD_ARGUMENT: c_int = -173;
 
 /// Bytes of any context. Contexts are the caller's to allocate, and their layout follows from
 /// dozens of build options, which the library does not tell: struct Aes has 1104 bytes in Debian's
@@ -224,20 +237,30 @@ macro_rules! lengths {
     };
 }
 pub(crate) use lengths;
-// Digests, HMAC and Poly1305: begun, fed and ended.
+// Digests and MACs: begun, fed and ended.
 
-/// `wc_InitSha256`, `wc_InitSha384`, `wc_InitSha512`: context.
-type Sha2InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// `wc_InitSha256`, `wc_InitMd5`, `wc_AsconHash256_Init` and the like: context.
+type PlainInitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// `wc_InitSha3_256` and the like: context, heap hint, device.
 type Sha3InitFn = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int;
-/// `wc_InitBlake2b`: context, length of the digest.
+/// `wc_InitBlake2b`, `wc_InitBlake2s`: context, length of the digest.
 type BlakeInitFn = unsafe extern "C" fn(*mut c_void, u32) -> c_int;
 /// `wc_Sha256Update`, `wc_Blake2bUpdate`, `wc_Poly1305SetKey`: context, input, length.
 type UpdateFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_Sha256Final`: context, tag.
 type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
-/// `wc_Blake2bFinal`: context, digest, its length.
-type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
+/// `wc_Blake2bFinal`, `wc_Shake128_Final`, `wc_Kmac128_Final`: context, digest, its length.
+type SizedFinalFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
+/// `wc_CmacFinal`: context, tag, room for it and length.
+type CmacFinalFn = unsafe extern "C" fn(*mut c_void, Out, *mut u32) -> c_int;
+/// `wc_InitBlake2b_WithKey`, `wc_InitBlake2s_WithKey`: context, length of the digest, key, length.
+type BlakeKeyFn = unsafe extern "C" fn(*mut c_void, u32, In, u32) -> c_int;
+/// `wc_InitCmac`: context, key, length, kind, nothing.
+type CmacInitFn = unsafe extern "C" fn(*mut c_void, In, u32, c_int, *mut c_void) -> c_int;
+/// `wc_InitKmac128`: context, key, length, customization, length, heap hint, device.
+type KmacInitFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32, *mut c_void, c_int) -> c_int;
+/// `wc_Kmac128_Copy`: from, to.
+type CopyFn = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
 functions! {
     struct HmacFunctions {
@@ -256,14 +279,15 @@ functions! {
     }
 }
 
-/// Bytes of BLAKE2b's digest.
-const BLAKE2B: u32 = 64;
-
 /// How a message begins.
 enum Begin {
-    Sha2(Sha2InitFn),
+    Plain(PlainInitFn),
     Sha3(Sha3InitFn),
-    Blake(BlakeInitFn),
+    Blake(BlakeInitFn, u32),
+    BlakeKey(BlakeKeyFn, u32, Vec<u8>),
+    Cmac(CmacInitFn, Vec<u8>),
+    /// As a copy of the context that has the key.
+    Copy(CopyFn, Context),
     /// The context is as its key or the end of the message before left it.
     Ready,
     Key(UpdateFn, [u8; 32]),
@@ -271,7 +295,8 @@ enum Begin {
 
 enum End {
     Plain(FinalFn),
-    Blake(BlakeFinalFn),
+    Sized(SizedFinalFn, u32),
+    Cmac(CmacFinalFn),
 }
 
 struct DigestState {
@@ -295,9 +320,17 @@ impl DigestState {
         // SAFETY: a context of the kind; the key covers its length.
         unsafe {
             match &self.begin {
-                Begin::Sha2(init) => init(context),
+                Begin::Plain(init) => init(context),
                 Begin::Sha3(init) => init(context, ptr::null_mut(), NO_DEVICE),
-                Begin::Blake(init) => init(context, BLAKE2B),
+                Begin::Blake(init, len) => init(context, *len),
+                // Keys are a few bytes.
+                Begin::BlakeKey(init, len, key) => {
+                    init(context, *len, key.as_ptr(), key.len() as u32)
+                }
+                Begin::Cmac(init, key) => {
+                    init(context, key.as_ptr(), key.len() as u32, CMAC_AES, ptr::null_mut())
+                }
+                Begin::Copy(copy, keyed) => copy(keyed.pointer(), context),
                 Begin::Ready => 0,
                 Begin::Key(set_key, key) => set_key(context, key.as_ptr(), 32),
             }
@@ -312,7 +345,8 @@ impl DigestState {
         unsafe {
             match self.end {
                 End::Plain(end) => end(context.pointer(), tag),
-                End::Blake(end) => end(context.pointer(), tag, BLAKE2B),
+                End::Sized(end, len) => end(context.pointer(), tag, len),
+                End::Cmac(end) => end(context.pointer(), tag, &mut 16),
             }
         }
     }
@@ -330,8 +364,8 @@ operations! { impl for DigestState;
 
     fn start(&mut self, _nonce) {
         // No tag is longer than 64 bytes.
-        if self.begun && matches!(self.begin, Begin::Ready) {
-            // Only its end brings a keyed context back to where a message begins.
+        if self.begun && matches!(self.begin, Begin::Ready | Begin::Cmac(..)) {
+            // Only its end brings a keyed context back to where a message begins, or gives back what it holds.
             let mut unwanted = [0; 64];
             let code = self.end(&self.stream, unwanted.as_mut_ptr());
             if code != 0 {
@@ -370,13 +404,31 @@ fn names(primitive: Primitive) -> Option<Names> {
         };
     }
     Some(match primitive {
+        Primitive::Md5 => names!("wc_InitMd5", "wc_Md5"),
+        Primitive::Sha1 => names!("wc_InitSha", "wc_Sha"),
+        Primitive::Ripemd160 => names!("wc_InitRipeMd", "wc_RipeMd"),
+        Primitive::Sha224 => names!("wc_InitSha224", "wc_Sha224"),
         Primitive::Sha256 => names!("wc_InitSha256", "wc_Sha256"),
         Primitive::Sha384 => names!("wc_InitSha384", "wc_Sha384"),
         Primitive::Sha512 => names!("wc_InitSha512", "wc_Sha512"),
+        Primitive::Sha512_224 => names!("wc_InitSha512_224", "wc_Sha512_224"),
+        Primitive::Sha512_256 => names!("wc_InitSha512_256", "wc_Sha512_256"),
+        Primitive::Sha3_224 => names!("wc_InitSha3_224", "wc_Sha3_224_"),
         Primitive::Sha3_256 => names!("wc_InitSha3_256", "wc_Sha3_256_"),
         Primitive::Sha3_384 => names!("wc_InitSha3_384", "wc_Sha3_384_"),
         Primitive::Sha3_512 => names!("wc_InitSha3_512", "wc_Sha3_512_"),
-        Primitive::Blake2b => names!("wc_InitBlake2b", "wc_Blake2b"),
+        Primitive::Shake128 => names!("wc_InitShake128", "wc_Shake128_"),
+        Primitive::Shake256 => names!("wc_InitShake256", "wc_Shake256_"),
+        Primitive::Blake2b | Primitive::Blake2b256 => names!("wc_InitBlake2b", "wc_Blake2b"),
+        Primitive::Blake2s => names!("wc_InitBlake2s", "wc_Blake2s"),
+        // wc_AsconHash256_Free would give the context itself to the allocator.
+        Primitive::AsconHash256 => (
+            "wc_AsconHash256_Init",
+            "wc_AsconHash256_Update",
+            "wc_AsconHash256_Final",
+            "wc_AsconHash256_Clear",
+            c"wc_AsconHash256_Init, wc_AsconHash256_Update, wc_AsconHash256_Final",
+        ),
         _ => return None,
     })
 }
@@ -385,17 +437,23 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
     let (init, update, end, free, call) =
         names(request.algorithm.cipher).ok_or_else(|| request.absent("wolfCrypt"))?;
-    // SAFETY: the types are those of sha256.h, sha512.h, sha3.h and blake2.h for the symbols
-    // named; BLAKE2b's context needs no freeing and has no function for it.
+    let len = request.algorithm.tag_len as u32;
+    // SAFETY: the types are those of md5.h, sha.h, ripemd.h, sha256.h, sha512.h, sha3.h, blake2.h and ascon.h for the
+    // symbols named; the contexts of RIPEMD-160 and BLAKE2 need no freeing and have no function for it.
     let state = unsafe {
-        let (begin, end) = match request.algorithm.cipher {
-            Primitive::Sha256 | Primitive::Sha384 | Primitive::Sha512 => {
-                (Begin::Sha2(object.exported(init)?), End::Plain(object.exported(end)?))
+        use Primitive as P;
+        let begin = match request.algorithm.cipher {
+            P::Blake2b | P::Blake2b256 | P::Blake2s => Begin::Blake(object.exported(init)?, len),
+            P::Sha3_224 | P::Sha3_256 | P::Sha3_384 | P::Sha3_512 | P::Shake128 | P::Shake256 => {
+                Begin::Sha3(object.exported(init)?)
             }
-            Primitive::Blake2b => {
-                (Begin::Blake(object.exported(init)?), End::Blake(object.exported(end)?))
+            _ => Begin::Plain(object.exported(init)?),
+        };
+        let end = match request.algorithm.cipher {
+            P::Blake2b | P::Blake2b256 | P::Blake2s | P::Shake128 | P::Shake256 => {
+                End::Sized(object.exported(end)?, len)
             }
-            _ => (Begin::Sha3(object.exported(init)?), End::Plain(object.exported(end)?)),
+            _ => End::Plain(object.exported(end)?),
         };
         let context = || Context::zeroed().freed_by(object, free);
         let (message, stream) = (context(), context());
@@ -413,9 +471,16 @@ fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     // enum wc_HashType. FIPS modules older than 2018 have other numbers; they would answer with
     // tags of another hash, which the checks refuse.
     let hash = match request.algorithm.cipher {
+        Primitive::Md5 => 3,
+        Primitive::Sha1 => 4,
+        Primitive::Sha224 => 5,
         Primitive::Sha256 => 6,
         Primitive::Sha384 => 7,
-        _ => 8,
+        Primitive::Sha512 => 8,
+        Primitive::Sha3_256 => 11,
+        Primitive::Sha3_512 => 13,
+        Primitive::Sha512_256 => 17,
+        _ => return Err(request.absent("wolfCrypt")),
     };
     let f = HmacFunctions::of(object)?;
     let keyed = || {
@@ -423,8 +488,11 @@ fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let context = unsafe { Context::initialised(object, "wc_HmacInit", "wc_HmacFree") }?;
         let (key, len) = (request.key.as_ptr(), request.key_len());
         // SAFETY: the key covers its length.
-        let code = unsafe { (f.wc_HmacSetKey)(context.pointer(), hash, key, len) };
-        done("wc_HmacSetKey", code).map(|()| context)
+        match unsafe { (f.wc_HmacSetKey)(context.pointer(), hash, key, len) } {
+            // What it says of a hash that it has no HMAC with.
+            BAD_ARGUMENT => Err(request.absent("this build of wolfCrypt")),
+            code => done("wc_HmacSetKey", code).map(|()| context),
+        }
     };
     let (update, end) = (f.wc_HmacUpdate, End::Plain(f.wc_HmacFinal));
     let (message, stream) = (keyed()?, keyed()?);
@@ -444,6 +512,220 @@ fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         begun: false,
     };
     Ok(state.into_session(c"wc_Poly1305SetKey, wc_Poly1305Update, wc_Poly1305Final"))
+}
+
+/// `WC_CMAC_AES`
+const CMAC_AES: c_int = 1;
+
+/// CMAC, whose end wipes the key out of its context, so that each message begins with the key.
+fn open_cmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    // SAFETY: the types are those of cmac.h for the symbols named.
+    let state = unsafe {
+        DigestState {
+            begin: Begin::Cmac(object.exported("wc_InitCmac")?, request.key.to_vec()),
+            update: object.exported("wc_CmacUpdate")?,
+            end: End::Cmac(object.exported("wc_CmacFinal")?),
+            message: Context::zeroed(),
+            stream: Context::zeroed(),
+            begun: false,
+        }
+    };
+    Ok(state.into_session(c"wc_InitCmac, wc_CmacUpdate, wc_CmacFinal"))
+}
+
+fn open_kmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let [init, copy, update, end, free, call] = if request.algorithm.cipher == Primitive::Shake128 {
+        [
+            c"wc_InitKmac128",
+            c"wc_Kmac128_Copy",
+            c"wc_Kmac128_Update",
+            c"wc_Kmac128_Final",
+            c"wc_Kmac128_Free",
+            c"wc_Kmac128_Copy, wc_Kmac128_Update, wc_Kmac128_Final",
+        ]
+    } else {
+        [
+            c"wc_InitKmac256",
+            c"wc_Kmac256_Copy",
+            c"wc_Kmac256_Update",
+            c"wc_Kmac256_Final",
+            c"wc_Kmac256_Free",
+            c"wc_Kmac256_Copy, wc_Kmac256_Update, wc_Kmac256_Final",
+        ]
+    };
+    // SAFETY: the types are those of sha3.h for the symbols named.
+    let (init_fn, context) = unsafe {
+        let init = object.exported::<KmacInitFn>(symbol(init))?;
+        (init, || Context::zeroed().freed_by(object, symbol(free)))
+    };
+    // The copy frees what it overwrites, and so expects one that was begun.
+    let begun = || {
+        let (context, key, len) = (context(), request.key.as_ptr(), request.key_len());
+        let (none, hint) = (ptr::null(), ptr::null_mut());
+        // SAFETY: the key covers its length; no customization.
+        let code = unsafe { init_fn(context.pointer(), key, len, none, 0, hint, NO_DEVICE) };
+        done(symbol(init), code).map(|()| context)
+    };
+    let len = request.algorithm.tag_len as u32;
+    // SAFETY: the types are those of sha3.h for the symbols named.
+    let state = unsafe {
+        DigestState {
+            begin: Begin::Copy(object.exported(symbol(copy))?, begun()?),
+            update: object.exported(symbol(update))?,
+            end: End::Sized(object.exported(symbol(end))?, len),
+            message: begun()?,
+            stream: begun()?,
+            begun: false,
+        }
+    };
+    Ok(state.into_session(call))
+}
+
+/// BLAKE2 under a key: a block before the message, which the context only holds until more comes, so that there is
+/// nothing of it to be kept from one message to the next.
+fn open_blake2(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let [init, update, end, call] = if request.algorithm.cipher == Primitive::Blake2b {
+        [
+            c"wc_InitBlake2b_WithKey",
+            c"wc_Blake2bUpdate",
+            c"wc_Blake2bFinal",
+            c"wc_InitBlake2b_WithKey, wc_Blake2bUpdate, wc_Blake2bFinal",
+        ]
+    } else {
+        [
+            c"wc_InitBlake2s_WithKey",
+            c"wc_Blake2sUpdate",
+            c"wc_Blake2sFinal",
+            c"wc_InitBlake2s_WithKey, wc_Blake2sUpdate, wc_Blake2sFinal",
+        ]
+    };
+    let (len, key) = (request.algorithm.tag_len as u32, request.key.to_vec());
+    // SAFETY: the types are those of blake2.h for the symbols named.
+    let state = unsafe {
+        DigestState {
+            begin: Begin::BlakeKey(object.exported(symbol(init))?, len, key),
+            update: object.exported(symbol(update))?,
+            end: End::Sized(object.exported(symbol(end))?, len),
+            message: Context::zeroed(),
+            stream: Context::zeroed(),
+            begun: false,
+        }
+    };
+    Ok(state.into_session(call))
+}
+
+// MD4, whose functions return nothing up to 5.5 at least, and report nothing but null pointers since.
+
+/// `wc_InitMd4`: context.
+type Md4InitFn = unsafe extern "C" fn(*mut c_void);
+/// `wc_Md4Update`: context, input, length.
+type Md4UpdateFn = unsafe extern "C" fn(*mut c_void, In, u32);
+/// `wc_Md4Final`: context, digest.
+type Md4FinalFn = unsafe extern "C" fn(*mut c_void, Out);
+
+struct Md4 {
+    init: Md4InitFn,
+    update: Md4UpdateFn,
+    end: Md4FinalFn,
+    message: Context,
+    stream: Context,
+}
+
+fn open_md4(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    // SAFETY: the types are those of md4.h, whose result in later versions is left alone.
+    let state = unsafe {
+        Md4 {
+            init: object.exported("wc_InitMd4")?,
+            update: object.exported("wc_Md4Update")?,
+            end: object.exported("wc_Md4Final")?,
+            message: Context::zeroed(),
+            stream: Context::zeroed(),
+        }
+    };
+    let call = c"wc_InitMd4, wc_Md4Update, wc_Md4Final";
+    Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
+}
+
+operations! { impl for Md4;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        let context = self.message.pointer();
+        (self.init)(context);
+        (self.update)(context, m.input, len);
+        (self.end)(context, m.tag);
+        raw::OK
+    }
+
+    fn start(&mut self, _nonce) {
+        (self.init)(self.stream.pointer());
+        raw::OK
+    }
+
+    fn update(&mut self, input, _output, len) {
+        lengths!(len = len);
+        (self.update)(self.stream.pointer(), input, len);
+        raw::OK
+    }
+
+    fn finish(&mut self, tag) {
+        (self.end)(self.stream.pointer(), tag);
+        raw::OK
+    }
+}
+
+// SipHash-2-4: one call for a message, which has assembler of its own, or in parts.
+
+functions! {
+    struct SipFunctions {
+        /// Key, input, length, tag, its length.
+        wc_SipHash: fn(In, In, u32, Out, u8) -> c_int;
+        /// Context, key, length of the tag.
+        wc_InitSipHash: fn(*mut c_void, In, u8) -> c_int;
+        /// Context, input, length.
+        wc_SipHashUpdate: fn(*mut c_void, In, u32) -> c_int;
+        /// Context, tag, its length.
+        wc_SipHashFinal: fn(*mut c_void, Out, u8) -> c_int;
+    }
+}
+
+/// Bytes of SipHash's tag.
+const SIP_TAG: u8 = 8;
+
+struct SipHash {
+    f: SipFunctions,
+    key: [u8; 16],
+    stream: Context,
+}
+
+fn open_siphash(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = SipFunctions::of(&request.library.object)?;
+    let key = request.key.try_into().expect("SipHash has keys of 16 bytes");
+    let state = SipHash { f, key, stream: Context::zeroed() };
+    Ok(Table::new(state, raw::IN_PLACE, c"wc_SipHash").parts().raw())
+}
+
+operations! { impl for SipHash;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        calls!((self.f.wc_SipHash)(self.key.as_ptr(), m.input, len, m.tag, SIP_TAG))
+    }
+
+    fn start(&mut self, _nonce) {
+        calls!((self.f.wc_InitSipHash)(self.stream.pointer(), self.key.as_ptr(), SIP_TAG))
+    }
+
+    fn update(&mut self, input, _output, len) {
+        lengths!(len = len);
+        calls!((self.f.wc_SipHashUpdate)(self.stream.pointer(), input, len))
+    }
+
+    fn finish(&mut self, tag) {
+        calls!((self.f.wc_SipHashFinal)(self.stream.pointer(), tag, SIP_TAG))
+    }
 }
 
 #[cfg(test)]
