@@ -29,6 +29,8 @@ static const char *known_absence(const char *name) {
   if (strcmp(name, "chacha20") == 0) return "its ChaCha20 begins at block 1, not at block 0";
   if (strcmp(name, "crc32c") == 0)
     return "its CRC with the polynomial of CRC-32C begins with zero and is not complemented";
+  if (strcmp(name, "hmac-md5") == 0)
+    return "its HMAC-MD5 takes no empty message, and it has no MD5 to make one of";
   if (strcmp(name, "aes-192-cfb") == 0 && HAS_2_0) return "its CFB of 192-bit keys takes whole blocks";
   if (strcmp(name, "aes-128-cfb") == 0 || strcmp(name, "aes-256-cfb") == 0)
     return "its CFB takes one block or less";
@@ -39,7 +41,8 @@ static const char *known_absence(const char *name) {
 /* Why an algorithm has one row, that of one job at a time; NULL for those that have a second one. */
 static const char *only_alone(const char *name, size_t tag_len) {
   const int chained = strstr(name, "-cbc") != NULL && strncmp(name, "sm4", 3) != 0;
-  if (chained || strncmp(name, "sha", 3) == 0 || strncmp(name, "hmac-sha", 8) == 0) return NULL;
+  const int mac = strncmp(name, "hmac-", 5) == 0 || strstr(name, "-cmac") != NULL;
+  if (chained || mac || strncmp(name, "sha", 3) == 0) return NULL;
   if (tag_len != 0 && strstr(name, "ccm") != NULL)
     return "its decryption would not say which of the tags in flight is wrong; see ipsec-mb";
   return "one message keeps the CPU busy: several in flight gain nothing; see ipsec-mb";
@@ -77,6 +80,10 @@ static int32_t open_session(const cm_request *request, cm_session *session, char
 #endif
   if (chosen() == IMB_ARCH_NONE) {
     snprintf(why, why_len, "ipsec-mb has no code for a CPU without AES instructions");
+    return CM_UNSUPPORTED;
+  }
+  if (CMAC_OVERREADS && chosen() == IMB_ARCH_AVX512 && strstr(request->algorithm, "-cmac") != NULL) {
+    snprintf(why, why_len, "its CMAC for AVX-512 reads up to 15 bytes beyond a message before 2.0.2");
     return CM_UNSUPPORTED;
   }
   memset(session, 0, sizeof *session);

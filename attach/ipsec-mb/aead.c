@@ -14,7 +14,7 @@ struct aead_state {
   struct gcm_key_data gcm_key;
 #endif
   uint32_t direction;
-  size_t key_len;
+  size_t key_len, tag_len;
 };
 
 static IMB_JOB *filled(struct aead_state *s, const cm_message *m, IMB_CIPHER_MODE mode,
@@ -30,7 +30,7 @@ static IMB_JOB *filled(struct aead_state *s, const cm_message *m, IMB_CIPHER_MOD
   job->iv = m->nonce;
   job->iv_len_in_bytes = NONCE_LEN;
   job->auth_tag_output = tag;
-  job->auth_tag_output_len_in_bytes = TAG_LEN;
+  job->auth_tag_output_len_in_bytes = s->tag_len;
   return job;
 }
 
@@ -39,7 +39,7 @@ static int32_t finished(struct aead_state *s, const cm_message *m, IMB_JOB *job,
                         const uint8_t *made) {
   const int32_t code = run(s->mgr, job);
   if (code != CM_OK || s->direction == CM_ENCRYPT) return code;
-  return compared(made, m->tag, TAG_LEN);
+  return compared(made, m->tag, s->tag_len);
 }
 
 static int32_t ccm_message(void *state, const cm_message *m) {
@@ -89,6 +89,7 @@ static struct aead_state *new_aead(const cm_request *r, cm_session *session) {
   if (s == NULL) return NULL;
   s->direction = r->direction;
   s->key_len = r->key_len;
+  s->tag_len = r->tag_len;
   session->state = s;
   session->flags = CM_IN_PLACE;
   session->call = JOB_CALLS;
@@ -105,7 +106,7 @@ static int32_t rekey_ccm(void *state, const uint8_t *key) {
 }
 
 static int32_t open_ccm(const cm_request *r, cm_session *session) {
-  if (r->nonce_len != NONCE_LEN || r->tag_len != TAG_LEN) return CM_UNSUPPORTED;
+  if (r->nonce_len != NONCE_LEN || r->tag_len > TAG_LEN) return CM_UNSUPPORTED;
   struct aead_state *s = new_aead(r, session);
   if (s == NULL) return CM_FAILED;
   rekey_ccm(s, r->key);
@@ -156,6 +157,8 @@ static int32_t open_sm4_gcm(const cm_request *r, cm_session *session) {
 const struct algorithm aead_algorithms[] = {
     {"aes-128-ccm", open_ccm, 0},
     {"aes-256-ccm", open_ccm, 0},
+    {"aes-128-ccm8", open_ccm, 0},
+    {"aes-256-ccm8", open_ccm, 0},
     {"chacha20-poly1305", open_chacha, 0},
 #if HAS_2_0
     {"sm4-gcm", open_sm4_gcm, 0},

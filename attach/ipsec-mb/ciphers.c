@@ -116,11 +116,12 @@ static int32_t ctr_message(void *state, const cm_message *m) {
 }
 
 static void expand_des(struct cipher_state *s, const uint8_t *key) {
-  for (int i = 0; i < DES_KEYS; i++) {
+  for (size_t i = 0; i < s->key_len / DES_KEY_LEN; i++) {
     IMB_DES_KEYSCHED(s->mgr, s->schedules[i], key + i * DES_KEY_LEN);
     s->schedule[i] = s->schedules[i];
   }
-  s->enc_keys = s->dec_keys = s->schedule;
+  /* Of one key the schedule itself, of three a list. */
+  s->enc_keys = s->dec_keys = s->mode == IMB_CIPHER_DES ? s->schedule[0] : s->schedule;
 }
 
 static int expand(struct cipher_state *s, const uint8_t *key) {
@@ -134,9 +135,10 @@ static int expand(struct cipher_state *s, const uint8_t *key) {
   /* CFB goes through the cipher in one direction only. */
   if (s->mode == IMB_CIPHER_CFB) s->dec_keys = s->encrypt;
 #endif
-  if (s->mode == IMB_CIPHER_DES3) {
+  if (s->mode == IMB_CIPHER_DES3 || s->mode == IMB_CIPHER_DES) {
+    if (s->key_len != (s->mode == IMB_CIPHER_DES ? 1 : DES_KEYS) * DES_KEY_LEN) return 0;
     expand_des(s, key);
-    return s->key_len == DES_KEYS * DES_KEY_LEN;
+    return 1;
   }
   switch (s->key_len) {
   case 16: IMB_AES_KEYEXP_128(s->mgr, key, s->encrypt, s->decrypt); return 1;
@@ -188,6 +190,7 @@ const struct algorithm cipher_algorithms[] = {
     THREE_KEYS("cbc", IMB_CIPHER_CBC),
     THREE_KEYS("ctr", IMB_CIPHER_CNTR),
     {"des-ede3-cbc", open_cipher, IMB_CIPHER_DES3},
+    {"des-cbc", open_cipher, IMB_CIPHER_DES},
 #if HAS_2_0
     {"aes-128-cfb", open_cipher, IMB_CIPHER_CFB},
     {"aes-256-cfb", open_cipher, IMB_CIPHER_CFB},

@@ -11,6 +11,9 @@
 /* Version 2.0 added CFB and SM4. */
 #define HAS_2_0 (IMB_VERSION_NUM >= IMB_VERSION(2, 0, 0))
 
+/* "avx512_t2: [aes-cmac] fix out of bound read for partial blocks" is in 2.0.2. */
+#define CMAC_OVERREADS (IMB_VERSION_NUM < IMB_VERSION(2, 0, 2))
+
 /* The library `ipsec-mb-jobs`: several jobs in flight. */
 #ifdef JOBS
 #define NAME "ipsec-mb-jobs"

@@ -1,10 +1,10 @@
 //! What a cipher is held against, as a library that ciphermark loads:
-//! `libciphermark_baselines.so` with `memcpy`, `null` and two checksums.
+//! `libciphermark_baselines.so` with `memcpy`, `null` and three checksums.
 //!
 //! This crate holds `unsafe` code: it is one side of a C interface. `README.md` says what is
 //! inside the clock.
 use contract::export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted, raw};
-use crc_fast::CrcAlgorithm::Crc32Iscsi;
+use crc_fast::CrcAlgorithm::{Crc32Iscsi, Crc32IsoHdlc};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -16,8 +16,9 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "null" => wanted.copy(message_only(nothing, c"nothing")),
         "xxh3-64" => wanted.streaming_digest(Xxh3),
         "crc32c" => wanted.streaming_digest(Crc32c),
+        "crc32" => wanted.streaming_digest(Crc32),
         _ => Err(OpenError::Unsupported(
-            "the baselines are memcpy, xxh3-64, crc32c and null".to_owned(),
+            "the baselines are memcpy, xxh3-64, crc32c, crc32 and null".to_owned(),
         )),
     }
 }
@@ -44,7 +45,7 @@ unsafe extern "C" fn nothing(_state: *mut c_void, _message: *const raw::Message)
     raw::OK
 }
 
-// Checksums, which find accidents and not attackers; both are written big-endian.
+// Checksums, which find accidents and not attackers; all are written big-endian.
 
 /// XXH3 with 64 bits of output and no seed, in its canonical form: big-endian.
 pub(crate) struct Xxh3;
@@ -75,32 +76,51 @@ impl StreamingDigest for Xxh3 {
     }
 }
 
-/// CRC-32C (Castagnoli), RFC 3720 appendix B.4; catalogues call it CRC-32/ISCSI.
-pub(crate) struct Crc32c;
+macro_rules! crc {
+    ($(#[$doc:meta])* $name:ident, $function:ident, $algorithm:ident, $call:literal) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
 
-impl Digest for Crc32c {
-    type Nonce = [u8; 0];
-    type Tag = [u8; 4];
-    const CALL: &'static CStr = c"crc_fast::crc32_iscsi";
+        impl Digest for $name {
+            type Nonce = [u8; 0];
+            type Tag = [u8; 4];
+            const CALL: &'static CStr = $call;
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; 4]> {
-        Ok(crc_fast::crc32_iscsi(input).to_be_bytes())
-    }
+            fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; 4]> {
+                Ok(crc_fast::$function(input).to_be_bytes())
+            }
+        }
+
+        impl StreamingDigest for $name {
+            type Started = crc_fast::Digest;
+
+            fn start(&self) -> crc_fast::Digest {
+                crc_fast::Digest::new($algorithm)
+            }
+
+            fn update(started: &mut crc_fast::Digest, input: &[u8]) {
+                started.update(input);
+            }
+
+            fn finish(started: crc_fast::Digest) -> [u8; 4] {
+                // The crate gives every width in 64 bits.
+                (started.finalize() as u32).to_be_bytes()
+            }
+        }
+    };
 }
 
-impl StreamingDigest for Crc32c {
-    type Started = crc_fast::Digest;
-
-    fn start(&self) -> crc_fast::Digest {
-        crc_fast::Digest::new(Crc32Iscsi)
-    }
-
-    fn update(started: &mut crc_fast::Digest, input: &[u8]) {
-        started.update(input);
-    }
-
-    fn finish(started: crc_fast::Digest) -> [u8; 4] {
-        // The crate gives every width in 64 bits.
-        (started.finalize() as u32).to_be_bytes()
-    }
-}
+crc!(
+    /// CRC-32C (Castagnoli), RFC 3720 appendix B.4; catalogues call it CRC-32/ISCSI.
+    Crc32c,
+    crc32_iscsi,
+    Crc32Iscsi,
+    c"crc_fast::crc32_iscsi"
+);
+crc!(
+    /// CRC-32 of zlib and PNG, RFC 1952 §8; catalogues call it CRC-32/ISO-HDLC.
+    Crc32,
+    crc32_iso_hdlc,
+    Crc32IsoHdlc,
+    c"crc_fast::crc32_iso_hdlc"
+);

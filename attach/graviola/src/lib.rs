@@ -6,7 +6,7 @@ use contract::export::{
 };
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use graviola::hashing::hmac::Hmac;
-use graviola::hashing::sha3::{Sha3_256Context, Sha3_512Context};
+use graviola::hashing::sha3::{Sha3_256Context, Sha3_512Context, Shake128, Shake256};
 use graviola::hashing::{Hash as HashFunction, HashContext, HashOutput, Sha256, Sha384, Sha512};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -39,6 +39,8 @@ fn without_aes(wanted: &Wanted<'_>) -> Opened {
         "sha512" => wanted.streaming_digest(Hash::<Sha512, 64>::new()),
         "sha3-256" => wanted.streaming_digest(Sha3_256),
         "sha3-512" => wanted.streaming_digest(Sha3_512),
+        "shake128" => wanted.digest(Xof128),
+        "shake256" => wanted.digest(Xof256),
         "hmac-sha256" => wanted.streaming_digest(Keyed::<Sha256, 32>::new(key)),
         "hmac-sha384" => wanted.streaming_digest(Keyed::<Sha384, 48>::new(key)),
         "hmac-sha512" => wanted.streaming_digest(Keyed::<Sha512, 64>::new(key)),
@@ -282,4 +284,39 @@ sha3!(
     Sha3_512Context,
     64,
     c"Sha3_512Context::new, update, finish"
+);
+
+/// SHAKE takes its whole input at once.
+macro_rules! shake {
+    ($(#[$doc:meta])* $name:ident, $type:ident, $len:literal, $call:literal) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl Digest for $name {
+            type Nonce = [u8; 0];
+            type Tag = [u8; $len];
+            const CALL: &'static CStr = $call;
+
+            fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<Self::Tag> {
+                let mut tag = [0; $len];
+                $type::new(&[input]).read(&mut tag);
+                Ok(tag)
+            }
+        }
+    };
+}
+
+shake!(
+    /// SHAKE128 with 32 bytes of output.
+    Xof128,
+    Shake128,
+    32,
+    c"Shake128::new, read"
+);
+shake!(
+    /// SHAKE256 with 64 bytes of output.
+    Xof256,
+    Shake256,
+    64,
+    c"Shake256::new, read"
 );

@@ -7,8 +7,8 @@ use contract::export::{
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey,
 };
-use ring::digest::{SHA256, SHA384, SHA512};
-use ring::hmac::{HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512, SHA512_256};
+use ring::hmac::{HMAC_SHA1_FOR_LEGACY_USE_ONLY, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 use ring::{digest, hmac};
 use std::ffi::CStr;
 
@@ -20,9 +20,14 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "aes-128-gcm" => wanted.cipher(aead(wanted, &AES_128_GCM)?),
         "aes-256-gcm" => wanted.cipher(aead(wanted, &AES_256_GCM)?),
         "chacha20-poly1305" => wanted.cipher(aead(wanted, &CHACHA20_POLY1305)?),
+        "sha1" => wanted.streaming_digest(Hash::<20>(&SHA1_FOR_LEGACY_USE_ONLY)),
         "sha256" => wanted.streaming_digest(Hash::<32>(&SHA256)),
         "sha384" => wanted.streaming_digest(Hash::<48>(&SHA384)),
         "sha512" => wanted.streaming_digest(Hash::<64>(&SHA512)),
+        "sha512-256" => wanted.streaming_digest(Hash::<32>(&SHA512_256)),
+        "hmac-sha1" => {
+            wanted.streaming_digest(Hmac::<20>::new(HMAC_SHA1_FOR_LEGACY_USE_ONLY, wanted.key))
+        }
         "hmac-sha256" => wanted.streaming_digest(Hmac::<32>::new(HMAC_SHA256, wanted.key)),
         "hmac-sha384" => wanted.streaming_digest(Hmac::<48>::new(HMAC_SHA384, wanted.key)),
         "hmac-sha512" => wanted.streaming_digest(Hmac::<64>::new(HMAC_SHA512, wanted.key)),
@@ -79,7 +84,7 @@ impl Mode for Aead {
     }
 }
 
-// SHA-2 and HMAC.
+// SHA-1, SHA-2 and HMAC.
 
 /// A hash function with `N` bytes of output.
 pub(crate) struct Hash<const N: usize>(pub(crate) &'static digest::Algorithm);

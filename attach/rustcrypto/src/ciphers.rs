@@ -5,34 +5,30 @@ use ::aead::{AeadInOut, Nonce, Tag};
 use aes_gcm::AesGcm;
 use aes_gcm_siv::AesGcmSiv;
 use aes_siv::siv::CmacSiv;
+use ascon_aead::AsconAead128;
 use ccm::Ccm;
-use chacha20::ChaCha20;
 use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use cipher::array::ArraySize;
 use cipher::common::InnerInit;
 use cipher::consts::{U0, U8, U12, U16, U32};
 use cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
-    BlockSizeUser, InOutBuf, InnerIvInit, IvState, KeyInit, KeyIvInit, StreamCipher,
+    BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvState, KeyInit, KeyIvInit, StreamCipher,
 };
-use contract::export::{Buffer, Done, Mode, Refusal, Streaming, Update, raw};
+use contract::export::{Buffer, Bytes, Done, Mode, Refusal, Streaming, Update, raw};
 use ctr::{Ctr64BE, Ctr128BE, CtrCore};
 use eax::Eax;
 use hmac::digest::block_buffer::BlockSizes;
 use ocb3::Ocb3;
 use ofb::{Ofb as OfbStream, OfbCore};
 use std::ffi::CStr;
+use std::marker::PhantomData;
 use std::rc::Rc;
 use xts_mode::Xts128;
 
 /// A cipher in both directions.
 pub(crate) trait BlockCipher:
-    BlockCipherEncrypt
-    + BlockCipherDecrypt
-    + BlockSizeUser<BlockSize: BlockSizes>
-    + KeyInit
-    + Clone
-    + 'static
+    BlockCipherEncrypt + BlockCipherDecrypt + BlockSizeUser<BlockSize: BlockSizes> + KeyInit + 'static
 {
 }
 
@@ -41,20 +37,19 @@ impl<C> BlockCipher for C where
         + BlockCipherDecrypt
         + BlockSizeUser<BlockSize: BlockSizes>
         + KeyInit
-        + Clone
         + 'static
 {
 }
 
 /// One with blocks of 128 bits.
-pub(crate) trait Cipher128: BlockCipher + BlockSizeUser<BlockSize = U16> {}
+pub(crate) trait Cipher128: BlockCipher + BlockSizeUser<BlockSize = U16> + Clone {}
 
-impl<C: BlockCipher + BlockSizeUser<BlockSize = U16>> Cipher128 for C {}
+impl<C: BlockCipher + BlockSizeUser<BlockSize = U16> + Clone> Cipher128 for C {}
 
 /// One with blocks of 64 bits.
-pub(crate) trait Cipher64: BlockCipher + BlockSizeUser<BlockSize = U8> {}
+pub(crate) trait Cipher64: BlockCipher + BlockSizeUser<BlockSize = U8> + Clone {}
 
-impl<C: BlockCipher + BlockSizeUser<BlockSize = U8>> Cipher64 for C {}
+impl<C: BlockCipher + BlockSizeUser<BlockSize = U8> + Clone> Cipher64 for C {}
 
 /// One block, which is also what the modes take as their IV.
 pub(crate) type Block<C> = Array<u8, <C as BlockSizeUser>::BlockSize>;
@@ -99,7 +94,8 @@ impl<C: BlockCipher> Mode for Ecb<C> {
     }
 }
 
-impl<C: BlockCipher> Streaming for Ecb<C> {
+// A stream owns a copy of the expanded key; Magma's type has none.
+impl<C: BlockCipher + Clone> Streaming for Ecb<C> {
     type Encryptor = Encrypting<ecb::Encryptor<C>>;
     type Decryptor = Decrypting<ecb::Decryptor<C>>;
 
@@ -159,7 +155,7 @@ macro_rules! mode_with_iv {
 /// Streams of such a mode in whole blocks.
 macro_rules! stream_of_blocks {
     ($name:ident, $krate:ident) => {
-        impl<C: BlockCipher> Streaming for $name<C> {
+        impl<C: BlockCipher + Clone> Streaming for $name<C> {
             type Encryptor = $crate::ciphers::Encrypting<$krate::Encryptor<C>>;
             type Decryptor = $crate::ciphers::Decrypting<$krate::Decryptor<C>>;
 
@@ -208,7 +204,7 @@ impl<M: BlockModeDecrypt + 'static> Update for Decrypting<M> {
     }
 }
 
-// CTR, OFB and ChaCha20, which make a key stream: the crates `ctr`, `ofb` and `chacha20`.
+// CTR, OFB, ChaCha and Salsa20, which make a key stream: the crates `ctr`, `ofb`, `chacha20` and `salsa20`.
 
 /// A mode whose directions both add the same key stream. `$stream` wraps `$core` so that it takes
 /// pieces of any length; both are generic over the cipher, which a message borrows.
@@ -248,7 +244,7 @@ macro_rules! keystream_mode {
             }
         }
 
-        impl<C: $cipher> Streaming for $name<C> {
+        impl<C: $cipher + Clone> Streaming for $name<C> {
             type Encryptor = Started<$stream<C>>;
             type Decryptor = Started<$stream<C>>;
 
@@ -288,21 +284,31 @@ keystream_mode!(
     c"ofb::OfbCore::inner_iv_init, Ofb::try_apply_keystream_inout"
 );
 
-/// ChaCha20 from block 0; it has no key schedule.
-pub(crate) struct ChaCha(pub(crate) Array<u8, U32>);
+/// A stream cipher from block 0; none has a key schedule.
+pub(crate) struct KeyStream<S>(Array<u8, U32>, PhantomData<S>);
 
-impl Mode for ChaCha {
-    type Nonce = Array<u8, U12>;
+impl<S> KeyStream<S> {
+    pub(crate) fn new(key: [u8; 32]) -> Self {
+        Self(Array(key), PhantomData)
+    }
+}
+
+impl<S: StreamCipher + KeyIvInit<KeySize = U32> + 'static> Mode for KeyStream<S>
+where
+    Iv<S>: Bytes,
+{
+    type Nonce = Iv<S>;
     type Tag = NoTag;
-    const CALLS: [&'static CStr; 2] = [c"ChaCha20::new, try_apply_keystream_inout"; 2];
+    const CALLS: [&'static CStr; 2] =
+        [c"KeyIvInit::new, StreamCipher::try_apply_keystream_inout"; 2];
     const REKEY: Option<&'static CStr> = Some(c"none: the key is an argument of each message");
 
     fn rekeyed(&self, key: &[u8]) -> Option<Self> {
-        key.try_into().ok().map(Self)
+        key.try_into().ok().map(Self::new)
     }
 
     fn encrypt(&mut self, nonce: &Self::Nonce, _: &[u8], buffer: Buffer<'_>) -> Done<NoTag> {
-        apply(&mut ChaCha20::new(&self.0, nonce), buffer)?;
+        apply(&mut S::new(&self.0, nonce), buffer)?;
         Ok(NoTag::default())
     }
 
@@ -311,12 +317,15 @@ impl Mode for ChaCha {
     }
 }
 
-impl Streaming for ChaCha {
-    type Encryptor = Started<ChaCha20>;
-    type Decryptor = Started<ChaCha20>;
+impl<S: StreamCipher + KeyIvInit<KeySize = U32> + 'static> Streaming for KeyStream<S>
+where
+    Iv<S>: Bytes,
+{
+    type Encryptor = Started<S>;
+    type Decryptor = Started<S>;
 
     fn start_encrypting(&self, nonce: &Self::Nonce) -> Self::Encryptor {
-        Started(ChaCha20::new(&self.0, nonce))
+        Started(S::new(&self.0, nonce))
     }
 
     fn start_decrypting(&self, nonce: &Self::Nonce) -> Self::Decryptor {
@@ -366,7 +375,7 @@ mode_with_iv!(
 // To the crate a segment is a block of one byte, so that pieces of any length are whole blocks.
 stream_of_blocks!(Cfb8, cfb8);
 
-impl<C: BlockCipher> Streaming for Cfb<C> {
+impl<C: BlockCipher + Clone> Streaming for Cfb<C> {
     type Encryptor = CfbEncrypting<C>;
     type Decryptor = CfbDecrypting<C>;
 
@@ -386,12 +395,12 @@ impl<C: BlockCipher> Streaming for Cfb<C> {
 /// to the first until a piece leaves a block unfinished.
 macro_rules! cfb_stream {
     ($name:ident, $whole:ident, $pieces:ident, $blocks:ident, $any:ident) => {
-        pub(crate) enum $name<C: BlockCipher> {
+        pub(crate) enum $name<C: BlockCipher + Clone> {
             Whole(C, cfb_mode::$whole<C>),
             Pieces(cfb_mode::$pieces<C>),
         }
 
-        impl<C: BlockCipher> Update for $name<C> {
+        impl<C: BlockCipher + Clone> Update for $name<C> {
             fn update(&mut self, buffer: Buffer<'_>) -> Done {
                 match self {
                     Self::Whole(_, mode) if is_whole::<C>(&buffer) => {
@@ -497,7 +506,7 @@ impl<C: Cipher128> Update for XtsDecrypting<C> {
 }
 
 // The authenticated modes: the crates `aes-gcm`, `aes-gcm-siv`, `ccm`, `eax`, `ocb3`, `aes-siv`
-// and `chacha20poly1305`, all but a part of `aes-siv` behind the trait `aead::AeadInOut`. It
+// `chacha20poly1305` and `ascon-aead`, all but a part of `aes-siv` behind the trait `aead::AeadInOut`. It
 // knows whole messages only, so there are no streams.
 
 /// An authenticated mode that takes messages of up to `MAX_LEN` bytes. Decrypting longer ones, the
@@ -509,7 +518,7 @@ pub(crate) type Gcm<C> = Aead<AesGcm<C, U12>, { aes_gcm::P_MAX }>;
 /// RFC 8452 §6.
 pub(crate) type GcmSiv<C> = Aead<AesGcmSiv<C>, { aes_gcm_siv::P_MAX }>;
 /// 12 bytes of nonce leave three for the length, NIST SP 800-38C A.1.
-pub(crate) type CcmMode<C> = Aead<Ccm<C, U16, U12>, { (1 << 24) - 1 }>;
+pub(crate) type CcmMode<C, TagLen = U16> = Aead<Ccm<C, TagLen, U12>, { (1 << 24) - 1 }>;
 /// The crate's own limit.
 pub(crate) type EaxMode<C> = Aead<Eax<C>, { eax::P_MAX }>;
 /// What the crate's default table of L values reaches.
@@ -520,15 +529,26 @@ pub(crate) type SivAead<A> = Aead<A, { u64::MAX }>;
 const CHACHA_MAX: u64 = 64 * ((1 << 32) - 1) - 1;
 pub(crate) type AeadChaCha = Aead<ChaCha20Poly1305, CHACHA_MAX>;
 pub(crate) type XChaCha = Aead<XChaCha20Poly1305, CHACHA_MAX>;
+/// NIST SP 800-232's, which has no limit that a length could reach.
+pub(crate) type Ascon = Aead<AsconAead128, { u64::MAX }>;
 
-/// The name under which the crate's users know the type.
-pub(crate) trait Named {
+/// The name under which the crate's users know the type, and how they make one of a key.
+pub(crate) trait Named: Sized {
     const CALLS: [&'static CStr; 2];
+    const REKEY: &'static CStr;
+
+    fn keyed(key: &[u8]) -> Option<Self>;
 }
 
+/// Of its key, or of a cipher under it, whose type may take keys of several lengths where the mode's takes one.
 macro_rules! named {
-    ($($type:ty, $name:literal $(, $cipher:ident)?);+ $(;)?) => {
-        $(impl$(<$cipher: Cipher128>)? Named for $type {
+    ($($type:ty, $name:literal $(, over $cipher:ident)? $(, of $inner:ident)?);+ $(;)?) => {
+        $(
+            named! { @ $type, $name, [$($cipher: Cipher128)? $($inner: Cipher128)?], $($inner)? }
+        )+
+    };
+    (@ $type:ty, $name:literal, [$($generics:tt)*], $($inner:ident)?) => {
+        impl<$($generics)*> Named for $type {
             const CALLS: [&'static CStr; 2] = [
                 match CStr::from_bytes_with_nul(
                     concat!($name, "::encrypt_inout_detached\0").as_bytes(),
@@ -543,30 +563,53 @@ macro_rules! named {
                     Err(_) => panic!("the name has no NUL"),
                 },
             ];
-        })+
+            named! { @keyed $($inner)? }
+        }
+    };
+    (@keyed) => {
+        const REKEY: &'static CStr = c"KeyInit::new_from_slice";
+
+        fn keyed(key: &[u8]) -> Option<Self> {
+            Self::new_from_slice(key).ok()
+        }
+    };
+    (@keyed $inner:ident) => {
+        const REKEY: &'static CStr = c"KeyInit::new_from_slice of the cipher, From::from";
+
+        fn keyed(key: &[u8]) -> Option<Self> {
+            $inner::new_from_slice(key).ok().map(Self::from)
+        }
     };
 }
 
 named! {
-    AesGcm<C, U12>, "AesGcm", C;
-    AesGcmSiv<C>, "AesGcmSiv", C;
-    Ccm<C, U16, U12>, "Ccm", C;
-    Eax<C>, "Eax", C;
-    Ocb3<C, U12>, "Ocb3", C;
+    AesGcm<C, U12>, "AesGcm", of C;
+    AesGcmSiv<C>, "AesGcmSiv", of C;
+    Ccm<C, U16, U12>, "Ccm", of C;
+    Ccm<C, U8, U12>, "Ccm", of C;
+    Eax<C>, "Eax", over C;
+    Ocb3<C, U12>, "Ocb3", of C;
     aes_siv::Aes128SivAead, "Aes128SivAead";
     aes_siv::Aes256SivAead, "Aes256SivAead";
     ChaCha20Poly1305, "ChaCha20Poly1305";
     XChaCha20Poly1305, "XChaCha20Poly1305";
+    AsconAead128, "AsconAead128";
 }
 
-impl<A: AeadInOut + KeyInit + Named + 'static, const MAX_LEN: u64> Mode for Aead<A, MAX_LEN> {
+impl<A: Named, const MAX_LEN: u64> Aead<A, MAX_LEN> {
+    pub(crate) fn keyed(key: &[u8]) -> Option<Self> {
+        A::keyed(key).map(Self)
+    }
+}
+
+impl<A: AeadInOut + Named + 'static, const MAX_LEN: u64> Mode for Aead<A, MAX_LEN> {
     type Nonce = Nonce<A>;
     type Tag = Tag<A>;
     const CALLS: [&'static CStr; 2] = A::CALLS;
-    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+    const REKEY: Option<&'static CStr> = Some(A::REKEY);
 
     fn rekeyed(&self, key: &[u8]) -> Option<Self> {
-        A::new_from_slice(key).ok().map(Self)
+        Self::keyed(key)
     }
 
     fn encrypt(&mut self, nonce: &Nonce<A>, aad: &[u8], buffer: Buffer<'_>) -> Done<Tag<A>> {

@@ -1,15 +1,16 @@
-//! Digests and MACs: the crates `sha2`, `sha3`, `blake2`, `hmac`, `poly1305`, and `aes-gcm` for
-//! GMAC.
+//! Digests and MACs: the crates of hash functions, `cshake` for SHAKE, `turboshake` and `k12`; `hmac`, `cmac`, `blake2`,
+//! `poly1305`, `ghash`, `polyval`, and `aes-gcm` for GMAC.
 use crate::ciphers::{Cipher128, Gcm};
 use ::aead::AeadInOut;
 use aes_gcm::AesGcm;
+use cipher::array::ArraySize;
 use cipher::consts::{U0, U12, U16};
 use cipher::{Array, KeyInit};
-use contract::export::{Buffer, Digest, Done, Mode as _, Refusal, StreamingDigest};
-use hmac::digest::block_api::EagerHash;
-use hmac::digest::{Digest as HashFunction, Output};
-use hmac::{Hmac, Mac};
+use contract::export::{Buffer, Digest, Done, Mode, Refusal, StreamingDigest};
+use hmac::Mac;
+use hmac::digest::{Digest as HashFunction, ExtendableOutput, Output};
 use poly1305::Poly1305;
+use polyval::universal_hash::UniversalHash;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
@@ -50,19 +51,58 @@ impl<H: HashFunction + 'static> StreamingDigest for Hash<H> {
     }
 }
 
-/// HMAC; the object has taken in both pads of the key and is copied for each message.
-pub(crate) struct Keyed<H: EagerHash>(Hmac<H>);
+/// A function of any length of output, of which `N` bytes are taken.
+pub(crate) struct Xof<H, N>(PhantomData<(H, N)>);
 
-impl<H: EagerHash> Keyed<H> {
+impl<H, N> Xof<H, N> {
+    pub(crate) fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<H: ExtendableOutput + Default + 'static, N: ArraySize> Digest for Xof<H, N> {
+    type Nonce = NoNonce;
+    type Tag = Array<u8, N>;
+    const CALL: &'static CStr = c"ExtendableOutput::digest_xof";
+
+    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Done<Self::Tag> {
+        let mut tag = Array::default();
+        H::digest_xof(input, &mut tag);
+        Ok(tag)
+    }
+}
+
+impl<H: ExtendableOutput + Default + 'static, N: ArraySize> StreamingDigest for Xof<H, N> {
+    type Started = H;
+
+    fn start(&self) -> H {
+        H::default()
+    }
+
+    fn update(started: &mut H, input: &[u8]) {
+        started.update(input);
+    }
+
+    fn finish(started: H) -> Self::Tag {
+        let mut tag = Array::default();
+        started.finalize_xof_into(&mut tag);
+        tag
+    }
+}
+
+/// A MAC; the object has taken in the key and is copied for each message.
+pub(crate) struct Keyed<M>(M);
+
+impl<M: Mac + KeyInit> Keyed<M> {
     pub(crate) fn new(key: &[u8]) -> Option<Self> {
         KeyInit::new_from_slice(key).ok().map(Self)
     }
 }
 
-impl<H: EagerHash + 'static> Digest for Keyed<H> {
+impl<M: Mac + KeyInit + Clone + 'static> Digest for Keyed<M> {
     type Nonce = NoNonce;
-    type Tag = Output<Hmac<H>>;
-    const CALL: &'static CStr = c"Hmac::clone, update, finalize";
+    type Tag = Output<M>;
+    const CALL: &'static CStr = c"Clone::clone, Mac::update, finalize";
     const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
 
     fn rekeyed(&self, key: &[u8]) -> Option<Self> {
@@ -76,19 +116,42 @@ impl<H: EagerHash + 'static> Digest for Keyed<H> {
     }
 }
 
-impl<H: EagerHash + 'static> StreamingDigest for Keyed<H> {
-    type Started = Hmac<H>;
+impl<M: Mac + KeyInit + Clone + 'static> StreamingDigest for Keyed<M> {
+    type Started = M;
 
-    fn start(&self) -> Hmac<H> {
+    fn start(&self) -> M {
         self.0.clone()
     }
 
-    fn update(started: &mut Hmac<H>, input: &[u8]) {
+    fn update(started: &mut M, input: &[u8]) {
         started.update(input);
     }
 
-    fn finish(started: Hmac<H>) -> Self::Tag {
+    fn finish(started: M) -> Self::Tag {
         started.finalize().into_bytes()
+    }
+}
+
+/// A polynomial alone, copied with its key for each message. The crates take whole blocks and fill the last one up.
+pub(crate) struct Polynomial<U>(pub(crate) U);
+
+impl<U> Digest for Polynomial<U>
+where
+    U: UniversalHash<BlockSize = U16> + KeyInit + Clone + 'static,
+{
+    type Nonce = NoNonce;
+    type Tag = Array<u8, U16>;
+    const CALL: &'static CStr = c"Clone::clone, UniversalHash::update_padded, finalize";
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        U::new_from_slice(key).ok().map(Self)
+    }
+
+    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Done<Self::Tag> {
+        let mut polynomial = self.0.clone();
+        polynomial.update_padded(input);
+        Ok(polynomial.finalize())
     }
 }
 
@@ -117,7 +180,7 @@ impl<C: Cipher128> Digest for Gmac<C> {
     type Nonce = Array<u8, U12>;
     type Tag = Array<u8, U16>;
     const CALL: &'static CStr = c"AesGcm::encrypt_inout_detached";
-    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+    const REKEY: Option<&'static CStr> = <Gcm<C> as Mode>::REKEY;
 
     fn rekeyed(&self, key: &[u8]) -> Option<Self> {
         self.0.rekeyed(key).map(Self)

@@ -8,17 +8,28 @@ use aes::{Aes128, Aes192, Aes256};
 use aes_siv::siv::CmacSiv;
 use aes_siv::{Aes128SivAead, Aes256SivAead};
 use aria::{Aria128, Aria192, Aria256};
+use blowfish::Blowfish;
 use camellia::{Camellia128, Camellia192, Camellia256};
-use cipher::{Array, KeyInit, KeySizeUser};
+use cast5::Cast5;
+use cipher::consts::{U8, U32, U64};
+use cipher::{Iv, KeyInit, KeyIvInit, KeySizeUser, StreamCipher};
 use ciphers::{
-    Aead, AeadChaCha, BlockCipher, Cbc, CcmMode, Cfb, Cfb8, ChaCha as ChaChaStream, Cipher64,
-    Cipher128, Ctr, Ctr64, EaxMode, Ecb, Gcm, GcmSiv, Ocb, Ofb, Siv, SivAead, XChaCha, Xts,
+    AeadChaCha, Ascon, BlockCipher, Cbc, CcmMode, Cfb, Cfb8, Cipher64, Cipher128, Ctr, Ctr64,
+    EaxMode, Ecb, Gcm, GcmSiv, KeyStream, Ocb, Ofb, Siv, SivAead, XChaCha, Xts,
 };
-use contract::export::{OpenError, Opened, Wanted};
-use des::TdesEde3;
-use digest::{Gmac, Hash, Keyed, OneTime};
+use cmac::Cmac;
+use contract::export::{Bytes, Mode, OpenError, Opened, Wanted};
+use des::{Des, TdesEde3};
+use digest::{Gmac, Hash, Keyed, OneTime, Polynomial, Xof};
+use hmac::{Hmac, Mac, SimpleHmac};
+use idea::Idea;
+use kuznyechik::Kuznyechik;
+use magma::Magma;
+use rc2::Rc2;
+use serpent::Serpent;
 use sm4::Sm4;
 use std::ops::Add;
+use twofish::Twofish;
 
 contract::adapter! { c"rustcrypto", open }
 // Opening an algorithm: its name chooses the types, its key is expanded here, outside the clock.
@@ -27,25 +38,56 @@ contract::adapter! { c"rustcrypto", open }
 pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
     let name = wanted.algorithm;
     match name {
-        "chacha20" => wanted.streaming_cipher(ChaChaStream(Array(wanted.key_of()?))),
-        "chacha20-poly1305" => {
-            let mode: AeadChaCha = Aead(keyed(wanted)?);
-            wanted.cipher(mode)
-        }
-        "xchacha20-poly1305" => {
-            let mode: XChaCha = Aead(keyed(wanted)?);
-            wanted.cipher(mode)
-        }
-        "sha256" => wanted.streaming_digest(Hash::<sha2::Sha256>::new()),
-        "sha384" => wanted.streaming_digest(Hash::<sha2::Sha384>::new()),
-        "sha512" => wanted.streaming_digest(Hash::<sha2::Sha512>::new()),
-        "sha3-256" => wanted.streaming_digest(Hash::<sha3::Sha3_256>::new()),
-        "sha3-384" => wanted.streaming_digest(Hash::<sha3::Sha3_384>::new()),
-        "sha3-512" => wanted.streaming_digest(Hash::<sha3::Sha3_512>::new()),
-        "blake2b512" => wanted.streaming_digest(Hash::<blake2::Blake2b512>::new()),
-        "hmac-sha256" => wanted.streaming_digest(hmac::<sha2::Sha256>(wanted)?),
-        "hmac-sha384" => wanted.streaming_digest(hmac::<sha2::Sha384>(wanted)?),
-        "hmac-sha512" => wanted.streaming_digest(hmac::<sha2::Sha512>(wanted)?),
+        "chacha20" => key_stream::<chacha20::ChaCha20>(wanted),
+        "chacha12" => key_stream::<chacha20::ChaCha12>(wanted),
+        "chacha8" => key_stream::<chacha20::ChaCha8>(wanted),
+        "xchacha20" => key_stream::<chacha20::XChaCha20>(wanted),
+        "salsa20" => key_stream::<salsa20::Salsa20>(wanted),
+        "chacha20-poly1305" => aead(wanted, AeadChaCha::keyed),
+        "xchacha20-poly1305" => aead(wanted, XChaCha::keyed),
+        "ascon-aead128" => aead(wanted, Ascon::keyed),
+        "md4" => hash::<md4::Md4>(wanted),
+        "md5" => hash::<md5::Md5>(wanted),
+        "sha1" => hash::<sha1::Sha1>(wanted),
+        "sha224" => hash::<sha2::Sha224>(wanted),
+        "sha256" => hash::<sha2::Sha256>(wanted),
+        "sha384" => hash::<sha2::Sha384>(wanted),
+        "sha512" => hash::<sha2::Sha512>(wanted),
+        "sha512-224" => hash::<sha2::Sha512_224>(wanted),
+        "sha512-256" => hash::<sha2::Sha512_256>(wanted),
+        "sha3-224" => hash::<sha3::Sha3_224>(wanted),
+        "sha3-256" => hash::<sha3::Sha3_256>(wanted),
+        "sha3-384" => hash::<sha3::Sha3_384>(wanted),
+        "sha3-512" => hash::<sha3::Sha3_512>(wanted),
+        "blake2b512" => hash::<blake2::Blake2b512>(wanted),
+        "blake2b256" => hash::<blake2::Blake2b256>(wanted),
+        "blake2s256" => hash::<blake2::Blake2s256>(wanted),
+        "sm3" => hash::<sm3::Sm3>(wanted),
+        "rmd160" => hash::<ripemd::Ripemd160>(wanted),
+        "whirlpool" => hash::<whirlpool::Whirlpool>(wanted),
+        "streebog-256" => hash::<streebog::Streebog256>(wanted),
+        "streebog-512" => hash::<streebog::Streebog512>(wanted),
+        "ascon-hash256" => hash::<ascon_hash::AsconHash256>(wanted),
+        "shake128" => wanted.streaming_digest(Xof::<cshake::CShake128, U32>::new()),
+        "shake256" => wanted.streaming_digest(Xof::<cshake::CShake256, U64>::new()),
+        "turboshake128" => wanted.streaming_digest(Xof::<turboshake::TurboShake128, U32>::new()),
+        "turboshake256" => wanted.streaming_digest(Xof::<turboshake::TurboShake256, U64>::new()),
+        "kt128" => wanted.streaming_digest(Xof::<k12::Kt128, U32>::new()),
+        "hmac-md5" => mac::<Hmac<md5::Md5>>(wanted),
+        "hmac-sha1" => mac::<Hmac<sha1::Sha1>>(wanted),
+        "hmac-sha224" => mac::<Hmac<sha2::Sha224>>(wanted),
+        "hmac-sha256" => mac::<Hmac<sha2::Sha256>>(wanted),
+        "hmac-sha384" => mac::<Hmac<sha2::Sha384>>(wanted),
+        "hmac-sha512" => mac::<Hmac<sha2::Sha512>>(wanted),
+        "hmac-sha512-256" => mac::<Hmac<sha2::Sha512_256>>(wanted),
+        "hmac-sha3-256" => mac::<SimpleHmac<sha3::Sha3_256>>(wanted),
+        "hmac-sha3-512" => mac::<SimpleHmac<sha3::Sha3_512>>(wanted),
+        "hmac-sm3" => mac::<Hmac<sm3::Sm3>>(wanted),
+        "hmac-rmd160" => mac::<Hmac<ripemd::Ripemd160>>(wanted),
+        "blake2b512-mac" => mac::<blake2::Blake2bMac512>(wanted),
+        "blake2s256-mac" => mac::<blake2::Blake2sMac256>(wanted),
+        "ghash" => wanted.digest(Polynomial::<ghash::GHash>(keyed(wanted)?)),
+        "polyval" => wanted.digest(Polynomial::<polyval::Polyval>(keyed(wanted)?)),
         "poly1305" => wanted.digest(OneTime(keyed(wanted)?)),
         _ => mode_of_a_cipher(wanted),
     }
@@ -56,17 +98,11 @@ fn mode_of_a_cipher(wanted: &Wanted<'_>) -> Opened {
     // Names of composites begin like those of modes; the program makes them of their parts.
     let Some((cipher, mode)) = split(wanted.algorithm) else { return Err(no_crate(wanted)) };
     match (cipher, mode) {
-        ("aes-128", "siv") => {
-            let mode: SivAead<Aes128SivAead> = Aead(keyed(wanted)?);
-            wanted.cipher(mode)
-        }
-        ("aes-256", "siv") => {
-            let mode: SivAead<Aes256SivAead> = Aead(keyed(wanted)?);
-            wanted.cipher(mode)
-        }
-        ("aes-128", "gcm-siv" | "gmac") => aes_alone::<Aes128>(wanted, mode),
+        ("aes-128", "siv") => aead(wanted, SivAead::<Aes128SivAead>::keyed),
+        ("aes-256", "siv") => aead(wanted, SivAead::<Aes256SivAead>::keyed),
+        ("aes-128", "gcm-siv" | "gmac" | "ccm8") => aes_alone::<Aes128>(wanted, mode),
         ("aes-192", "gmac") => aes_alone::<Aes192>(wanted, mode),
-        ("aes-256", "gcm-siv" | "gmac") => aes_alone::<Aes256>(wanted, mode),
+        ("aes-256", "gcm-siv" | "gmac" | "ccm8") => aes_alone::<Aes256>(wanted, mode),
         ("aes-128", _) => mode_128::<Aes128>(wanted, mode),
         ("aes-192", _) => mode_128::<Aes192>(wanted, mode),
         ("aes-256", _) => mode_128::<Aes256>(wanted, mode),
@@ -77,14 +113,28 @@ fn mode_of_a_cipher(wanted: &Wanted<'_>) -> Opened {
         ("aria-192", _) => mode_128::<Aria192>(wanted, mode),
         ("aria-256", _) => mode_128::<Aria256>(wanted, mode),
         ("sm4", _) => mode_128::<Sm4>(wanted, mode),
+        // `Eax` stores the key, and both types have one length of it as theirs.
+        ("serpent-256", "eax") | ("twofish-128", "eax") => Err(no_crate(wanted)),
+        ("serpent-128" | "serpent-192" | "serpent-256", _) => finalist::<Serpent>(wanted, mode),
+        ("twofish-128" | "twofish-192" | "twofish-256", _) => finalist::<Twofish>(wanted, mode),
+        ("kuznyechik", _) => plain_128::<Kuznyechik>(wanted, mode),
+        ("des-ede3", "cmac") => mac::<Cmac<TdesEde3>>(wanted),
         ("des-ede3", _) => mode_64::<TdesEde3>(wanted, mode),
+        ("des", _) => mode_64::<Des>(wanted, mode),
+        ("bf", _) => mode_64::<Blowfish>(wanted, mode),
+        ("cast5", _) => mode_64::<Cast5>(wanted, mode),
+        ("idea", _) => mode_64::<Idea>(wanted, mode),
+        ("rc2", _) => mode_64::<Rc2>(wanted, mode),
+        // Its type cannot be copied, as streams would.
+        ("magma", "ecb") => wanted.cipher(Ecb(keyed::<Magma>(wanted)?)),
+        ("magma", "cbc") => wanted.cipher(Cbc(keyed::<Magma>(wanted)?)),
         _ => Err(no_crate(wanted)),
     }
 }
 
 /// The cipher's part of a name and the mode's.
 fn split(name: &str) -> Option<(&str, &str)> {
-    const CIPHERS: [&str; 11] = [
+    const CIPHERS: [&str; 24] = [
         "aes-128",
         "aes-192",
         "aes-256",
@@ -95,7 +145,20 @@ fn split(name: &str) -> Option<(&str, &str)> {
         "aria-192",
         "aria-256",
         "sm4",
+        "serpent-128",
+        "serpent-192",
+        "serpent-256",
+        "twofish-128",
+        "twofish-192",
+        "twofish-256",
+        "kuznyechik",
         "des-ede3",
+        "des",
+        "bf",
+        "cast5",
+        "idea",
+        "rc2",
+        "magma",
     ];
     CIPHERS.into_iter().find_map(|c| Some((c, name.strip_prefix(c)?.strip_prefix('-')?)))
 }
@@ -107,41 +170,44 @@ where
     CmacSiv<C>: KeyInit,
 {
     match mode {
-        "ctr" => wanted.streaming_cipher(Ctr(keyed::<C>(wanted)?)),
+        "ccm" => aead(wanted, CcmMode::<C>::keyed),
+        "siv" => wanted.cipher(Siv::<C>(keyed(wanted)?)),
+        "cmac" => mac::<Cmac<C>>(wanted),
+        _ => finalist::<C>(wanted, mode),
+    }
+}
+
+/// Those that Serpent and Twofish are asked for.
+fn finalist<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
         "xts" => {
             let xts = Xts::<C>::new(wanted.key).ok_or_else(|| wanted.no_such_key())?;
             wanted.streaming_cipher(xts)
         }
-        "gcm" => {
-            let mode: Gcm<C> = Aead(keyed::<C>(wanted)?.into());
-            wanted.cipher(mode)
-        }
-        "ccm" => {
-            let mode: CcmMode<C> = Aead(keyed::<C>(wanted)?.into());
-            wanted.cipher(mode)
-        }
-        "ocb" => {
-            let mode: Ocb<C> = Aead(keyed::<C>(wanted)?.into());
-            wanted.cipher(mode)
-        }
-        "eax" => {
-            let mode: EaxMode<C> = Aead(keyed(wanted)?);
-            wanted.cipher(mode)
-        }
-        "siv" => wanted.cipher(Siv::<C>(keyed(wanted)?)),
+        "gcm" => aead(wanted, Gcm::<C>::keyed),
+        "ocb" => aead(wanted, Ocb::<C>::keyed),
+        "eax" => aead(wanted, EaxMode::<C>::keyed),
+        _ => plain_128::<C>(wanted, mode),
+    }
+}
+
+/// Those without authentication.
+fn plain_128<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
+        "ctr" => wanted.streaming_cipher(Ctr(keyed::<C>(wanted)?)),
         _ => mode_of_any::<C>(wanted, mode),
     }
 }
 
 /// What is defined for AES alone.
 fn aes_alone<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
-    let cipher = keyed::<C>(wanted)?;
     match mode {
-        "gcm-siv" => {
-            let mode: GcmSiv<C> = Aead(cipher.into());
-            wanted.cipher(mode)
+        "gcm-siv" => aead(wanted, GcmSiv::<C>::keyed),
+        "gmac" => {
+            let gcm = Gcm::<C>::keyed(wanted.key).ok_or_else(|| wanted.no_such_key())?;
+            wanted.digest(Gmac(gcm))
         }
-        "gmac" => wanted.digest(Gmac::<C>(Aead(cipher.into()))),
+        "ccm8" => aead(wanted, CcmMode::<C, U8>::keyed),
         _ => Err(no_crate(wanted)),
     }
 }
@@ -155,7 +221,7 @@ fn mode_64<C: Cipher64>(wanted: &Wanted<'_>, mode: &str) -> Opened {
 }
 
 /// Modes of any cipher.
-fn mode_of_any<C: BlockCipher>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+fn mode_of_any<C: BlockCipher + Clone>(wanted: &Wanted<'_>, mode: &str) -> Opened {
     match mode {
         "ecb" => wanted.streaming_cipher(Ecb(keyed::<C>(wanted)?)),
         "cbc" => wanted.streaming_cipher(Cbc(keyed::<C>(wanted)?)),
@@ -171,10 +237,24 @@ fn keyed<K: KeyInit + KeySizeUser>(wanted: &Wanted<'_>) -> Result<K, OpenError> 
     K::new_from_slice(wanted.key).map_err(|_| wanted.no_such_key())
 }
 
-fn hmac<H: ::hmac::digest::block_api::EagerHash>(
-    wanted: &Wanted<'_>,
-) -> Result<Keyed<H>, OpenError> {
-    Keyed::new(wanted.key).ok_or_else(|| wanted.no_such_key())
+fn aead<M: Mode>(wanted: &Wanted<'_>, keyed: fn(&[u8]) -> Option<M>) -> Opened {
+    wanted.cipher(keyed(wanted.key).ok_or_else(|| wanted.no_such_key())?)
+}
+
+fn key_stream<S: StreamCipher + KeyIvInit<KeySize = U32> + 'static>(wanted: &Wanted<'_>) -> Opened
+where
+    Iv<S>: Bytes,
+{
+    wanted.streaming_cipher(KeyStream::<S>::new(wanted.key_of()?))
+}
+
+fn hash<H: hmac::digest::Digest + 'static>(wanted: &Wanted<'_>) -> Opened {
+    wanted.streaming_digest(Hash::<H>::new())
+}
+
+fn mac<M: Mac + KeyInit + Clone + 'static>(wanted: &Wanted<'_>) -> Opened {
+    let mac = Keyed::<M>::new(wanted.key).ok_or_else(|| wanted.no_such_key())?;
+    wanted.streaming_digest(mac)
 }
 
 fn no_crate(wanted: &Wanted<'_>) -> OpenError {
@@ -251,16 +331,21 @@ mod tests {
 
     /// The family has no crate of the rest.
     fn is_offered(algorithm: &Algorithm) -> bool {
+        use Primitive as P;
         let no_crate = matches!(
             algorithm.cipher,
-            Primitive::Aegis128 { .. }
-                | Primitive::Aegis256 { .. }
-                | Primitive::Blake3
-                | Primitive::Xxh3
-                | Primitive::Crc32c
-                | Primitive::None
+            P::Aegis128 { .. }
+                | P::Aegis256 { .. }
+                | P::Blake3
+                | P::Seed
+                | P::XSalsa20
+                | P::SipHash24
+                | P::SipHash13
+                | P::None
         );
-        !no_crate && algorithm.mode != Mode::Cfb1
+        let one_key_len = ["serpent-256-eax", "twofish-128-eax"].contains(&algorithm.name);
+        let no_mode = matches!(algorithm.mode, Mode::Cfb1 | Mode::Kmac) || one_key_len;
+        !no_crate && !no_mode && !algorithm.is_checksum()
     }
 
     fn input(len: usize) -> Vec<u8> {
@@ -275,7 +360,8 @@ mod tests {
     fn authenticated_modes_offer_no_stream() {
         for algorithm in ciphers() {
             let session = open(algorithm, Direction::Encrypt);
-            assert_eq!(session.has_stream(), algorithm.kind == Kind::Cipher, "{algorithm}");
+            let streams = algorithm.kind == Kind::Cipher && algorithm.cipher != Primitive::Magma;
+            assert_eq!(session.has_stream(), streams, "{algorithm}");
             assert!(session.has_message() && session.in_place());
         }
     }
@@ -293,6 +379,9 @@ mod tests {
                     failed,
                     "{algorithm}"
                 );
+                if !session.has_stream() {
+                    continue;
+                }
                 assert_eq!(session.update_in_place(&mut input(16)), failed, "not started");
                 assert_eq!(session.start(&nonce), Outcome::Done);
                 assert_eq!(session.update_in_place(&mut input(bad)), failed, "{algorithm}");
