@@ -80,36 +80,79 @@ pub struct MatrixRow {
     pub offered: Vec<bool>,
 }
 
-/// The matrix as a table, with each algorithm's lengths in bytes and what a reader must be told of it. Libraries are numbered,
-/// with a key below, where their names do not fit.
+/// The matrix by family, with each algorithm's lengths in bytes and what a reader must be told of it: a mark for each
+/// library where all their names fit, else how many builds and which libraries offer it.
 pub fn matrix(matrix: &Matrix, options: Options) -> String {
     let names: Vec<String> =
         matrix.libraries.iter().map(|name| clip(&clean(name), LONGEST_NAME)).collect();
-    let named = matrix_table(matrix, &names).lines(options.color);
-    let plain = matrix_table(matrix, &names).lines(false);
-    if plain.iter().all(|line| width(line.trim_end()) <= options.width) {
-        return named.concat();
+    let marks = matrix_table(matrix, &names, |row| {
+        let offered = (0..names.len()).map(|i| row.offered.get(i).copied().unwrap_or(false));
+        offered.map(|o| if o { Cell::new("✓", PLAIN) } else { Cell::new("–", ASIDE) }).collect()
+    });
+    if marks.lines(false).iter().all(|line| width(line.trim_end()) <= options.width) {
+        return by_family(matrix, &marks.lines(options.color));
     }
-    let numbers: Vec<String> = (1..=names.len()).map(|n| n.to_string()).collect();
-    let key = numbers.iter().zip(&names).map(|(number, name)| format!("{number}: {name}\n"));
-    matrix_table(matrix, &numbers).lines(options.color).concat() + "\n" + &key.collect::<String>()
+    let heads = [format!("in {}", names.len()), "offered by".to_owned()];
+    let counts = |row: &MatrixRow, room: usize| {
+        let count = row.offered.iter().filter(|o| **o).count();
+        vec![Cell::new(if count == 0 { "–".to_owned() } else { count.to_string() }, PLAIN)]
+            .into_iter()
+            .chain([Cell::new(clip(&libraries_of(matrix, row), room), ASIDE)])
+            .collect()
+    };
+    let bare = matrix_table(matrix, &heads, |row| counts(row, 0));
+    let taken = bare.lines(false).iter().map(|line| width(line.trim_end())).max().unwrap_or(0);
+    let room = options.width.saturating_sub(taken).max(20);
+    by_family(matrix, &matrix_table(matrix, &heads, |row| counts(row, room)).lines(options.color))
 }
 
-fn matrix_table(matrix: &Matrix, heads: &[String]) -> Table {
-    let mut columns =
-        vec![Column::new("algorithm", Align::Left), Column::new("key/nonce/tag", Align::Left)];
+/// The libraries that offer an algorithm in any version, each once.
+fn libraries_of(matrix: &Matrix, row: &MatrixRow) -> String {
+    let offering = matrix.libraries.iter().zip(&row.offered).filter(|(_, offered)| **offered);
+    let mut names: Vec<String> =
+        offering.map(|(label, _)| clean(label.split('@').next().unwrap_or(label))).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(" ")
+}
+
+/// The lines of a table of algorithms, each family below its name.
+fn by_family(matrix: &Matrix, lines: &[String]) -> String {
+    let mut out = lines[0].clone();
+    let mut last = "";
+    for (row, line) in matrix.rows.iter().zip(&lines[1..]) {
+        let family = Algorithm::find(&row.algorithm).map_or("", Algorithm::family);
+        if family != last {
+            out += &format!("\n{family}\n");
+        }
+        last = family;
+        out += line;
+    }
+    out
+}
+
+fn matrix_table(
+    matrix: &Matrix,
+    heads: &[String],
+    offered: impl Fn(&MatrixRow) -> Vec<Cell>,
+) -> Table {
+    let mut columns = vec![
+        Column::new("algorithm", Align::Left),
+        Column::new("key/nonce/tag", Align::Left),
+        Column::new("", Align::Left),
+    ];
     columns.extend(heads.iter().map(|head| Column::named(head.clone(), Align::Left)));
-    columns.push(Column::new("", Align::Left));
     let row = |row: &MatrixRow| {
         let known = Algorithm::find(&row.algorithm).ok();
         let bytes = known.map(|a| format!("{}/{}/{}", a.key_len, a.nonce_len, a.tag_len));
         let name = clip(&clean(&row.algorithm), LONGEST_NAME);
-        let mut cells = vec![Cell::plain(name), Cell::new(bytes.unwrap_or_default(), ASIDE)];
-        let offered = (0..heads.len()).map(|i| row.offered.get(i).copied().unwrap_or(false));
-        cells
-            .extend(offered.map(|o| if o { Cell::new("✓", PLAIN) } else { Cell::new("–", ASIDE) }));
-        let warning = known.and_then(Algorithm::warning_label);
-        cells.push(Cell::new(warning.unwrap_or_default(), CAUTION));
+        let warning = known.and_then(Algorithm::warning_label).unwrap_or_default();
+        let mut cells = vec![
+            Cell::plain(name),
+            Cell::new(bytes.unwrap_or_default(), ASIDE),
+            Cell::new(warning, CAUTION),
+        ];
+        cells.extend(offered(row));
         cells
     };
     Table::new(columns, matrix.rows.iter().map(row).collect())
@@ -453,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_get_numbers_where_their_names_do_not_fit() {
+    fn libraries_are_counted_and_named_where_their_marks_do_not_fit() {
         insta::assert_snapshot!(matrix(&example(), Options { width: 50, color: false }));
     }
 

@@ -14,9 +14,10 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
     let mut chosen: Vec<&'static Algorithm> = Vec::new();
     for text in globs.iter().flat_map(|list| NameGlob::of_list(list)) {
         let glob = NameGlob::parse(text).map_err(Failure::usage)?;
-        let matched: Vec<_> = Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
+        let mut matched: Vec<_> =
+            Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
         if matched.is_empty() {
-            return Err(no_algorithm(text));
+            matched.push(Algorithm::meant_by(text).ok_or_else(|| no_algorithm(text))?);
         }
         chosen.extend(matched);
     }
@@ -24,7 +25,18 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
     Ok(Algorithm::all().iter().filter(wanted).collect())
 }
 
+/// What the commands for TLS measure, by what its names begin with.
+const OF_TLS: [&str; 9] =
+    ["ml-kem", "ml-dsa", "slh-dsa", "x25519", "x448", "ecd", "ed25519", "ed448", "rsa"];
+
 fn no_algorithm(text: &str) -> Failure {
+    let lower = text.to_ascii_lowercase();
+    if OF_TLS.iter().any(|begin| lower.starts_with(begin)) {
+        return Failure::usage(format!(
+            "'{text}' agrees on keys or signs: `ciphermark tls primitives` measures that, `ciphermark tls handshake` \
+             in connections"
+        ));
+    }
     match Algorithm::find(text) {
         Err(unknown) if !text.contains(['*', '?', '[', '{']) => Failure::usage(unknown),
         _ => Failure::usage(format!(

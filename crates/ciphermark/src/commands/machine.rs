@@ -22,7 +22,7 @@ use std::time::Duration;
 /// `ciphermark list`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json\n  ciphermark list limits -a 'aes-256-*'"
+    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms -a 'aes-256-*' -l openssl\n  ciphermark list algorithms --json\n  ciphermark list limits -a 'aes-256-*'"
 )]
 pub struct ListArgs {
     /// What to list.
@@ -30,7 +30,7 @@ pub struct ListArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Show limits of these algorithms only, separated by commas; may be repeated.
+    /// Of algorithms and limits only these, separated by commas; may be repeated. Other usual names are understood.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Only these libraries, as for `run`; NAME=PATH adds a file.
@@ -108,24 +108,28 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
     let offers = |l: &Attached, a: &Algorithm| {
         l.offers.iter().any(|o| o.algorithm == a.name && !o.models.is_empty())
     };
+    let chosen = match args.algorithm.as_slice() {
+        [] => Algorithm::all().iter().collect(),
+        globs => choose::algorithms(globs)?,
+    };
     if args.json {
-        let rows = Algorithm::all().iter().map(|a| {
+        let rows = chosen.iter().map(|a| {
             let labels: Vec<String> =
                 usable.iter().filter(|l| offers(l, a)).map(|l| l.label()).collect();
             json!({
-                "name": a.name, "key_bytes": a.key_len, "nonce_bytes": a.nonce_len,
+                "name": a.name, "family": a.family(), "key_bytes": a.key_len, "nonce_bytes": a.nonce_len,
                 "tag_bytes": a.tag_len, "warning": a.warning(), "libraries": labels,
             })
         });
         return json(&rows.collect::<Vec<_>>());
     }
-    let row = |a: &Algorithm| report::MatrixRow {
+    let row = |a: &&Algorithm| report::MatrixRow {
         algorithm: a.name.to_owned(),
         offered: usable.iter().map(|l| offers(l, a)).collect(),
     };
     let matrix = report::Matrix {
         libraries: usable.iter().map(|l| l.label()).collect(),
-        rows: Algorithm::all().iter().map(row).collect(),
+        rows: chosen.iter().map(row).collect(),
     };
     screen::print(|options| report::matrix(&matrix, options))?;
     Ok(Exit::Done)

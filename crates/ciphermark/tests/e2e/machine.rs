@@ -85,6 +85,25 @@ fn algorithms_have_lengths_and_the_libraries_that_offer_them() {
     let table = plain("algorithms");
     for algorithm in &all {
         assert!(table.contains(text(algorithm, "name")), "{algorithm}");
+        assert!(table.contains(text(algorithm, "family")), "{algorithm}");
+    }
+}
+
+#[test]
+fn algorithms_are_found_by_glob_and_by_the_names_that_people_type() {
+    let names = |globs: &str| -> Vec<String> {
+        let found =
+            call(&format!("list algorithms -l baselines --json {globs}")).with_code(0).json();
+        found.as_array().unwrap().iter().map(|a| text(a, "name").to_owned()).collect()
+    };
+    assert_eq!(names("-a bf-c?c,SHA-1"), ["bf-cbc", "sha1"]);
+    assert_eq!(
+        names("-a rijndael-128-cbc -a des3 -a id-aes256-GCM"),
+        ["aes-128-cbc", "aes-256-gcm", "des-ede3-cbc"]
+    );
+    for other in ["ml-kem-768", "ecdsa", "rsa2048"] {
+        let refused = call(&format!("list algorithms -a {other}")).with_code(2).stderr;
+        assert!(refused.contains("tls primitives"), "{refused}");
     }
 }
 
