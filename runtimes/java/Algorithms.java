@@ -1,3 +1,6 @@
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -6,6 +9,11 @@ import java.security.Security;
 import java.security.spec.AlgorithmParameterSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.zip.Adler32;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
 import javax.crypto.Mac;
@@ -16,6 +24,28 @@ import javax.crypto.spec.SecretKeySpec;
 /** A provider's algorithms as the documentation of java.security shows them. */
 final class Algorithms {
     private final Provider[] providers;
+
+    /** What Java calls the digests, of which HMAC's names are made. */
+    private static final Map<String, String> HASHES = Map.ofEntries(
+            Map.entry("md4", "MD4"), Map.entry("md5", "MD5"), Map.entry("sha1", "SHA-1"),
+            Map.entry("sha224", "SHA-224"), Map.entry("sha256", "SHA-256"), Map.entry("sha384", "SHA-384"),
+            Map.entry("sha512", "SHA-512"), Map.entry("sha512-224", "SHA-512/224"),
+            Map.entry("sha512-256", "SHA-512/256"), Map.entry("sha3-224", "SHA3-224"),
+            Map.entry("sha3-256", "SHA3-256"), Map.entry("sha3-384", "SHA3-384"), Map.entry("sha3-512", "SHA3-512"),
+            Map.entry("blake2b512", "BLAKE2B-512"), Map.entry("blake2b256", "BLAKE2B-256"),
+            Map.entry("blake2s256", "BLAKE2S-256"), Map.entry("sm3", "SM3"), Map.entry("rmd160", "RIPEMD160"),
+            Map.entry("whirlpool", "WHIRLPOOL"));
+
+    /** What Java calls the block ciphers. */
+    private static final Map<String, String> CIPHERS = Map.ofEntries(
+            Map.entry("aes-128", "AES"), Map.entry("aes-192", "AES"), Map.entry("aes-256", "AES"),
+            Map.entry("des", "DES"), Map.entry("des-ede3", "DESede"), Map.entry("bf", "Blowfish"),
+            Map.entry("rc2", "RC2"), Map.entry("cast5", "CAST5"), Map.entry("idea", "IDEA"),
+            Map.entry("seed", "SEED"), Map.entry("sm4", "SM4"), Map.entry("camellia-128", "Camellia"),
+            Map.entry("camellia-192", "Camellia"), Map.entry("camellia-256", "Camellia"),
+            Map.entry("twofish-128", "Twofish"), Map.entry("twofish-192", "Twofish"),
+            Map.entry("twofish-256", "Twofish"), Map.entry("serpent-128", "Serpent"),
+            Map.entry("serpent-192", "Serpent"), Map.entry("serpent-256", "Serpent"));
 
     /** One message: the Cipher is kept and initialised with each message's nonce. */
     abstract static class Operation {
@@ -58,8 +88,12 @@ final class Algorithms {
     }
 
     String version() {
-        boolean own = providers[0].getName().startsWith("Sun");
-        return own ? System.getProperty("java.version") : providers[0].getVersionStr();
+        return ownCode() ? System.getProperty("java.version") : providers[0].getVersionStr();
+    }
+
+    /** Whether it is the JDK's own. */
+    private boolean ownCode() {
+        return providers[0].getName().startsWith("Sun");
     }
 
     List<String> build() {
@@ -71,12 +105,19 @@ final class Algorithms {
     }
 
     Operation provide(Main.Session s, byte[] key) throws GeneralSecurityException {
-        if (s.name.equals("sha256")) {
-            return digest(MessageDigest.getInstance("SHA-256", having("MessageDigest", "SHA-256")));
+        Checksum sum = ownCode() ? checksum(s.name) : null;
+        if (sum != null) {
+            return checksum(sum);
         }
-        if (s.name.equals("hmac-sha256")) {
-            Mac mac = Mac.getInstance("HmacSHA256", having("Mac", "HmacSHA256"));
-            mac.init(new SecretKeySpec(key, "HmacSHA256"));
+        String hash = HASHES.get(s.name);
+        if (hash != null) {
+            return digest(MessageDigest.getInstance(hash, having("MessageDigest", hash)));
+        }
+        hash = s.name.startsWith("hmac-") ? HASHES.get(s.name.substring(5)) : null;
+        if (hash != null) {
+            String name = "Hmac" + hash.replace("SHA-", "SHA");
+            Mac mac = Mac.getInstance(name, having("Mac", name));
+            mac.init(new SecretKeySpec(key, name));
             return mac(mac);
         }
         if (s.name.equals("chacha20-poly1305")) {
@@ -88,13 +129,14 @@ final class Algorithms {
             }
             return new Keyed(name, having("Cipher", name), new SecretKeySpec(key, "ChaCha20"), s);
         }
-        String[] parts = s.name.split("-");
-        boolean known = parts.length == 3 && parts[0].equals("aes") && parts[2].matches("gcm|ctr|cbc");
-        if (!known) {
+        int dash = s.name.lastIndexOf('-');
+        String cipher = dash < 0 ? null : CIPHERS.get(s.name.substring(0, dash));
+        String mode = s.name.substring(dash + 1);
+        if (cipher == null || !mode.matches(cipher.equals("AES") ? "gcm|ctr|cbc" : "ctr|cbc")) {
             throw new NoSuchAlgorithmException("not asked of Java's providers: " + s.name);
         }
-        String mode = "AES/" + parts[2].toUpperCase() + "/NoPadding";
-        return new Keyed(mode, having("Cipher", mode), new SecretKeySpec(key, "AES"), s);
+        String name = cipher + "/" + mode.toUpperCase() + "/NoPadding";
+        return new Keyed(name, having("Cipher", name), new SecretKeySpec(key, cipher), s);
     }
 
     /** The provider that has it. */
@@ -124,6 +166,29 @@ final class Algorithms {
             }
         };
     }
+
+    private static Checksum checksum(String name) {
+        switch (name) {
+            case "crc32": return new CRC32();
+            case "crc32c": return new CRC32C();
+            case "adler32": return new Adler32();
+            default: return null;
+        }
+    }
+
+    private static Operation checksum(Checksum sum) {
+        return new Operation(sum.getClass().getSimpleName() + ".reset, update, getValue") {
+            @Override
+            int run(Main.Slot m, Main.Session s) {
+                sum.reset();
+                sum.update(m.input, 0, m.size);
+                INT.set(m.tag, 0, (int) sum.getValue());
+                return Main.DONE;
+            }
+        };
+    }
+
+    private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
     private static Operation mac(Mac mac) {
         return new Operation("Mac.update, doFinal(byte[], int) of a kept Mac") {

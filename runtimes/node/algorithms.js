@@ -1,5 +1,6 @@
 'use strict';
 const crypto = require('crypto');
+const zlib = require('zlib');
 
 const DONE = 0, REJECTED = 1;
 const ENCRYPT = 0;
@@ -12,15 +13,29 @@ exports.REJECTED = REJECTED;
 exports.provide = (provider, name, direction, key) =>
   provider === 'webcrypto' ? web(name, direction, key) : own(name, direction, key);
 
+/** Digests that have the same name in Node, as far as its libcrypto has them. */
+const HASHES = ['md4', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha512-224', 'sha512-256', 'sha3-224',
+  'sha3-256', 'sha3-384', 'sha3-512', 'blake2b512', 'blake2s256', 'sm3', 'rmd160', 'whirlpool']
+  .filter((name) => crypto.getHashes().includes(name));
+/** Node's own default is half of it. */
+const SHAKES = { shake128: 32, shake256: 64 };
+
 function own(name, direction, raw) {
-  if (name === 'sha256') return digest();
+  if (HASHES.includes(name)) return digest(name);
+  if (name in SHAKES) return digest(name, { outputLength: SHAKES[name] });
+  if (name === 'crc32' && zlib.crc32) {
+    const run = (m) => { m.tag = Buffer.allocUnsafe(4); m.tag.writeUInt32BE(zlib.crc32(m.input)); return DONE; };
+    return { run, calls: 'zlib.crc32' };
+  }
   const key = crypto.createSecretKey(raw);
-  if (name === 'hmac-sha256') {
-    const run = (m) => { m.tag = crypto.createHmac('sha256', key).update(m.input).digest(); return DONE; };
+  const hash = name.startsWith('hmac-') && HASHES.find((hash) => name === `hmac-${hash}`);
+  if (hash) {
+    const run = (m) => { m.tag = crypto.createHmac(hash, key).update(m.input).digest(); return DONE; };
     return { run, calls: 'createHmac (KeyObject kept), update, digest' };
   }
   const tagged = /^aes-\d+-gcm$/.test(name) || name === 'chacha20-poly1305';
-  if (!tagged && !/^aes-\d+-(ctr|cbc)$/.test(name)) return `Node's crypto is not asked for ${name}`;
+  const block = /-(ctr|cbc)$/.test(name) && crypto.getCiphers().includes(name);
+  if (!tagged && !block) return `Node's crypto is not asked for ${name}`;
   const options = { authTagLength: 16 };
   if (tagged) return direction === ENCRYPT ? seal(name, key, options) : unseal(name, key, options);
   const create = direction === ENCRYPT ? crypto.createCipheriv : crypto.createDecipheriv;
@@ -33,12 +48,12 @@ function own(name, direction, raw) {
   return { run, calls: `${create.name} (KeyObject kept), setAutoPadding, update, final` };
 }
 
-function digest() {
-  if (crypto.hash) {
-    const run = (m) => { m.tag = crypto.hash('sha256', m.input, 'buffer'); return DONE; };
+function digest(name, options) {
+  if (crypto.hash && !options) {
+    const run = (m) => { m.tag = crypto.hash(name, m.input, 'buffer'); return DONE; };
     return { run, calls: 'crypto.hash' };
   }
-  const run = (m) => { m.tag = crypto.createHash('sha256').update(m.input).digest(); return DONE; };
+  const run = (m) => { m.tag = crypto.createHash(name, options).update(m.input).digest(); return DONE; };
   return { run, calls: 'createHash, update, digest' };
 }
 
@@ -74,17 +89,20 @@ function unseal(name, key, options) {
 function web(name, direction, raw) {
   const { subtle } = crypto.webcrypto;
   const waits = true;
-  if (name === 'sha256') {
-    const run = async (m) => { m.tag = await subtle.digest('SHA-256', m.input); return DONE; };
+  const hashes = { sha1: 'SHA-1', sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' };
+  if (name in hashes) {
+    const hash = hashes[name];
+    const run = async (m) => { m.tag = await subtle.digest(hash, m.input); return DONE; };
     return { run, waits, calls: 'subtle.digest, awaited' };
   }
   const [, mode] = /^aes-(?:128|192|256)-(gcm|ctr)$/.exec(name) ?? [];
-  if (name !== 'hmac-sha256' && !mode) {
+  const hash = name.startsWith('hmac-') && hashes[name.slice(5)];
+  if (!hash && !mode) {
     const why = name.endsWith('-cbc') ? ' without padding' : '';
     return `WebCrypto has no ${name}${why}`;
   }
-  if (name === 'hmac-sha256') {
-    const key = subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  if (hash) {
+    const key = subtle.importKey('raw', raw, { name: 'HMAC', hash }, false, ['sign']);
     const run = async (m, s) => {
       s.key ??= await key;
       m.tag = await subtle.sign('HMAC', s.key, m.input);
