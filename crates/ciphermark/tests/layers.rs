@@ -328,6 +328,8 @@ fn the_fuzzers_lock_file_has_what_the_manifests_ask_for() {
     let table = |path: &Path| -> toml::Table { fs::read_to_string(path).unwrap().parse().unwrap() };
     let lock = table(&root.join("fuzz/Cargo.lock"));
     let packages = lock["package"].as_array().unwrap();
+    let workspace = table(&root.join("Cargo.toml"));
+    let shared = workspace["workspace"]["dependencies"].as_table().unwrap();
     let mut compared = 0;
     for manifest in manifests(&root.join("crates")) {
         let asked = table(&manifest);
@@ -343,7 +345,12 @@ fn the_fuzzers_lock_file_has_what_the_manifests_ask_for() {
         let all = asked.get("dependencies").and_then(toml::Value::as_table).unwrap();
         let is_optional =
             |d: &toml::Value| d.get("optional").is_some_and(|o| o.as_bool() == Some(true));
-        let lacking = all.iter().filter(|(d, how)| !is_optional(how) && !locked.contains(*d));
+        let package = |d: &str| -> String {
+            let renamed = shared[d].get("package").and_then(toml::Value::as_str).unwrap_or(d);
+            renamed.trim_start_matches("ciphermark-").to_owned()
+        };
+        let lacking =
+            all.iter().filter(|(d, how)| !is_optional(how) && !locked.contains(&package(d)));
         let lacking: Vec<&String> = lacking.map(|(d, _)| d).collect();
         assert!(lacking.is_empty(), "{name}: fuzz/Cargo.lock lacks {lacking:?}");
         let mut allowed = imports(&fs::read_to_string(&manifest).unwrap());

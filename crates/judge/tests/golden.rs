@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 use base::model::{NameGlob, Tier};
 use ciphermark_judge::advise::{
-    Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Outcome, Question,
+    Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Only, Outcome, Question,
     Surroundings, advise, first_screen,
 };
 use jiff::civil::{Date, date};
@@ -35,6 +35,7 @@ struct Row {
     keys: Option<u32>,
     key_life: Option<f64>,
     library: Option<String>,
+    only: Option<String>,
     system: Option<bool>,
     size: Option<usize>,
     max_p99: Option<f64>,
@@ -108,6 +109,7 @@ fn question<'a>(data: &'a Data, row: &Row) -> Question<'a> {
     take!(keys, "keys", keys, keys);
     take!(key_life, "key-life", key_life_days, key_life);
     take!(library, "library", libraries, vec![NameGlob::parse(&library).unwrap()]);
+    take!(only, "only", only, Some(Only::named(data, &only).unwrap()));
     take!(max_p99, "max-p99", max_p99_us, Some(max_p99));
     take!(system, "library-version", system_only, system);
     question.typed = typed;

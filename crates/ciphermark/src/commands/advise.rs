@@ -18,8 +18,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use judge::advise::{
-    Advice, Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, OpenWhy,
-    Outcome, Question, Surroundings, Use, Wished,
+    Advice, Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only,
+    OpenWhy, Outcome, Question, Surroundings, Use, Wished,
 };
 use record::at_rest::PagesRecord;
 use record::{Leaks, LibraryId, Record};
@@ -33,6 +33,7 @@ use std::time::Duration;
     ciphermark advise --for postgres                              measures what it needs, half a minute or so\n  \
     ciphermark advise run.json --for postgres --fips algorithm    nothing is measured anew\n  \
     ciphermark advise --for postgres --expansion 0 --integrity none\n  \
+    ciphermark advise --for backup --only borg                    among what the program has\n  \
     ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
     ciphermark advise run.json --for wal -t core2 --format markdown\n  \
     ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
@@ -111,6 +112,10 @@ pub struct AdviseArgs {
     /// Only libraries of the system's own packages, or any.
     #[arg(long, value_name = "WHICH")]
     pub library_version: Option<LibraryVersion>,
+    /// Only what a program can encrypt with (age, borg, gocryptfs, luks, mariadb, pgcrypto, restic, sqlcipher), in the
+    /// libraries that it can use; or only these schemes: globs with commas between.
+    #[arg(long, value_name = "PROGRAM|SCHEMES")]
+    pub only: Option<String>,
     /// Whether nobody else's code runs on the core, so that what depends on the secret may be used.
     #[arg(long, value_name = "YES|NO")]
     pub alone: Option<YesNo>,
@@ -313,6 +318,10 @@ pub(crate) fn question<'a>(
         question.size = size(text)?;
     }
     wishes(&mut question, args)?;
+    if let Some(text) = &args.only {
+        question.wishes.only = Some(Only::named(data, text).map_err(Failure::usage)?);
+        question.typed.insert("only");
+    }
     Ok(question)
 }
 
@@ -532,7 +541,7 @@ pub(crate) fn measure(
     // Given back, with nothing in it, when the record is written.
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
-    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[question.tier]);
+    let libraries = engine::at_tiers(&attached(args, question)?, &[question.tier]);
     let measuring = Measuring { data, args, question, libraries, stop: stop.clone() };
     let record = match args.time.thorough {
         true => measuring.thoroughly()?,
@@ -543,6 +552,20 @@ pub(crate) fn measure(
         record::save(&record, path).map_err(Failure::not_done)?;
     }
     Ok(record)
+}
+
+/// The libraries that were named, else those that the program can use, a language's among them.
+fn attached(args: &AdviseArgs, question: &Question<'_>) -> Result<Vec<Attached>, Failure> {
+    match &question.wishes.only {
+        Some(only) if args.library.is_empty() && !only.libraries.is_empty() => {
+            let texts: Vec<String> =
+                only.libraries.iter().map(|glob| glob.text().to_owned()).collect();
+            choose::attached_of_those(&texts, args.quiet).map_err(|why| {
+                Failure::not_done(format!("--only {}: {}; {}", only.typed, only.says, why.message))
+            })
+        }
+        _ => choose::attached(&args.library),
+    }
 }
 
 /// Algorithms in builds.

@@ -250,6 +250,7 @@ fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
         ("--reads", args.reads.is_some()),
         ("--max-p99", args.max_p99.is_some()),
         ("--library-version", args.library_version.is_some()),
+        ("--only", args.only.is_some()),
         ("--alone", args.alone.is_some()),
     ];
     typed.into_iter().find(|(_, typed)| *typed).map(|(flag, _)| flag)

@@ -64,6 +64,32 @@ fn every_writer_counts_unless_there_is_but_one() {
     assert_eq!(day(&["--key-per", "epoch"]), "2028-01-01");
 }
 
+#[test]
+fn only_what_a_program_or_a_list_has_is_chosen_and_in_its_libraries() {
+    let backup =
+        |only: &str, code: i32| advice(&[record(), "--for", "backup", "--only", only], code);
+    let borg = backup("borg", 0);
+    let choice = &borg["outcome"]["choice"];
+    let has = ["aes-256-ocb", "chacha20-poly1305", "aes-256-ctr+hmac-sha256"];
+    assert!(has.contains(&text(choice, "scheme")), "{choice}");
+    for library in choice["price"]["libraries"].as_array().unwrap() {
+        assert!(["openssl", "libressl"].contains(&text(library, "name")), "{choice}");
+    }
+    let listed = backup("aes-*-gcm,aes-256-siv", 0);
+    assert!(text(&listed, "outcome.choice.scheme").ends_with("-gcm"), "{listed}");
+    // Its one cipher is none of the schemes: nothing may be chosen, and the wish that stands against an answer is named.
+    let restic = backup("restic", 1);
+    assert_eq!(restic["outcome"]["none"]["flags"], json!(["--only restic"]), "{restic}");
+    let said =
+        ciphermark(&["advise", record(), "--for", "backup", "--only", "restic"], b"").with_code(1);
+    assert!(said.stdout.contains("--only restic"), "{}", said.stdout);
+    refuses(
+        &format!("advise {} --for backup --only brg", record()),
+        &["--only brg", "did you mean 'borg'?", "gocryptfs"],
+    );
+    refuses("advise --for tls-server --only borg", &["--only is for stored data"]);
+}
+
 /// One screen says what to do; everything else is behind a flag.
 #[test]
 #[ignore = "long: takes ten seconds or more"]

@@ -143,8 +143,7 @@ fn unknown_names_get_the_nearest_spelling_and_what_lists_all() {
         refuses(&format!("{command} -l zz*"), &["'zz*'", "openssl@"]);
     }
     for (line, words) in [
-        ("run -a AES-128-GCM", &["did you mean 'aes-128-gcm'?"][..]),
-        ("run -a aes-[1", &["'aes-[1'", "glob"]),
+        ("run -a aes-[1", &["'aes-[1'", "glob"][..]),
         ("run -a aes-{128,256}-gcm,aes-128-gmc", &["did you mean 'aes-128-gcm'?"]),
         ("run -a aes-128-gcm,", &["''"]),
         ("run -l open[1", &["'open[1'", "glob"]),

@@ -59,6 +59,7 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
         add(is_other, "key-life", &text, &|w| w.key_life_days = days);
     }
     add(!wishes.libraries.is_empty(), "library", &"'*'", &|w| w.libraries.clear());
+    add(wishes.only.is_some(), "only", &"'*'", &|w| w.only = None);
     let to = !wishes.system_only;
     add(true, "library-version", if to { &"system" } else { &"any" }, &|w| w.system_only = to);
     add(!wishes.alone, "alone", &"yes", &|w| w.alone = true);
@@ -114,7 +115,8 @@ pub(crate) fn avoided(
 
 /// Names of wishes that can stand against each other, each with what lets it go.
 type Release = (&'static str, fn(&mut Wishes));
-const RELEASES: [Release; 11] = [
+const RELEASES: [Release; 12] = [
+    ("only", |w| w.only = None),
     ("alone", |w| w.alone = true),
     ("library-version", |w| w.system_only = false),
     ("library", |w| w.libraries.clear()),

@@ -14,6 +14,7 @@ const SOURCES: &str = include_str!("../../../../advice/sources.toml");
 const SCHEMES: &str = include_str!("../../../../advice/schemes.toml");
 const USES: &str = include_str!("../../../../advice/uses.toml");
 const RULES: &str = include_str!("../../../../advice/rules.toml");
+const PROGRAMS: &str = include_str!("../../../../advice/programs.toml");
 
 /// Words that stand in a source's place: the scheme's own publication, the source of the limit.
 const INDIRECT: [&str; 2] = ["scheme", "limit"];
@@ -28,6 +29,24 @@ pub struct Data {
     /// What `--for` takes.
     pub uses: Vec<Use>,
     pub(crate) rules: Vec<Rule>,
+    /// What `--only` takes by name.
+    pub programs: Vec<Program>,
+}
+
+/// What a program can encrypt with.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Name.
+    pub id: String,
+    /// What it has, in words that follow the name.
+    pub says: String,
+    /// Globs over schemes.
+    pub schemes: Vec<String>,
+    /// Globs over libraries; any where there is none.
+    pub libraries: Vec<String>,
+    /// Where that is from.
+    pub source: String,
 }
 
 /// A publication, and when it was looked up.
@@ -54,15 +73,18 @@ pub struct BadAdvice(pub(crate) String);
 impl Data {
     /// The data that come with the program.
     pub fn built_in() -> Self {
-        Self::parse(SOURCES, SCHEMES, USES, RULES).expect("the built-in advice is tested")
+        Self::parse([SOURCES, SCHEMES, USES, RULES, PROGRAMS])
+            .expect("the built-in advice is tested")
     }
 
-    fn parse(sources: &str, schemes: &str, uses: &str, rules: &str) -> Result<Self, BadAdvice> {
+    /// Sources, schemes, uses, rules, programs.
+    fn parse([sources, schemes, uses, rules, programs]: [&str; 5]) -> Result<Self, BadAdvice> {
         let data = Self {
             sources: read("sources.toml", sources)?,
             schemes: expand(read("schemes.toml", schemes)?)?,
             uses: read("uses.toml", uses)?,
             rules: read("rules.toml", rules)?,
+            programs: read("programs.toml", programs)?,
         };
         data.sources_exist()?;
         Ok(data)
@@ -95,7 +117,8 @@ impl Data {
         let of_uses = self.uses.iter().flat_map(|u| u.notes.iter().map(|n| (&u.id, &n.source)));
         let of_schemes =
             self.schemes.iter().flat_map(|s| s.sources().into_iter().map(|source| (&s.id, source)));
-        for (id, source) in of_rules.chain(of_uses).chain(of_schemes) {
+        let of_programs = self.programs.iter().map(|p| (&p.id, &p.source));
+        for (id, source) in of_rules.chain(of_uses).chain(of_schemes).chain(of_programs) {
             if self.source(source).is_none() && !INDIRECT.contains(&source.as_str()) {
                 return Err(BadAdvice(format!(
                     "'{id}' names the source '{source}', which is none"
@@ -110,7 +133,7 @@ impl Data {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entries<T> {
-    #[serde(alias = "source", alias = "family", alias = "use", alias = "rule")]
+    #[serde(alias = "source", alias = "family", alias = "use", alias = "rule", alias = "program")]
     entries: Vec<T>,
 }
 
@@ -515,9 +538,14 @@ mod tests {
         unique(data.schemes.iter().map(|s| &s.id).collect());
         unique(data.uses.iter().map(|u| &u.id).collect());
         unique(data.rules.iter().map(|r| &r.id).collect());
+        unique(data.programs.iter().map(|p| &p.id).collect());
+        for glob in data.programs.iter().flat_map(|p| &p.schemes) {
+            let glob = base::model::NameGlob::parse(glob).unwrap();
+            assert!(data.schemes.iter().any(|s| glob.matches(&s.id)), "{}", glob.text());
+        }
         for source in &data.sources {
             source.read.parse::<jiff::civil::Date>().unwrap();
-            let text = [SCHEMES, USES, RULES].concat();
+            let text = [SCHEMES, USES, RULES, PROGRAMS].concat();
             assert!(text.contains(&format!("\"{}\"", source.id)), "{} is not used", source.id);
         }
         for rule in &data.rules {
@@ -527,7 +555,8 @@ mod tests {
 
     #[test]
     fn a_broken_file_is_named_with_its_line() {
-        let why = |schemes: &str| Data::parse(SOURCES, schemes, USES, RULES).unwrap_err().0;
+        let why =
+            |schemes: &str| Data::parse([SOURCES, schemes, USES, RULES, PROGRAMS]).unwrap_err().0;
         assert!(why("[[family]]\nmode = 3\n").starts_with("schemes.toml line 2: "), "{}", why(""));
         let unknown = SCHEMES.replace("approved_source = \"sp800-38e\"", "approved_source = \"x\"");
         assert_eq!(why(&unknown), "'aes-128-xts' names the source 'x', which is none");

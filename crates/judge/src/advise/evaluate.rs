@@ -236,6 +236,7 @@ fn of_wishes(question: &Question<'_>) -> Named {
         ("asked.key_life_days", Some(number(wishes.key_life_days))),
         ("asked.max_p99_us", wishes.max_p99_us.map(number)),
         ("asked.p99", Some(truth(wishes.max_p99_us.is_some()))),
+        ("asked.only", wishes.only.as_ref().map(|only| word(&only.says))),
         ("key.per", Some(word(&wishes.key_per.to_string()))),
     ]
 }
@@ -244,6 +245,14 @@ fn of_unit(scheme: &Scheme, question: &Question<'_>) -> Named {
     let size = question.size;
     let rest = size % scheme.family.block_multiple as usize;
     vec![
+        (
+            "scheme.offered",
+            question
+                .wishes
+                .only
+                .as_ref()
+                .map(|only| truth(only.schemes.iter().any(|glob| glob.matches(&scheme.id)))),
+        ),
         ("use.storage", Some(truth(question.used.storage))),
         ("unit.bytes", Some(number(size as f64))),
         ("unit.log2", Some(number((size as f64).log2()))),

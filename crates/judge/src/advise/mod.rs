@@ -22,7 +22,8 @@ use evaluate::{Candidate, Limit, Ranking, beside, candidates, ranked};
 use jiff::Span;
 use jiff::civil::Date;
 pub use question::{
-    Evidence, Fips, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Question, Surroundings, Wishes,
+    Evidence, Fips, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only, Question, Surroundings,
+    Wishes,
 };
 use record::LibraryId;
 pub use render::{AdviceError, Advised, Format, first_screen, from_json, is_advice, render};
@@ -579,6 +580,7 @@ fn terms_of(question: &Question<'_>) -> Vec<Term> {
         ("key-life", Some(evaluate::lasts(wishes.key_life_days).replace(".0 days", "d"))),
         ("reads", Some(format!("{:.0}%", question.reads * 100.0))),
         ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
+        ("only", wishes.only.as_ref().map(|only| only.typed.clone())),
         ("library", (!libraries.is_empty()).then(|| libraries.join(", "))),
         ("library-version", wishes.system_only.then(|| "system".to_owned())),
         ("alone", Some(yes_no(wishes.alone))),

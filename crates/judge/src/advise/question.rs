@@ -1,7 +1,7 @@
 //! What is asked, the measurements that it is answered from, and whether those still describe what is here.
 
 use crate::advise::cost::Price;
-use crate::advise::data::Use;
+use crate::advise::data::{Data, Use};
 use base::model::{Model, NameGlob, Tier};
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -72,6 +72,56 @@ pub enum KeyPer {
     Write,
 }
 
+/// Schemes that may be chosen: a program's, or those of a list.
+#[derive(Clone, Debug)]
+pub struct Only {
+    /// As it was typed.
+    pub typed: String,
+    /// Why nothing else may be, in a sentence.
+    pub says: String,
+    /// Globs over schemes.
+    pub schemes: Vec<NameGlob>,
+    /// Globs over libraries that a program can use; any where there is none.
+    pub libraries: Vec<NameGlob>,
+}
+
+impl Only {
+    /// A program's schemes and libraries, or the schemes of a list of globs.
+    ///
+    /// # Errors
+    /// In one line: a name that is neither, with the nearest that is one.
+    pub fn named(data: &Data, text: &str) -> Result<Self, String> {
+        let parsed = |texts: &mut dyn Iterator<Item = &str>| -> Result<Vec<NameGlob>, String> {
+            texts.map(|text| NameGlob::parse(text).map_err(|e| e.to_string())).collect()
+        };
+        let typed = text.to_owned();
+        if let Some(program) = data.programs.iter().find(|p| p.id == text) {
+            let schemes = parsed(&mut program.schemes.iter().map(String::as_str))?;
+            let libraries = parsed(&mut program.libraries.iter().map(String::as_str))?;
+            return Ok(Self {
+                typed,
+                says: format!("{text} {}", program.says),
+                schemes,
+                libraries,
+            });
+        }
+        let schemes = parsed(&mut NameGlob::of_list(text))?;
+        let names = || data.schemes.iter().map(|s| s.id.as_str());
+        if let Some(glob) = schemes.iter().find(|glob| !names().any(|name| glob.matches(name))) {
+            let programs: Vec<&str> = data.programs.iter().map(|p| p.id.as_str()).collect();
+            let known = programs.iter().copied().chain(names());
+            let hint = base::model::nearest(glob.text(), known);
+            let hint = hint.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            return Err(format!(
+                "--only {}: neither a program nor a scheme{hint}; programs are {}",
+                glob.text(),
+                programs.join(", ")
+            ));
+        }
+        Ok(Self { says: format!("only {typed}"), typed, schemes, libraries: Vec::new() })
+    }
+}
+
 /// What a scheme must do.
 #[derive(Clone, Debug)]
 pub struct Wishes {
@@ -107,6 +157,8 @@ pub struct Wishes {
     pub libraries: Vec<NameGlob>,
     /// Only libraries of the system's own packages.
     pub system_only: bool,
+    /// What may be chosen, where that is not everything.
+    pub only: Option<Only>,
     /// Whether nothing of anybody else runs on the core and its caches, so that what depends on the secret may be
     /// used.
     pub alone: bool,
@@ -132,6 +184,7 @@ impl Wishes {
             max_p99_us: None,
             libraries: Vec::new(),
             system_only: false,
+            only: None,
             alone: false,
         }
     }
@@ -140,7 +193,9 @@ impl Wishes {
     pub fn takes(&self, library: &LibraryId) -> bool {
         let versioned = format!("{}@{}", library.name, library.version);
         let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
-        let wanted = self.libraries.is_empty() || self.libraries.iter().any(named);
+        let fits = |globs: &[NameGlob]| globs.is_empty() || globs.iter().any(named);
+        let programs = self.only.as_ref().map_or(&[][..], |only| &only.libraries);
+        let wanted = fits(&self.libraries) && fits(programs);
         wanted && (!self.system_only || is_of_system(&library.path))
     }
 
