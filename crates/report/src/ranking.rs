@@ -572,6 +572,7 @@ fn title(asked: Asked) -> &'static str {
         Asked::Authenticated => "Authenticated",
         Asked::KeepsLength => "Keeps the length, notices no tampering",
         Asked::Digest => "Digests and message authentication codes",
+        Asked::Weak => "Weak: only to read or leave what is there",
     }
 }
 

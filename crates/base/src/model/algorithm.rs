@@ -438,12 +438,24 @@ impl Algorithm {
 
     /// Whether nothing new should be protected with it.
     pub fn is_weak(&self) -> bool {
-        self.cipher.weakness().is_some()
+        self.weakness().is_some()
+    }
+
+    /// Why; `None` where nobody says so.
+    fn weakness(&self) -> Option<&'static str> {
+        let weakness = self.cipher.weakness()?;
+        Some(match self.mode {
+            // RFC 6151 §2.3; NIST SP 800-131A Rev. 2 §10 leaves HMAC-SHA-1 alone.
+            Mode::Hmac => {
+                "weak digest: HMAC withstands its collisions, but nothing new should use it"
+            }
+            _ => weakness,
+        })
     }
 
     /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
     pub fn warning(&self) -> Option<&'static str> {
-        if let Some(weakness) = self.cipher.weakness() {
+        if let Some(weakness) = self.weakness() {
             return Some(weakness);
         }
         match (self.kind, self.mode) {

@@ -560,8 +560,13 @@ fn attached(args: &AdviseArgs, question: &Question<'_>) -> Result<Vec<Attached>,
         Some(only) if args.library.is_empty() && !only.libraries.is_empty() => {
             let texts: Vec<String> =
                 only.libraries.iter().map(|glob| glob.text().to_owned()).collect();
-            choose::attached_of_those(&texts, args.quiet).map_err(|why| {
-                Failure::not_done(format!("--only {}: {}; {}", only.typed, only.says, why.message))
+            choose::attached_of_those(&texts, args.quiet).map_err(|_| {
+                Failure::not_done(format!(
+                    "--only {}: {}; none of its libraries ({}) can be used here",
+                    only.typed,
+                    only.says,
+                    texts.join(", ")
+                ))
             })
         }
         _ => choose::attached(&args.library),

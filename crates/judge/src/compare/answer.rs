@@ -41,6 +41,8 @@ pub enum Asked {
     KeepsLength,
     /// Digests and message authentication codes.
     Digest,
+    /// What nothing new should be protected with, however fast it is.
+    Weak,
 }
 
 /// Algorithms that differ in key length or lanes only.
@@ -99,7 +101,7 @@ impl<'a> Answer<'a> {
         let asked = |m: &Measurement| asked(&m.algorithm);
         let rows: Vec<&Measurement> = usual
             .into_iter()
-            .filter(|m| m.direction == direction || asked(m) == Some(Asked::Digest))
+            .filter(|m| m.direction == direction || m.direction == Direction::Digest)
             .collect();
         let sizes = sizes(&rows)?;
         let system = system(record);
@@ -130,11 +132,11 @@ fn is_usual(m: &Measurement) -> bool {
         && !m.in_place
 }
 
-/// What nobody should choose for anything new answers no question, however fast it is; nor does a sum that is too short
-/// or too bare to be one.
+/// A sum that is too short or too bare to protect anything answers no question.
 fn asked(algorithm: &str) -> Option<Asked> {
-    let algorithm = Algorithm::find(algorithm).ok().filter(|a| !a.is_weak())?;
+    let algorithm = Algorithm::find(algorithm).ok()?;
     match algorithm.kind {
+        _ if algorithm.is_weak() => Some(Asked::Weak),
         Kind::Mac if algorithm.mode == Mode::Universal || algorithm.tag_len < 16 => None,
         Kind::Aead => Some(Asked::Authenticated),
         Kind::Cipher if algorithm.mode != Mode::Ecb => Some(Asked::KeepsLength),
@@ -364,6 +366,34 @@ mod tests {
         let (asked, families) = answer.questions.last().unwrap();
         let names: BTreeSet<&str> = families.iter().map(|f| f.algorithm).collect();
         assert_eq!((*asked, names), (Asked::Digest, BTreeSet::from(["hmac-sha256", "sha256"])));
+    }
+
+    #[test]
+    fn what_is_weak_stands_apart_however_fast_it_is_and_short_sums_nowhere() {
+        let digest = |algorithm, ns| Measurement {
+            direction: Direction::Digest,
+            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
+        };
+        let rows = vec![
+            openssl("aes-256-cbc", 4000.0),
+            openssl("des-cbc", 1.0),
+            digest("md5", 1.0),
+            digest("sha256", 900.0),
+            digest("siphash-2-4", 1.0),
+            digest("ghash", 1.0),
+        ];
+        let record = record("a", rows);
+        let answer = Answer::of(&record).unwrap();
+        let found: Vec<(Asked, Vec<&str>)> = answer
+            .questions
+            .iter()
+            .map(|(asked, families)| (*asked, families.iter().map(|f| f.algorithm).collect()))
+            .collect();
+        let keeps_length = (Asked::KeepsLength, vec!["aes-256-cbc"]);
+        let digests = (Asked::Digest, vec!["sha256"]);
+        assert_eq!(found[..2], [keeps_length, digests]);
+        let weak: BTreeSet<&str> = found[2].1.iter().copied().collect();
+        assert_eq!((found[2].0, weak), (Asked::Weak, BTreeSet::from(["des-cbc", "md5"])));
     }
 
     #[test]
