@@ -94,13 +94,58 @@ pub(crate) fn public_key(certificate: Certificate) -> Vec<u8> {
     crate::stacks::reference::public_key(&info).expect("our own files hold public keys").to_vec()
 }
 
+/// The private key that a scheme signs with, in PEM, and its public key without what stands around it: a certificate's
+/// where handshakes have one, else one of its own.
+pub(crate) fn signing_key(scheme: Scheme) -> Option<(&'static str, Vec<u8>)> {
+    macro_rules! own {
+        ($name:literal) => {
+            (
+                include_str!(concat!("../../keys/", $name, ".key.pem")),
+                include_str!(concat!("../../keys/", $name, ".public.pem")),
+            )
+        };
+    }
+    let (key, public) = match scheme {
+        Scheme::EcdsaP521 => own!("p521"),
+        Scheme::Ed448 => own!("ed448"),
+        Scheme::Mldsa44 => own!("mldsa44"),
+        Scheme::Mldsa65 => own!("mldsa65"),
+        Scheme::Mldsa87 => own!("mldsa87"),
+        _ => {
+            let certificate = scheme.certificate()?;
+            return Some((keys(certificate).key, public_key(certificate)));
+        }
+    };
+    let info = reference::pem(public).expect("our own files are PEM");
+    Some((key, reference::public_key(&info).expect("our own files hold public keys").to_vec()))
+}
+
+/// The seed in a private key of ML-DSA, which is all that its PKCS #8 holds (RFC 9881 6).
+pub(crate) fn seed(pem: &str) -> Vec<u8> {
+    let der = reference::pem(pem).expect("our own files are PEM");
+    der[der.len() - 32..].to_vec()
+}
+
+/// A published signature with the scheme's own key, in PEM; none where there is none.
+pub(crate) fn known_signature(scheme: Scheme) -> Option<&'static str> {
+    match scheme {
+        Scheme::Mldsa44 => Some(include_str!("../../keys/known-mldsa44.signature.pem")),
+        Scheme::Mldsa65 => Some(include_str!("../../keys/known-mldsa65.signature.pem")),
+        Scheme::Mldsa87 => Some(include_str!("../../keys/known-mldsa87.signature.pem")),
+        _ => None,
+    }
+}
+
 /// The private key of a known answer, in PEM; none where there is no answer.
 pub(crate) fn known_key(scheme: Scheme) -> Option<&'static str> {
     match scheme {
         Scheme::X25519 => Some(include_str!("../../keys/known-x25519.key.pem")),
         Scheme::P256 => Some(include_str!("../../keys/known-p256.key.pem")),
         Scheme::P384 => Some(include_str!("../../keys/known-p384.key.pem")),
+        Scheme::P521 => Some(include_str!("../../keys/known-p521.key.pem")),
+        Scheme::X448 => Some(include_str!("../../keys/known-x448.key.pem")),
         Scheme::Ed25519 => Some(include_str!("../../keys/known-ed25519.key.pem")),
+        Scheme::Ed448 => Some(include_str!("../../keys/known-ed448.key.pem")),
         _ => None,
     }
 }

@@ -234,6 +234,11 @@ pub trait Workbench {
     /// Does the operation so many times. Inside the clock.
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
 
+    /// How many times a sample does it at least: more than once where one time tells little.
+    fn least(&self) -> u32 {
+        1
+    }
+
     /// Before anything is timed: known answers, and that a changed bit is noticed.
     fn examine(&mut self) -> Result<(), String> {
         Ok(())

@@ -195,10 +195,11 @@ pub struct RecordsArgs {
     ciphermark tls primitives -p x25519,p256,p384,mlkem768              what a key exchange costs\n  \
     ciphermark tls primitives -p sha256,sha384 -s 64,16K --format csv   digests, for a plot\n  \
     ciphermark tls primitives -l mine=/opt/openssl/lib/libssl.so.4 -o primitives.json\n\n\
-    Primitives: x25519, p256, p384, ffdhe2048, ffdhe3072, ffdhe4096, own-dh-2048 (generate, agree);\n\
-    mlkem768, x25519mlkem768 (generate, encapsulate, decapsulate); rsa-2048-pss, rsa-2048-pkcs1 and the\n\
-    same of 3072 and 4096 bits, ecdsa-p256, ecdsa-p384, ed25519 (sign, verify); sha256, sha384,\n\
-    hmac-sha256, hmac-sha384 (digest).\n\n\
+    Primitives: x25519, x448, p256, p384, p521, ffdhe2048, ffdhe3072, ffdhe4096, own-dh-2048 (generate,\n\
+    agree); mlkem512, mlkem768, mlkem1024, x25519mlkem768, secp256r1mlkem768, secp384r1mlkem1024\n\
+    (generate, encapsulate, decapsulate); rsa-2048-pss, rsa-2048-pkcs1 and the same of 3072 and 4096\n\
+    bits, ecdsa-p256, ecdsa-p384, ecdsa-p521, ed25519, ed448, mldsa44, mldsa65, mldsa87 (sign, verify);\n\
+    sha256, sha384, hmac-sha256, hmac-sha384 (digest).\n\n\
     Each row has two figures, measured in turn: whole, as in a handshake (context, the other side's key\n\
     from its bytes, the operation), and the library's call alone, as in openssl speed. After each timed\n\
     batch another implementation checks its results, and a changed bit must be noticed. A handshake\n\

@@ -301,11 +301,12 @@ fn primitives(stack: &str, what: &str, code: i32) -> Value {
 #[ignore = "long: takes ten seconds or more"]
 fn every_row_has_both_spans_and_what_it_was_held_to() {
     let Some(stack) = stack() else { return };
-    let some = "x25519,ecdsa-p256,rsa-2048-pss,ed25519,sha256,hmac-sha384";
+    let some =
+        "x25519,x448,p521,ecdsa-p256,ecdsa-p521,rsa-2048-pss,ed25519,ed448,sha256,hmac-sha384";
     let run = primitives(&stack, &format!("-p {some} -s 64,1400"), 0);
     let all = rows(&run, "rows");
-    // Generating and agreeing, three signatures made and verified, two digests of two sizes.
-    assert_eq!(all.len(), 2 + 6 + 4, "{run:#}");
+    // Three key exchanges, five signatures made and verified, two digests of two sizes.
+    assert_eq!(all.len(), 6 + 10 + 4, "{run:#}");
     for row in all {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
         assert!(!rows(row, "checks").is_empty(), "{row:#}");
@@ -318,20 +319,25 @@ fn every_row_has_both_spans_and_what_it_was_held_to() {
         assert_eq!(row["primitive"]["size"].is_null(), !is_digest, "{row:#}");
     }
     let answers = all.iter().filter(|row| row["checks"].to_string().contains("known answer"));
-    // X25519's agreement, Ed25519's signature, the digests.
-    assert_eq!(answers.count(), 2 + 4, "{run:#}");
+    // Three agreements, two signatures of Ed25519's family, the digests.
+    assert_eq!(answers.count(), 3 + 2 + 4, "{run:#}");
 }
 
 #[test]
 fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
     let Some(stack) = stack() else { return };
-    // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
-    let run = primitives(&stack, "-p mlkem768,x25519mlkem768", 0);
+    // Until 3.5 OpenSSL has no ML-KEM and no ML-DSA; from then on this is measured.
+    let some = "mlkem512,mlkem768,mlkem1024,x25519mlkem768,secp256r1mlkem768,secp384r1mlkem1024";
+    let run = primitives(&stack, &format!("-p {some},mldsa44,mldsa65,mldsa87"), 0);
+    assert_eq!(rows(&run, "rows").len(), 6 * 3 + 3 * 2, "{run:#}");
     for row in rows(&run, "rows") {
         match text(row, "state") {
             "unsupported" => {
                 assert!(row["whole"].is_null() && row["call"].is_null(), "{row:#}");
-                assert!(text(row, "reason").starts_with("EVP_PKEY_CTX_new_from_name"), "{row:#}");
+                let signs = row["primitive"]["scheme"].to_string().contains("mldsa");
+                let call =
+                    if signs { "PEM_read_bio_PrivateKey" } else { "EVP_PKEY_CTX_new_from_name" };
+                assert!(text(row, "reason").starts_with(&format!("{call} of ")), "{row:#}");
             }
             state => assert_eq!(state, "measured", "{row:#}"),
         }

@@ -531,6 +531,7 @@ impl OpenWorkbench {
         let ns = |ticks: u64| (ticks as f64 / timing.ticks_per_ns).max(1.0);
         opened.ops =
             (PART_NS / ns(whole.min(call))).ceil().clamp(1.0, f64::from(MOST_PRIMITIVE_OPS)) as u32;
+        opened.ops = opened.ops.max(opened.bench.least());
         Ok(opened)
     }
 

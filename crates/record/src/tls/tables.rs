@@ -489,7 +489,7 @@ fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
 // A run's primitives as a table or Markdown.
 
 const PRIMITIVES: SideBySide = SideBySide {
-    names: [("primitive", 16), ("operation", 12)],
+    names: [("primitive", 20), ("operation", 12)],
     is_outline: true,
     costs: [("whole µs", 11), ("call µs", 10), ("±%", 7)],
 };

@@ -446,10 +446,14 @@ named! {
     Scheme {
         /// Curve25519 (RFC 7748).
         X25519 = "x25519",
+        /// Curve448 (RFC 7748).
+        X448 = "x448",
         /// ECDH over P-256.
         P256 = "p256",
         /// ECDH over P-384.
         P384 = "p384",
+        /// ECDH over P-521.
+        P521 = "p521",
         /// Finite field of RFC 7919, 2048 bits.
         Ffdhe2048 = "ffdhe2048",
         /// 3072 bits.
@@ -458,10 +462,18 @@ named! {
         Ffdhe4096 = "ffdhe4096",
         /// A finite field of 2048 bits of the server's own.
         OwnDh2048 = "own-dh-2048",
+        /// ML-KEM-512 (FIPS 203).
+        Mlkem512 = "mlkem512",
         /// ML-KEM-768 (FIPS 203).
         Mlkem768 = "mlkem768",
+        /// ML-KEM-1024.
+        Mlkem1024 = "mlkem1024",
         /// X25519 beside ML-KEM-768.
         X25519Mlkem768 = "x25519mlkem768",
+        /// P-256 beside ML-KEM-768.
+        Secp256r1Mlkem768 = "secp256r1mlkem768",
+        /// P-384 beside ML-KEM-1024.
+        Secp384r1Mlkem1024 = "secp384r1mlkem1024",
         /// RSA of 2048 bits, PSS with SHA-256 (`rsa_pss_rsae_sha256`).
         Rsa2048Pss = "rsa-2048-pss",
         /// RSA of 2048 bits, PKCS #1 v1.5 with SHA-256 (`rsa_pkcs1_sha256`).
@@ -478,8 +490,18 @@ named! {
         EcdsaP256 = "ecdsa-p256",
         /// ECDSA over P-384 with SHA-384.
         EcdsaP384 = "ecdsa-p384",
+        /// ECDSA over P-521 with SHA-512.
+        EcdsaP521 = "ecdsa-p521",
         /// Ed25519 (RFC 8032).
         Ed25519 = "ed25519",
+        /// Ed448 (RFC 8032).
+        Ed448 = "ed448",
+        /// ML-DSA-44 (FIPS 204).
+        Mldsa44 = "mldsa44",
+        /// ML-DSA-65.
+        Mldsa65 = "mldsa65",
+        /// ML-DSA-87.
+        Mldsa87 = "mldsa87",
         /// SHA-256.
         Sha256 = "sha256",
         /// SHA-384.
@@ -496,21 +518,31 @@ impl Scheme {
     pub fn operations(self) -> &'static [Operation] {
         match self {
             Self::X25519
+            | Self::X448
             | Self::P256
             | Self::P384
+            | Self::P521
             | Self::Ffdhe2048
             | Self::Ffdhe3072
             | Self::Ffdhe4096
             | Self::OwnDh2048 => &[Operation::Generate, Operation::Agree],
-            Self::Mlkem768 | Self::X25519Mlkem768 => {
+            Self::Mlkem512
+            | Self::Mlkem768
+            | Self::Mlkem1024
+            | Self::X25519Mlkem768
+            | Self::Secp256r1Mlkem768
+            | Self::Secp384r1Mlkem1024 => {
                 &[Operation::Generate, Operation::Encapsulate, Operation::Decapsulate]
+            }
+            Self::EcdsaP521 | Self::Ed448 | Self::Mldsa44 | Self::Mldsa65 | Self::Mldsa87 => {
+                &[Operation::Sign, Operation::Verify]
             }
             _ if self.certificate().is_some() => &[Operation::Sign, Operation::Verify],
             _ => &[Operation::Digest],
         }
     }
 
-    /// The kind of certificate whose key signs.
+    /// The kind of certificate whose key signs; none where no handshake here has one.
     pub fn certificate(self) -> Option<Certificate> {
         match self {
             Self::Rsa2048Pss | Self::Rsa2048Pkcs1 => Some(Certificate::Rsa2048),
@@ -621,9 +653,9 @@ mod tests {
     fn each_scheme_has_its_operations_and_only_digests_have_sizes() {
         let all = Primitive::all(&[], &[], &[64, 1400]);
         let of = |operation| all.iter().filter(|p| p.operation == operation).count();
-        assert_eq!((of(Operation::Generate), of(Operation::Agree)), (9, 7));
-        assert_eq!((of(Operation::Sign), of(Operation::Verify)), (9, 9));
-        assert_eq!((of(Operation::Encapsulate), of(Operation::Decapsulate)), (2, 2));
+        assert_eq!((of(Operation::Generate), of(Operation::Agree)), (15, 9));
+        assert_eq!((of(Operation::Sign), of(Operation::Verify)), (14, 14));
+        assert_eq!((of(Operation::Encapsulate), of(Operation::Decapsulate)), (6, 6));
         assert_eq!(of(Operation::Digest), 4 * 2);
         for p in &all {
             assert_eq!(p.size.is_some(), p.operation == Operation::Digest, "{p}");

@@ -5,7 +5,9 @@ use crate::stacks::keys::{field_parameters, known_key};
 use crate::stacks::openssl::primitives::{
     Context, Functions, Key, KeyKind, Library, Maker, Of, no_such,
 };
-use crate::stacks::reference::{Agreement, Partner, Receiver, agreement_answer, encapsulate};
+use crate::stacks::reference::{
+    Agreement, Partner, Receiver, agreement_answer, encapsulate, kem_lengths,
+};
 use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench};
 use record::tls::{Operation, Scheme};
 use std::ptr::null;
@@ -147,8 +149,10 @@ const AGREED: usize = 512;
 pub(crate) fn agreement(scheme: Scheme) -> Option<Agreement> {
     match scheme {
         Scheme::X25519 => Some(Agreement::X25519),
+        Scheme::X448 => Some(Agreement::X448),
         Scheme::P256 => Some(Agreement::P256),
         Scheme::P384 => Some(Agreement::P384),
+        Scheme::P521 => Some(Agreement::P521),
         _ => {
             let parameters = crate::stacks::reference::pem(field_parameters(scheme)?)?;
             crate::stacks::reference::finite_field(&parameters).map(Agreement::Field)
@@ -273,7 +277,8 @@ impl Agree {
         let of_other = self.kind.decode(pair.own.raw, &bytes);
         let secret = of_other.and_then(|peer| agreed(self.library, &pair.own, &peer));
         self.library.forget_errors();
-        let is_curve = matches!(self.agreement, Agreement::P256 | Agreement::P384);
+        let is_curve =
+            matches!(self.agreement, Agreement::P256 | Agreement::P384 | Agreement::P521);
         match secret {
             Ok(_) if is_curve => Err("a point that is not on the curve was taken".to_owned()),
             Ok(secret) if is_known(&self.agreement, pair.secret.as_deref(), &secret) => {
@@ -318,7 +323,9 @@ impl Workbench for Agree {
     fn checks(&self) -> Vec<String> {
         let other = match self.agreement {
             Agreement::X25519 => "x25519-dalek",
+            Agreement::X448 => "RFC 7748 5 over num-bigint",
             Agreement::P256 | Agreement::P384 => "ring",
+            Agreement::P521 => "RustCrypto",
             Agreement::Field(_) => "num-bigint",
         };
         let mut checks = vec![
@@ -326,9 +333,10 @@ impl Workbench for Agree {
             "a changed public key is refused or gives another secret".to_owned(),
         ];
         let source = match self.agreement {
-            Agreement::X25519 => "RFC 7748 5.2",
+            Agreement::X25519 | Agreement::X448 => "RFC 7748 5.2",
             Agreement::P256 => "RFC 5903 8.1",
             Agreement::P384 => "RFC 5903 8.2",
+            Agreement::P521 => "RFC 5903 8.3",
             Agreement::Field(_) => return checks,
         };
         checks.push(format!("known answer of {source}"));
@@ -471,10 +479,8 @@ impl Workbench for RawAgree {
     }
 }
 
-/// Bytes of a ciphertext, at most.
-const CIPHERTEXT: usize = 1120;
-/// Bytes of a secret, at most.
-const SECRET: usize = 64;
+/// Bytes of a secret, at most: P-384's and ML-KEM-1024's.
+const SECRET: usize = 80;
 
 /// The scheme, if it encapsulates anything.
 pub(crate) fn kem(scheme: Scheme) -> Option<Scheme> {
@@ -562,17 +568,18 @@ pub(crate) fn received(
 
 pub(crate) fn open_encapsulation(library: &'static Library, scheme: Scheme) -> Made {
     let kem = kem(scheme).ok_or_else(|| no_such(scheme))?;
+    let (_, ciphertext) = kem_lengths(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let own = kind.maker()?.make(library)?;
     let receivers = (0..POOL).map(|_| {
-        let receiver = Receiver::new(kem);
+        let receiver = Receiver::new(kem).ok_or_else(|| no_such(scheme))?;
         let public = receiver.public();
         let key = kind.decode(own.raw, &public)?;
         let ready = ready_to_encapsulate(library, &key, Side::Sender)?;
         Ok(Holder { receiver, public, ready, _key: key })
     });
     let receivers = receivers.collect::<Result<Vec<_>, Trouble>>()?;
-    let results = Results::new(SECRET + CIPHERTEXT);
+    let results = Results::new(SECRET + ciphertext);
     Ok(Box::new(Encapsulate { library, kind, own, receivers, results }))
 }
 
@@ -676,7 +683,9 @@ impl Decapsulate {
     fn notices_changes(&self, member: usize) -> Result<(), String> {
         let from = &self.from[member];
         let mut ciphertext = from.ciphertext.clone();
-        ciphertext[100 * (member + 1)] ^= 1;
+        // From the second byte, which is in the point where one stands before, to the last.
+        let at = 1 + member * (ciphertext.len() - 2) / (POOL - 1);
+        ciphertext[at] ^= 1;
         let found = received(self.library, &from.key, &ciphertext);
         self.library.forget_errors();
         match found {

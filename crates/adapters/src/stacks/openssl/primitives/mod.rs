@@ -6,9 +6,9 @@
 mod exchange;
 mod sign;
 
-use crate::stacks::keys::{PRIVATE, Secret, field_parameters};
+use crate::stacks::keys::{self, PRIVATE, Secret, field_parameters, signing_key};
 use crate::stacks::openssl::context::{Crypto, Ptr};
-use crate::stacks::reference::{public_key, verifies};
+use crate::stacks::reference::{kem_lengths, public_key, verifies};
 use crate::stacks::{Made, PrivateKeys, Trouble, reference};
 use contract::functions;
 use contract::loader::SharedObject;
@@ -309,7 +309,8 @@ impl Context {
 /// What keys are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    X25519,
+    /// Curve25519 or Curve448, by its name: keys are bytes.
+    Raw(&'static str),
     /// A curve, by its number.
     Curve(c_int),
     /// The key that the parameters are taken from.
@@ -318,6 +319,9 @@ pub(crate) enum Of {
     Kem(&'static str, &'static str),
 }
 
+/// Bytes of a point that is not compressed, at most: of P-521.
+const POINT: usize = 133;
+
 /// A kind of key with what it needs to be made.
 pub(crate) struct KeyKind {
     pub(crate) library: &'static Library,
@@ -325,28 +329,41 @@ pub(crate) struct KeyKind {
     /// Whether points are read and written without what stands around a public key: an old `BoringSSL`
     /// has the functions for X25519 only.
     has_points: bool,
+    /// Bytes of a public key, at most.
+    width: usize,
     /// Parameters of a finite field.
     _parameters: Option<Key>,
 }
 
 impl KeyKind {
     pub(crate) fn new(library: &'static Library, scheme: Scheme) -> Result<Self, Trouble> {
-        let plain = |of| {
-            let mut kind = Self { library, of, has_points: false, _parameters: None };
+        let plain = |of, width| {
+            let mut kind = Self { library, of, has_points: false, width, _parameters: None };
             kind.has_points = kind.writes_points();
             Ok(kind)
         };
+        let kem = |openssl, others| {
+            let (width, _) = kem_lengths(scheme).ok_or_else(|| no_such(scheme))?;
+            plain(Of::Kem(openssl, others), width)
+        };
         match scheme {
-            Scheme::X25519 => plain(Of::X25519),
-            Scheme::P256 => plain(Of::Curve(number::P256)),
-            Scheme::P384 => plain(Of::Curve(number::P384)),
-            Scheme::Mlkem768 => plain(Of::Kem("ML-KEM-768", "MLKEM768")),
-            Scheme::X25519Mlkem768 => plain(Of::Kem("X25519MLKEM768", "X25519MLKEM768")),
+            Scheme::X25519 => plain(Of::Raw("X25519"), 32),
+            Scheme::X448 => plain(Of::Raw("X448"), 56),
+            Scheme::P256 => plain(Of::Curve(number::P256), 97),
+            Scheme::P384 => plain(Of::Curve(number::P384), 97),
+            Scheme::P521 => plain(Of::Curve(number::P521), POINT),
+            Scheme::Mlkem512 => kem("ML-KEM-512", "MLKEM512"),
+            Scheme::Mlkem768 => kem("ML-KEM-768", "MLKEM768"),
+            Scheme::Mlkem1024 => kem("ML-KEM-1024", "MLKEM1024"),
+            Scheme::X25519Mlkem768 => kem("X25519MLKEM768", "X25519MLKEM768"),
+            Scheme::Secp256r1Mlkem768 => kem("SecP256r1MLKEM768", "SecP256r1MLKEM768"),
+            Scheme::Secp384r1Mlkem1024 => kem("SecP384r1MLKEM1024", "SecP384r1MLKEM1024"),
             _ => {
                 let pem = field_parameters(scheme).ok_or_else(|| no_such(scheme))?;
                 let parameters = library.read_field(pem)?;
                 let of = Of::Field(parameters.raw);
-                Ok(Self { library, of, has_points: false, _parameters: Some(parameters) })
+                let parameters = Some(parameters);
+                Ok(Self { library, of, has_points: false, width: 512, _parameters: parameters })
             }
         }
     }
@@ -360,19 +377,14 @@ impl KeyKind {
         }
         let Ok(key) = self.maker().and_then(|maker| maker.make(self.library)) else { return false };
         // SAFETY: the key is live; what comes back is given back once, by its own library.
-        let copied = unsafe { copied(key.raw, get, |out| free(out), &mut [0; 97]) };
+        let copied = unsafe { copied(key.raw, get, |out| free(out), &mut [0; POINT]) };
         self.library.forget_errors();
         copied.is_some()
     }
 
     /// Bytes of a public key, at most.
     pub(crate) fn width(&self) -> usize {
-        match self.of {
-            Of::X25519 => 32,
-            Of::Curve(_) => 97,
-            Of::Field(_) => 512,
-            Of::Kem(..) => 1216,
-        }
+        self.width
     }
 
     /// What makes such keys.
@@ -380,7 +392,7 @@ impl KeyKind {
     pub(crate) fn maker(&self) -> Result<Maker, Trouble> {
         let (library, f) = (self.library, &self.library.f);
         let context = match self.of {
-            Of::X25519 => library.context_of("X25519")?,
+            Of::Raw(name) => library.context_of(name)?,
             Of::Curve(_) => {
                 // SAFETY: takes a number.
                 let raw = unsafe { (f.EVP_PKEY_CTX_new_id)(number::EC, null_mut()) };
@@ -412,12 +424,8 @@ impl KeyKind {
 
     fn kem_maker(&self, openssl: &str, others: &str) -> Result<Maker, Trouble> {
         let (library, f) = (self.library, &self.library.f);
-        if let (Some(of), Some(_)) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_generate_from_alg) {
-            if others != "MLKEM768" {
-                return Err(Trouble::missing(&format!("a kind of key for {others}")));
-            }
-            // SAFETY: takes nothing, returns a method that lives for ever.
-            return Ok(Maker::Algorithm(unsafe { of() }));
+        if f.EVP_pkey_ml_kem_768.is_some() && f.EVP_PKEY_generate_from_alg.is_some() {
+            return library.kem_method(others).map(Maker::Algorithm);
         }
         if f.EVP_PKEY_CTX_kem_set_params.is_some() {
             return Ok(Maker::Context(library.context_of("KEM")?));
@@ -442,7 +450,7 @@ impl KeyKind {
             let copied = unsafe { copied(key, get, |out| free(out, null(), 0), into) };
             return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_encoded_public_key"));
         }
-        if let (Some(get), Of::X25519 | Of::Kem(..)) = (f.EVP_PKEY_get_raw_public_key, self.of) {
+        if let (Some(get), Of::Raw(_) | Of::Kem(..)) = (f.EVP_PKEY_get_raw_public_key, self.of) {
             let mut length = into.len();
             // SAFETY: the key is live; the buffer is as long as is said.
             let got = unsafe { get(key, into.as_mut_ptr(), &raw mut length) } == 1;
@@ -475,10 +483,10 @@ impl KeyKind {
             return self.set(own, set, bytes, "EVP_PKEY_set1_encoded_public_key");
         }
         let raw = match self.of {
-            Of::X25519 => {
+            Of::Raw(name) => {
                 let new = f.EVP_PKEY_new_raw_public_key;
                 let new = new.ok_or_else(|| Trouble::missing("EVP_PKEY_new_raw_public_key"))?;
-                let kind = library.numbered("X25519")?;
+                let kind = library.numbered(name)?;
                 // SAFETY: the bytes are as many as is said.
                 unsafe { new(kind, null_mut(), at, length) }
             }
@@ -487,12 +495,11 @@ impl KeyKind {
                     // SAFETY: the bytes are as many as is said.
                     unsafe { new(library.numbered(others)?, at, length) }
                 } else {
-                    let (of, new) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_from_raw_public_key);
-                    let of = of.ok_or_else(|| Trouble::missing("EVP_pkey_ml_kem_768"))?;
+                    let new = f.EVP_PKEY_from_raw_public_key;
                     let new =
                         new.ok_or_else(|| Trouble::missing("EVP_PKEY_from_raw_public_key"))?;
                     // SAFETY: the method is the library's; the bytes are as many as is said.
-                    unsafe { new(of(), at, length) }
+                    unsafe { new(library.kem_method(others)?, at, length) }
                 }
             }
             Of::Curve(_) if self.has_points => {
@@ -628,6 +635,59 @@ impl Library {
         self.done(done > 0, "EVP_PKEY_CTX_set_ec_paramgen_curve_nid")
     }
 
+    /// `BoringSSL`'s method of a KEM.
+    #[inline]
+    fn kem_method(&self, name: &str) -> Result<Method, Trouble> {
+        let of = match name {
+            "MLKEM768" => self.f.EVP_pkey_ml_kem_768,
+            "MLKEM1024" => self.f.EVP_pkey_ml_kem_1024,
+            _ => None,
+        };
+        let of = of.ok_or_else(|| Trouble::missing(&format!("a kind of key for {name}")))?;
+        // SAFETY: takes nothing, returns a method that lives for ever.
+        Ok(unsafe { of() })
+    }
+
+    /// `BoringSSL`'s method of ML-DSA, whose keys it reads without what stands around them only.
+    fn lattice_method(&self, scheme: Scheme) -> Option<Method> {
+        let of = match scheme {
+            Scheme::Mldsa44 => self.f.EVP_pkey_ml_dsa_44,
+            Scheme::Mldsa65 => self.f.EVP_pkey_ml_dsa_65,
+            Scheme::Mldsa87 => self.f.EVP_pkey_ml_dsa_87,
+            _ => None,
+        };
+        // SAFETY: takes nothing, returns a method that lives for ever.
+        of.map(|of| unsafe { of() })
+    }
+
+    /// The private key that a scheme signs with.
+    pub(crate) fn signing_key(&'static self, scheme: Scheme) -> Result<Key, Trouble> {
+        let (pem, _) = signing_key(scheme).ok_or_else(|| no_such(scheme))?;
+        let method = self.lattice_method(scheme).zip(self.f.EVP_PKEY_from_private_seed);
+        let Some((method, read)) = method else {
+            let raw = self.crypto.read_pem(pem, self.crypto.PEM_read_bio_PrivateKey);
+            return Key::of(self, raw, &format!("PEM_read_bio_PrivateKey of {scheme}"));
+        };
+        let seed = keys::seed(pem);
+        // SAFETY: the method is the library's; the bytes are as many as is said.
+        let raw = unsafe { read(method, seed.as_ptr(), seed.len()) };
+        Key::of(self, raw, "EVP_PKEY_from_private_seed")
+    }
+
+    /// Its public part, as a client has it.
+    pub(crate) fn verifying_key(
+        &'static self,
+        scheme: Scheme,
+        private: &Key,
+    ) -> Result<Key, Trouble> {
+        let method = self.lattice_method(scheme).zip(self.f.EVP_PKEY_from_raw_public_key);
+        let Some((method, read)) = method else { return self.public_part(private) };
+        let (_, public) = signing_key(scheme).ok_or_else(|| no_such(scheme))?;
+        // SAFETY: the method is the library's; the bytes are as many as is said.
+        let raw = unsafe { read(method, public.as_ptr(), public.len()) };
+        Key::of(self, raw, "EVP_PKEY_from_raw_public_key")
+    }
+
     /// A private key from PEM.
     pub(crate) fn read_private(&'static self, pem: &str) -> Result<Key, Trouble> {
         let raw = self.crypto.read_pem(pem, self.crypto.PEM_read_bio_PrivateKey);
@@ -723,6 +783,7 @@ functions! {
         EVP_DigestVerifyFinal: fn(Ptr, In, usize) -> c_int;
         EVP_sha256: fn() -> Method;
         EVP_sha384: fn() -> Method;
+        EVP_sha512: fn() -> Method;
         HMAC: fn(Method, *const c_void, c_int, In, usize, Out, *mut c_uint) -> Out;
         HMAC_CTX_new: fn() -> Ptr;
         HMAC_CTX_free: fn(Ptr);
@@ -767,6 +828,10 @@ functions! {
         EVP_PKEY_CTX_kem_set_params: fn(Ptr, c_int) -> c_int;
         EVP_PKEY_kem_new_raw_public_key: fn(c_int, In, usize) -> Ptr;
         EVP_pkey_ml_kem_768: fn() -> Method;
+        EVP_pkey_ml_kem_1024: fn() -> Method;
+        EVP_pkey_ml_dsa_44: fn() -> Method;
+        EVP_pkey_ml_dsa_65: fn() -> Method;
+        EVP_pkey_ml_dsa_87: fn() -> Method;
         EVP_PKEY_generate_from_alg: fn(Method) -> Ptr;
         EVP_PKEY_from_raw_public_key: fn(Method, In, usize) -> Ptr;
         EVP_PKEY_from_private_seed: fn(Method, In, usize) -> Ptr;
@@ -788,6 +853,8 @@ pub(crate) mod number {
     pub(crate) const P256: c_int = 415;
     /// `NID_secp384r1`
     pub(crate) const P384: c_int = 715;
+    /// `NID_secp521r1`
+    pub(crate) const P521: c_int = 716;
     /// `RSA_PKCS1_PADDING`
     pub(crate) const PKCS1: c_int = 1;
     /// `RSA_PKCS1_PSS_PADDING`
@@ -818,17 +885,19 @@ mod tests {
     use crate::stacks::{PRIVATE, Span, Trouble, private_keys, secrets};
     use record::tls::{Operation, Primitive, Scheme};
 
+    fn is_of_lattices(scheme: Scheme) -> bool {
+        ["mlkem", "mldsa"].iter().any(|part| scheme.name().contains(part))
+    }
+
     #[test]
     fn every_primitive_is_right_in_both_spans_or_is_told_why_not() {
         let Some((stack, _alone)) = openssl() else { return };
         for primitive in Primitive::all(&[], &[], &[1, 64, 1400, 16384]) {
             let mut bench = match stack.primitive(&primitive) {
                 Ok(bench) => bench,
-                // OpenSSL 3.0 to 3.4 have no ML-KEM.
+                // OpenSSL 3.0 to 3.4 have no ML-KEM and no ML-DSA.
                 Err(Trouble::Failed(why) | Trouble::NotOffered(why)) => {
-                    let of_kem =
-                        matches!(primitive.scheme, Scheme::Mlkem768 | Scheme::X25519Mlkem768);
-                    assert!(of_kem, "{primitive}: {why}");
+                    assert!(is_of_lattices(primitive.scheme), "{primitive}: {why}");
                     continue;
                 }
             };

@@ -1,24 +1,31 @@
 //! Signing what a server signs in TLS 1.3, verifying it, and the digests and HMAC of a handshake.
 
 use crate::stacks::connection::noise;
-use crate::stacks::keys::{keys, known_key, public_key};
+use crate::stacks::keys::{known_key, signing_key};
 use crate::stacks::openssl::context::Ptr;
 use crate::stacks::openssl::primitives::{Context, Key, Library, Method, no_such, number, owned};
-use crate::stacks::reference::{Digest, digest_answer, ed25519_answer, hmac_answer, verifies};
+use crate::stacks::reference::{
+    Digest, SignatureAnswer, digest_answer, hmac_answer, signature_answer, verifier, verifies,
+};
 use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench, reference};
 use record::tls::Scheme;
 use std::ffi::{c_int, c_uint};
 use std::ptr::{null, null_mut};
 
-/// Bytes of a signature, at most: RSA of 4096 bits.
+/// Bytes of a signature, at most, but for ML-DSA: RSA of 4096 bits.
 pub(crate) const SIGNATURE: usize = 512;
+
+/// Signatures of ML-DSA in a sample, at least. A signer tries until what it has may be shown, four or five times on
+/// average (FIPS 204, table 1), so that the time of a single one is a matter of chance; with fewer of them in a slow
+/// library's sample than in a fast one's, medians would not compare. More would be disturbed too often.
+const ATTEMPTED: u32 = 16;
 
 /// A scheme's parts.
 #[derive(Clone, Copy)]
 pub(crate) struct Signature {
     pub(crate) library: &'static Library,
     pub(crate) scheme: Scheme,
-    /// Ed25519 has none of its own to be told.
+    /// Ed25519, Ed448 and ML-DSA have none of their own to be told.
     pub(crate) digest: Option<(Digest, Method)>,
     padding: Option<i32>,
 }
@@ -26,10 +33,17 @@ pub(crate) struct Signature {
 impl Signature {
     pub(crate) fn new(library: &'static Library, scheme: Scheme) -> Self {
         // SAFETY: they take nothing and return methods that live for ever.
-        let (sha256, sha384) = unsafe { ((library.f.EVP_sha256)(), (library.f.EVP_sha384)()) };
+        let [sha256, sha384, sha512] = unsafe {
+            [(library.f.EVP_sha256)(), (library.f.EVP_sha384)(), (library.f.EVP_sha512)()]
+        };
         let digest = match scheme {
-            Scheme::Ed25519 => None,
+            Scheme::Ed25519
+            | Scheme::Ed448
+            | Scheme::Mldsa44
+            | Scheme::Mldsa65
+            | Scheme::Mldsa87 => None,
             Scheme::EcdsaP384 => Some((Digest::Sha384, sha384)),
+            Scheme::EcdsaP521 => Some((Digest::Sha512, sha512)),
             _ => Some((Digest::Sha256, sha256)),
         };
         let is_rsa = scheme.certificate().is_some_and(record::tls::Certificate::is_rsa);
@@ -39,6 +53,21 @@ impl Signature {
 
     pub(crate) fn method(&self) -> Method {
         self.digest.map_or(null(), |(_, method)| method)
+    }
+
+    /// Whether the time that a signature takes is a matter of chance.
+    fn is_by_lot(&self) -> bool {
+        matches!(self.scheme, Scheme::Mldsa44 | Scheme::Mldsa65 | Scheme::Mldsa87)
+    }
+
+    /// Bytes of a signature, at most (FIPS 204, table 2).
+    pub(crate) fn width(&self) -> usize {
+        match self.scheme {
+            Scheme::Mldsa44 => 2420,
+            Scheme::Mldsa65 => 3309,
+            Scheme::Mldsa87 => 4627,
+            _ => SIGNATURE,
+        }
     }
 
     /// Padding of RSA; PSS with a salt as long as the digest (RFC 8446 4.2.3).
@@ -93,7 +122,11 @@ impl Signature {
 
     /// What is signed: each member of the pool another.
     pub(crate) fn messages(&self) -> Vec<Vec<u8>> {
-        let kind = self.digest.map_or(Digest::Sha256, |(kind, _)| kind);
+        let kind = match self.digest {
+            // No cipher suite has another one.
+            Some((Digest::Sha384 | Digest::Sha512, _)) => Digest::Sha384,
+            _ => Digest::Sha256,
+        };
         (0..POOL as u8)
             .map(|member| certificate_verify(&reference::digest(kind, &[member])))
             .collect()
@@ -189,7 +222,7 @@ impl DigestContext {
 /// What is ready for the call alone.
 pub(crate) enum Ready {
     Digest(Context),
-    /// For a message: Ed25519 has no other way. Newer versions want to be started again.
+    /// For a message: Ed25519, Ed448 and ML-DSA have no other way. Newer versions want to be started again.
     Message(DigestContext, bool),
 }
 
@@ -227,12 +260,11 @@ impl Ready {
             (f.EVP_PKEY_sign_init, "EVP_PKEY_sign_init"),
             (f.EVP_DigestSignInit, "EVP_DigestSignInit"),
         );
-        Self::new(signature, key, starts, |context| {
-            context.sign(b"once", &mut [0; SIGNATURE], &mut 0)
-        })
+        let mut place = vec![0; signature.width()];
+        Self::new(signature, key, starts, |context| context.sign(b"once", &mut place, &mut 0))
     }
 
-    /// Signs a digest, or with Ed25519 a message.
+    /// Signs a digest, or a message.
     #[inline]
     pub(crate) fn sign(
         &self,
@@ -262,14 +294,13 @@ impl Ready {
 }
 
 pub(crate) fn open_sign(library: &'static Library, scheme: Scheme) -> Made {
-    let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
+    let (_, public) = signing_key(scheme).ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
-    let key = library.read_private(keys(certificate).key)?;
+    let key = library.signing_key(scheme)?;
     let ready = Ready::to_sign(&signature, &key)?;
     let messages = signature.messages();
     let digests = signature.digests(&messages);
-    let public = public_key(certificate);
-    let results = Results::new(SIGNATURE);
+    let results = Results::new(signature.width());
     Ok(Box::new(Sign { signature, key, ready, messages, digests, public, results }))
 }
 
@@ -288,6 +319,12 @@ impl Sign {
     fn call(&mut self, turn: usize) -> Result<(), Trouble> {
         let (place, length) = self.results.of(Span::Call, turn);
         self.ready.sign(self.signature.library, &self.digests[turn % POOL], place, length)
+    }
+
+    /// The private key of a signature that must come out.
+    fn known(&self) -> Option<(&'static str, SignatureAnswer)> {
+        let scheme = self.signature.scheme;
+        known_key(scheme).zip(signature_answer(scheme).filter(|answer| answer.is_only))
     }
 
     fn verifies(&self, member: usize, signature: &[u8]) -> bool {
@@ -310,8 +347,12 @@ impl Workbench for Sign {
         Ok(())
     }
 
+    fn least(&self) -> u32 {
+        if self.signature.is_by_lot() { ATTEMPTED } else { 1 }
+    }
+
     fn examine(&mut self) -> Result<(), String> {
-        let (mut place, mut length) = (vec![0; SIGNATURE], 0);
+        let (mut place, mut length) = (vec![0; self.signature.width()], 0);
         let trouble = |t: Trouble| t.to_string();
         let message = &self.messages[0];
         self.signature.whole(self.key.raw, message, &mut place, &mut length).map_err(trouble)?;
@@ -322,11 +363,12 @@ impl Workbench for Sign {
         if self.verifies(0, &place[..length]) {
             return Err("a signature with a changed bit verifies".to_owned());
         }
-        let Some(pem) = known_key(self.signature.scheme) else { return Ok(()) };
-        let (_, _, message, answer) = ed25519_answer();
+        let Some((pem, SignatureAnswer { message, signature, .. })) = self.known() else {
+            return Ok(());
+        };
         let key = self.signature.library.read_private(pem).map_err(trouble)?;
         self.signature.whole(key.raw, &message, &mut place, &mut length).map_err(trouble)?;
-        if place[..length] != answer[..] {
+        if place[..length] != signature[..] {
             return Err("the standard's own answer does not come out".to_owned());
         }
         Ok(())
@@ -340,26 +382,26 @@ impl Workbench for Sign {
     }
 
     fn checks(&self) -> Vec<String> {
+        let by = verifier(self.signature.scheme);
         let mut checks = vec![
-            "every signature verifies with ring, each of another message than the one before"
-                .to_owned(),
+            format!(
+                "every signature verifies with {by}, each of another message than the one before"
+            ),
             "a changed bit is refused".to_owned(),
         ];
-        if self.signature.scheme == Scheme::Ed25519 {
-            checks.push("known answer of RFC 8032 7.1".to_owned());
-        }
+        checks.extend(self.known().map(|(_, of)| format!("known answer of {}", of.source)));
         checks
     }
 }
 
 pub(crate) fn open_verify(library: &'static Library, scheme: Scheme) -> Made {
-    let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
+    let (_, public) = signing_key(scheme).ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
-    let private = library.read_private(keys(certificate).key)?;
-    let key = library.public_part(&private)?;
+    let private = library.signing_key(scheme)?;
+    let key = library.verifying_key(scheme, &private)?;
     let messages = signature.messages();
     let signed = messages.iter().map(|message| {
-        let (mut place, mut length) = (vec![0; 512], 0);
+        let (mut place, mut length) = (vec![0; signature.width()], 0);
         signature.whole(private.raw, message, &mut place, &mut length)?;
         place.truncate(length);
         Ok(place)
@@ -375,7 +417,6 @@ pub(crate) fn open_verify(library: &'static Library, scheme: Scheme) -> Made {
         let done = verified(library, context.raw, &messages[0], &signatures[0]) == 1;
         library.done(done, "EVP_DigestVerify")
     })?;
-    let public = public_key(certificate);
     let verify = Verify { signature, key, ready, messages, digests, signatures, public, turned: 0 };
     Ok(Box::new(verify))
 }
@@ -444,6 +485,21 @@ impl Verify {
         }
     }
 
+    /// A published signature must verify, where it is of the key that is held. Of others the signer is looked at.
+    fn known_signature(&self) -> Result<(), String> {
+        let Some(SignatureAnswer { message, signature, .. }) = self.known() else { return Ok(()) };
+        let says = self.says(Span::Whole, &message, &message, &signature);
+        if says.map_err(|t| t.to_string())? == 1 {
+            Ok(())
+        } else {
+            Err("a published signature does not verify".to_owned())
+        }
+    }
+
+    fn known(&self) -> Option<SignatureAnswer> {
+        signature_answer(self.signature.scheme).filter(|answer| answer.public == self.public)
+    }
+
     /// With a bit of the signature changed, and with one of the message, nothing may verify.
     fn refuses_changes(&self, member: usize) -> Result<(), String> {
         let changed = |bytes: &[u8]| {
@@ -483,6 +539,7 @@ impl Workbench for Verify {
         if all.any(|(message, signed)| !verifies(scheme, &self.public, message, signed)) {
             return Err("the signature does not verify".to_owned());
         }
+        self.known_signature()?;
         (0..POOL).try_for_each(|member| self.refuses_changes(member))
     }
 
@@ -492,11 +549,14 @@ impl Workbench for Verify {
     }
 
     fn checks(&self) -> Vec<String> {
-        vec![
-            "the signatures verify with ring too".to_owned(),
+        let by = verifier(self.signature.scheme);
+        let mut checks = vec![
+            format!("the signatures verify with {by} too"),
             "after each batch a changed bit of a signature and one of a message are refused"
                 .to_owned(),
-        ]
+        ];
+        checks.extend(self.known().map(|of| format!("known answer of {}", of.source)));
+        checks
     }
 }
 
