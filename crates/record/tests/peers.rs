@@ -21,7 +21,7 @@ fn is_here(name: &str) -> bool {
     if let Some(scheme) = name.strip_prefix("tls primitives: ") {
         return Scheme::ALL.iter().any(|s| s.name() == scheme);
     }
-    let glob = NameGlob::parse(name).unwrap();
+    let glob = NameGlob::parse(name).expect("a glob");
     Algorithm::all().iter().any(|a| glob.matches(a.name))
 }
 
