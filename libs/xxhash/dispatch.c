@@ -10,6 +10,9 @@
     __attribute__((visibility("hidden"))) XXH64_hash_t width##_XXH3_64bits_withSeed(               \
         const void*, size_t, XXH64_hash_t);                                                        \
     __attribute__((visibility("hidden"))) XXH_errorcode width##_XXH3_64bits_update(                \
+        XXH3_state_t*, const void*, size_t);                                                       \
+    __attribute__((visibility("hidden"))) XXH128_hash_t width##_XXH3_128bits(const void*, size_t); \
+    __attribute__((visibility("hidden"))) XXH_errorcode width##_XXH3_128bits_update(               \
         XXH3_state_t*, const void*, size_t);
 VARIANT(avx2)
 VARIANT(avx512)
@@ -18,7 +21,9 @@ static struct {
     XXH64_hash_t (*hash)(const void*, size_t);
     XXH64_hash_t (*seeded)(const void*, size_t, XXH64_hash_t);
     XXH_errorcode (*update)(XXH3_state_t*, const void*, size_t);
-} chosen = {XXH3_64bits, XXH3_64bits_withSeed, XXH3_64bits_update};
+    XXH128_hash_t (*hash128)(const void*, size_t);
+    XXH_errorcode (*update128)(XXH3_state_t*, const void*, size_t);
+} chosen = {XXH3_64bits, XXH3_64bits_withSeed, XXH3_64bits_update, XXH3_128bits, XXH3_128bits_update};
 
 __attribute__((constructor)) static void choose(void)
 {
@@ -27,10 +32,14 @@ __attribute__((constructor)) static void choose(void)
         chosen.hash = avx512_XXH3_64bits;
         chosen.seeded = avx512_XXH3_64bits_withSeed;
         chosen.update = avx512_XXH3_64bits_update;
+        chosen.hash128 = avx512_XXH3_128bits;
+        chosen.update128 = avx512_XXH3_128bits_update;
     } else if (__builtin_cpu_supports("avx2")) {
         chosen.hash = avx2_XXH3_64bits;
         chosen.seeded = avx2_XXH3_64bits_withSeed;
         chosen.update = avx2_XXH3_64bits_update;
+        chosen.hash128 = avx2_XXH3_128bits;
+        chosen.update128 = avx2_XXH3_128bits_update;
     }
 }
 
@@ -47,4 +56,14 @@ XXH64_hash_t XXH3_64bits_withSeed_dispatch(const void* input, size_t length, XXH
 XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t* state, const void* input, size_t length)
 {
     return chosen.update(state, input, length);
+}
+
+XXH128_hash_t XXH3_128bits_dispatch(const void* input, size_t length)
+{
+    return chosen.hash128(input, length);
+}
+
+XXH_errorcode XXH3_128bits_update_dispatch(XXH3_state_t* state, const void* input, size_t length)
+{
+    return chosen.update128(state, input, length);
 }
