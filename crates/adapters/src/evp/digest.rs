@@ -515,14 +515,19 @@ impl Parts for MacState {
     /// Keeps key and parameters but for what the MAC has anew for each message.
     #[inline(always)]
     unsafe fn begin(&mut self, nonce: *const u8) -> bool {
-        let (mut key, mut key_len, mut params) = (ptr::null(), 0, [Param::END, Param::END]);
+        // An empty list would be gone through: none is, as callers have it.
+        let (mut key, mut key_len, mut params) = (ptr::null(), 0, ptr::null());
+        let with_nonce;
         match self.anew {
             Anew::Nothing => {}
-            Anew::Nonce => params[0] = Param::bytes(c"iv", nonce, self.nonce_len),
+            Anew::Nonce => {
+                with_nonce = [Param::bytes(c"iv", nonce, self.nonce_len), Param::END];
+                params = with_nonce.as_ptr();
+            }
             Anew::Key => (key, key_len) = (self.key.as_ptr(), self.key.len()),
         }
-        // SAFETY: the key covers its length, the nonce too; the list ends with `END`.
-        unsafe { (self.functions.EVP_MAC_init)(self.ctx, key, key_len, params.as_ptr()) > 0 }
+        // SAFETY: the key covers its length, the nonce too; a list ends with `END`.
+        unsafe { (self.functions.EVP_MAC_init)(self.ctx, key, key_len, params) > 0 }
     }
 
     #[inline(always)]
