@@ -5,6 +5,12 @@ use ciphermark_record::tls::Scheme;
 
 const PAGE: &str = include_str!("../../../docs/PEERS.md");
 
+#[test]
+fn the_readme_counts_the_algorithms_rightly() {
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&format!("- **Algorithms**: {}, ", Algorithm::all().len())));
+}
+
 /// The alternatives of each pair of braces, from the left.
 fn expanded(text: &str) -> Vec<String> {
     let Some((before, rest)) = text.split_once('{') else { return vec![text.to_owned()] };

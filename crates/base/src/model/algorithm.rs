@@ -621,12 +621,18 @@ const fn digest(name: &'static str, cipher: Primitive, tag_len: usize) -> Algori
 
 /// HMAC under a key as long as the digest, the shortest that FIPS 198-1 and RFC 2104 §3 advise.
 const fn hmac(name: &'static str, cipher: Primitive, digest_len: usize) -> Algorithm {
-    other(name, Kind::Mac, cipher, Mode::Hmac, (digest_len, 0, digest_len))
+    mac(name, cipher, Mode::Hmac, digest_len, digest_len)
 }
 
-/// A MAC without a nonce; `lens` are key and tag.
-const fn mac(name: &'static str, cipher: Primitive, mode: Mode, lens: (usize, usize)) -> Algorithm {
-    other(name, Kind::Mac, cipher, mode, (lens.0, 0, lens.1))
+/// A MAC without a nonce.
+const fn mac(
+    name: &'static str,
+    cipher: Primitive,
+    mode: Mode,
+    key_len: usize,
+    tag_len: usize,
+) -> Algorithm {
+    other(name, Kind::Mac, cipher, mode, (key_len, 0, tag_len))
 }
 
 /// CCM with the shorter tag that RFC 6655 §4 has for TLS on small devices.
@@ -894,23 +900,23 @@ const MACS: &[&[Algorithm]] = &[&[
     hmac("hmac-sm3", Primitive::Sm3, 32),
     hmac("hmac-rmd160", Primitive::Ripemd160, 20),
     // The lengths of NIST's examples for SP 800-185 §4.
-    mac("kmac128", Primitive::Shake128, Mode::Kmac, (32, 32)),
-    mac("kmac256", Primitive::Shake256, Mode::Kmac, (32, 64)),
-    mac("aes-128-cmac", Primitive::Aes, Mode::Cmac, (16, 16)),
-    mac("aes-192-cmac", Primitive::Aes, Mode::Cmac, (24, 16)),
-    mac("aes-256-cmac", Primitive::Aes, Mode::Cmac, (32, 16)),
-    mac("camellia-128-cmac", Primitive::Camellia, Mode::Cmac, (16, 16)),
-    mac("camellia-256-cmac", Primitive::Camellia, Mode::Cmac, (32, 16)),
-    mac("sm4-cmac", Primitive::Sm4, Mode::Cmac, (16, 16)),
-    mac("des-ede3-cmac", Primitive::TripleDes, Mode::Cmac, (24, 8)),
-    mac("siphash-2-4", Primitive::SipHash24, Mode::Keyed, (16, 8)),
-    mac("siphash-1-3", Primitive::SipHash13, Mode::Keyed, (16, 8)),
-    mac("blake2b512-mac", Primitive::Blake2b, Mode::Keyed, (64, 64)),
-    mac("blake2s256-mac", Primitive::Blake2s, Mode::Keyed, (32, 32)),
-    mac("blake3-keyed", Primitive::Blake3, Mode::Keyed, (32, 32)),
-    mac("ghash", Primitive::Ghash, Mode::Universal, (16, 16)),
-    mac("polyval", Primitive::Polyval, Mode::Universal, (16, 16)),
-    other("poly1305", Kind::Mac, Primitive::Poly1305, Mode::OneTimeMac, (32, 0, 16)),
+    mac("kmac128", Primitive::Shake128, Mode::Kmac, 32, 32),
+    mac("kmac256", Primitive::Shake256, Mode::Kmac, 32, 64),
+    mac("aes-128-cmac", Primitive::Aes, Mode::Cmac, 16, 16),
+    mac("aes-192-cmac", Primitive::Aes, Mode::Cmac, 24, 16),
+    mac("aes-256-cmac", Primitive::Aes, Mode::Cmac, 32, 16),
+    mac("camellia-128-cmac", Primitive::Camellia, Mode::Cmac, 16, 16),
+    mac("camellia-256-cmac", Primitive::Camellia, Mode::Cmac, 32, 16),
+    mac("sm4-cmac", Primitive::Sm4, Mode::Cmac, 16, 16),
+    mac("des-ede3-cmac", Primitive::TripleDes, Mode::Cmac, 24, 8),
+    mac("siphash-2-4", Primitive::SipHash24, Mode::Keyed, 16, 8),
+    mac("siphash-1-3", Primitive::SipHash13, Mode::Keyed, 16, 8),
+    mac("blake2b512-mac", Primitive::Blake2b, Mode::Keyed, 64, 64),
+    mac("blake2s256-mac", Primitive::Blake2s, Mode::Keyed, 32, 32),
+    mac("blake3-keyed", Primitive::Blake3, Mode::Keyed, 32, 32),
+    mac("ghash", Primitive::Ghash, Mode::Universal, 16, 16),
+    mac("polyval", Primitive::Polyval, Mode::Universal, 16, 16),
+    mac("poly1305", Primitive::Poly1305, Mode::OneTimeMac, 32, 16),
 ]];
 const CHECKSUMS: &[&[Algorithm]] = &[&[
     digest("xxh3-64", Primitive::Xxh3, 8),

@@ -93,12 +93,13 @@ pub struct Newer<'a> {
 impl<'a> Answer<'a> {
     /// None where nothing in the record answers any question.
     pub fn of(record: &'a Record) -> Option<Self> {
-        let usual: Vec<&Measurement> = record.measurements.iter().filter(|m| is_usual(m)).collect();
+        let asked = |m: &Measurement| asked(&m.algorithm);
+        let is_wanted = |m: &&Measurement| is_usual(m) && asked(m).is_some();
+        let usual: Vec<&Measurement> = record.measurements.iter().filter(is_wanted).collect();
         let directions: BTreeSet<Direction> = usual.iter().map(|m| m.direction).collect();
         let direction = [Direction::Encrypt, Direction::Decrypt, Direction::Digest]
             .into_iter()
             .find(|d| directions.contains(d))?;
-        let asked = |m: &Measurement| asked(&m.algorithm);
         let rows: Vec<&Measurement> = usual
             .into_iter()
             .filter(|m| m.direction == direction || m.direction == Direction::Digest)
@@ -314,6 +315,21 @@ mod tests {
         of("openssl", "3.0.19", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", algorithm, cost)
     }
 
+    fn digest(algorithm: &str, ns: f64) -> Measurement {
+        Measurement {
+            direction: Direction::Digest,
+            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
+        }
+    }
+
+    /// The algorithms of each question.
+    fn found<'a>(answer: &Answer<'a>) -> Vec<(Asked, Vec<&'a str>)> {
+        let one = |(asked, families): &(Asked, Vec<Family<'a>>)| {
+            (*asked, families.iter().map(|f| f.algorithm).collect())
+        };
+        answer.questions.iter().map(one).collect()
+    }
+
     #[test]
     fn each_question_has_its_families_the_fastest_first_and_the_systems_standing() {
         let mut unsupported = openssl("aegis-256", 1.0);
@@ -333,11 +349,7 @@ mod tests {
             ],
         );
         let answer = Answer::of(&record).unwrap();
-        let found: Vec<(Asked, Vec<&str>)> = answer
-            .questions
-            .iter()
-            .map(|(asked, families)| (*asked, families.iter().map(|f| f.algorithm).collect()))
-            .collect();
+        let found = found(&answer);
         let authenticated = (Asked::Authenticated, vec!["aegis-256", "aes-256-gcm"]);
         assert_eq!(found, [authenticated, (Asked::KeepsLength, vec!["aes-256-xts"])]);
         let families = &answer.questions[0].1;
@@ -356,10 +368,6 @@ mod tests {
 
     #[test]
     fn digests_and_macs_have_a_question_of_their_own_and_checksums_none() {
-        let digest = |algorithm, ns| Measurement {
-            direction: Direction::Digest,
-            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
-        };
         let rows = ["sha256", "hmac-sha256", "xxh3-64"].map(|name| digest(name, 900.0));
         let answer = record("a", [&rows[..], &[openssl("aes-256-gcm", 4000.0)]].concat());
         let answer = Answer::of(&answer).unwrap();
@@ -370,10 +378,6 @@ mod tests {
 
     #[test]
     fn what_is_weak_stands_apart_however_fast_it_is_and_short_sums_nowhere() {
-        let digest = |algorithm, ns| Measurement {
-            direction: Direction::Digest,
-            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
-        };
         let rows = vec![
             openssl("aes-256-cbc", 4000.0),
             openssl("des-cbc", 1.0),
@@ -384,11 +388,7 @@ mod tests {
         ];
         let record = record("a", rows);
         let answer = Answer::of(&record).unwrap();
-        let found: Vec<(Asked, Vec<&str>)> = answer
-            .questions
-            .iter()
-            .map(|(asked, families)| (*asked, families.iter().map(|f| f.algorithm).collect()))
-            .collect();
+        let found = found(&answer);
         let keeps_length = (Asked::KeepsLength, vec!["aes-256-cbc"]);
         let digests = (Asked::Digest, vec!["sha256"]);
         assert_eq!(found[..2], [keeps_length, digests]);

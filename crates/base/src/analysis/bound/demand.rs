@@ -337,14 +337,15 @@ pub(crate) fn chacha(call: &Call<'_>) -> Demand {
         Primitive::ChaCha12 => 12,
         _ => 20,
     };
-    let derived = if call.algorithm.cipher == Primitive::XChaCha20 { 1.0 } else { 0.0 };
-    if call.algorithm.mode != Mode::Poly1305 {
-        return chacha_blocks(blocks + call.once(derived), rounds, stream);
-    }
-    let derived = derived + 1.0;
-    let mac = poly1305(call.blocks() + call.once(2.0), stream);
+    let is_tagged = call.algorithm.mode == Mode::Poly1305;
+    let of_the_key = f64::from(u8::from(call.algorithm.cipher == Primitive::XChaCha20));
+    let derived = call.once(of_the_key + f64::from(u8::from(is_tagged)));
     let ciphered = if call.rejected { 0.0 } else { blocks };
-    chacha_blocks(ciphered + call.once(derived), rounds, stream).and(mac)
+    let keystream = chacha_blocks(ciphered + derived, rounds, stream);
+    if !is_tagged {
+        return keystream;
+    }
+    keystream.and(poly1305(call.blocks() + call.once(2.0), stream))
 }
 
 /// Digests, MACs and checksums.
@@ -368,7 +369,7 @@ pub(crate) fn digest(call: &Call<'_>) -> Option<Demand> {
         Primitive::TurboShake128 => keccak(call, 168, 12.0),
         Primitive::TurboShake256 => keccak(call, 136, 12.0),
         // RFC 7693 §3.1, §3.2: 12 or 10 rounds of two steps, each two halves of add, exclusive or,
-        // rotate, add, exclusive or, rotate, for each 128 or 64 bytes. A key is a block of its own (§2.9).
+        // rotate, add, exclusive or, rotate, for each 128 or 64 bytes. A key's block (§2.9) is done beforehand.
         Primitive::Blake2b | Primitive::Blake2b256 => blake2(call, 128, 12.0),
         Primitive::Blake2s => blake2(call, 64, 10.0),
         Primitive::Blake3 => blake3(call),
@@ -387,19 +388,20 @@ fn padded(call: &Call<'_>, block: usize, padding: usize) -> f64 {
     (call.size + padding).div_ceil(block).max(1) as f64
 }
 
-/// Blocks of a digest with a byte of padding and the length after the message, and of HMAC, which hashes one more (as
-/// [`sha2`]).
+/// Blocks of a digest that puts a byte and the length (an eighth of a block) after the message, and HMAC's.
 fn merkle(call: &Call<'_>, block: usize) -> f64 {
-    padded(call, block, 1 + block / 8)
-        + call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 })
+    padded(call, block, 1 + block / 8) + outer(call)
 }
 
-/// FIPS 202 §3.2: so many rounds for each block, with at least one byte of padding; HMAC hashes one block more, KMAC's
-/// key is done beforehand. Five words' sum is two instructions of three operands deep, its addition one, chi one;
+/// HMAC (FIPS 198-1) hashes one block more, the inner digest's; the key's two are done beforehand.
+fn outer(call: &Call<'_>) -> f64 {
+    call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 })
+}
+
+/// FIPS 202 §3.2: so many rounds for each block, with at least one byte of padding; KMAC's key is done beforehand. Five words' sum is two instructions of three operands deep, its addition one, chi one;
 /// rotations are left out.
 fn keccak(call: &Call<'_>, block: usize, rounds: f64) -> Demand {
-    let outer = call.once(if call.algorithm.mode == Mode::Hmac { 1.0 } else { 0.0 });
-    cycles(call, padded(call, block, 1) + outer, rounds * 4.0)
+    cycles(call, padded(call, block, 1) + outer(call), rounds * 4.0)
 }
 
 fn blake2(call: &Call<'_>, block: usize, rounds: f64) -> Demand {
@@ -413,8 +415,7 @@ fn cycles(call: &Call<'_>, blocks: f64, each: f64) -> Demand {
 }
 
 /// FIPS 180-4 §5.1, §6.2, §6.4: a byte and the length (8 or 16 bytes) after the message; 64 rounds
-/// for 64 bytes, 80 for 128. HMAC (FIPS 198-1) hashes one block more, the inner digest's; the key's
-/// two are done beforehand.
+/// for 64 bytes, 80 for 128.
 fn sha2(call: &Call<'_>, block: usize, step: Step) -> Demand {
     let blocks = merkle(call, block);
     let rounds = if block == 64 { 64.0 } else { 80.0 };
