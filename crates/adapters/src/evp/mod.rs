@@ -7,6 +7,7 @@
 mod aead;
 mod cipher;
 pub(crate) mod digest;
+mod mac;
 
 use crate::family::{self, Attached, Family, In, Out, Request};
 use aead::{Aead, Joined};
@@ -14,7 +15,7 @@ use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use cipher::{Context, State};
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, functions, raw};
-use digest::{Cmac, DigestSign, EvpMac, Gmac, Hmac, Poly1305};
+use mac::{Cmac, DigestSign, EvpMac, Gmac, Hmac, Poly1305};
 use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulong, c_void};
 use std::{fmt, ptr};
 
@@ -235,7 +236,7 @@ impl Request<'_, Evp> {
             Mode::OneTimeMac => self.poly1305(),
             Mode::Cmac => self.cmac(),
             Mode::Keyed if self.algorithm.cipher == Primitive::SipHash24 => {
-                digest::siphash_session(&self.library.object, self.key.try_into().ok()?).map(Ok)
+                mac::siphash_session(&self.library.object, self.key.try_into().ok()?).map(Ok)
             }
             _ => None,
         }
@@ -263,9 +264,7 @@ impl Request<'_, Evp> {
     fn gmac(&self) -> Offer {
         let cipher = cipher::find_gcm(&self.library.object, &self.library.api, self.algorithm)?;
         let context = self.context(&cipher);
-        Some(
-            context.map(|context| digest::gmac_session(&self.library.api, context, self.algorithm)),
-        )
+        Some(context.map(|context| mac::gmac_session(&self.library.api, context, self.algorithm)))
     }
 
     /// `CRYPTO_poly1305_*`, or `EVP_DigestSign*`
