@@ -8,6 +8,7 @@ use base::model::{Algorithm, Direction};
 use contract::{Identity, Library, Message, OpenError, Outcome, Session};
 use probe::Clock;
 use record::tls::{Case, Filter, Kind, Negotiated, Protection, matrix};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::resume_unwind;
@@ -88,18 +89,40 @@ impl Offer {
     }
 }
 
-/// Runs every check over every algorithm that the library offers, on all CPUs where its sessions may be used so.
+/// Gives every algorithm that the library offers a message of each of [`SIZES`] both ways, and runs every check over
+/// so few of them that each of its ciphers, modes, digests and MACs has been through them.
+///
+/// # Panics
+/// As [`whole_offer`].
+pub fn offer(library: &dyn Library) -> Offer {
+    let offered = offered(library);
+    let few = representatives(&offered);
+    each_of(library, &offered, |algorithm| match few.contains(&algorithm.name) {
+        true => refusal(library, algorithm),
+        false => wrong_answer(library, algorithm).map(|why| (algorithm.name, why)),
+    })
+}
+
+/// Runs every check over every algorithm that the library offers, which takes up to a minute: for long tests.
 ///
 /// # Panics
 /// When an algorithm does not say why it is unsupported, is offered in one direction only, or
 /// does not say what it calls.
 pub fn whole_offer(library: &dyn Library) -> Offer {
-    let offered = offered(library);
+    each_of(library, &offered(library), |algorithm| refusal(library, algorithm))
+}
+
+/// Tries algorithms on all CPUs where the library's sessions may be used so.
+fn each_of(
+    library: &dyn Library,
+    offered: &[&'static Algorithm],
+    refusal: impl Fn(&'static Algorithm) -> Option<(&'static str, String)> + Sync,
+) -> Offer {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if library.one_thread_only().is_some() { 1 } else { cpus };
     let checked = &|first: usize| -> Vec<_> {
         let own = offered.iter().skip(first).step_by(threads);
-        own.filter_map(|algorithm| refusal(library, algorithm)).collect()
+        own.filter_map(|algorithm| refusal(algorithm)).collect()
     };
     let mut refused: Vec<_> = std::thread::scope(|scope| {
         let all: Vec<_> = (0..threads).map(|first| scope.spawn(move || checked(first))).collect();
@@ -107,6 +130,44 @@ pub fn whole_offer(library: &dyn Library) -> Offer {
     });
     refused.sort();
     Offer { names: offered.iter().map(|a| a.name).collect(), refused }
+}
+
+/// The first algorithm of each mode, and of each cipher another mode than of the one before.
+fn representatives(offered: &[&'static Algorithm]) -> BTreeSet<&'static str> {
+    let mut by_mode = BTreeMap::new();
+    let mut by_primitive = BTreeMap::<_, Vec<_>>::new();
+    for algorithm in offered {
+        by_mode.entry(format!("{:?}", algorithm.mode)).or_insert(algorithm.name);
+        let of_primitive =
+            by_primitive.entry(format!("{:?} {:?}", algorithm.kind, algorithm.cipher));
+        of_primitive.or_default().push(algorithm.name);
+    }
+    let by_primitive = by_primitive.values().enumerate().map(|(n, names)| names[n % names.len()]);
+    by_mode.into_values().chain(by_primitive).collect()
+}
+
+/// Bytes of the messages that every algorithm gets: whole blocks, and past the widest strides with a rest; the mode's
+/// next size where it has no such one.
+pub const SIZES: [usize; 2] = [64, 333];
+
+/// What is wrong with a library's messages, both ways, under one key.
+fn wrong_answer(library: &dyn Library, algorithm: &'static Algorithm) -> Option<String> {
+    let reference = Reference::new(algorithm, &bytes(algorithm.key_len, 4));
+    SIZES.into_iter().find_map(|size| {
+        let size = (0..=size).rev().find(|len| algorithm.sizes.allows(*len))?;
+        let sealed = Sealed::new(&reference, size);
+        Direction::of(algorithm.kind).iter().find_map(|&direction| {
+            let mut session = open(library, algorithm.name, direction);
+            let right = if direction == Direction::Decrypt {
+                sealed.decrypt_with(&mut session) == (Outcome::Done, sealed.plain.clone())
+            } else {
+                let (outcome, output, tag) = sealed.encrypt_with(&mut session);
+                let output = if algorithm.writes_output() { &output } else { &sealed.cipher };
+                (outcome, output, tag) == (Outcome::Done, &sealed.cipher, sealed.tag.clone())
+            };
+            (!right).then(|| format!("{direction} of {size} bytes is not the reference's"))
+        })
+    })
 }
 
 fn refusal(library: &dyn Library, algorithm: &'static Algorithm) -> Option<(&'static str, String)> {
