@@ -15,6 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+#[global_allocator]
+static MEMORY: host::memory::Bounded = host::memory::Bounded;
+
 /// The program: reads its arguments, answers, ends.
 pub fn main() -> ExitCode {
     end_at_panics();
@@ -41,14 +44,16 @@ fn end_at_panics() {
 
 fn start() -> Result<Exit, Failure> {
     // Hidden commands: clap does not know them, so neither help nor completions list them.
-    if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
-        return commands::worker();
-    }
-    if std::env::args_os().nth(1).is_some_and(|word| word == server::SUBCOMMAND) {
-        return commands::loopback();
-    }
-    if std::env::args_os().nth(1).is_some_and(|word| word == engine::doctor::quietly::SUBCOMMAND) {
-        return commands::kept();
+    let hidden: Option<fn() -> Result<Exit, Failure>> =
+        match std::env::args_os().nth(1).unwrap_or_default().to_str() {
+            Some(engine::SUBCOMMAND) => Some(commands::worker),
+            Some(server::SUBCOMMAND) => Some(commands::loopback),
+            Some(engine::doctor::quietly::SUBCOMMAND) => Some(commands::kept),
+            _ => None,
+        };
+    if let Some(serve) = hidden {
+        host::memory::unbind();
+        return serve();
     }
     outlive_file_limits()?;
     match Cli::try_parse() {
@@ -76,7 +81,11 @@ fn of_interrupted(exit: Exit) -> Exit {
 
 fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     cli.color.write_global();
-    match cli.command.unwrap_or_else(Command::bare) {
+    let command = cli.command.unwrap_or_else(Command::bare);
+    if command.reads() {
+        host::memory::bind().map_err(Failure::usage)?;
+    }
+    match command {
         Command::Run(args) => commands::run::run(&args),
         Command::List(args) => commands::machine::list(&args),
         Command::Verify(args) => commands::verify::verify(&args),

@@ -247,14 +247,7 @@ impl Worker {
     }
 
     fn kill(&mut self) {
-        // With all that its library has started: the worker is the first of a group of its own.
-        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id() as i32)
-            && matches!(self.child.try_wait(), Ok(None))
-        {
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        host::end_group(&mut self.child);
     }
 
     /// Bytes that it has written to standard error, and so to standard output, since it was started.
@@ -276,17 +269,14 @@ impl Worker {
     /// is killed.
     fn obituary(&mut self) -> WorkerError {
         // A process that dies closes its pipes before it is gone, and on a busy machine long before.
-        for _ in 0..1000 {
-            match self.child.try_wait() {
-                Ok(Some(status)) if status.signal() == Some(SIGKILL) => {
-                    return WorkerError::Killed(self.describe(status));
-                }
-                Ok(Some(status)) => return WorkerError::Died(self.describe(status)),
-                _ => std::thread::sleep(Duration::from_millis(2)),
+        let is_over = host::ends_within(&self.child, Duration::from_secs(2));
+        match host::end_group(&mut self.child) {
+            Some(status) if is_over && status.signal() == Some(SIGKILL) => {
+                WorkerError::Killed(self.describe(status))
             }
+            Some(status) if is_over => WorkerError::Died(self.describe(status)),
+            _ => WorkerError::Died("closed the protocol's pipe, so it was killed".into()),
         }
-        self.kill();
-        WorkerError::Died("closed the protocol's pipe, so it was killed".into())
     }
 
     fn describe(&mut self, status: ExitStatus) -> String {

@@ -1,7 +1,8 @@
 //! Programs of the system, run to their end: within a time, and with no more output than memory is there for.
 
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read, Write as _};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -83,9 +84,38 @@ fn listen(from: impl Read + Send + 'static, is_output: bool, most: u64, to: Send
     });
 }
 
+/// Whether a child ends within a time. Its number stays its own.
+pub fn ends_within(child: &Child, within: Duration) -> bool {
+    let until = Instant::now() + within;
+    while matches!(ended(child), Ok(None)) {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
+    true
+}
+
+/// Ends a child that leads a process group, and all that it has started there, also where it has ended itself: what it
+/// started may live on. How it ended.
+pub fn end_group(child: &mut Child) -> Option<ExitStatus> {
+    // As long as nobody has waited for it, the group's number is nobody else's.
+    if let (Ok(_), Some(group)) = (ended(child), Pid::from_raw(child.id().cast_signed())) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    child.wait().ok()
+}
+
+fn ended(child: &Child) -> rustix::io::Result<Option<rustix::process::WaitIdStatus>> {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Pid::from_raw(child.id().cast_signed())
+        .map_or(Ok(None), |pid| waitid(WaitId::Pid(pid), options))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt as _;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -113,6 +143,22 @@ mod tests {
         for script in ["cat /dev/zero", "cat /dev/zero >&2"] {
             let why = shell(script, LONG, 1 << 20).unwrap_err();
             assert_eq!(why.to_string(), "it printed more than 1048576 bytes", "{script}");
+        }
+    }
+
+    #[test]
+    fn what_a_child_has_started_ends_with_it_also_where_it_has_ended_before() {
+        // What lives on holds the pipe.
+        for (script, is_over) in [("sleep 600 & exit 3", true), ("sleep 600 & wait", false)] {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).process_group(0).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            assert!(!is_over || ends_within(&child, LONG));
+            let status = end_group(&mut child).unwrap();
+            assert_eq!(status.code(), is_over.then_some(3), "{script}");
+            let mut said = Vec::new();
+            child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
+            assert!(ends_within(&child, LONG) && end_group(&mut child) == Some(status));
         }
     }
 }

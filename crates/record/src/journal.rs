@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,11 +32,11 @@ const RETRY_EVERY: Duration = Duration::from_secs(1);
 /// Most bytes of a journal that are read: ten times what the longest run writes.
 const MOST_BYTES: u64 = 4 << 30;
 
+/// No line of a journal is longer; a file with holes has such.
+const MOST_LINE_BYTES: u64 = 64 << 20;
+
 /// How often a journal that vanishes while it is opened is opened again.
 const MOST_TRIES: usize = 100;
-
-/// More than any head has.
-const MOST_HEAD_BYTES: u64 = 64 << 20;
 
 /// Most bytes that wait for a disk with room. What comes after them is not kept.
 const MOST_WAITING: usize = 256 << 20;
@@ -77,8 +77,8 @@ impl Journal {
         let file = locked(&path, record, true)?;
         let mut journal = Self::of(path, file);
         // A torn head is all that there is: more than a head is none.
-        let bytes = journal.bytes(MOST_HEAD_BYTES)?;
-        if bytes.len() as u64 == MOST_HEAD_BYTES || !is_torn_head(&bytes) {
+        let bytes = journal.bytes(MOST_LINE_BYTES)?;
+        if bytes.len() as u64 == MOST_LINE_BYTES || !is_torn_head(&bytes) {
             let (record, path) = (record.to_owned(), journal.path.clone());
             if bytes.starts_with(MAGIC) {
                 return Err(RecordError::CutShort { record, path });
@@ -99,8 +99,8 @@ impl Journal {
         let path = Self::path_for(record);
         let file = locked(&path, record, false)?;
         let mut journal = Self::of(path, file);
-        let bytes = journal.bytes(MOST_BYTES)?;
-        let (kept, sound) = read(&bytes, &journal.path.display().to_string())?;
+        let content = BufReader::new((&journal.file).take(MOST_BYTES));
+        let (kept, sound) = read(content, &journal.path.display().to_string())?;
         journal.written = sound;
         Ok((journal, kept))
     }
@@ -473,10 +473,16 @@ fn is_torn_head(bytes: &[u8]) -> bool {
 
 /// What a journal's bytes hold and how many of them are sound: lines count up to the first that is
 /// damaged or torn, because what a run had at one moment is what it can go on from.
-fn read(bytes: &[u8], origin: &str) -> Result<(Kept, u64), RecordError> {
-    let mut lines = bytes.split_inclusive(|b| *b == b'\n');
-    let first = lines.next().unwrap_or_default();
-    let head = head(first).map_err(|why| RecordError::Journal { path: origin.into(), why })?;
+fn read(mut content: impl BufRead, origin: &str) -> Result<(Kept, u64), RecordError> {
+    // What is not a whole line for its length is none.
+    let mut lines = std::iter::from_fn(|| {
+        let mut line = Vec::new();
+        let read = content.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        read.map(|bytes| (bytes > 0).then_some(line)).transpose()
+    });
+    let unread = |source| RecordError::Read { path: origin.into(), source };
+    let first = lines.next().unwrap_or(Ok(Vec::new())).map_err(unread)?;
+    let head = head(&first).map_err(|why| RecordError::Journal { path: origin.into(), why })?;
     if head.format_version != FORMAT_VERSION {
         let found = printable(&head.format_version);
         return Err(RecordError::Version { origin: origin.to_owned(), found });
@@ -485,11 +491,14 @@ fn read(bytes: &[u8], origin: &str) -> Result<(Kept, u64), RecordError> {
     let mut kept = Kept::new(head);
     let mut sound = first.len();
     for line in lines.by_ref() {
-        let Some(entry) = entry(line, cases) else { break };
+        let line = line.map_err(unread)?;
+        let Some(entry) = entry(&line, cases) else { break };
         sound += line.len();
         kept.add(entry);
     }
-    kept.left_out = lines.filter(|line| entry(line, cases).is_some()).count();
+    for line in lines {
+        kept.left_out += usize::from(entry(&line.map_err(unread)?, cases).is_some());
+    }
     Ok((kept, sound as u64))
 }
 

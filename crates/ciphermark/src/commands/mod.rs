@@ -220,6 +220,7 @@ impl TimeArgs {
     CIPHERMARK_LIBS            more directories to search for libraries and Java's jars\n  \
     CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \
     CIPHERMARK_CACHE           where to cache counts, quiet rates and runtimes' programs; empty: nowhere\n  \
+    CIPHERMARK_MEMORY          GiB that reading files may take (1.5)\n  \
     CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
     CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
     CIPHERMARK_PASS            names of other variables that libraries get, with commas between them\n  \
@@ -324,6 +325,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it reads files that may be a stranger's, beside which what it keeps itself is small.
+    pub fn reads(&self) -> bool {
+        match self {
+            Self::Show(_) | Self::Import(_) | Self::Report(_) | Self::Archive(_) => true,
+            Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
+            Self::Trend(_) => true,
+            Self::Tls(args) => args.reads(),
+            _ => false,
+        }
+    }
+
     /// What `ciphermark` without arguments does.
     pub fn bare() -> Self {
         let cli = Cli::parse_from(["ciphermark", "run"]);

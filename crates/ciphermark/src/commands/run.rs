@@ -357,7 +357,9 @@ pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     if !path.exists() {
         return Err(Failure::usage(not_resumable(record, &path)));
     }
+    host::memory::bind().map_err(Failure::usage)?;
     let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
+    host::memory::unbind();
     let (shown, left_out) = (path.display(), kept.left_out);
     let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
     say(quiet, left_out > 0, &behind);

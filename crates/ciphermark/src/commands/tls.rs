@@ -43,6 +43,13 @@ pub struct TlsArgs {
     pub command: TlsCommand,
 }
 
+impl TlsArgs {
+    /// Whether it measures nothing.
+    pub fn reads(&self) -> bool {
+        matches!(self.command, TlsCommand::Load(_) | TlsCommand::Why(_))
+    }
+}
+
 /// `ciphermark tls …`
 #[derive(Debug, Subcommand)]
 pub enum TlsCommand {

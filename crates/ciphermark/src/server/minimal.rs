@@ -2,8 +2,8 @@
 //! server can do without. Settings are those of web servers: TCP_NODELAY, buffers given back while idle,
 //! output in pieces of a record.
 
-use crate::server::{self, Libraries, Listening, Listens, MinimalPlan, Trouble};
-use adapters::stacks::{Flow, Secured, Side, Sockets};
+use crate::server::{self, Listening, Listens, MinimalPlan, Trouble};
+use adapters::stacks::{Flow, Secured, Side};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -43,9 +43,7 @@ pub(crate) fn serve(
 /// Listens first: a process that holds a library opens no socket.
 fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
     let bound: Vec<_> = plan.ports.iter().map(|_| listen()).collect();
-    let _confined = server::close_behind(&plan.libraries, host::confine::Sockets::Taken)?;
-    let Libraries { ssl, crypto } = &plan.libraries;
-    let sockets = Sockets::load(ssl, Some(crypto)).map_err(Trouble)?;
+    let sockets = server::load(&plan.libraries, host::confine::Sockets::Taken, |_| Ok(()))?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
     for (case, bound) in plan.ports.iter().zip(bound) {
         let side = case.map(|tls| sockets.server(&tls.case, tls.tickets)).transpose();

@@ -12,6 +12,7 @@ mod nginx;
 mod rounds;
 mod validation;
 
+use adapters::stacks;
 pub use cpu::{Cpu, Level, Tally, Usage, Visit, client_cpu};
 use host::confine::{Confined, Needs, Sockets};
 use judge::load::{Http, Picked};
@@ -25,12 +26,12 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 pub use validation::{PARTS, Planned, part, validate};
 
@@ -210,11 +211,26 @@ pub(crate) fn take_standard_output() -> std::io::Result<File> {
     Ok(File::from(answers))
 }
 
-/// Gives up everything but computing, reading the libraries and these sockets. The process has one thread.
-pub(crate) fn close_behind(
+/// Loads the libraries in the cage, once and for all, `if_held` the cage is strong enough. The process has one thread.
+pub(crate) fn load(
     libraries: &Libraries,
     sockets: Sockets<'_>,
-) -> Result<Confined, Trouble> {
+    if_held: impl Fn(&Confined) -> Result<(), Trouble>,
+) -> Result<stacks::Sockets, Trouble> {
+    let before = host::loaded_objects();
+    let mut confined = close_behind(libraries, sockets)?;
+    if_held(&confined)?;
+    let loaded = stacks::Sockets::load(&libraries.ssl, Some(&libraries.crypto)).map_err(Trouble)?;
+    let mut readable: Vec<_> = host::loaded_objects().difference(&before).cloned().collect();
+    // OpenSSL reads its configuration, and loads what that names, when it is first asked for something.
+    readable.extend(host::configuration_files());
+    confined.after_loading(&readable).map_err(Trouble)?;
+    is_peaceful().map_err(Trouble)?;
+    Ok(loaded)
+}
+
+/// Gives up everything but computing, reading the libraries and these sockets.
+fn close_behind(libraries: &Libraries, sockets: Sockets<'_>) -> Result<Confined, Trouble> {
     // A library may block the gentler signal.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| Trouble::of("prctl", e))?;
     let mut files: Vec<PathBuf> = vec![libraries.crypto.clone()];
@@ -233,6 +249,16 @@ pub(crate) fn is_peaceful() -> Result<(), String> {
 
 /// How long a process may take beyond what it was told to take.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Longest answer that is taken.
+const LONGEST_ANSWER: u64 = 1 << 20;
+
+/// The next line; none where there is no more, or it has no end.
+fn line_of(from: &mut BufReader<ChildStdout>) -> Option<String> {
+    let mut line = String::new();
+    from.take(LONGEST_ANSWER).read_line(&mut line).ok()?;
+    line.ends_with('\n').then_some(line)
+}
 
 /// A hidden process.
 #[derive(Debug)]
@@ -260,9 +286,11 @@ impl Hidden {
             .map_err(wrong)?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let from = from.expect("the pipe was asked for");
-        let (send, lines) = channel();
+        let (send, lines) = sync_channel(1);
         std::thread::spawn(move || {
-            for line in BufReader::new(from).lines().map_while(Result::ok) {
+            let mut from = BufReader::new(from);
+            // What has no end is no answer, and whoever writes it is not listened to any more.
+            while let Some(line) = line_of(&mut from) {
                 if send.send(line).is_err() {
                     break;
                 }
@@ -284,9 +312,13 @@ impl Hidden {
                 within.as_secs()
             ))),
             Err(RecvTimeoutError::Disconnected) => {
-                let end =
-                    self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
-                Err(Trouble(format!("a process of ours ended ({end})")))
+                // A process that dies closes its pipes before it is gone.
+                let how = if host::ends_within(&self.child, Duration::from_secs(2)) {
+                    host::end_group(&mut self.child).map(|status| status.to_string())
+                } else {
+                    Some("it answers no more".to_owned())
+                };
+                Err(Trouble(format!("a process of ours ended ({})", how.unwrap_or_default())))
             }
         }
     }
@@ -294,10 +326,9 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        // The end of its input ends it; what does not heed that is killed.
+        // The end of its input ends it; what does not heed that, or was started by its library, is killed.
         drop(self.to.take());
-        drop(self.child.kill());
-        drop(self.child.wait());
+        host::end_group(&mut self.child);
     }
 }
 
@@ -439,16 +470,18 @@ fn serve_client(mut answers: File) -> Result<(), Trouble> {
 }
 
 fn enter(plan: &ClientPlan) -> Result<(), Trouble> {
-    let confined = close_behind(&plan.libraries, Sockets::Made(&plan.ports))?;
-    if plan.chosen && !confined.limits_ports() && confined.facts().switched_off.is_none() {
-        let Libraries { ssl, .. } = &plan.libraries;
-        return Err(Trouble(format!(
-            "'{}' is not loaded: this kernel cannot hold it to the servers' ports (Landlock, Linux 6.7); \
-             CIPHERMARK_CONFINEMENT=landlock loads it all the same",
-            ssl.display()
-        )));
-    }
-    Ok(())
+    let if_held = |confined: &Confined| {
+        if plan.chosen && !confined.limits_ports() && confined.facts().switched_off.is_none() {
+            let Libraries { ssl, .. } = &plan.libraries;
+            return Err(Trouble(format!(
+                "'{}' is not loaded: this kernel cannot hold it to the servers' ports (Landlock, Linux 6.7); \
+                 CIPHERMARK_CONFINEMENT=landlock loads it all the same",
+                ssl.display()
+            )));
+        }
+        Ok(())
+    };
+    load(&plan.libraries, Sockets::Made(&plan.ports), if_held).map(drop)
 }
 
 fn serve_minimal(mut answers: File) -> Result<(), Trouble> {

@@ -62,6 +62,8 @@ pub enum Sockets<'a> {
 #[derive(Debug)]
 pub struct Confined {
     facts: Confinement,
+    /// Where it may connect to.
+    ports: Vec<u16>,
     store_bypass: Option<String>,
 }
 
@@ -96,7 +98,8 @@ pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
             seccomp::install_handler().and_then(|()| seccomp::while_loading(needs.sockets)),
         );
     }
-    Ok(Confined { facts, store_bypass })
+    let ports = if let Sockets::Made(ports) = needs.sockets { ports.to_vec() } else { Vec::new() };
+    Ok(Confined { facts, ports, store_bypass })
 }
 
 impl Confined {
@@ -108,7 +111,7 @@ impl Confined {
     pub fn after_loading(&mut self, objects: &[PathBuf]) -> Result<(), String> {
         let in_force = |name: &str| self.facts.in_force.iter().any(|r| r.name == name);
         if in_force("landlock") {
-            only_what_was_loaded(objects)?;
+            only_what_was_loaded(objects, &self.ports)?;
         }
         if in_force("seccomp") {
             seccomp::after_loading()?;
@@ -411,10 +414,7 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
     paths.extend(std::env::current_exe());
     rules = allow_all(rules, &paths)?;
     if let Sockets::Made(ports) = needs.sockets {
-        for port in ports {
-            let rule = NetPort::new(*port, AccessNet::ConnectTcp);
-            rules = rules.add_rule(rule).map_err(|e| e.to_string())?;
-        }
+        rules = allow_ports(rules, ports)?;
     }
     for copy in needs.copies {
         // A copy in memory has no place among files and needs no rule, and gets none.
@@ -434,12 +434,12 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
 
 /// From now on the process reads the objects that were loaded, OpenSSL's modules and itself. Threads that the
 /// library has started already keep what they had on kernels before Landlock's ABI 8.
-pub(crate) fn only_what_was_loaded(objects: &[PathBuf]) -> Result<(), String> {
+pub(crate) fn only_what_was_loaded(objects: &[PathBuf], ports: &[u16]) -> Result<(), String> {
     let mut paths: BTreeSet<PathBuf> = ALWAYS.iter().map(PathBuf::from).collect();
     paths.extend(objects.iter().cloned());
     paths.extend(objects.iter().filter_map(|object| modules_of(object)));
     paths.extend(std::env::current_exe());
-    enforce(allow_all(ruleset()?, &paths)?).map(drop)
+    enforce(allow_ports(allow_all(ruleset()?, &paths)?, ports)?).map(drop)
 }
 
 /// Rules by which files are read and executed as before, and none is written but the null device and what lies in one
@@ -485,6 +485,14 @@ fn allow_all(
         let Ok(opened) = PathFd::new(path) else { continue };
         let access = if path.is_dir() { read | AccessFs::ReadDir } else { read };
         rules = rules.add_rule(PathBeneath::new(opened, access)).map_err(|e| e.to_string())?;
+    }
+    Ok(rules)
+}
+
+fn allow_ports(mut rules: RulesetCreated, ports: &[u16]) -> Result<RulesetCreated, String> {
+    for port in ports {
+        let rule = NetPort::new(*port, AccessNet::ConnectTcp);
+        rules = rules.add_rule(rule).map_err(|e| e.to_string())?;
     }
     Ok(rules)
 }

@@ -101,8 +101,12 @@ pub(crate) const FORK_FLAGS: u32 =
     (libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD) as u32;
 pub(crate) const FORK_WORD_AT: u8 = 2;
 
-/// PR_SCHED_CORE: a core of its own, which the worker asks for once the library is there.
-const SCHED_CORE: u32 = 62;
+/// PR_SCHED_CORE, PR_SCHED_CORE_CREATE, for this process: a core of its own, which the worker asks for once the library is
+/// there.
+fn own_core() -> Rule {
+    let conditions = vec![Condition::is(0, 62), Condition::is(1, 1), Condition::is(2, 0)];
+    Rule { call: libc::SYS_prctl, conditions }
+}
 
 /// In any use: memory, time, threads and signals of this process, its own open descriptors, questions.
 #[rustfmt::skip]
@@ -123,7 +127,7 @@ const ANY_USE: &[i64] = &[
     // threads of its own
     libc::SYS_exit, libc::SYS_exit_group, libc::SYS_futex, libc::SYS_get_robust_list, libc::SYS_gettid,
     libc::SYS_rseq, libc::SYS_sched_getaffinity, libc::SYS_sched_getparam, libc::SYS_sched_getscheduler,
-    libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_sched_setaffinity, libc::SYS_sched_yield, libc::SYS_set_robust_list,
+    libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_sched_yield, libc::SYS_set_robust_list,
     libc::SYS_set_tid_address, libc::SYS_wait4, libc::SYS_waitid,
     // signals to itself
     libc::SYS_rt_sigpending, libc::SYS_rt_sigprocmask, libc::SYS_rt_sigreturn, libc::SYS_rt_sigsuspend,
@@ -164,7 +168,9 @@ pub(crate) fn allowed_calls(own: u32, word: u64) -> Vec<Rule> {
     rules.extend(some(libc::SYS_fcntl, 1, OF_DESCRIPTORS.map(|c| c as u32)));
     rules.extend(some(libc::SYS_ioctl, 1, OF_DEVICES));
     rules.extend(some(libc::SYS_prctl, 0, OF_PROCESSES));
-    rules.extend(some(libc::SYS_prctl, 0, [SCHED_CORE]));
+    rules.push(own_core());
+    // CPUs of this process alone: whoever may signal a process may move it, too.
+    rules.extend(some(libc::SYS_sched_setaffinity, 0, [0, own]));
     // Signals to this process alone; abort(3) sends one.
     for call in
         [libc::SYS_kill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
@@ -235,10 +241,15 @@ pub(crate) fn calls_of_sockets(sockets: Sockets<'_>) -> Vec<Rule> {
         Sockets::Made(_) => {
             let stream =
                 Condition::Masked { argument: 1, mask: 0xf, value: libc::SOCK_STREAM as u32 };
-            rules
-                .push(rule(libc::SYS_socket, vec![Condition::is(0, libc::AF_INET as u32), stream]));
+            // TCP itself: Landlock holds neither MPTCP nor SCTP nor SMC to ports. Of the pairs, only such as nobody can
+            // connect elsewhere.
+            for (call, domain) in
+                [(libc::SYS_socket, libc::AF_INET), (libc::SYS_socketpair, libc::AF_UNIX)]
+            {
+                let of = |argument, value: i32| Condition::is(argument, value as u32);
+                rules.push(rule(call, vec![of(0, domain), stream, of(2, 0)]));
+            }
             rules.push(rule(libc::SYS_connect, Vec::new()));
-            rules.push(rule(libc::SYS_socketpair, vec![Condition::is(0, libc::AF_UNIX as u32)]));
         }
     }
     rules
@@ -253,9 +264,7 @@ pub(crate) fn unknown_calls() -> Vec<Rule> {
 
 /// What is not needed any more once the library is loaded.
 pub(crate) fn calls_only_for_loading() -> Vec<Rule> {
-    let mut rules = vec![Rule { call: libc::SYS_memfd_create, conditions: Vec::new() }];
-    rules.extend(some(libc::SYS_prctl, 0, [SCHED_CORE]));
-    rules
+    vec![Rule { call: libc::SYS_memfd_create, conditions: Vec::new() }, own_core()]
 }
 
 /// A call where one argument is one of these values.
@@ -663,7 +672,7 @@ names! {
     SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_fsopen,
     SYS_fsmount, SYS_unshare, SYS_setns, SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid,
     SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_capset, SYS_prctl, SYS_ioctl, SYS_fcntl,
-    SYS_rt_sigaction, SYS_prlimit64, SYS_setrlimit, SYS_setpriority, SYS_sched_setscheduler,
+    SYS_rt_sigaction, SYS_prlimit64, SYS_setrlimit, SYS_setpriority, SYS_sched_setscheduler, SYS_sched_setaffinity,
     SYS_sched_setparam, SYS_sched_setattr, SYS_setsid, SYS_setpgid, SYS_personality,
     SYS_memfd_create, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_perf_event_open,
     SYS_bpf, SYS_seccomp, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_init_module,
@@ -756,28 +765,32 @@ mod tests {
     }
 
     #[test]
-    fn signals_go_to_this_process_alone() {
+    fn signals_and_cpus_are_of_this_process_alone() {
         assert!(permits(libc::SYS_tgkill, [77, 78, 6]) && permits(libc::SYS_kill, [77, 6, 0]));
         for other in [1, 76, 0, u32::MAX] {
             assert!(!permits(libc::SYS_kill, [other, 9, 0]), "{other}");
         }
         assert!(!permits(libc::SYS_tkill, [77, 9, 0]));
+        assert!(permits(libc::SYS_sched_setaffinity, [0, 8, 0]));
+        assert!(!permits(libc::SYS_sched_setaffinity, [76, 8, 0]));
+        assert!(permits(libc::SYS_prctl, [62, 1, 0]) && !permits(libc::SYS_prctl, [62, 1, 76]));
         assert!(permits(libc::SYS_rt_sigaction, [libc::SIGSEGV as u32, 0, 0]));
         assert!(!permits(libc::SYS_rt_sigaction, [libc::SIGSYS as u32, 0, 0]));
     }
 
     #[test]
     fn sockets_are_those_that_a_process_is_for() {
-        let socket = |sockets, domain: i32, kind: i32| {
-            let of_socket = |rule: &Rule| rule.call == libc::SYS_socket;
-            calls_of_sockets(sockets).iter().filter(|rule| of_socket(rule)).any(|rule| {
+        let calls = |call, sockets, arguments: [i32; 3]| {
+            calls_of_sockets(sockets).iter().filter(|rule| rule.call == call).any(|rule| {
                 rule.conditions.iter().all(|condition| match *condition {
-                    Condition::Masked { argument: 0, mask, value } => domain as u32 & mask == value,
-                    Condition::Masked { argument: 1, mask, value } => kind as u32 & mask == value,
+                    Condition::Masked { argument, mask, value } => {
+                        arguments[usize::from(argument)] as u32 & mask == value
+                    }
                     _ => false,
                 })
             })
         };
+        let socket = |sockets, domain, kind| calls(libc::SYS_socket, sockets, [domain, kind, 0]);
         assert!(calls_of_sockets(Sockets::None).is_empty());
         let made = Sockets::Made(&[443]);
         assert!(socket(made, libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC));
@@ -791,6 +804,15 @@ mod tests {
         ] {
             assert!(!socket(made, domain, kind), "{domain} {kind}");
         }
+        for protocol in [libc::IPPROTO_MPTCP, libc::IPPROTO_SCTP, 256] {
+            let arguments = [libc::AF_INET, libc::SOCK_STREAM, protocol];
+            assert!(!calls(libc::SYS_socket, made, arguments), "{protocol}");
+        }
+        let pair = |kind| calls(libc::SYS_socketpair, made, [libc::AF_UNIX, kind, 0]);
+        assert!(
+            pair(libc::SOCK_STREAM) && !pair(libc::SOCK_DGRAM),
+            "a pair of those can be connected"
+        );
         let calls: Vec<i64> =
             calls_of_sockets(Sockets::Taken).iter().map(|rule| rule.call).collect();
         for call in [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg] {

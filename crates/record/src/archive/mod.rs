@@ -526,27 +526,32 @@ impl Archive {
     }
 
     fn check_record(&mut self, listed: &Listed, read: Read<'_>) -> Result<(), String> {
-        let packed = self.object(&listed.sha256).map_err(|_| "its file is lost".to_owned())?;
-        let text = unpack(&packed).map_err(|why| format!("its file cannot be unpacked: {why}"))?;
-        if hex::encode(Sha256::digest(&text)) != listed.sha256 {
-            return Err("its file is not what was added".to_owned());
-        }
-        let record = read(&text)?;
+        let record = {
+            let packed = self.object(&listed.sha256).map_err(|_| "its file is lost".to_owned())?;
+            let text =
+                unpack(&packed).map_err(|why| format!("its file cannot be unpacked: {why}"))?;
+            if hex::encode(Sha256::digest(&text)) != listed.sha256 {
+                return Err("its file is not what was added".to_owned());
+            }
+            read(&text)?
+        };
         let kept = self.load(listed, &Chosen::default()).map_err(|e| e.to_string())?;
         same(&record, &kept)
     }
 }
 
+fn by_case(record: &Record) -> BTreeMap<impl Ord, &Measurement> {
+    let all = record.measurements.iter().map(|m| {
+        let Measurement { library, algorithm, setting, .. } = m;
+        let what = (m.direction, m.model, m.model_version, m.size, m.tier);
+        ((library, algorithm, setting, what, (m.threads, m.footprint, m.in_place)), m)
+    });
+    all.collect()
+}
+
 /// Whether all cases are in the rows, with the figures that the record's samples come to.
 fn same(record: &Record, kept: &Record) -> Result<(), String> {
-    let key = |m: &Measurement| {
-        let what = (m.algorithm.clone(), m.direction, m.model, m.model_version, m.size, m.tier);
-        (m.library.clone(), what, (m.threads, m.footprint, m.in_place, m.setting.clone()))
-    };
-    let of = |r: &Record| -> BTreeMap<_, Measurement> {
-        r.measurements.iter().map(|m| (key(m), m.clone())).collect()
-    };
-    let (own, rows) = (of(record), of(kept));
+    let (own, rows) = (by_case(record), by_case(kept));
     if own.len() != rows.len() {
         return Err(format!("it has {} cases, and {} rows", own.len(), rows.len()));
     }
