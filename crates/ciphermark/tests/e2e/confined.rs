@@ -6,10 +6,12 @@ use crate::support::{fakes, *};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::net::{TcpListener, UdpSocket};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
@@ -123,21 +125,21 @@ fn each_deed_of_an_initialiser_fails_and_is_named() {
 
 /// Each command that loads a library which it is told by its path, with what it needs to do so.
 const LOADING: [&str; 15] = [
-    "run -a aes-128-ctr -s 16 -l",
+    "run -a aes-128-ctr -s 16 --budget 1s -l",
     "list algorithms -l",
     "verify -a aes-128-ctr -l",
-    "leaks -a aes-128-ctr -l",
+    "leaks -a aes-128-ctr --budget 5s -l",
     "once -a aes-128-ctr --key 00112233445566778899aabbccddeeff --nonce 00112233445566778899aabbccddeeff -l",
-    "advise --for tls-server -l",
-    "claims -l",
+    "advise --for tls-server --budget 1s -l",
+    "claims --budget 1s -l",
     "explain -a aes-128-ctr -s 64 -l",
-    "rank -a aes-128-ctr -s 64 -l",
-    "pages --synthetic 1M --media none -l",
-    "pair -a aes-128-ctr openssl",
-    "tls handshake -l",
-    "tls records -l",
-    "tls primitives -l",
-    "tls calibrate --no-nginx -l",
+    "rank -a aes-128-ctr -s 64 --budget 1s -l",
+    "pages --synthetic 1M --media none --budget 1s -l",
+    "pair -a aes-128-ctr --budget 1s openssl",
+    "tls handshake -x x25519 -c p256 -k full --budget 1s -l",
+    "tls records --cipher aes-128-gcm -s 1K --budget 1s -l",
+    "tls primitives -p x25519 --budget 1s -l",
+    "tls calibrate --no-nginx --regime low --rounds 1 --visit 20ms --budget 5s -l",
 ];
 
 /// Which choose among what a record has; `compare` measures that again, in workers.
@@ -164,6 +166,146 @@ fn every_command_that_loads_a_library_does_so_in_the_cage() {
         let takes = call(&format!("{command} --help")).stdout.contains("NAME=PATH");
         let is_known = is_tried || CHOOSING.contains(&&*command) || command == "tls";
         assert!(is_known || !takes, "{command} loads libraries: say how in LOADING");
+    }
+}
+
+/// What a library is built to reach, watched from outside.
+struct Outside {
+    directory: tempfile::TempDir,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    unix: UnixDatagram,
+    neighbour: Child,
+    at_first: String,
+}
+
+impl Outside {
+    fn new() -> Self {
+        let directory = scratch();
+        let place = directory.path().join("place");
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(place.join("kept"), "kept").unwrap();
+        let unix = UnixDatagram::bind(directory.path().join("place.socket")).unwrap();
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let udp = UdpSocket::bind(tcp.local_addr().unwrap()).unwrap();
+        tcp.set_nonblocking(true).unwrap();
+        udp.set_nonblocking(true).unwrap();
+        unix.set_nonblocking(true).unwrap();
+        let neighbour = Command::new("sleep").arg("3600").spawn().unwrap();
+        let mut outside = Self { directory, tcp, udp, unix, neighbour, at_first: String::new() };
+        outside.at_first = outside.state_of_neighbour();
+        outside
+    }
+
+    /// The stranger, which is a TLS stack besides.
+    fn library(&self, defines: &[&str]) -> String {
+        let object = self.directory.path().join(format!("stranger{}.so", defines.concat()));
+        let mut cc = fakes::compiler(&object);
+        cc.args(["-O2", "-I"]).arg(repository("include")).args(defines);
+        cc.arg(format!("-DPLACE=\"{}/place\"", self.directory.path().display()));
+        cc.arg(format!("-DPORT={}", self.tcp.local_addr().unwrap().port()));
+        cc.arg(format!("-DPID={}", self.neighbour.id()));
+        cc.arg(repository("tests/fakes/stranger.c")).arg("-Wl,--no-as-needed");
+        let ssl = ["libssl.so.3", "libcrypto.so.3"].map(|name| system_libraries().join(name));
+        fakes::succeed(cc.args(ssl));
+        format!("stranger={}", arg(&object))
+    }
+
+    fn state_of_neighbour(&self) -> String {
+        let read = |what: &str| {
+            std::fs::read_to_string(format!("/proc/{}/{what}", self.neighbour.id())).unwrap()
+        };
+        let status = read("status");
+        let cpus = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap();
+        let nice = stat(self.neighbour.id()).unwrap()[16].clone();
+        format!("{cpus} {nice} {}", read("limits"))
+    }
+
+    /// Demands that nothing came of it, and that nothing of it is left. Without Landlock whoever may make connections of TCP
+    /// may make any.
+    fn is_untouched(&mut self, line: &str, connects: bool) {
+        let place = self.directory.path().join("place");
+        let names: Vec<_> =
+            std::fs::read_dir(&place).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(names, ["kept"], "{line}");
+        assert_eq!(std::fs::read_to_string(place.join("kept")).unwrap(), "kept", "{line}");
+        let mut byte = [0];
+        let none = |outcome: std::io::Result<()>| {
+            outcome.is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock)
+        };
+        assert!(connects || none(self.tcp.accept().map(drop)), "{line}: TCP");
+        assert!(none(self.udp.recv(&mut byte).map(drop)), "{line}: UDP");
+        assert!(none(self.unix.recv(&mut byte).map(drop)), "{line}: a socket by its path");
+        assert!(self.neighbour.try_wait().unwrap().is_none(), "{line}: a signal");
+        assert_eq!(self.state_of_neighbour(), self.at_first, "{line}");
+        let directory = arg(self.directory.path());
+        let is_left = |entry: &std::fs::DirEntry| {
+            let maps = std::fs::read_to_string(entry.path().join("maps")).unwrap_or_default();
+            maps.contains(directory)
+        };
+        let left = std::fs::read_dir("/proc").unwrap().flatten().filter(is_left);
+        assert_eq!(left.count(), 0, "{line}: processes");
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        let _ = self.neighbour.kill();
+        let _ = self.neighbour.wait();
+    }
+}
+
+const PRIVATE: [(&str, &str); 2] = [("CIPHERMARK_CACHE", ""), ("CIPHERMARK_BUNDLED", "")];
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn whatever_a_library_tries_while_it_is_there_nothing_outside_is_reached() {
+    let mut outside = Outside::new();
+    for library in [outside.library(&[]), outside.library(&["-DLOUD"])] {
+        for without in ["on", "landlock"] {
+            for line in LOADING {
+                let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
+                let cage = [("CIPHERMARK_CONFINEMENT", without)];
+                let done = ciphermark_with(&words, &[&PRIVATE[..], &cage].concat());
+                assert!((0..=4).contains(&done.code), "{line}: {done:?}");
+                let connects = without == "landlock" && line.starts_with("tls calibrate");
+                outside.is_untouched(&format!("{line} {library}, {without} left out"), connects);
+            }
+        }
+    }
+}
+
+/// The word lies in its memory.
+#[test]
+fn what_a_library_forks_ends_with_the_command_though_the_worker_died_before() {
+    let mut outside = Outside::new();
+    let library = outside.library(&["-DFORKING"]);
+    for line in ["verify -a aes-128-ctr -l", "tls handshake -l", "tls calibrate --no-nginx -l"] {
+        let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
+        let done = ciphermark_with(&words, &PRIVATE);
+        let said = done.only_line_on_stderr();
+        assert!(said.contains("42"), "the library found the word: {said}");
+        outside.is_untouched(line, false);
+    }
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_library_that_waits_for_ever_is_given_up_by_every_command() {
+    let mut outside = Outside::new();
+    for when in ["-DHANGING=1", "-DHANGING=2", "-DHANGING=3"] {
+        let library = outside.library(&[when]);
+        let start = |line: &str| {
+            let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
+            (line.to_owned(), Background::start(&words))
+        };
+        // Each waits by itself.
+        let all: Vec<_> = LOADING.iter().map(|line| start(line)).collect();
+        for (line, running) in all {
+            let done = running.ends_within(Duration::from_secs(300));
+            assert!((0..=4).contains(&done.code), "{line}, {when}: {done:?}");
+        }
+        outside.is_untouched(when, false);
     }
 }
 
@@ -340,13 +482,49 @@ fn a_server_that_answers_without_end_is_given_up() {
     assert!(done.only_line_on_stderr().contains("it printed more than"), "{done:?}");
 }
 
+/// What takes a hundred times the room when it is read, or a million times when it is unpacked.
+#[test]
+fn a_small_file_that_unfolds_is_given_up_in_one_line() {
+    let directory = scratch();
+    let (record, store) = (file(&directory, "r.json"), file(&directory, "s.db"));
+    call(&format!("run -a aes-128-ctr -s 16 -l openssl -q --budget 1s -o {record}")).with_code(0);
+    let mut bomb = read(&record);
+    // As a machine with little memory has it.
+    let least = [("CIPHERMARK_MEMORY", "0.1"), ("CIPHERMARK_CACHE", "")];
+    bomb["measurements"][0]["details"] = serde_json::json!("HERE");
+    let text =
+        bomb.to_string().replace("\"HERE\"", &format!("[{}0]", "{\"a\":0},".repeat(1 << 18)));
+    std::fs::write(&record, text).unwrap();
+    for line in [
+        format!("show {record}"),
+        format!("export {record} --format csv"),
+        format!("report {record} -o {}", file(&directory, "r.html")),
+        format!("compare {record} {record}"),
+        format!("rank {record}"),
+        format!("claims {record}"),
+        format!("archive add {store} {record} --machine m"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let done = ciphermark_with(&words, &least).with_code(4);
+        let said = done.only_line_on_stderr();
+        assert!(said.contains("need more memory than is allowed"), "{line}: {said}");
+    }
+    let words = ["show", &record, "--format", "json"];
+    ciphermark_with(&words, &PRIVATE).with_code(0);
+    let done = ciphermark_with(&words, &[("CIPHERMARK_MEMORY", "much")]).with_code(2);
+    assert!(done.only_line_on_stderr().contains("CIPHERMARK_MEMORY is 'much'"), "{done:?}");
+}
+
 #[test]
 fn a_device_in_the_place_of_a_record_has_an_end() {
     let directory = scratch();
     let store = file(&directory, "s.db");
     for line in [format!("archive add {store} /dev/zero"), "show /dev/zero".to_owned()] {
-        let done = call(&line).with_code(2);
-        assert!(done.only_line_on_stderr().contains("it has more than 1 GiB"), "{done:?}");
+        let done = call(&line).with_code(4);
+        assert!(
+            done.only_line_on_stderr().contains("need more memory than is allowed"),
+            "{done:?}"
+        );
     }
 }
 
@@ -456,4 +634,45 @@ fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line
     std::fs::File::options().write(true).open(&own).unwrap().set_len(1 << 40).unwrap();
     let (code, why) = within_bounds(&format!("archive list {own}"));
     assert!(code == Some(0), "{why}");
+}
+
+/// `scripts/fetch-release`, of a release that is one file.
+#[test]
+fn a_release_is_taken_by_its_hash_or_by_who_built_it_and_else_not_at_all() {
+    let directory = scratch();
+    let at = |name: &str| directory.path().join(name);
+    let file = format!("ciphermark-1.0.0-{}-linux.tar.xz", std::env::consts::ARCH);
+    let release = at("releases/v1.0.0").join(file);
+    std::fs::create_dir_all(release.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(at("ciphermark-1.0.0/bin")).unwrap();
+    std::fs::write(at("ciphermark-1.0.0/bin/ciphermark"), "the program").unwrap();
+    let mut tar = Command::new("tar");
+    tar.arg("-C").arg(directory.path()).arg("-cJf").arg(&release).arg("ciphermark-1.0.0");
+    assert!(tar.status().unwrap().success());
+    let summed = Command::new("sha256sum").arg(&release).output().unwrap().stdout;
+    let right = String::from_utf8(summed).unwrap()[..64].to_owned();
+    // Whether it is taken; who built it is asked only where there is a repository's name.
+    let takes = |hash: &str, repository: &str, gh: &str| {
+        let (place, path) = (at("fetched"), with_program(directory.path(), "gh", gh));
+        let _ = std::fs::remove_dir_all(&place);
+        let mut fetch = Command::new("sh");
+        fetch.arg(crate::support::repository("scripts/fetch-release"));
+        fetch.arg(format!("file://{}", at("releases").display())).arg("1.0.0").arg(&place);
+        let done =
+            fetch.arg(hash).env("PATH", path).env("REPOSITORY", repository).output().unwrap();
+        let is_there = place.join("bin/ciphermark").is_file();
+        assert_eq!(done.status.success(), is_there, "{done:?}");
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), usize::from(is_there), "{done:?}");
+        is_there
+    };
+    let asked = format!("echo \"$@\" >'{}'", at("asked").display());
+    assert!(takes(&right, "", "exit 1"));
+    assert!(!takes(&"0".repeat(64), "me/ciphermark", "exit 0"), "a hash that is given must fit");
+    assert!(!takes("", "", "exit 0"), "nobody says whose it is");
+    assert!(!takes("", "me/ciphermark", "exit 1"), "somebody else's");
+    assert!(takes("", "me/ciphermark", &asked));
+    let asked = std::fs::read_to_string(at("asked")).unwrap();
+    for word in ["attestation verify", "--repo me/ciphermark", "release.yml", "refs/tags/v1.0.0"] {
+        assert!(asked.contains(word), "{asked}");
+    }
 }
