@@ -67,8 +67,12 @@ pub fn succeed(compiler: &mut Command) {
     assert!(output.status.success(), "{compiler:?}: {messages}");
 }
 
-const OBJECTS: [&str; 3] =
-    ["libciphermark_baselines.so", "libciphermark_rustcrypto.so", "libciphermarkmeter.so"];
+const OBJECTS: [&str; 4] = [
+    "libciphermark_baselines.so",
+    "libciphermark_rustcrypto.so",
+    "libciphermarkmeter.so",
+    "libciphermarkwatch.so",
+];
 
 /// Builds the objects beside the program where they are missing.
 pub fn ensure_attached(program: &Path) {
@@ -78,7 +82,12 @@ pub fn ensure_attached(program: &Path) {
         if OBJECTS.iter().any(|object| !profile.join(object).is_file()) {
             build_packages(
                 profile,
-                &["ciphermark-baselines", "ciphermark-rustcrypto", "ciphermark-meter"],
+                &[
+                    "ciphermark-baselines",
+                    "ciphermark-rustcrypto",
+                    "ciphermark-meter",
+                    "ciphermark-watch",
+                ],
             );
         }
         for object in OBJECTS {

@@ -1,0 +1,132 @@
+//! Libraries that are watched: by the symbols that they export, whatever their files are called. And which of a
+//! library's functions is which: a table by the hash of a name, made once.
+
+use crate::elf;
+use crate::enter::{IN_REGISTERS, SLOTS, Slot, TABLE, place};
+use crate::layout::{LIBRARIES, UNBOUND};
+use crate::region::{self, Words};
+use crate::table::{Does, Function, GETTERS, Getter};
+use crate::tables::FAMILIES;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize};
+
+/// A library, under the index that its path has in the region.
+pub struct Library {
+    getters: [AtomicUsize; GETTERS.len()],
+}
+
+static ALL: [Library; LIBRARIES] =
+    [const { Library { getters: [const { AtomicUsize::new(0) }; GETTERS.len()] } }; LIBRARIES];
+
+pub fn library(index: u64) -> &'static Library {
+    &ALL[usize::try_from(index).unwrap_or(0) % LIBRARIES]
+}
+
+impl Library {
+    /// What one of the library's own functions says of a thing; 0 where it has no such function.
+    pub fn ask(&self, getter: Getter, of: u64) -> u64 {
+        let address = self.getters[getter as usize].load(Relaxed);
+        if address == 0 {
+            return 0;
+        }
+        // SAFETY: each of them takes a pointer or a number, or nothing, and returns one.
+        unsafe {
+            let getter: extern "C" fn(u64) -> u64 = std::mem::transmute(address);
+            getter(of)
+        }
+    }
+}
+
+/// Which families an object is of, as bits.
+pub fn families(object: &elf::Object) -> u64 {
+    let has = |marks: &[&str]| marks.iter().any(|mark| object.find(mark.as_bytes()).is_some());
+    let bits = FAMILIES.iter().enumerate().map(|(i, family)| u64::from(has(family.marks)) << i);
+    bits.sum()
+}
+
+/// Takes a library in.
+pub fn add(region: Words, object: &elf::Object, path: &[u8]) -> Option<u64> {
+    let index = region::library(region, path)?;
+    for (place, symbols) in library(index).getters.iter().zip(GETTERS) {
+        let address = symbols.iter().find_map(|symbol| object.find(symbol.as_bytes()));
+        place.store(address.unwrap_or(0), Relaxed);
+    }
+    Some(index)
+}
+
+/// Functions by the hash of their names: family and place in its table, plus one.
+static NAMES: [AtomicU16; 2048] = [const { AtomicU16::new(0) }; 2048];
+const MASK: usize = NAMES.len() - 1;
+
+fn hash(name: &[u8]) -> usize {
+    let step = |h: u64, byte: &u8| (h ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325, step);
+    usize::try_from(hash >> 40).unwrap_or(0) & MASK
+}
+
+pub fn prepare() {
+    for (family, of) in FAMILIES.iter().enumerate() {
+        for (index, function) in of.functions.iter().enumerate() {
+            let mut at = hash(function.name.as_bytes());
+            while NAMES[at].load(Relaxed) != 0 {
+                at = (at + 1) & MASK;
+            }
+            let packed = u16::try_from(family << 9 | index).map_or(0, |packed| packed + 1);
+            NAMES[at].store(packed, Relaxed);
+        }
+    }
+}
+
+/// The function of that name, of one of the families.
+pub fn function(name: &[u8], families: u64) -> Option<&'static Function> {
+    let mut at = hash(name);
+    loop {
+        let packed = usize::from(NAMES[at].load(Relaxed).checked_sub(1)?);
+        let (family, index) = (packed >> 9, packed & 0x1ff);
+        let found = FAMILIES.get(family)?.functions.get(index)?;
+        if families >> family & 1 != 0 && found.name.as_bytes() == name {
+            return Some(found);
+        }
+        at = (at + 1) & MASK;
+    }
+}
+
+static BOUND: AtomicUsize = AtomicUsize::new(0);
+static BINDING: AtomicU64 = AtomicU64::new(0);
+
+/// What callers of a function shall call instead; the function itself where all places are taken.
+pub fn bind(function: &'static Function, real: usize, library: u64) -> usize {
+    while BINDING.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+        std::hint::spin_loop();
+    }
+    let address = bind_alone(function, real, library);
+    BINDING.store(0, Release);
+    address
+}
+
+fn bind_alone(function: &'static Function, real: usize, library: u64) -> usize {
+    let bound = BOUND.load(Relaxed);
+    let pointer = AtomicPtr::new(std::ptr::from_ref(function).cast_mut());
+    let pointer = pointer.into_inner();
+    let is =
+        |slot: &Slot| slot.real.load(Relaxed) == real && slot.function.load(Relaxed) == pointer;
+    if let Some(index) = TABLE[..bound].iter().position(is) {
+        // It may be another file at the place of one that was closed.
+        TABLE[index].library.store(library, Relaxed);
+        return place(index);
+    }
+    if bound == SLOTS {
+        if let Some(region) = region::current() {
+            region[UNBOUND].fetch_add(1, Relaxed);
+        }
+        return real;
+    }
+    let slot = &TABLE[bound];
+    slot.function.store(pointer, Relaxed);
+    slot.library.store(library, Relaxed);
+    slot.on_stack.store(function.arguments.saturating_sub(IN_REGISTERS).into(), Relaxed);
+    slot.early.store((function.does == Does::Free).into(), Relaxed);
+    slot.real.store(real, Release);
+    BOUND.store(bound + 1, Release);
+    place(bound)
+}
