@@ -7,6 +7,7 @@ use crate::plan::Budget;
 use crate::pool::Source;
 use crate::process::{Worker, WorkerError};
 use crate::progress::{CaseProgress, End, Event};
+use crate::race::Race;
 use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::{kinds, progress};
@@ -17,6 +18,7 @@ use record::tls::{
     measured,
 };
 use record::{Host, Journal, JournalHead, Noise, Record, Samples, State, Stopped, Tool};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,8 +35,20 @@ pub struct TlsRequest {
     pub seed: u64,
     /// The CPU to measure on: of a process that stepped aside before, it would be asked for in vain.
     pub cpu: u32,
+    /// What of it need not be measured to the end; none where all is asked for.
+    pub race: Option<TlsRace>,
     /// What was typed.
     pub command: Vec<String>,
+}
+
+/// Rows that compete: an answer names the best few stacks.
+#[derive(Clone, Debug, Default)]
+pub struct TlsRace {
+    /// Rows that one table compares, as places in the request. By the first the best three stacks are named, by
+    /// each other the best one.
+    pub groups: Vec<Vec<usize>>,
+    /// Stacks that are named whatever they take, as places among the stacks.
+    pub wanted: BTreeSet<usize>,
 }
 
 /// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what
@@ -104,6 +118,13 @@ fn sampled(
         budget: Budget { precision: wanted.precision, time: wanted.time },
         // Without an end every row gets a number.
         least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
+        race: wanted.race.as_ref().map(|race| Race {
+            groups: race.groups.clone(),
+            sources: stacks.len(),
+            wanted: race.wanted.clone(),
+            // What a record costs is sending and receiving it.
+            counts_both: kind == RecordRow::KIND,
+        }),
         cpu: wanted.cpu,
     };
     let (sampled, journal) = sample_all(all, keeping, stop, events)?;
@@ -353,7 +374,10 @@ fn outcome(progress: &CaseProgress, run: &Run, asked: f64) -> RowOutcome {
         Some(End::Stopped(why)) => *why,
         None => return without(State::Failed, "it was never visited".to_owned(), None),
     };
-    let Some(found) = measured(&progress.ends.0, &run.quiet, run.ticks_per_ns) else {
+    let found = measured(&progress.ends.0, &run.quiet, run.ticks_per_ns);
+    // What left a race early has no number that anybody should compare.
+    let found = found.filter(|found| stopped != Stopped::Screened || found.complete);
+    let Some(found) = found else {
         let why = too_few(progress.samples.len(), stopped);
         return without(State::Failed, why, Some(stopped));
     };
@@ -369,6 +393,9 @@ fn too_few(samples: usize, stopped: Stopped) -> String {
     match stopped {
         Stopped::Interrupted => {
             format!("interrupted after {samples} samples, too few for a number")
+        }
+        Stopped::Screened => {
+            format!("{samples} samples showed that others are faster; --thorough measures it")
         }
         _ => format!("{samples} samples in the time budget, too few for a number; raise --budget"),
     }

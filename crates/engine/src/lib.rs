@@ -20,6 +20,7 @@ mod pool;
 mod process;
 mod progress;
 pub mod protocol;
+mod race;
 mod recording;
 mod schedule;
 mod survey;
@@ -30,7 +31,7 @@ pub mod worker;
 pub use cpus::{machine, measuring_cpu, usable_cpus};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
+    SampledRow, SelectedStacks, TlsOutcome, TlsRace, TlsRequest, measure_tls, select_stacks,
 };
 pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks};
 pub use libraries::{

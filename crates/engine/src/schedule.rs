@@ -9,6 +9,7 @@ use crate::pool::{Source, Start, WorkerPool};
 use crate::process::{Worker, WorkerError, first_to_say, out_of_protocol};
 use crate::progress::{CaseProgress, CaseSettling, End, LAST, Progress, unforeseen, usual_us};
 use crate::protocol::{Finding, QuietCore, Reply, VisitResult};
+use crate::race::Race;
 use crate::time::{Stop, Suspend};
 use base::analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
 use base::model::{OtherEnd, QuietRates, RawSample, Tier};
@@ -67,6 +68,8 @@ pub(crate) struct Schedule<'a> {
     /// The last wave of cases whose turn it is.
     wave: u32,
     least_passes: u32,
+    /// Which cases need not be measured to the end.
+    race: Option<Race>,
     /// The last pass's time divided by its samples. Waiting half as long for a quiet core is cheaper than taking
     /// another sample.
     sample_time: Duration,
@@ -116,6 +119,7 @@ impl<'a> Schedule<'a> {
             passes: 0,
             wave: LAST,
             least_passes: 0,
+            race: None,
             sample_time: Duration::ZERO,
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
@@ -127,6 +131,11 @@ impl<'a> Schedule<'a> {
     /// Makes so many passes however long they take.
     pub(crate) fn at_least(self, passes: u32) -> Self {
         Self { least_passes: passes, ..self }
+    }
+
+    /// Ends cases that a race has decided.
+    pub(crate) fn racing(self, race: Option<Race>) -> Self {
+        Self { race, ..self }
     }
 
     /// Visits each case once, for no longer than all cases settle, with one process of each library.
@@ -245,7 +254,8 @@ impl<'a> Schedule<'a> {
         let open = || self.all_progress.iter().filter(|t| t.end.is_none());
         let without = open().filter(|t| t.is_awaited()).map(CaseProgress::wave).min();
         let in_hurry = open().map(CaseProgress::wave).filter(|wave| *wave != LAST).max();
-        without.filter(|_| stop.left().is_some()).or(in_hurry).unwrap_or(LAST)
+        let without = without.filter(|_| stop.left().is_some() && self.race.is_none());
+        without.or(in_hurry).unwrap_or(LAST)
     }
 
     /// Measures on another CPU where one of those so far was taken offline or away from this process: workers
@@ -409,6 +419,15 @@ impl<'a> Schedule<'a> {
             while progress.next_look <= processes {
                 progress.next_look *= 2;
             }
+        }
+        self.end_race();
+    }
+
+    /// Ends the cases that would not be among those that the answer names.
+    fn end_race(&mut self) {
+        let Some(race) = &self.race else { return };
+        for out in race.out(&self.all_progress, self.quiet.rates()) {
+            self.all_progress[out].end = Some(End::Stopped(Stopped::Screened));
         }
     }
 

@@ -9,6 +9,7 @@ use crate::limits::Conditions;
 use crate::plan::{Budget, Planned, Request, Screened, cases};
 use crate::pool::{Source, Start};
 use crate::progress::{CaseProgress, Earlier, Event, Progress, all_progress};
+use crate::race::Race;
 use crate::recording::{Checks, Proof, Recording, bounds, core_clock, library_facts, plan_facts};
 use crate::schedule::{Sampled, Schedule, Watch};
 use crate::time::{Stop, Ticking};
@@ -261,6 +262,8 @@ pub(crate) struct Sampling<'a> {
     pub(crate) budget: Budget,
     /// Passes that are made however long they take.
     pub(crate) least_passes: u32,
+    /// Which cases need not be measured to the end; none where all are.
+    pub(crate) race: Option<Race>,
     pub(crate) cpu: u32,
 }
 
@@ -310,7 +313,8 @@ pub(crate) fn sample_all(
     let begin = clock.anchor();
     let all_progress = earlier.continued(wanted.all_progress);
     let mut schedule = Schedule::new(wanted.source, all_progress, wanted.budget, &start)
-        .at_least(wanted.least_passes);
+        .at_least(wanted.least_passes)
+        .racing(wanted.race);
     let mut checkpoints = Checkpoints::new(journal, None, earlier.seconds, &|| {}, events);
     schedule.run(stop, &mut checkpoints);
     schedule.keep_quiet();

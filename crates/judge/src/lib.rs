@@ -7,3 +7,4 @@ pub mod compare;
 pub mod load;
 #[cfg(test)]
 mod sample;
+pub mod tls;

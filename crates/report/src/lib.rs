@@ -14,6 +14,8 @@ pub mod page;
 mod ranking;
 #[cfg(test)]
 mod sample;
+mod screen;
+mod stacks;
 mod summary;
 mod survey;
 mod table;
@@ -31,6 +33,7 @@ pub use lists::{
 };
 pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
+pub use stacks::{Answers, stacks_screen};
 pub use survey::{costs, mark};
 
 /// How measurements are written out.

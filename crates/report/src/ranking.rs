@@ -5,12 +5,13 @@
 use crate::comparison::words::{interval_heading, with_level};
 use crate::labels::{Libraries, percent, size, size_with_unit, speed, supported, versioned};
 use crate::leaks::mark as mark_of;
+use crate::screen::{LINES, Screen, WARNINGS};
 use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
 use crate::{ComparisonFormat, leaks, notes, summary};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
-    clip, escape_markdown as escape, paint,
+    clip, escape_markdown as escape,
 };
 use judge::compare::{
     Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding,
@@ -286,17 +287,10 @@ fn csv(answers: &[Ranking]) -> String {
     )
 }
 
-/// Most lines of the screen.
-const LINES: usize = 40;
-/// Most columns: what every terminal has.
-const WIDTH: usize = 100;
 /// Most families of algorithms that answer one question.
 const FAMILIES: usize = 5;
 /// Most libraries of a family.
 const BEST_OF: usize = 3;
-/// Most lines on what not to use.
-const WARNINGS: usize = 6;
-
 /// What a survey comes to, in words: the first screen of a terminal and the head of the page.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -355,14 +349,13 @@ impl Summary {
 /// The screen, at most 40 lines of 100 columns; none where the record answers no question. `path` is the record's
 /// file, where it has one.
 pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Option<String> {
-    let options = Options { width: options.width.min(WIDTH), ..options };
+    let screen = Screen::of(options);
     let found = Found::of(record)?;
     let mut whole = found.summary(LINES);
     let selection: Vec<&Measurement> = record.measurements.iter().collect();
     let survey = Survey::of(record, &selection);
     let notes = summary::foot(record, &selection, &survey).len();
-    let screen = Screen { options };
-    let precision = whole.precision.as_deref().map(|line| options.hang(line, 0, PLAIN));
+    let precision = whole.precision.as_deref().map(|line| screen.options.hang(line, 0, PLAIN));
     let circumstances = summary::circumstances(record);
     let circumstances = circumstances.iter().take(WARNINGS).map(|line| screen.line(line, CAUTION));
     let above = screen.line(&whole.machine, PLAIN)
@@ -370,10 +363,11 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
         + &circumstances.collect::<String>()
         + "\n";
     let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.line(text, PLAIN)));
-    let below = newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &screen.next(path, notes);
+    let below =
+        newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &next(&screen, path, notes);
     let taken = above.lines().count() + below.lines().count();
     whole.questions = found.questions(LINES.saturating_sub(taken));
-    Some(above + &screen.table(&whole) + &below)
+    Some(above + &table_of(&screen, &whole) + &below)
 }
 
 struct Found<'a> {
@@ -508,63 +502,34 @@ impl<'a> Found<'a> {
     }
 }
 
-struct Screen {
-    options: Options,
+/// What to type next.
+fn next(screen: &Screen, path: Option<&str>, notes: usize) -> String {
+    let Some(path) = path.map(clean) else {
+        let all = "The whole table: run with --all. To keep every sample: -o FILE.";
+        return format!("\n{}", screen.line(all, PLAIN));
+    };
+    let commands = [
+        (format!("Whole table, {notes} notes"), format!("ciphermark show {path}")),
+        ("Page".to_owned(), format!("ciphermark report {path} -o page.html")),
+        ("Small messages".to_owned(), format!("ciphermark rank {path} --authenticated --size 64")),
+        ("Database pages".to_owned(), format!("ciphermark advise {path} --for postgres")),
+    ];
+    screen.next(&commands)
 }
 
-impl Screen {
-    /// One line, clipped: what is longer would push another off the screen.
-    fn line(&self, text: &str, style: anstyle::Style) -> String {
-        paint(&clip(text, self.options.width), style, self.options.color) + "\n"
-    }
-
-    fn table(&self, summary: &Summary) -> String {
-        let last = summary.columns.len() - 1;
-        let columns: Vec<Column> = summary
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(place, name)| {
-                let is_text = place < 2 || place == last;
-                Column::named(name.clone(), if is_text { Align::Left } else { Align::Right })
-            })
-            .collect();
-        let lines = summary.questions.iter().flat_map(|(_, lines)| lines);
-        let mut text = Table::new(columns, lines.map(row).collect()).lines(self.options.color);
-        let mut place = 1;
-        for (title, lines) in &summary.questions {
-            text.insert(place, self.line(title, HEADING));
-            place += lines.len() + 1;
-        }
-        text.concat()
-    }
-
-    fn avoid(&self, found: &[String]) -> String {
-        if found.is_empty() {
-            return String::new();
-        }
-        let heading = match found.len().saturating_sub(WARNINGS) {
-            0 => "Do not use".to_owned(),
-            more => format!("Do not use (and {more} more: ciphermark show)"),
-        };
-        let lines =
-            found.iter().take(WARNINGS).map(|line| self.line(&format!("  {line}"), CAUTION));
-        format!("\n{}{}", self.line(&heading, ALARM), lines.collect::<String>())
-    }
-
-    fn next(&self, path: Option<&str>, notes: usize) -> String {
-        let Some(path) = path.map(clean) else {
-            let all = "The whole table: run with --all. To keep every sample: -o FILE.";
-            return format!("\n{}", self.line(all, PLAIN));
-        };
-        let lines = [
-            format!("Whole table, {notes} notes   ciphermark show {path}"),
-            format!("Page                   ciphermark report {path} -o page.html"),
-            format!("Small messages         ciphermark rank {path} --authenticated --size 64"),
-            format!("Database pages         ciphermark advise {path} --for postgres"),
-        ];
-        format!("\n{}", lines.map(|line| self.line(&line, PLAIN)).concat())
-    }
+fn table_of(screen: &Screen, summary: &Summary) -> String {
+    let last = summary.columns.len() - 1;
+    let column = |(place, name): (usize, &String)| {
+        let is_text = place < 2 || place == last;
+        Column::named(name.clone(), if is_text { Align::Left } else { Align::Right })
+    };
+    let group = |(title, lines): &(&'static str, Vec<Line>)| {
+        ((*title).to_owned(), lines.iter().map(row).collect())
+    };
+    screen.table(
+        summary.columns.iter().enumerate().map(column).collect(),
+        summary.questions.iter().map(group).collect(),
+    )
 }
 
 fn title(asked: Asked) -> &'static str {
@@ -597,6 +562,7 @@ fn row(line: &Line) -> Vec<Cell> {
 mod tests {
     use super::*;
     use crate::sample;
+    use crate::screen::WIDTH;
     use base::model::NameGlob;
     use base::text::width;
     use judge::compare::{Class, Per, Question};

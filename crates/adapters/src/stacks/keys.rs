@@ -46,6 +46,9 @@ pub fn keys(certificate: Certificate) -> Keys {
         Certificate::P256 => keys!("p256"),
         Certificate::P384 => keys!("p384"),
         Certificate::Ed25519 => keys!("ed25519"),
+        Certificate::Mldsa44 => keys!("mldsa44"),
+        Certificate::Mldsa65 => keys!("mldsa65"),
+        Certificate::Mldsa87 => keys!("mldsa87"),
     }
 }
 
@@ -89,6 +92,9 @@ pub(crate) fn public_key(certificate: Certificate) -> Vec<u8> {
         Certificate::P256 => include_str!("../../keys/p256.public.pem"),
         Certificate::P384 => include_str!("../../keys/p384.public.pem"),
         Certificate::Ed25519 => include_str!("../../keys/ed25519.public.pem"),
+        Certificate::Mldsa44 => include_str!("../../keys/mldsa44.public.pem"),
+        Certificate::Mldsa65 => include_str!("../../keys/mldsa65.public.pem"),
+        Certificate::Mldsa87 => include_str!("../../keys/mldsa87.public.pem"),
     };
     let info = crate::stacks::reference::pem(pem).expect("our own files are PEM");
     crate::stacks::reference::public_key(&info).expect("our own files hold public keys").to_vec()

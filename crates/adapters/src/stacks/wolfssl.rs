@@ -431,6 +431,8 @@ fn schemes(certificate: Certificate) -> &'static str {
         Certificate::P256 => "ECDSA+SHA256",
         Certificate::P384 => "ECDSA+SHA384",
         Certificate::Ed25519 => "ED25519",
+        // It finds their signature by the key alone.
+        Certificate::Mldsa44 | Certificate::Mldsa65 | Certificate::Mldsa87 => "ECDSA+SHA256",
     }
 }
 

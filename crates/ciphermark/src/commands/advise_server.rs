@@ -175,7 +175,7 @@ fn watched(connection: &str, args: &AdviseArgs) -> Result<(Snapshot, Snapshot), 
 }
 
 /// What psql prints of one query. It never asks for a password: ~/.pgpass and PGPASSWORD serve.
-fn psql(connection: &str, query: &str) -> Result<String, Failure> {
+pub(crate) fn psql(connection: &str, query: &str) -> Result<String, Failure> {
     let mut command = Command::new("psql");
     command
         .args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--no-password"])
@@ -263,7 +263,7 @@ fn tls_question(args: &AdviseArgs) -> Result<Question, Failure> {
     let mut certificates = typed.certificates.clone();
     if certificates.is_empty() {
         let usual = |c: &Certificate| *c != Certificate::Ed25519;
-        certificates = Certificate::ALL.iter().copied().filter(usual).collect();
+        certificates = Certificate::classic().filter(usual).collect();
     }
     if typed.bytes.is_some() && typed.bulk.is_none() && typed.calibration.is_none() {
         return Err(Failure::usage(
@@ -317,6 +317,7 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
         time: args.time.sampling(THOROUGH),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
+        race: None,
         command: crate::commands::typed(),
     };
     let outcome = crate::commands::tls::sampled(args.quiet, &stop, |stop, events| {

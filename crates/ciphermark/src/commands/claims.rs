@@ -234,6 +234,7 @@ fn handshakes(
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
         command: crate::commands::typed(),
+        race: None,
     };
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();

@@ -13,7 +13,7 @@ use base::text::flags::parse_fraction;
 use clap::{Args, Parser as _, Subcommand};
 use engine::{
     Attached, Budget, Event, Keeping, Request, SampledRow, SelectedStacks, StackFile, Stop,
-    SurveyError, TlsOutcome, TlsRequest,
+    SurveyError, TlsOutcome, TlsRace, TlsRequest,
 };
 use load::{CalibrateArgs, LoadArgs, WhyArgs};
 use record::tls::{
@@ -22,6 +22,7 @@ use record::tls::{
     Version,
 };
 use record::{Journal, Kept, Measurement, State};
+use report::Answers;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ use std::time::Duration;
 /// `ciphermark tls`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc    the matrix of two stacks, two minutes\n  \
+    ciphermark tls handshake                                what a connection costs, in every stack\n  \
     ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack\n  \
     ciphermark tls records -l 'openssl@3.0*'                what a record costs, next to the bare cipher\n  \
     ciphermark tls calibrate -o cal.json                    what connections cost nginx here\n  \
@@ -87,13 +88,13 @@ pub struct TlsCommon {
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Stop sampling a case once its interval's half-width is at most this; 5% for handshakes that
-    /// are not hot.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction, allow_hyphen_values = true)]
-    pub precision: f64,
+    /// are not hot [default: 3% for the answer on a screen, 2% for cases that are selected].
+    #[arg(long, value_name = "PERCENT", value_parser = parse_fraction, allow_hyphen_values = true)]
+    pub precision: Option<f64>,
     #[command(flatten)]
     pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted. Its flags count again; only
-    /// --budget, --thorough, --format and --quiet may be new.
+    /// --budget, --thorough, --format, --all and --quiet may be new.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output"])]
     pub resume: Option<PathBuf>,
     /// Seed for the order of visits [default: random].
@@ -101,6 +102,9 @@ pub struct TlsCommon {
     pub seed: Option<u64>,
     #[command(flatten)]
     pub out: TlsOutput,
+    /// Print the whole table, however long, instead of the answer in a screen.
+    #[arg(long)]
+    pub all: bool,
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
@@ -132,7 +136,8 @@ pub struct TlsNegotiated {
 /// `ciphermark tls handshake`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc        the matrix of two stacks\n  \
+    ciphermark tls handshake                                    what most people ask, on one screen\n  \
+    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc --thorough    every case of two stacks\n  \
     ciphermark tls handshake -x x25519 -c p256 -k full          one case in every stack\n  \
     ciphermark tls handshake -V 1.2 -x own-dh-2048,ffdhe2048    what a DH file costs\n  \
     ciphermark tls handshake -k resumed-psk -t hot,cold         how much the caches help\n  \
@@ -173,7 +178,8 @@ pub struct HandshakeArgs {
 /// `ciphermark tls records`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark tls records -l 'openssl@3.0*' -l aws-lc               every suite of two stacks\n  \
+    ciphermark tls records                                           what most people ask, on one screen\n  \
+    ciphermark tls records -l 'openssl@3.0*' -l aws-lc --thorough    every suite of two stacks\n  \
     ciphermark tls records --cipher aes-128-gcm,chacha20-poly1305    two suites in every stack\n  \
     ciphermark tls records -V 1.2 --cipher aes-256-cbc+sha384 -s 1K,16K\n  \
     ciphermark tls records -s 64..16K --format csv                   for a plot\n\n\
@@ -189,15 +195,16 @@ pub struct RecordsArgs {
     pub common: TlsCommon,
     #[command(flatten)]
     pub negotiated: TlsNegotiated,
-    /// Bytes of data in a record, 1 to 16K.
-    #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,4K,16K")]
-    pub size: RecordSizes,
+    /// Bytes of data in a record, 1 to 16K [default: 64,256,1400,4K,16K].
+    #[arg(short, long, value_name = "LIST")]
+    pub size: Option<RecordSizes>,
 }
 
 /// `ciphermark tls primitives`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark tls primitives -l 'openssl@3.0*' -l aws-lc               everything in two libraries\n  \
+    ciphermark tls primitives                                           what servers use, on one screen\n  \
+    ciphermark tls primitives -l 'openssl@3.0*' -l aws-lc --thorough    everything in two libraries\n  \
     ciphermark tls primitives -p rsa-2048-pss,ecdsa-p256 -O sign        what a certificate costs a server\n  \
     ciphermark tls primitives -p x25519,p256,p384,mlkem768              what a key exchange costs\n  \
     ciphermark tls primitives -p sha256,sha384 -s 64,16K --format csv   digests, for a plot\n  \
@@ -221,9 +228,9 @@ pub struct PrimitivesArgs {
     /// Operations: generate, agree, sign, verify, encapsulate, decapsulate, digest.
     #[arg(short = 'O', long = "operation", value_name = "LIST", value_delimiter = ',', value_parser = Filter::operation)]
     pub operations: Vec<Operation>,
-    /// Bytes to digest, 1 to 16K.
-    #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,16K")]
-    pub size: RecordSizes,
+    /// Bytes to digest, 1 to 16K [default: 64,256,1400,16K].
+    #[arg(short, long, value_name = "LIST")]
+    pub size: Option<RecordSizes>,
 }
 
 /// Sizes that fit into a record.
@@ -251,9 +258,11 @@ const THOROUGH: Duration = Duration::from_secs(120);
 pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     let resumed = args.command.common().and_then(|common| {
         let path = common.resume.clone()?;
-        Some((path, common.time, common.quiet, common.out.format))
+        Some((path, common.time, common.quiet, common.out.format, common.all))
     });
-    let Some((path, time, quiet, format)) = resumed else { return measure(&args.command, None) };
+    let Some((path, time, quiet, format, all)) = resumed else {
+        return measure(&args.command, None);
+    };
     let (journal, kept) = gone_on_with(&path, quiet)?;
     let mut command = command_again(&kept.head.command)?;
     let of_another = || {
@@ -271,6 +280,7 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     common.seed = Some(kept.head.plan.seed);
     common.quiet = quiet;
     common.out.format = format;
+    common.all = all;
     common.out.output = Some(path);
     measure(&command, Some((journal, kept)))
 }
@@ -322,43 +332,103 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
         client_auth: args.client_auth.map(|given| given == YesNo::Yes),
         suites: args.negotiated.suites.clone(),
     };
-    let cases = record::tls::matrix(&filter);
-    if cases.is_empty() {
+    let is_selected = filter != Filter::default() || !args.temperature.is_empty();
+    let wanted = Wanted::of::<Handshake>(&args.common, is_selected, || {
+        let cases = record::tls::matrix(&filter);
+        let rows = record::tls::rows(&cases, &choose::distinct(&args.temperature));
+        rows.into_iter().map(|(case, t)| (Subject::Handshake(case), t)).collect()
+    });
+    if wanted.rows.is_empty() {
         return Err(Failure::usage(
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
-    let rows = record::tls::rows(&cases, &choose::distinct(&args.temperature));
-    let rows = rows.into_iter().map(|(case, t)| (Subject::Handshake(case), t)).collect();
-    run::<Handshake>(&args.common, rows, begun)
+    run::<Handshake>(&args.common, wanted, begun)
 }
 
 fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
-    let primitives = Primitive::all(&args.primitives, &args.operations, &args.size.0);
-    if primitives.is_empty() {
+    let is_selected =
+        !args.primitives.is_empty() || !args.operations.is_empty() || args.size.is_some();
+    let sizes = args.size.clone().unwrap_or(RecordSizes(DIGESTED.to_vec())).0;
+    let wanted = Wanted::of::<PrimitiveRow>(&args.common, is_selected, || {
+        let all = Primitive::all(&args.primitives, &args.operations, &sizes);
+        all.into_iter().map(|p| (Subject::Primitive(p), Temperature::Hot)).collect()
+    });
+    if wanted.rows.is_empty() {
         return Err(Failure::usage("these primitives have no such operations"));
     }
-    let rows = primitives.into_iter().map(|p| (Subject::Primitive(p), Temperature::Hot)).collect();
-    run::<PrimitiveRow>(&args.common, rows, begun)
+    run::<PrimitiveRow>(&args.common, wanted, begun)
 }
+
+/// Bytes that are digested, and of data in a record, where none are given.
+const DIGESTED: [u32; 4] = [64, 256, 1400, 16384];
+const RECORDS: [u32; 5] = [64, 256, 1400, 4096, 16384];
 
 /// What is to be sampled.
 type Rows = Vec<(Subject, Temperature)>;
 
-/// Measures rows in every stack, and shows them.
-fn run<R: SampledRow + Rendered>(
-    common: &TlsCommon,
+/// What is to be sampled, and how it is shown.
+struct Wanted {
     rows: Rows,
+    /// Rows that one table compares, as places among the rows; none where all is measured to the end.
+    groups: Option<Vec<Vec<usize>>>,
+    /// Whether rows were selected, which are shown in a table.
+    is_selected: bool,
+}
+
+impl Wanted {
+    /// What was selected, everything, or what people ask about.
+    fn of<R: Answers>(common: &TlsCommon, is_selected: bool, all: impl FnOnce() -> Rows) -> Self {
+        if is_selected || common.time.thorough {
+            return Self { rows: all(), groups: None, is_selected };
+        }
+        let (mut rows, mut groups) = (Rows::new(), Vec::new());
+        for group in R::groups() {
+            let place = |wanted| {
+                rows.iter().position(|row| *row == wanted).unwrap_or_else(|| {
+                    rows.push(wanted);
+                    rows.len() - 1
+                })
+            };
+            groups.push(group.into_iter().map(place).collect());
+        }
+        Self { rows, groups: Some(groups), is_selected }
+    }
+
+    fn race(&self, stacks: &[StackFile]) -> Option<TlsRace> {
+        let is_yours = |at: &usize| judge::tls::is_system(&stacks[*at].facts);
+        Some(TlsRace {
+            groups: self.groups.clone()?,
+            wanted: (0..stacks.len()).filter(is_yours).collect(),
+        })
+    }
+
+    fn precision(&self, typed: Option<f64>) -> f64 {
+        typed.unwrap_or(if self.groups.is_some() { ANSWER_PRECISION } else { PRECISION })
+    }
+}
+
+/// Half-widths of intervals at which sampling ends: of an answer, and of what was selected.
+const ANSWER_PRECISION: f64 = 0.03;
+const PRECISION: f64 = 0.02;
+
+/// Seconds that a thorough run takes for each row of a stack, on a quiet machine.
+const THOROUGH_ROW: f64 = 0.9;
+
+/// Measures rows in every stack, and shows them.
+fn run<R: SampledRow + Rendered + Answers>(
+    common: &TlsCommon,
+    wanted: Wanted,
     begun: Begun,
 ) -> Result<Exit, Failure> {
     let keeping = common.out.claim::<R>(begun)?;
-    let request = common.request(rows, &keeping);
     let stop = common.time.limit(&watch_signals()?);
     let (stacks, _) = stacks(&common.library, false)?;
+    let request = common.request(&wanted, &stacks, &keeping);
     let outcome = sampled(common.quiet, &stop, |stop, events| {
         engine::measure_tls::<R>(&request, &stacks, keeping, stop, events)
     })?;
-    common.deliver(outcome)
+    common.deliver(outcome, wanted.is_selected)
 }
 
 /// Samples with a progress bar.
@@ -490,19 +560,30 @@ impl TlsOutput {
 
 impl TlsCommon {
     /// What is to be measured, as it was typed when the run began.
-    fn request(&self, rows: Rows, keeping: &Keeping) -> TlsRequest {
+    fn request(&self, wanted: &Wanted, stacks: &[StackFile], keeping: &Keeping) -> TlsRequest {
+        if self.time.thorough {
+            let all = wanted.rows.len() * stacks.len();
+            let minutes = (all as f64 * THOROUGH_ROW / 60.0).ceil();
+            let text = format!("{all} cases take about {minutes} min on a quiet machine");
+            say(self.quiet, true, &text);
+        }
         TlsRequest {
-            rows,
-            precision: self.precision,
+            rows: wanted.rows.clone(),
+            precision: wanted.precision(self.precision),
             time: self.time.sampling(THOROUGH),
             seed: self.seed.unwrap_or_else(random_seed),
             cpu: engine::measuring_cpu(),
+            race: wanted.race(stacks),
             command: command(keeping),
         }
     }
 
     /// Writes the record to its file, if there is one, and prints it. An interrupted run's journal stays.
-    fn deliver<R: SampledRow + Rendered>(&self, outcome: TlsOutcome<R>) -> Result<Exit, Failure> {
+    fn deliver<R: SampledRow + Rendered + Answers>(
+        &self,
+        outcome: TlsOutcome<R>,
+        is_selected: bool,
+    ) -> Result<Exit, Failure> {
         let record = outcome.record();
         let output = self.out.output.as_deref();
         if let Some(path) = output {
@@ -510,8 +591,15 @@ impl TlsCommon {
         }
         let remark = release(outcome.journal, outcome.interrupted, output)?;
         let run = &outcome.run;
-        let tables = (|width| record::tls::table(run, width), || record::tls::markdown(run));
-        screen::print_own(&record, self.out.format, tables)?;
+        let is_answer = !self.all && !is_selected && self.out.format == Format::Table;
+        let shown = output.map(|path| path.display().to_string());
+        let answer = |options| report::stacks_screen(run, shown.as_deref(), options);
+        if is_answer && answer(Options::default()).is_some() {
+            screen::print(|options| answer(options).unwrap_or_default())?;
+        } else {
+            let tables = (|width| record::tls::table(run, width), || record::tls::markdown(run));
+            screen::print_own(&record, self.out.format, tables)?;
+        }
         say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =
             |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
@@ -526,31 +614,40 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
             "TLS has no such records: these versions and suites do not go together",
         ));
     }
-    let of_one = |protection: &Protection| {
-        let protection = *protection;
-        let of_size = move |size: &u32| Subject::Records { protection, size: *size };
-        args.size.0.iter().map(move |size| (of_size(size), Temperature::Hot))
-    };
-    let rows = protections.iter().flat_map(of_one).collect();
+    let TlsNegotiated { versions, suites } = &args.negotiated;
+    let is_selected = !versions.is_empty() || !suites.is_empty() || args.size.is_some();
+    let sizes = args.size.clone().unwrap_or(RecordSizes(RECORDS.to_vec())).0;
+    let wanted = Wanted::of::<RecordRow>(&args.common, is_selected, || {
+        let of_one = |protection: &Protection| {
+            let protection = *protection;
+            let of_size = move |size: &u32| Subject::Records { protection, size: *size };
+            sizes.iter().map(move |size| (of_size(size), Temperature::Hot))
+        };
+        protections.iter().flat_map(of_one).collect()
+    });
+    if wanted.groups.is_some() {
+        // The answer needs no bare ciphers beside.
+        return run::<RecordRow>(&args.common, wanted, begun);
+    }
     let keeping = args.common.out.claim::<RecordRow>(begun)?;
-    let request = args.common.request(rows, &keeping);
     let stop = args.common.time.limit(&watch_signals()?);
     let (stacks, libraries) = stacks(&args.common.library, true)?;
+    let request = args.common.request(&wanted, &stacks, &keeping);
     let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
-    let bare = bare(args, (&request, &protections), &stacks, &libraries, &third);
+    let bare = bare(args, (&request, &protections, &sizes), &stacks, &libraries, &third);
     let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
         engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
     })?;
     let bare = bare.map_err(|failure| failure.message);
     record::tls::beside(&mut outcome.run, bare.as_ref());
-    args.common.deliver(outcome)
+    args.common.deliver(outcome, wanted.is_selected)
 }
 
 /// The ciphers of the suites, called directly in the libraries under the stacks.
 fn bare(
     args: &RecordsArgs,
-    (request, protections): (&TlsRequest, &[Protection]),
+    (request, protections, sizes): (&TlsRequest, &[Protection], &[u32]),
     stacks: &[StackFile],
     libraries: &[Attached],
     stop: &Stop,
@@ -560,7 +657,7 @@ fn bare(
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
     let budget = Budget { precision: request.precision, time: request.time / 3 };
     let request = Request {
-        sizes: args.size.0.iter().map(|size| *size as usize).collect(),
+        sizes: sizes.iter().map(|size| *size as usize).collect(),
         seed: request.seed,
         ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
     };

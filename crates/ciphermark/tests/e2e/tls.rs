@@ -121,6 +121,23 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
 }
 
+/// Without a selection, what people ask is answered in a screen; `--all` prints the table of the same rows.
+#[test]
+fn without_a_selection_the_answer_fits_a_screen() {
+    let Some(stack) = stack() else { return };
+    for command in ["handshake", "records", "primitives"] {
+        let done = soon(&format!("tls {command} -l {stack}"), 0);
+        let lines: Vec<&str> = done.stdout.lines().collect();
+        assert!(lines.len() <= 40, "{}", done.stdout);
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{}", done.stdout);
+        let next = format!("ciphermark tls {command} --thorough");
+        assert!(done.stdout.contains(&next), "{}", done.stdout);
+        assert!(!done.stdout.contains("Inside the clock"), "{}", done.stdout);
+        let done = soon(&format!("tls {command} -l {stack} --all"), 0);
+        assert!(done.stdout.contains("Inside the clock"), "{}", done.stdout);
+    }
+}
+
 /// rustls, and the system's wolfSSL where there is one.
 #[test]
 fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {

@@ -436,6 +436,7 @@ fn time(
         source: &source,
         budget: Budget { precision: plan.precision, time: plan.budget },
         least_passes: LEAST_PASSES,
+        race: None,
         cpu: scene.cpu(),
     };
     let tell = |event: crate::progress::Event<'_>| events(PagesEvent::Timing(event));

@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 0.005;
 /// Most sizes: a small message, a middling one, the reference.
 const SIZES: usize = 3;
 /// Directories that a distribution's packages put libraries in.
-const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+pub(crate) const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 
 /// What a survey comes to. Messages in one thread, in hot buffers, at the native tier: what an application does.
 #[derive(Clone, Debug)]

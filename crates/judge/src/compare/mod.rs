@@ -8,6 +8,7 @@ mod ranking;
 mod sides;
 pub mod trust;
 
+pub(crate) use answer::SYSTEM;
 pub use answer::{
     Answer, Asked, Best, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding,
 };

@@ -63,7 +63,7 @@ fn negotiate_13(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     let Some(suite) = suites.first().copied() else { return refused("no suite in common") };
     let picked = server.picking.pick(&server.tuples, server.own_order, client);
     let Some((group, kind)) = picked else { return refused("no group in common") };
-    let usable = |c: &&Certificate| **c != Certificate::Ed25519 || client.takes_ed25519;
+    let usable = |c: &&Certificate| takes(client, **c);
     let ecdsa = server.certificates.iter().filter(usable).find(|c| !c.is_rsa());
     // Clients put signatures with elliptic curves before those of RSA.
     let Some(certificate) = ecdsa.or_else(|| server.certificates.iter().find(usable)) else {
@@ -109,6 +109,14 @@ fn negotiate_12(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     refused("no suite in common that the server has a certificate, a group or a field for")
 }
 
+/// Whether a client verifies a kind of certificate. ML-DSA's none of the known ones does.
+fn takes(client: &ClientOffer, certificate: Certificate) -> bool {
+    match certificate {
+        Certificate::Ed25519 => client.takes_ed25519,
+        other => !other.is_post_quantum(),
+    }
+}
+
 fn certificate_for(
     suite: &Suite12,
     server: &ServerOffer,
@@ -116,7 +124,7 @@ fn certificate_for(
 ) -> Option<Certificate> {
     let fits = |c: &&Certificate| match suite.auth {
         Auth::Rsa => c.is_rsa(),
-        Auth::Ecdsa => !c.is_rsa() && (**c != Certificate::Ed25519 || client.takes_ed25519),
+        Auth::Ecdsa => !c.is_rsa() && takes(client, **c),
     };
     server.certificates.iter().find(fits).copied()
 }

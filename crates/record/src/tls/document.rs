@@ -3,7 +3,7 @@
 
 use crate::tls::negotiation::{Negotiated, Unset};
 use crate::tls::words::{Primitive, Temperature};
-use crate::tls::{Case, Protection};
+use crate::tls::{Case, Protection, Subject};
 use crate::{Disturbances, Estimate, Host, Measurement, Noise, State, Stopped, Tool};
 use base::analysis::fit_line;
 use base::model::{Direction, Model};
@@ -441,9 +441,26 @@ pub trait Row: Serialize + DeserializeOwned + Clone {
     /// Its state, and why no more samples of it were taken.
     fn ended(&self) -> (State, Option<Stopped>);
 
-    /// Whether there is no number because the time was over or somebody ended the run.
+    /// Its stack, by its label.
+    fn stack(&self) -> &str;
+
+    /// What was asked of its stack.
+    fn subject(&self) -> (Subject, Temperature);
+
+    /// What its two parts cost, where that was measured.
+    fn costs(&self) -> Option<[Cost; 2]>;
+
+    /// Processes that its costs come from.
+    fn processes(&self) -> u64;
+
+    /// Whether its core was busy at every sample, so that the stack is at least so fast.
+    fn is_contended(&self) -> bool;
+
+    /// Whether there is no number because the time was over, somebody ended the run, or others were shown to be
+    /// faster.
     fn is_left_out(&self) -> bool {
-        let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+        let is_cut =
+            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
         matches!(self.ended(), (State::Failed, Some(why)) if is_cut(why))
     }
 
@@ -466,6 +483,26 @@ impl Row for Handshake {
         (self.state, self.stopped)
     }
 
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+
+    fn subject(&self) -> (Subject, Temperature) {
+        (Subject::Handshake(self.case), self.temperature)
+    }
+
+    fn costs(&self) -> Option<[Cost; 2]> {
+        Some([self.server?, self.client?])
+    }
+
+    fn processes(&self) -> u64 {
+        self.processes
+    }
+
+    fn is_contended(&self) -> bool {
+        self.contended
+    }
+
     fn named(&self) -> Named {
         let (algorithm, setting) = (self.case.to_string(), self.temperature.to_string());
         Named { algorithm, size: 0, setting }
@@ -480,6 +517,26 @@ impl Row for RecordRow {
 
     fn ended(&self) -> (State, Option<Stopped>) {
         (self.state, self.stopped)
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+
+    fn subject(&self) -> (Subject, Temperature) {
+        (Subject::Records { protection: self.protection, size: self.size }, Temperature::Hot)
+    }
+
+    fn costs(&self) -> Option<[Cost; 2]> {
+        Some([self.send?, self.receive?])
+    }
+
+    fn processes(&self) -> u64 {
+        self.processes
+    }
+
+    fn is_contended(&self) -> bool {
+        self.contended
     }
 
     fn named(&self) -> Named {
@@ -500,6 +557,26 @@ impl Row for PrimitiveRow {
 
     fn ended(&self) -> (State, Option<Stopped>) {
         (self.state, self.stopped)
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+
+    fn subject(&self) -> (Subject, Temperature) {
+        (Subject::Primitive(self.primitive), Temperature::Hot)
+    }
+
+    fn costs(&self) -> Option<[Cost; 2]> {
+        Some([self.whole?, self.call?])
+    }
+
+    fn processes(&self) -> u64 {
+        self.processes
+    }
+
+    fn is_contended(&self) -> bool {
+        self.contended
     }
 
     fn named(&self) -> Named {

@@ -333,6 +333,10 @@ fn is_in_matrix(case: &Case) -> bool {
     let Case { version, exchange, certificate, kind, client_auth, .. } = *case;
     let usual = matches!(certificate, Certificate::Rsa2048 | Certificate::P256);
     match (kind, client_auth) {
+        // Who has the one has the other.
+        (Kind::Full, false) if certificate.is_post_quantum() => {
+            exchange == Exchange::X25519Mlkem768
+        }
         // Finite fields are negotiated in TLS 1.3 by hardly anybody, and their cost is that of 1.2.
         (Kind::Full, false) => version == Version::Tls12 || !exchange.is_finite_field(),
         (Kind::Full, true) => exchange == Exchange::X25519 && usual,

@@ -38,8 +38,6 @@ pub trait Rendered: Row {
     fn markdown(run: &Run<Self>) -> String;
     /// The row as people call it, and why it has no figure, or not one as precise as was asked for.
     fn lack(&self) -> Option<(String, String)>;
-    /// Its stack, by its label.
-    fn stack(&self) -> &str;
 }
 
 /// The run without the rows that there was no time for, and lines that say how many those are and whether somebody
@@ -334,10 +332,6 @@ impl Rendered for Handshake {
     fn lack(&self) -> Option<(String, String)> {
         Some((self.case.to_string(), lack_of(self.state, self.reason.as_deref()?)))
     }
-
-    fn stack(&self) -> &str {
-        &self.stack
-    }
 }
 
 /// A section for each version, kind, suite and temperature.
@@ -404,10 +398,6 @@ impl Rendered for RecordRow {
             (None, None) => return None,
         };
         Some((format!("{} of {} bytes", self.protection, self.size), why))
-    }
-
-    fn stack(&self) -> &str {
-        &self.stack
     }
 }
 
@@ -511,10 +501,6 @@ impl Rendered for PrimitiveRow {
 
     fn lack(&self) -> Option<(String, String)> {
         Some((self.primitive.to_string(), lack_of(self.state, self.reason.as_deref()?)))
-    }
-
-    fn stack(&self) -> &str {
-        &self.stack
     }
 }
 

@@ -211,10 +211,26 @@ named! {
         P384 = "p384",
         /// Ed25519 (RFC 8032).
         Ed25519 = "ed25519",
+        /// ML-DSA-44 (FIPS 204; TLS 1.3).
+        Mldsa44 = "mldsa44",
+        /// ML-DSA-65.
+        Mldsa65 = "mldsa65",
+        /// ML-DSA-87.
+        Mldsa87 = "mldsa87",
     }
 }
 
 impl Certificate {
+    /// Those that clients of today take: all but ML-DSA's.
+    pub fn classic() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|certificate| !certificate.is_post_quantum())
+    }
+
+    /// Whether it is of ML-DSA.
+    pub fn is_post_quantum(self) -> bool {
+        matches!(self, Self::Mldsa44 | Self::Mldsa65 | Self::Mldsa87)
+    }
+
     /// Whether its key is of RSA.
     pub fn is_rsa(self) -> bool {
         matches!(self, Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096)
@@ -227,6 +243,9 @@ impl Certificate {
             Self::P256 => Signature(0x0403),
             Self::P384 => Signature(0x0503),
             Self::Ed25519 => Signature(0x0807),
+            Self::Mldsa44 => Signature(0x0904),
+            Self::Mldsa65 => Signature(0x0905),
+            Self::Mldsa87 => Signature(0x0906),
         }
     }
 }
@@ -236,7 +255,7 @@ impl Certificate {
 pub struct Signature(pub u16);
 
 impl Signature {
-    const NAMES: [(u16, &'static str); 14] = [
+    const NAMES: [(u16, &'static str); 17] = [
         (0x0201, "rsa_pkcs1_sha1"),
         (0x0203, "ecdsa_sha1"),
         (0x0401, "rsa_pkcs1_sha256"),
@@ -251,6 +270,9 @@ impl Signature {
         (0x0807, "ed25519"),
         (0x0808, "ed448"),
         (0x0301, "rsa_pkcs1_sha224"),
+        (0x0904, "mldsa44"),
+        (0x0905, "mldsa65"),
+        (0x0906, "mldsa87"),
     ];
 
     /// Whether a certificate's key can make it.
@@ -258,6 +280,7 @@ impl Signature {
         let of_rsa = matches!(self.0, 0x0804..=0x0806) || self.0 & 0xff == 1;
         match certificate {
             Certificate::Ed25519 => self.0 == 0x0807,
+            mldsa if mldsa.is_post_quantum() => self == mldsa.signature(),
             rsa if rsa.is_rsa() => of_rsa,
             _ => self.0 & 0xff == 3 && self.0 < 0x0700,
         }
@@ -360,6 +383,9 @@ impl Suite {
     ) -> Option<SuiteCode> {
         if version == Version::Tls13 {
             return self.code_13();
+        }
+        if certificate.is_post_quantum() {
+            return None;
         }
         let row = SUITES_12.iter().find(|(suite, ..)| *suite == self)?;
         let (_, ecdhe_ecdsa, ecdhe_rsa, dhe, rsa) = row;

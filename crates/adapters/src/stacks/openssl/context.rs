@@ -298,6 +298,9 @@ fn schemes(certificate: Certificate) -> &'static str {
         Certificate::P256 => "ecdsa_secp256r1_sha256",
         Certificate::P384 => "ecdsa_secp384r1_sha384",
         Certificate::Ed25519 => "ed25519",
+        Certificate::Mldsa44 => "mldsa44",
+        Certificate::Mldsa65 => "mldsa65",
+        Certificate::Mldsa87 => "mldsa87",
     }
 }
 

@@ -265,7 +265,7 @@ const GROUPS: [(c_long, u16); 6] =
 /// `TLSEXT_nid_unknown`: a group that has no object, by its own number.
 const NO_OBJECT: c_long = 0x0100_0000;
 /// Of a signature: the key's object and the digest's, and the number of the scheme.
-const SCHEMES: [(c_int, c_int, u16); 9] = [
+const SCHEMES: [(c_int, c_int, u16); 12] = [
     (6, 672, 0x0401),
     (6, 673, 0x0501),
     (6, 674, 0x0601),
@@ -275,6 +275,9 @@ const SCHEMES: [(c_int, c_int, u16); 9] = [
     (408, 672, 0x0403),
     (408, 673, 0x0503),
     (1087, 0, 0x0807),
+    (1457, 0, 0x0904),
+    (1458, 0, 0x0905),
+    (1459, 0, 0x0906),
 ];
 
 /// Asks an end of a connection whose handshake is over.

@@ -262,10 +262,10 @@ fn changes(
             }
         }
     }
-    for certificate in record::tls::Certificate::ALL {
-        if !question.certificates.contains(certificate) {
+    for certificate in record::tls::Certificate::classic() {
+        if !question.certificates.contains(&certificate) {
             let mut other = question.clone();
-            other.certificates.push(*certificate);
+            other.certificates.push(certificate);
             wishes.push((format!("with a certificate {certificate}"), other));
         }
     }

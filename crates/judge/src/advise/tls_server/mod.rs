@@ -469,7 +469,7 @@ const UNUSABLE: [&str; 9] =
     ["rustls", "gnutls", "mbedtls", "wolfssl", "s2n", "botan", "nss", "go", "java"];
 
 /// Whether nginx can use a stack, by its label.
-pub(crate) fn can_use(stack: &str) -> bool {
+pub fn can_use(stack: &str) -> bool {
     !UNUSABLE.iter().any(|name| stack.starts_with(name))
 }
 

@@ -1,0 +1,416 @@
+//! What people ask of TLS stacks, and what a run answers: the handshakes, records and primitives of a first screen,
+//! and which stacks stand on it: the best three, the best of each column, and yours.
+
+use crate::compare::SYSTEM;
+use record::State;
+use record::tls::{
+    Case, Certificate, Cost, Exchange, Handshake, Kind, Operation, Primitive, PrimitiveRow,
+    Protection, RecordRow, Row, Run, Scheme, Stack, Subject, Suite, Temperature, Version,
+};
+
+/// Stacks that a table names beside the best of each column and yours.
+pub const BEST: usize = 3;
+
+/// Bytes of data in the records that are asked about: a full one, and one of a few words.
+pub const RECORD_SIZES: [u32; 2] = [16384, 64];
+
+/// Suites that servers enable.
+pub const RECORD_SUITES: [Suite; 3] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Chacha20Poly1305];
+
+/// A row that people ask about.
+pub type Wanted = (Subject, Temperature);
+
+/// Rows that one table compares: the stacks are ranked by the first.
+pub type Group = Vec<Wanted>;
+
+/// A kind of run with the questions that it answers.
+pub trait Asked: Row {
+    /// The rows that people ask about, in groups.
+    fn groups() -> Vec<Group>;
+
+    /// What ranks a row, in nanoseconds.
+    fn ranked_by(costs: [Cost; 2]) -> f64 {
+        costs[0].median_ns
+    }
+}
+
+/// Certificates of ML-DSA, beside what they would take the place of: the stacks are ranked by ML-DSA-65.
+pub fn post_quantum() -> Group {
+    use {Certificate as C, Exchange as X, Kind as K};
+    vec![
+        handshake(X::X25519Mlkem768, C::Mldsa65, K::Full),
+        handshake(X::X25519Mlkem768, C::Mldsa44, K::Full),
+        handshake(X::X25519Mlkem768, C::Mldsa87, K::Full),
+        handshake(X::X25519, C::P256, K::Full),
+        handshake(X::X25519, C::Rsa2048, K::Full),
+        handshake(X::X25519Mlkem768, C::P256, K::Full),
+    ]
+}
+
+/// A handshake of TLS 1.3 with AES-128-GCM.
+pub fn handshake(exchange: Exchange, certificate: Certificate, kind: Kind) -> Wanted {
+    let case = Case::usual(Version::Tls13, exchange, certificate, kind);
+    (Subject::Handshake(case), Temperature::Hot)
+}
+
+impl Asked for Handshake {
+    fn groups() -> Vec<Group> {
+        use {Certificate as C, Exchange as X, Kind as K};
+        let servers = vec![
+            handshake(X::X25519, C::P256, K::Full),
+            handshake(X::X25519, C::Rsa2048, K::Full),
+            handshake(X::X25519Mlkem768, C::P256, K::Full),
+            handshake(X::X25519, C::P256, K::ResumedPsk),
+            handshake(X::X25519Mlkem768, C::P256, K::ResumedPsk),
+        ];
+        vec![servers, post_quantum()]
+    }
+}
+
+/// Records of TLS 1.3.
+pub fn records(suite: Suite, size: u32) -> Wanted {
+    let protection = Protection { version: Version::Tls13, suite };
+    (Subject::Records { protection, size }, Temperature::Hot)
+}
+
+impl Asked for RecordRow {
+    fn groups() -> Vec<Group> {
+        let of = |suite: &Suite| RECORD_SIZES.map(|size| records(*suite, size)).to_vec();
+        RECORD_SUITES.iter().map(of).collect()
+    }
+
+    fn ranked_by([send, receive]: [Cost; 2]) -> f64 {
+        send.median_ns + receive.median_ns
+    }
+}
+
+/// Titles of the primitives that people ask about, each with its rows.
+pub const PRIMITIVES: [(&str, &[(Scheme, Operation)]); 3] = [
+    (
+        "Certificates: the server signs, the client verifies",
+        &[
+            (Scheme::EcdsaP256, Operation::Sign),
+            (Scheme::EcdsaP256, Operation::Verify),
+            (Scheme::Rsa2048Pss, Operation::Sign),
+            (Scheme::Rsa2048Pss, Operation::Verify),
+            (Scheme::EcdsaP384, Operation::Sign),
+            (Scheme::Ed25519, Operation::Sign),
+        ],
+    ),
+    (
+        "Key exchange: each end generates and agrees",
+        &[
+            (Scheme::X25519, Operation::Generate),
+            (Scheme::X25519, Operation::Agree),
+            (Scheme::P256, Operation::Generate),
+            (Scheme::P256, Operation::Agree),
+            (Scheme::P384, Operation::Agree),
+        ],
+    ),
+    (
+        "Post-quantum: the server encapsulates and signs",
+        &[
+            (Scheme::Mlkem768, Operation::Generate),
+            (Scheme::Mlkem768, Operation::Encapsulate),
+            (Scheme::Mlkem768, Operation::Decapsulate),
+            (Scheme::Mldsa44, Operation::Sign),
+            (Scheme::Mldsa44, Operation::Verify),
+            (Scheme::Mldsa65, Operation::Sign),
+            (Scheme::Mldsa87, Operation::Sign),
+        ],
+    ),
+];
+
+/// A primitive that has no size.
+pub fn primitive(scheme: Scheme, operation: Operation) -> Wanted {
+    (Subject::Primitive(Primitive { scheme, operation, size: None }), Temperature::Hot)
+}
+
+impl Asked for PrimitiveRow {
+    fn groups() -> Vec<Group> {
+        let all = PRIMITIVES.iter().flat_map(|(_, rows)| *rows);
+        all.map(|(scheme, operation)| vec![primitive(*scheme, *operation)]).collect()
+    }
+}
+
+/// Whether programs of this system find a stack: its OpenSSL.
+pub fn is_system(stack: &Stack) -> bool {
+    stack.name == "openssl" && SYSTEM.iter().any(|d| stack.crypto_path.starts_with(d))
+}
+
+/// What a stack has of a row.
+#[derive(Debug)]
+pub enum Figure<'a, R> {
+    Known(&'a R, [Cost; 2]),
+    NotOffered,
+    /// Nothing that could be shown, and why.
+    Missing(&'a str),
+}
+
+impl<R> Figure<'_, R> {
+    /// What its two parts cost.
+    pub fn costs(&self) -> Option<[Cost; 2]> {
+        match self {
+            Self::Known(_, costs) => Some(*costs),
+            _ => None,
+        }
+    }
+}
+
+/// One stack's row of a table.
+#[derive(Debug)]
+pub struct Line<'a, R> {
+    pub stack: &'a Stack,
+    /// In the order of the group; nothing is missing.
+    pub figures: Vec<Figure<'a, R>>,
+    pub is_yours: bool,
+}
+
+/// What a group comes to.
+#[derive(Debug)]
+pub struct Standings<'a, R> {
+    /// By the first row, the cheapest first; yours is last where it is not among them.
+    pub lines: Vec<Line<'a, R>>,
+    /// Stacks that the first row does not show to be slower than the last that is named for it.
+    pub undecided: Vec<&'a Stack>,
+    /// Those that were seen to be slower.
+    pub slower: Vec<&'a Stack>,
+    /// Those that do not offer the first row.
+    pub without: Vec<&'a Stack>,
+    /// Those without a number, each with the reason.
+    pub missing: Vec<(&'a Stack, &'a str)>,
+}
+
+impl<'a, R: Asked> Standings<'a, R> {
+    /// The stacks of a group; a table has as many lines as `most`, at least the best three and yours.
+    pub fn of(run: &'a Run<R>, group: &[Wanted]) -> Self {
+        let mut found = Self {
+            lines: Vec::new(),
+            undecided: Vec::new(),
+            slower: Vec::new(),
+            without: Vec::new(),
+            missing: Vec::new(),
+        };
+        let yours = run.stacks.iter().position(is_system);
+        let mut all = Vec::new();
+        for (place, stack) in run.stacks.iter().enumerate() {
+            let figures: Vec<Figure<'a, R>> =
+                group.iter().map(|wanted| figure(run, stack, *wanted)).collect();
+            let lacks = figures.iter().find_map(|f| match f {
+                Figure::Missing(why) => Some(*why),
+                _ => None,
+            });
+            match (figures.first(), lacks) {
+                (Some(Figure::NotOffered), _) => found.without.push(stack),
+                (_, Some(SLOWER)) => found.slower.push(stack),
+                (_, Some(why)) => found.missing.push((stack, why)),
+                _ => all.push(Line { stack, figures, is_yours: yours == Some(place) }),
+            }
+        }
+        all.sort_by(|a, b| a.rank(0).total_cmp(&b.rank(0)));
+        found.choose(all, group.len());
+        found
+    }
+
+    /// Names the best three, the best of each other column, and yours.
+    fn choose(&mut self, all: Vec<Line<'a, R>>, columns: usize) {
+        let best_of = |column: usize| {
+            let cheapest =
+                |a: &&Line<'a, R>, b: &&Line<'a, R>| a.rank(column).total_cmp(&b.rank(column));
+            all.iter().min_by(cheapest).filter(|line| line.rank(column).is_finite())
+        };
+        let leaders: Vec<&str> =
+            (1..columns).filter_map(best_of).map(|line| line.stack.label.as_str()).collect();
+        let highest = |line: &Line<'a, R>| line.figures.first().and_then(highest::<R>);
+        let third = all.iter().take(BEST).filter_map(highest).reduce(f64::max);
+        let mut behind = Vec::new();
+        for (place, line) in all.into_iter().enumerate() {
+            if place < BEST || leaders.contains(&line.stack.label.as_str()) {
+                self.lines.push(line);
+            } else if line.is_yours {
+                behind.push(line);
+            } else {
+                let low = line.figures.first().and_then(lowest::<R>);
+                let may_be = low.zip(third).is_none_or(|(low, third)| low <= third);
+                if may_be { self.undecided.push(line.stack) } else { self.slower.push(line.stack) }
+            }
+        }
+        self.lines.append(&mut behind);
+    }
+
+    /// The reader's own stack.
+    pub fn yours(&self) -> Option<&Line<'a, R>> {
+        self.lines.iter().find(|line| line.is_yours)
+    }
+}
+
+impl<R: Asked> Line<'_, R> {
+    /// What ranks it in a column.
+    fn rank(&self, column: usize) -> f64 {
+        let costs = self.figures.get(column).and_then(Figure::costs);
+        costs.map_or(f64::INFINITY, R::ranked_by)
+    }
+}
+
+fn bound<R: Asked>(figure: &Figure<'_, R>, end: impl Fn(&Cost) -> f64) -> Option<f64> {
+    let at = |cost: Cost| Cost { median_ns: end(&cost), ..cost };
+    figure.costs().map(|costs| R::ranked_by(costs.map(at)))
+}
+
+fn lowest<R: Asked>(figure: &Figure<'_, R>) -> Option<f64> {
+    bound(figure, |cost| cost.low_ns)
+}
+
+fn highest<R: Asked>(figure: &Figure<'_, R>) -> Option<f64> {
+    bound(figure, |cost| cost.high_ns)
+}
+
+/// Why a stack without a number is no loss.
+const SLOWER: &str = "slower";
+
+/// What a stack has of a row that people ask about.
+pub fn figure<'a, R: Asked>(run: &'a Run<R>, stack: &Stack, wanted: Wanted) -> Figure<'a, R> {
+    let is_it = |row: &&R| row.stack() == stack.label && row.subject() == wanted;
+    let Some(row) = run.rows.iter().find(is_it) else { return Figure::Missing("not asked for") };
+    match (row.ended(), row.costs()) {
+        ((State::Measured, _), Some(costs)) => Figure::Known(row, costs),
+        ((State::Unsupported, _), _) => Figure::NotOffered,
+        ((_, Some(record::Stopped::Screened)), _) => Figure::Missing(SLOWER),
+        ((State::Refused, _), _) => Figure::Missing("REFUSED: a check failed"),
+        _ if row.is_left_out() => Figure::Missing("too few samples in the time"),
+        _ => Figure::Missing("FAILED"),
+    }
+}
+
+/// How one cost stands to another, where that is shown: the share that the cheaper one saves.
+pub fn saves(dear: &Cost, cheap: &Cost) -> Option<f64> {
+    (cheap.high_ns < dear.low_ns).then(|| 1.0 - cheap.median_ns / dear.median_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::tls::{Document, fixtures};
+
+    /// Stacks with what each of the servers' handshakes costs in µs; none is one that it does not offer.
+    fn document(stacks: &[(&str, [Option<f64>; 5])]) -> Document {
+        let labels: Vec<&str> = stacks.iter().map(|(label, _)| *label).collect();
+        let asked = Handshake::groups().remove(0);
+        let row = |label: &str, wanted: &Wanted, us| {
+            let Subject::Handshake(case) = wanted.0 else { panic!("it is none") };
+            fixtures::handshake(label, case, us)
+        };
+        let rows = stacks.iter().flat_map(|(label, costs)| {
+            asked.iter().zip(costs).map(|(wanted, us)| row(label, wanted, *us))
+        });
+        fixtures::document(&labels, rows.collect())
+    }
+
+    /// The same of each handshake.
+    fn all(us: f64) -> [Option<f64>; 5] {
+        [Some(us); 5]
+    }
+
+    fn standings(document: &Document) -> Standings<'_, Handshake> {
+        Standings::of(document, &Handshake::groups()[0])
+    }
+
+    fn labels<'a>(of: impl IntoIterator<Item = &'a Stack>) -> Vec<&'a str> {
+        of.into_iter().map(|stack| stack.label.as_str()).collect()
+    }
+
+    #[test]
+    fn the_best_three_stand_first_and_yours_last_however_slow() {
+        let mut document = document(&[
+            ("slow@1", all(300.0)),
+            ("a@1", all(100.0)),
+            ("b@1", all(110.0)),
+            ("c@1", all(120.0)),
+            ("openssl@3.0.19", all(500.0)),
+        ]);
+        document.stacks[4].crypto_path = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3".to_owned();
+        let found = standings(&document);
+        let shown = labels(found.lines.iter().map(|line| line.stack));
+        assert_eq!(shown, ["a@1", "b@1", "c@1", "openssl@3.0.19"]);
+        assert_eq!(found.yours().unwrap().stack.label, "openssl@3.0.19");
+        assert_eq!(labels(found.slower), ["slow@1"]);
+        // Another OpenSSL is nobody's.
+        document.stacks[4].crypto_path = "/opt/libcrypto.so.3".to_owned();
+        assert!(standings(&document).yours().is_none());
+    }
+
+    #[test]
+    fn the_best_of_any_column_is_shown() {
+        let mut resumes = all(400.0);
+        resumes[3] = Some(10.0);
+        let document = document(&[
+            ("a@1", all(100.0)),
+            ("b@1", all(110.0)),
+            ("c@1", all(120.0)),
+            ("d@1", resumes),
+        ]);
+        let shown =
+            standings(&document).lines.iter().map(|l| l.stack.label.clone()).collect::<Vec<_>>();
+        assert_eq!(shown, ["a@1", "b@1", "c@1", "d@1"]);
+    }
+
+    #[test]
+    fn what_may_be_as_fast_as_the_third_is_undecided_and_not_slower() {
+        let document = document(&[
+            ("a@1", all(100.0)),
+            ("b@1", all(110.0)),
+            ("c@1", all(120.0)),
+            ("d@1", all(121.0)),
+            ("e@1", all(130.0)),
+        ]);
+        let found = standings(&document);
+        assert_eq!((labels(found.undecided), labels(found.slower)), (vec!["d@1"], vec!["e@1"]));
+    }
+
+    #[test]
+    fn a_row_is_whole_or_not_shown_and_what_is_not_offered_is_a_value() {
+        let mut lacks = all(90.0);
+        lacks[2] = None;
+        let mut document = document(&[
+            ("a@1", all(100.0)),
+            ("b@1", lacks),
+            ("c@1", all(80.0)),
+            ("d@1", [None; 5]),
+        ]);
+        let row = document.rows.iter_mut().find(|r| r.stack == "c@1").unwrap();
+        (row.state, row.server, row.stopped) = (State::Failed, None, Some(record::Stopped::Budget));
+        let found = standings(&document);
+        assert_eq!(labels(found.lines.iter().map(|l| l.stack)), ["b@1", "a@1"]);
+        assert!(matches!(found.lines[0].figures[2], Figure::NotOffered));
+        assert_eq!(labels(found.without.iter().copied()), ["d@1"]);
+        let missing: Vec<(&str, &str)> =
+            found.missing.iter().map(|(s, why)| (s.label.as_str(), *why)).collect();
+        assert_eq!(missing, [("c@1", "too few samples in the time")]);
+    }
+
+    #[test]
+    fn a_difference_within_the_intervals_saves_nothing() {
+        let cost = fixtures::cost;
+        assert_eq!(saves(&cost(101.0), &cost(100.0)), None);
+        assert!((saves(&cost(200.0), &cost(100.0)).unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(saves(&cost(100.0), &cost(200.0)), None);
+    }
+
+    #[test]
+    fn every_row_that_is_asked_about_is_measured_by_a_thorough_run_too() {
+        let matrix = record::tls::matrix(&record::tls::Filter::default());
+        for (subject, _) in Handshake::groups().concat() {
+            let Subject::Handshake(case) = subject else { panic!("it is none") };
+            assert!(matrix.contains(&case), "{case}");
+        }
+        let all = Primitive::all(&[], &[], &[64]);
+        for (subject, _) in PrimitiveRow::groups().concat() {
+            let Subject::Primitive(primitive) = subject else { panic!("it is none") };
+            assert!(all.contains(&primitive), "{primitive}");
+        }
+        for (subject, _) in RecordRow::groups().concat() {
+            let Subject::Records { protection, .. } = subject else { panic!("it is none") };
+            assert!(Protection::all(&[], &[]).contains(&protection), "{protection}");
+        }
+    }
+}

@@ -1,0 +1,919 @@
+//! What `tls handshake`, `tls records` and `tls primitives` answer, on one screen: what people ask of TLS stacks, the
+//! best of them and yours, a sentence with what was measured, what was left out, what to type next.
+
+use crate::labels::{percent, size_with_unit, supported};
+use crate::screen::Screen;
+use base::text::{ASIDE, Align, BEST, CAUTION, Cell, Column, Options, PLAIN, clean, clip};
+use judge::advise::tls_server::can_use;
+use judge::tls::{self, Asked, Figure, Line, Standings, saves};
+use record::tls::{
+    Certificate, Cost, Exchange, Filter, Handshake, Kind, Operation, Primitive, PrimitiveRow,
+    Protection, RecordRow, Row, Run, Scheme, Stack, Suite, matrix, rows,
+};
+use record::{Estimate, Host};
+use std::collections::BTreeSet;
+
+/// Columns of a stack's name.
+const NAME: usize = 26;
+/// The same beside a number, where three stand in one line.
+const SHORT: usize = 14;
+/// Processes of a row that is measured to the end.
+const PROCESSES: f64 = 12.0;
+/// Bytes of a TCP segment in an Ethernet frame, with timestamps, and segments that a server may send before it has heard of
+/// the client (RFC 6928).
+const SEGMENT: u64 = 1448;
+const FIRST_SEGMENTS: u64 = 10;
+
+/// A kind of run that answers on a screen.
+pub trait Answers: Asked {
+    /// How many rows a thorough run has of each stack.
+    fn all_rows() -> usize;
+    /// What a run of everything has beside.
+    const BESIDE: &'static str;
+    /// For what, and the command.
+    const NEXT: [(&'static str, &'static str); 2];
+
+    /// The tables and the sentences; none where no stack has a whole row.
+    #[doc(hidden)]
+    fn answer(run: &Run<Self>, screen: &Drawn) -> Option<Answered>;
+}
+
+/// What a screen is drawn with.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn(Screen);
+
+/// Tables, sentences, and stacks that are not in them.
+#[derive(Debug, Default)]
+pub struct Answered {
+    tables: String,
+    sentences: Vec<String>,
+    undecided: BTreeSet<String>,
+    slower: BTreeSet<String>,
+    without: BTreeSet<String>,
+    missing: BTreeSet<String>,
+    /// Labels of the stacks that are shown.
+    shown: BTreeSet<String>,
+}
+
+/// The screen, at most 40 lines of 100 columns; none where the run has no row that people ask about. `path` is the
+/// record's file, where it has one.
+pub fn stacks_screen<R: Answers>(
+    run: &Run<R>,
+    path: Option<&str>,
+    options: Options,
+) -> Option<String> {
+    let drawn = Drawn(Screen::of(options));
+    let screen = drawn.0;
+    let asked: Vec<_> = R::groups().concat();
+    if !run.rows.iter().any(|row| asked.contains(&row.subject())) {
+        return None;
+    }
+    let mut out = screen.line(&machine(run), PLAIN);
+    let circumstances = circumstances(run);
+    out += &circumstances.iter().map(|line| screen.line(line, CAUTION)).collect::<String>();
+    let Some(answered) = R::answer(run, &drawn) else {
+        let none = "Not enough measured: no stack has a number for each case; raise --budget.";
+        return Some(out + "\n" + &screen.line(none, CAUTION) + &next(run, path, &screen));
+    };
+    out += "\n";
+    out += &answered.tables;
+    out += "\n";
+    out += &answered.sentences.iter().map(|s| screen.sentence(s)).collect::<String>();
+    out += &marks(run, &answered).map(|line| screen.sentence(&line)).unwrap_or_default();
+    out += &screen.sentence(&left_out(run, &answered));
+    out += &next(run, path, &screen);
+    Some(out)
+}
+
+fn machine<R: Row>(run: &Run<R>) -> String {
+    let Host { cpu, clock, .. } = &run.host;
+    let quiet = run.noise.clean as f64 / run.noise.samples.max(1) as f64;
+    let parts = [
+        Some(clean(&cpu.name)),
+        clock.core_ghz_median.map(|ghz| format!("core at {ghz:.2} GHz")),
+        Some(format!("{} stacks in {:.0} s", run.stacks.len(), run.seconds)),
+        Some(format!("{} % of samples quiet", percent(quiet))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Circumstances that bear on the stacks: two lines at most.
+fn circumstances<R: Row>(run: &Run<R>) -> Vec<String> {
+    let stacks: Vec<&str> = run.stacks.iter().map(|stack| &*stack.path).collect();
+    let set = run.host.circumstances.iter().filter(|c| c.bears_on(&stacks));
+    set.map(|c| clean(&c.sentence())).take(2).collect()
+}
+
+/// What the signs at numbers mean.
+fn marks<R: Answers>(run: &Run<R>, answered: &Answered) -> Option<String> {
+    let asked = R::groups().concat();
+    let shown = run
+        .rows
+        .iter()
+        .filter(|row| answered.shown.contains(row.stack()) && asked.contains(&row.subject()));
+    let (mut wide, mut contended, mut widest) = (0, 0, 0.0_f64);
+    for row in shown {
+        let Some([one, other]) = row.costs() else { continue };
+        let precision = one.precision().max(other.precision());
+        wide += usize::from(precision > run.plan.precision);
+        widest = widest.max(precision);
+        contended += usize::from(row.is_contended());
+    }
+    let asked = percent(run.plan.precision);
+    let asked = asked.trim_end_matches(".0");
+    let busy = ">: only a busy core was seen, so it is at least so fast.";
+    match (wide, contended) {
+        (0, 0) => None,
+        (0, _) => Some(busy.to_owned()),
+        _ => {
+            let busy = if contended > 0 { format!(" {busy}") } else { String::new() };
+            let (rows, widest) = (if wide == 1 { "row is" } else { "rows are" }, percent(widest));
+            Some(format!(
+                "~: {wide} {rows} wider than ±{asked} %, the widest ±{widest} %; a longer --budget helps.{busy}"
+            ))
+        }
+    }
+}
+
+fn left_out<R: Answers>(run: &Run<R>, answered: &Answered) -> String {
+    let mut parts = Vec::new();
+    let mut seen = answered.shown.clone();
+    let mut part = |what: &str, stacks: &BTreeSet<String>| {
+        let new: Vec<String> =
+            stacks.iter().filter(|s| !seen.contains(*s)).map(|s| clip(&clean(s), NAME)).collect();
+        seen.extend(stacks.iter().cloned());
+        if !new.is_empty() {
+            parts.push(format!("{what}: {}", new.join(", ")));
+        }
+    };
+    part("not told apart from the last", &answered.undecided);
+    part("slower", &answered.slower);
+    part("not offered by", &answered.without);
+    parts.extend(answered.missing.iter().map(|text| clip(text, 60)));
+    let all = R::all_rows() * run.stacks.len();
+    if all > run.rows.len() {
+        parts.push(R::BESIDE.to_owned());
+    }
+    if parts.is_empty() {
+        return "Left out: nothing that is asked about.".to_owned();
+    }
+    format!("Left out: {}.", parts.join("; "))
+}
+
+/// How long a run of everything takes, by what this one took for each row and process.
+fn thorough<R: Answers>(run: &Run<R>) -> Option<String> {
+    let taken: u64 = run.rows.iter().filter_map(|row| row.costs().map(|_| row.processes())).sum();
+    let rows = (R::all_rows() * run.stacks.len()) as f64;
+    let seconds = run.seconds / taken as f64 * rows * PROCESSES;
+    (taken > 0 && seconds.is_finite()).then(|| format!("{:.0} min", (seconds / 60.0).ceil()))
+}
+
+fn next<R: Answers>(run: &Run<R>, path: Option<&str>, screen: &Screen) -> String {
+    let command = R::COMMAND;
+    let mut commands: Vec<(String, String)> = Vec::new();
+    if R::all_rows() * run.stacks.len() > run.rows.len() {
+        let time = thorough(run).map(|time| format!(", about {time}")).unwrap_or_default();
+        commands
+            .push((format!("Everything{time}"), format!("ciphermark tls {command} --thorough")));
+    }
+    commands.extend(R::NEXT.map(|(what, how)| (what.to_owned(), how.to_owned())));
+    match path.map(clean) {
+        Some(path) => {
+            commands.push(("Whole table".to_owned(), format!("ciphermark show {path}")));
+        }
+        None => commands.push((
+            "Whole table".to_owned(),
+            format!("ciphermark tls {command} --all; to keep it: -o FILE"),
+        )),
+    }
+    screen.next(&commands)
+}
+
+impl Answered {
+    /// Notes which stacks a table shows, and which not.
+    fn note<R: Asked>(&mut self, found: &Standings<'_, R>) {
+        let labels =
+            |stacks: &[&Stack]| -> Vec<String> { stacks.iter().map(|s| s.label.clone()).collect() };
+        self.shown.extend(found.lines.iter().map(|line| line.stack.label.clone()));
+        self.undecided.extend(labels(&found.undecided));
+        self.slower.extend(labels(&found.slower));
+        self.without.extend(labels(&found.without));
+        let missing =
+            |(stack, why): &(&Stack, &str)| format!("{}: {}", clean(&stack.label), clean(why));
+        self.missing.extend(found.missing.iter().map(missing));
+    }
+}
+
+/// `your openssl@3.0.19`.
+fn named<R>(line: &Line<'_, R>) -> String {
+    let label = clean(&line.stack.label);
+    if line.is_yours { format!("your {label}") } else { label }
+}
+
+fn estimate(cost: &Cost, unit: f64) -> Estimate {
+    let of = |ns: f64| ns / unit;
+    Estimate { median: of(cost.median_ns), low: of(cost.low_ns), high: of(cost.high_ns) }
+}
+
+/// A cost in a unit of so many nanoseconds, with the digits that its interval supports.
+fn number(cost: &Cost, unit: f64) -> String {
+    let estimate = estimate(cost, unit);
+    supported(estimate.median, Some(&estimate))
+}
+
+fn us(cost: &Cost) -> String {
+    number(cost, 1000.0)
+}
+
+/// `~` where it is not as precise as was asked for, `>` where only a busy core was seen.
+fn mark<R: Row>(run: &Run<R>, row: &R, cost: &Cost) -> &'static str {
+    match (row.is_contended(), cost.precision() > run.plan.precision) {
+        (true, _) => ">",
+        (_, true) => "~",
+        _ => "",
+    }
+}
+
+fn cell<R: Row>(
+    run: &Run<R>,
+    figure: Option<&Figure<'_, R>>,
+    style: anstyle::Style,
+    of: impl Fn(&R, &[Cost; 2]) -> (String, Cost),
+) -> Cell {
+    match figure {
+        Some(Figure::Known(row, costs)) => {
+            let (text, cost) = of(row, costs);
+            Cell::number(format!("{}{text}", mark(run, row, &cost)), style)
+        }
+        _ => Cell::new("not offered", ASIDE),
+    }
+}
+
+/// Which line of a table has the lowest in a column.
+fn best_of<R: Asked>(found: &Standings<'_, R>, column: usize) -> Option<usize> {
+    let cost = |line: &Line<'_, R>| line.figures.get(column).and_then(Figure::costs);
+    let all = found.lines.iter().enumerate();
+    let ranked = all.filter_map(|(at, line)| Some((at, R::ranked_by(cost(line)?))));
+    ranked.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+/// `68 %`.
+fn share(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
+// Handshakes.
+
+/// Where a group of handshakes has what.
+const P256: usize = 0;
+const RSA: usize = 1;
+const HYBRID: usize = 2;
+const RESUMED: usize = 3;
+
+impl Answers for Handshake {
+    fn all_rows() -> usize {
+        rows(&matrix(&Filter::default()), &[]).len()
+    }
+
+    const BESIDE: &'static str =
+        "TLS 1.2, other groups and certificates, client certificates, cold handshakes";
+    const NEXT: [(&'static str, &'static str); 2] = [
+        ("Your own settings", "ciphermark tls handshake -x p384 -c rsa-3072 -k full"),
+        ("What to set", "ciphermark advise --for tls-server --clients browser"),
+    ];
+
+    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+        let groups = Self::groups();
+        let found = Standings::of(run, groups.first()?);
+        let mut answered = Answered::default();
+        answered.note(&found);
+        if found.lines.is_empty() {
+            return None;
+        }
+        answered.tables = servers(run, &found, &drawn.0);
+        let with_mldsa = Standings::of(run, &tls::post_quantum());
+        let hybrid = found.lines.iter().find(|line| line.figures[HYBRID].costs().is_some());
+        let shown = with_mldsa.lines.first().or(hybrid).map(|line| line.stack);
+        answered.sentences = handshake_advice(&found);
+        if let Some(stack) = shown {
+            answered.shown.insert(stack.label.clone());
+            let (table, is_slow_start) = wire(run, stack, &drawn.0);
+            answered.tables += "\n";
+            answered.tables += &table;
+            answered.sentences.extend(is_slow_start.then(|| {
+                format!(
+                    "More than {FIRST_SEGMENTS} packets: before the rest a server waits for the client once more (RFC 6928)."
+                )
+            }));
+        }
+        Some(answered)
+    }
+}
+
+/// What a server's CPU does for a connection.
+fn servers(run: &Run<Handshake>, found: &Standings<'_, Handshake>, screen: &Screen) -> String {
+    let headings = ["p256", "rsa-2048", "p256 + mlkem768", "resumed", "resumed + mlkem768"];
+    let mut columns = vec![Column::new("server CPU, µs a connection, TLS 1.3", Align::Left)];
+    columns.extend(headings.map(|heading| Column::new(heading, Align::Right)));
+    let best: Vec<Option<usize>> = (0..headings.len()).map(|c| best_of(found, c)).collect();
+    let row = |(at, line): (usize, &Line<'_, Handshake>)| {
+        let mut cells = vec![Cell::plain(format!("  {}", clip(&named(line), NAME)))];
+        cells.extend(line.figures.iter().enumerate().map(|(column, figure)| {
+            let style = if best[column] == Some(at) { BEST } else { PLAIN };
+            cell(run, Some(figure), style, |_, [server, _]| (us(server), *server))
+        }));
+        cells
+    };
+    let rows = found.lines.iter().enumerate().map(row).collect();
+    screen.table(columns, vec![(String::new(), rows)])
+}
+
+/// What connections cost both ends and the network, in one stack, with and without post-quantum cryptography; and
+/// whether a server cannot send all that it has to say at once.
+fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) {
+    use {Certificate as C, Exchange as X};
+    let yours = run.stacks.iter().find(|s| tls::is_system(s)).filter(|s| s.label != stack.label);
+    let mut columns =
+        vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME - 6)), Align::Left)];
+    columns.extend(
+        ["server µs", "client µs", "server bytes", "packets", "client bytes"]
+            .map(|heading| Column::new(heading, Align::Right)),
+    );
+    columns.extend(yours.map(|_| Column::new("yours µs", Align::Right)));
+    let packets = |bytes: u64| bytes.div_ceil(SEGMENT);
+    let mut is_slow_start = false;
+    let mut row = |(exchange, certificate): (X, C)| {
+        let wanted = tls::handshake(exchange, certificate, Kind::Full);
+        let Figure::Known(row, [server, client]) = tls::figure(run, stack, wanted) else {
+            return None;
+        };
+        let bytes = row.bytes?;
+        is_slow_start |= packets(bytes.server) > FIRST_SEGMENTS;
+        let part =
+            |cost: &Cost| Cell::number(format!("{}{}", mark(run, row, cost), us(cost)), PLAIN);
+        let mut cells = vec![
+            Cell::plain(format!("  {exchange}, {certificate}")),
+            part(&server),
+            part(&client),
+            Cell::plain(bytes.server.to_string()),
+            Cell::plain(packets(bytes.server).to_string()),
+            Cell::plain(bytes.client.to_string()),
+        ];
+        cells.extend(yours.map(|yours| match tls::figure(run, yours, wanted) {
+            Figure::Known(row, [server, client]) => {
+                let of = |cost: &Cost| format!("{}{}", mark(run, row, cost), us(cost));
+                Cell::number(format!("{} + {}", of(&server), of(&client)), PLAIN)
+            }
+            Figure::NotOffered => Cell::new("not offered", ASIDE),
+            Figure::Missing(_) => Cell::new("no number", ASIDE),
+        }));
+        Some(cells)
+    };
+    let order = [
+        (X::X25519, C::P256),
+        (X::X25519, C::Rsa2048),
+        (X::X25519Mlkem768, C::P256),
+        (X::X25519Mlkem768, C::Mldsa44),
+        (X::X25519Mlkem768, C::Mldsa65),
+        (X::X25519Mlkem768, C::Mldsa87),
+    ];
+    let rows = order.into_iter().filter_map(&mut row).collect();
+    (screen.table(columns, vec![(String::new(), rows)]), is_slow_start)
+}
+
+fn server(line: &Line<'_, Handshake>, place: usize) -> Option<Cost> {
+    line.figures.get(place).and_then(Figure::costs).map(|[server, _]| server)
+}
+
+fn handshake_advice(found: &Standings<'_, Handshake>) -> Vec<String> {
+    let mut said = Vec::new();
+    let Some(best) = found.lines.first() else { return said };
+    let own = found.yours().unwrap_or(best);
+    let cost = |place| server(own, place);
+    if let Some((rsa, p256)) = cost(RSA).zip(cost(P256)) {
+        said.extend(saves(&rsa, &p256).map(|saved| {
+            format!(
+                "In {}, a certificate of P-256 in place of RSA-2048 saves {} of the server's CPU for a full \
+                 handshake ({} µs instead of {}).",
+                named(own), share(saved), us(&p256), us(&rsa)
+            )
+        }));
+    }
+    said.extend(faster_stack(found, own));
+    if let Some((full, resumed)) = cost(P256).zip(cost(RESUMED)) {
+        said.extend(
+            saves(&full, &resumed).map(|saved| format!("Resuming saves {} there.", share(saved))),
+        );
+    }
+    let with_both = |line: &&Line<'_, Handshake>| server(line, HYBRID).is_some();
+    let hybrid = Some(own).filter(with_both).or_else(|| found.lines.iter().find(with_both));
+    if let Some(line) = hybrid
+        && let Some((without, with)) = server(line, P256).zip(server(line, HYBRID))
+    {
+        let adds = with.median_ns - without.median_ns;
+        let is_shown = without.high_ns < with.low_ns;
+        said.push(match is_shown {
+            true => format!(
+                "X25519MLKEM768 in place of X25519 costs {:.0} µs more in {}.",
+                adds / 1000.0,
+                named(line)
+            ),
+            false => format!("X25519MLKEM768 is not shown to cost more in {}.", named(line)),
+        });
+    }
+    // One paragraph: a screen has no room for more.
+    vec![said.join(" ")]
+}
+
+/// Which other stack would need less.
+fn faster_stack(found: &Standings<'_, Handshake>, own: &Line<'_, Handshake>) -> Option<String> {
+    let best = found.lines.first()?;
+    let now = server(own, P256)?;
+    let saved = |line: &Line<'_, Handshake>| saves(&now, &server(line, P256)?);
+    let is_other = |line: &&Line<'_, Handshake>| line.stack.label != own.stack.label;
+    if !is_other(&best) {
+        return None;
+    }
+    let Some(most) = saved(best) else {
+        return Some("No other stack here is shown to need less.".to_owned());
+    };
+    let less = |line: &Line<'_, Handshake>, part: f64| {
+        let cost = server(line, P256).map(|cost| us(&cost)).unwrap_or_default();
+        format!("{} needs {} less for it ({cost} µs)", clean(&line.stack.label), share(part))
+    };
+    if can_use(&best.stack.label) {
+        return Some(format!("{}.", less(best, most)));
+    }
+    let others = found.lines.iter().filter(is_other);
+    let usable = others.filter(|l| can_use(&l.stack.label)).find_map(|l| Some((l, saved(l)?)));
+    let unusable = format!("{}, but nginx cannot use it", less(best, most));
+    Some(match usable {
+        Some((line, part)) => format!("{}; {unusable}.", less(line, part)),
+        None => format!("{unusable}."),
+    })
+}
+
+// Records.
+
+impl Answers for RecordRow {
+    fn all_rows() -> usize {
+        const SIZES: usize = 5;
+        Protection::all(&[], &[]).len() * SIZES
+    }
+
+    const BESIDE: &'static str = "other sizes, TLS 1.2 with CBC, CCM, and the bare ciphers";
+    const NEXT: [(&'static str, &'static str); 2] = [
+        ("Sizes, bare ciphers", "ciphermark tls records --cipher aes-128-gcm -s 64..16K"),
+        ("TLS 1.2", "ciphermark tls records -V 1.2"),
+    ];
+
+    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+        let mut answered = Answered::default();
+        let mut tables = Vec::new();
+        let mut sentences = Vec::new();
+        for (suite, group) in tls::RECORD_SUITES.iter().zip(Self::groups()) {
+            let found = Standings::of(run, &group);
+            answered.note(&found);
+            let without: Vec<String> =
+                found.without.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
+            if !without.is_empty() {
+                answered.missing.insert(format!("no {suite} in {}", without.join(", ")));
+            }
+            if found.lines.is_empty() {
+                continue;
+            }
+            tables.push((suite.name().to_owned(), record_rows(run, &found)));
+            sentences.extend(record_advice(*suite, &found));
+        }
+        if tables.is_empty() {
+            return None;
+        }
+        answered.without.clear();
+        answered.tables = drawn.0.table(record_columns(), tables);
+        answered.sentences = vec![sentences.join(" ")];
+        Some(answered)
+    }
+}
+
+fn record_columns() -> Vec<Column> {
+    let [full, small] = tls::RECORD_SIZES.map(|size| size_with_unit(size as usize));
+    let right = |heading: String| Column::named(heading, Align::Right);
+    vec![
+        Column::named(format!("TLS 1.3, records of {full}"), Align::Left),
+        right("send MB/s".to_owned()),
+        right("c/B".to_owned()),
+        right("receive MB/s".to_owned()),
+        right("c/B".to_owned()),
+        right(format!("{small}: send ns")),
+        right("receive ns".to_owned()),
+    ]
+}
+
+fn record_rows(run: &Run<RecordRow>, found: &Standings<'_, RecordRow>) -> Vec<Vec<Cell>> {
+    let [full, _] = tls::RECORD_SIZES.map(f64::from);
+    let speed = |cost: &Cost| {
+        let time = estimate(cost, 1.0);
+        supported(full / time.median * 1000.0, Some(&time))
+    };
+    let per_byte = |cost: &Cost| {
+        cost.cycles.map_or_else(|| "?".to_owned(), |c| supported(c.median / full, Some(&c)))
+    };
+    let best: Vec<Option<usize>> = (0..2).map(|c| best_of(found, c)).collect();
+    let row = |(at, line): (usize, &Line<'_, RecordRow>)| {
+        let style = |column: usize| if best[column] == Some(at) { BEST } else { PLAIN };
+        let per_byte = |end: usize| match line.figures.first() {
+            Some(Figure::Known(_, costs)) => Cell::number(per_byte(&costs[end]), PLAIN),
+            _ => Cell::new("not offered", ASIDE),
+        };
+        let of = |place: usize, end: usize, text: &dyn Fn(&Cost) -> String| {
+            cell(run, line.figures.get(place), style(place), |_, costs: &[Cost; 2]| {
+                (text(&costs[end]), costs[end])
+            })
+        };
+        let ns = |cost: &Cost| number(cost, 1.0);
+        vec![
+            Cell::plain(format!("  {}", clip(&named(line), NAME))),
+            of(0, 0, &speed),
+            per_byte(0),
+            of(0, 1, &speed),
+            per_byte(1),
+            of(1, 0, &ns),
+            of(1, 1, &ns),
+        ]
+    };
+    found.lines.iter().enumerate().map(row).collect()
+}
+
+/// What a suite costs, and what another stack would save.
+fn record_advice(suite: Suite, found: &Standings<'_, RecordRow>) -> Vec<String> {
+    let Some(best) = found.lines.first() else { return Vec::new() };
+    let own = found.yours().unwrap_or(best);
+    let sending = |line: &Line<'_, RecordRow>, place: usize| {
+        line.figures.get(place).and_then(Figure::costs).map(|[send, _]| send)
+    };
+    let Some(full) = sending(own, 0) else { return Vec::new() };
+    let mut said = format!("{suite}: {} sends a full record in {} µs", named(own), us(&full));
+    if best.stack.label == own.stack.label && found.lines.len() > 1 {
+        said += ", none takes less";
+    }
+    if best.stack.label != own.stack.label {
+        match sending(best, 0).and_then(|cost| saves(&full, &cost)) {
+            Some(saved) => {
+                said += &format!(", {} takes {} less", clean(&best.stack.label), share(saved));
+            }
+            None => said += ", and no other is shown to take less",
+        }
+    }
+    vec![said + "."]
+}
+
+// Primitives.
+
+impl Answers for PrimitiveRow {
+    fn all_rows() -> usize {
+        const SIZES: [u32; 4] = [64, 256, 1400, 16384];
+        Primitive::all(&[], &[], &SIZES).len()
+    }
+
+    const BESIDE: &'static str = "other key lengths, curves and fields, digests, the calls alone";
+    const NEXT: [(&'static str, &'static str); 2] = [
+        ("Of your choice", "ciphermark tls primitives -p rsa-3072-pss,p521"),
+        ("Do they leak keys?", "ciphermark leaks -l openssl -a ecdsa-p256,x25519"),
+    ];
+
+    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+        let mut answered = Answered::default();
+        let mut tables = Vec::new();
+        let yours = run.stacks.iter().find(|stack| tls::is_system(stack));
+        for (title, rows) in tls::PRIMITIVES {
+            let row = |(scheme, operation): &(Scheme, Operation)| {
+                let found = Standings::of(run, &[tls::primitive(*scheme, *operation)]);
+                answered.note(&found);
+                primitive_row(run, (*scheme, *operation), &found, yours.is_some())
+            };
+            let lines: Vec<Vec<Cell>> = rows.iter().filter_map(row).collect();
+            if !lines.is_empty() {
+                tables.push((title.to_owned(), lines));
+            }
+        }
+        if tables.is_empty() {
+            return None;
+        }
+        let mut columns = vec![Column::new("µs, whole", Align::Left)];
+        columns.extend(["first", "", "second", "", "third", ""].iter().enumerate().map(
+            |(at, heading)| {
+                Column::new(heading, if at % 2 == 0 { Align::Left } else { Align::Right })
+            },
+        ));
+        columns.extend(yours.map(|_| Column::new("yours", Align::Right)));
+        answered.tables = drawn.0.table(columns, tables);
+        let yours = yours.map(|stack| format!("Yours: {}. ", clean(&stack.label)));
+        answered.sentences = vec![yours.unwrap_or_default() + &primitive_advice(run)];
+        Some(answered)
+    }
+}
+
+fn primitive_row(
+    run: &Run<PrimitiveRow>,
+    (scheme, operation): (Scheme, Operation),
+    found: &Standings<'_, PrimitiveRow>,
+    has_yours: bool,
+) -> Option<Vec<Cell>> {
+    let whole = |_: &PrimitiveRow, [whole, _]: &[Cost; 2]| {
+        let is_long = whole.median_ns >= 100_000.0;
+        let text = if is_long { format!("{:.0}", whole.median_ns / 1000.0) } else { us(whole) };
+        (text, *whole)
+    };
+    let figure =
+        |line: &Line<'_, PrimitiveRow>, style| cell(run, line.figures.first(), style, whole);
+    found.lines.first()?;
+    let operation = match operation {
+        Operation::Encapsulate => "encaps",
+        Operation::Decapsulate => "decaps",
+        other => other.name(),
+    };
+    let mut cells = vec![Cell::plain(format!("  {scheme} {operation}"))];
+    for place in 0..tls::BEST {
+        let style = if place == 0 { BEST } else { PLAIN };
+        match found.lines.get(place) {
+            Some(line) => cells
+                .extend([Cell::plain(clip(&clean(&line.stack.label), SHORT)), figure(line, style)]),
+            None => cells.extend([Cell::new("no other", ASIDE), Cell::plain("")]),
+        }
+    }
+    if has_yours {
+        cells.push(match found.yours() {
+            Some(yours) => figure(yours, PLAIN),
+            None if found.without.iter().any(|stack| tls::is_system(stack)) => {
+                Cell::new("lacks it", ASIDE)
+            }
+            None => Cell::new("no number", ASIDE),
+        });
+    }
+    Some(cells)
+}
+
+/// What the server's work comes to in one stack: yours where it has it, else the fastest that has it.
+fn primitive_advice(run: &Run<PrimitiveRow>) -> String {
+    let whole = |stack: &Stack, (scheme, operation): (Scheme, Operation)| {
+        tls::figure(run, stack, tls::primitive(scheme, operation)).costs().map(|[whole, _]| whole)
+    };
+    let compare = |one: (Scheme, Operation), other: (Scheme, Operation)| {
+        let both = |stack: &Stack| Some((whole(stack, one)?, whole(stack, other)?));
+        let yours = run.stacks.iter().find(|stack| tls::is_system(stack) && both(stack).is_some());
+        let found = Standings::of(run, &[tls::primitive(one.0, one.1)]);
+        let stack = yours.or_else(|| {
+            found.lines.iter().map(|line| line.stack).find(|stack| both(stack).is_some())
+        })?;
+        let (first, second) = both(stack)?;
+        let in_words =
+            |dear: (Scheme, Operation), cheap: (Scheme, Operation), costs: (&Cost, &Cost)| {
+                saves(costs.0, costs.1)?;
+                let times = costs.0.median_ns / costs.1.median_ns;
+                let label = clean(&stack.label);
+                Some(format!(
+                    "In {label}, {} {} takes {} µs, {times:.1} times {} {}.",
+                    dear.0,
+                    dear.1,
+                    us(costs.0),
+                    cheap.0,
+                    cheap.1
+                ))
+            };
+        in_words(one, other, (&first, &second)).or_else(|| in_words(other, one, (&second, &first)))
+    };
+    let sign = Operation::Sign;
+    let pairs = [
+        ((Scheme::Rsa2048Pss, sign), (Scheme::EcdsaP256, sign)),
+        ((Scheme::Mldsa65, sign), (Scheme::EcdsaP256, sign)),
+        ((Scheme::Mlkem768, Operation::Encapsulate), (Scheme::X25519, Operation::Agree)),
+    ];
+    let said: Vec<String> = pairs.iter().filter_map(|(one, other)| compare(*one, *other)).collect();
+    said.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::{LINES, WIDTH};
+    use base::text::width;
+    use record::tls::{Bare, Temperature};
+    use record::tls::{
+        Bytes, Document, PRIMITIVES_SPAN, RECORDS_SPAN, SPAN, Subject, TlsFile, fixtures,
+    };
+    use record::{Disturbances, State};
+
+    const PLAIN_100: Options = Options { width: 100, color: false };
+
+    /// Stacks as they are on a machine with everything built, each with how slow it is; the first is the system's.
+    const STACKS: [(&str, f64); 10] = [
+        ("openssl@3.0.19", 2.9),
+        ("aws-lc@5.12.0", 1.0),
+        ("boringssl@44", 1.1),
+        ("openssl@3.5.5", 1.5),
+        ("openssl@4.0.3", 1.45),
+        ("libressl@4.2.1", 3.4),
+        ("rustls-aws-lc@0.23.46", 0.9),
+        ("rustls-graviola@0.23.46", 0.95),
+        ("wolfssl@5.9.4", 1.3),
+        ("a-very-long-name-of-a-stack@1.1.1-compatible-with-everything", 1.2),
+    ];
+
+    fn run<R: Answers>(span: &str, rows: Vec<R>) -> Run<R> {
+        let labels = STACKS.map(|(label, _)| label);
+        let mut run = fixtures::run(&labels, span, rows);
+        run.stacks[0].crypto_path = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3".to_owned();
+        run.host.cpu.name = "AMD EPYC-Milan Processor".to_owned();
+        run.host.clock.core_ghz_median = Some(3.7);
+        run
+    }
+
+    fn rows<R: Answers>(row: impl Fn(&str, f64, Subject) -> R) -> Vec<R> {
+        let row = &row;
+        let mut asked: Vec<Subject> = R::groups().concat().into_iter().map(|(s, _)| s).collect();
+        asked.dedup();
+        asked
+            .into_iter()
+            .flat_map(|subject| STACKS.map(|(label, slow)| row(label, slow, subject)))
+            .collect()
+    }
+
+    /// What a handshake costs in µs, times `slow`; none where the stack would not have it.
+    fn handshakes() -> Document {
+        let row = |label: &str, slow: f64, subject| {
+            let Subject::Handshake(case) = subject else { panic!("it is none") };
+            let signs = match case.certificate {
+                _ if case.kind.is_resumed() => 0.0,
+                Certificate::Rsa2048 => 600.0,
+                c if c.is_post_quantum() => 180.0,
+                _ => 20.0,
+            };
+            let agrees = if case.exchange == Exchange::X25519 { 40.0 } else { 75.0 };
+            let is_new = label.starts_with("openssl@3.5") || label.starts_with("openssl@4");
+            let is_offered = match (case.exchange, case.certificate.is_post_quantum()) {
+                (_, true) => is_new,
+                (Exchange::X25519, _) => true,
+                _ => label != "openssl@3.0.19" && label != "libressl@4.2.1",
+            };
+            let us = is_offered.then_some((60.0 + signs + agrees) * slow);
+            let mut row = fixtures::handshake(label, case, us);
+            let chain = if case.certificate.is_post_quantum() { 17_000 } else { 1900 };
+            row.bytes = us.map(|_| Bytes { client: 1550, server: chain });
+            row
+        };
+        run(SPAN, rows(row))
+    }
+
+    fn records() -> Run<RecordRow> {
+        let row = |label: &str, slow: f64, subject| {
+            let Subject::Records { protection, size } = subject else { panic!("it is none") };
+            let cost = fixtures::cost((250.0 + f64::from(size) * 0.08) * slow);
+            RecordRow {
+                stack: label.to_owned(),
+                protection,
+                size,
+                state: State::Measured,
+                reason: None,
+                negotiated: None,
+                overhead_bytes: Some(22),
+                send: Some(cost),
+                receive: Some(cost),
+                bare: Bare::default(),
+                samples: 30,
+                records: 3000,
+                processes: 12,
+                disturbed: Disturbances::default(),
+                contended: false,
+                stopped: None,
+            }
+        };
+        run(RECORDS_SPAN, rows(row))
+    }
+
+    fn primitives() -> Run<PrimitiveRow> {
+        let row = |label: &str, slow: f64, subject| {
+            let Subject::Primitive(primitive) = subject else { panic!("it is none") };
+            let is_new = label.starts_with("openssl@3.5") || label.starts_with("openssl@4");
+            let is_offered = !primitive.scheme.name().starts_with("ml") || is_new;
+            let cost = is_offered.then(|| fixtures::cost(20_000.0 * slow));
+            PrimitiveRow {
+                stack: label.to_owned(),
+                primitive,
+                state: if is_offered { State::Measured } else { State::Unsupported },
+                reason: None,
+                checks: Vec::new(),
+                whole: cost,
+                call: cost,
+                samples: 30,
+                operations: 300,
+                processes: 12,
+                disturbed: Disturbances::default(),
+                contended: false,
+                stopped: None,
+            }
+        };
+        run(PRIMITIVES_SPAN, rows(row))
+    }
+
+    fn screen<R: Answers>(run: &Run<R>) -> String {
+        let screen = stacks_screen(run, Some("tls.json"), PLAIN_100).unwrap();
+        assert!(screen.lines().count() <= LINES, "{screen}");
+        assert!(screen.lines().all(|line| width(line) <= WIDTH), "{screen}");
+        screen
+    }
+
+    fn published() -> Document {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../records/tls-handshake-2026-11-22-spr.json.gz"
+        );
+        let text = record::load_text(std::path::Path::new(path)).unwrap();
+        match record::tls::from_json(&text, path) {
+            Ok(TlsFile::Handshakes(document)) => document,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_published_handshakes_answer_on_a_screen() {
+        insta::assert_snapshot!(screen(&published()));
+    }
+
+    #[test]
+    fn handshakes_of_many_stacks_answer_on_a_screen() {
+        insta::assert_snapshot!(screen(&handshakes()));
+    }
+
+    #[test]
+    fn records_of_many_stacks_answer_on_a_screen() {
+        insta::assert_snapshot!(screen(&records()));
+    }
+
+    #[test]
+    fn primitives_of_many_libraries_answer_on_a_screen() {
+        insta::assert_snapshot!(screen(&primitives()));
+    }
+
+    #[test]
+    fn what_is_not_whole_is_not_shown_and_is_named_with_its_reason() {
+        let mut run = handshakes();
+        let cut = run.rows.iter_mut().find(|r| r.stack == "aws-lc@5.12.0").unwrap();
+        (cut.state, cut.server, cut.client) = (State::Failed, None, None);
+        cut.stopped = Some(record::Stopped::Budget);
+        let text = screen(&run);
+        assert!(!text.lines().any(|line| line.starts_with("  aws-lc@5.12.0 ")), "{text}");
+        assert!(text.contains("aws-lc@5.12.0: too few samples"), "{text}");
+    }
+
+    #[test]
+    fn where_nothing_is_whole_the_screen_says_so_and_where_nothing_was_asked_there_is_none() {
+        let mut run = handshakes();
+        for row in &mut run.rows {
+            (row.state, row.server, row.client) = (State::Failed, None, None);
+            row.stopped = Some(record::Stopped::Budget);
+        }
+        let text = screen(&run);
+        assert!(text.contains("Not enough measured") && text.contains("--budget"), "{text}");
+        run.rows.retain(|row| row.temperature != Temperature::Hot);
+        assert_eq!(stacks_screen(&run, None, PLAIN_100), None);
+    }
+
+    #[test]
+    fn a_stack_that_nginx_cannot_use_is_not_advised_without_a_word() {
+        let text = screen(&handshakes());
+        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("rustls-aws-lc@0.23.46 needs 69 % less")
+                && said.contains("nginx cannot use it"),
+            "{text}"
+        );
+        assert!(said.contains(" aws-lc@5.12.0 needs 66 % less"), "{text}");
+    }
+
+    #[test]
+    fn a_saving_is_claimed_only_where_the_intervals_are_apart() {
+        let mut run = handshakes();
+        for row in &mut run.rows {
+            for cost in [&mut row.server, &mut row.client].into_iter().flatten() {
+                (cost.low_ns, cost.high_ns) = (cost.median_ns * 0.1, cost.median_ns * 10.0);
+            }
+        }
+        let text = screen(&run);
+        assert!(!text.contains("saves") && !text.contains("needs"), "{text}");
+        assert!(text.contains("is not shown to cost more"), "{text}");
+        assert!(text.contains("~: ") && text.contains(" ~"), "{text}");
+    }
+
+    #[test]
+    fn what_a_stack_says_cannot_steer_the_terminal_or_widen_the_screen() {
+        let mut run = handshakes();
+        let hostile = format!("\u{1b}[2J{}", "x".repeat(500));
+        for row in run.rows.iter_mut().filter(|r| r.stack == "rustls-aws-lc@0.23.46") {
+            row.stack.clone_from(&hostile);
+        }
+        run.stacks[6].label.clone_from(&hostile);
+        run.host.cpu.name = hostile;
+        let text = screen(&run);
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
