@@ -99,12 +99,10 @@ pub fn text(path: &Path, shown: &str) -> Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         read_bytes(std::io::stdin().lock())
     } else {
-        std::fs::File::open(path).and_then(read_bytes)
+        record::read_most(path, MOST_BYTES)
     };
     let bytes = bytes.map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Failure::usage(format!("{shown} has more than 64 MiB")));
-    }
+    let bytes = bytes.ok_or_else(|| Failure::usage(format!("{shown} has more than 64 MiB")))?;
     let text = String::from_utf8(bytes).map_err(|e| {
         let byte = e.utf8_error().valid_up_to();
         Failure::usage(format!("{shown} is not text (byte {byte} is not UTF-8)"))
@@ -113,10 +111,10 @@ pub fn text(path: &Path, shown: &str) -> Result<String, Failure> {
     Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
 }
 
-fn read_bytes(from: impl Read) -> io::Result<Vec<u8>> {
+fn read_bytes(from: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
 }
 
 // Signatures over manifests, by OpenSSH's own program.

@@ -8,6 +8,7 @@ use crate::{FORMAT_VERSION, Record, to_json};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,7 @@ use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -133,12 +135,48 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, RecordError> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it has more than 1 GiB"));
+    let bytes = read_most(path, MOST_BYTES)?;
+    bytes.ok_or_else(|| io::Error::other("it has more than 1 GiB"))
+}
+
+/// How long a pipe may be silent: what fills it may have to measure first.
+const PIPE_PATIENCE: Duration = Duration::from_secs(600);
+
+/// A file's content as it is; none where it has more than so many bytes. A pipe that stays silent is given up.
+///
+/// # Errors
+/// The system's reason, or that nothing came.
+pub fn read_most(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    read_patiently(path, most, PIPE_PATIENCE)
+}
+
+fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut file =
+        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.len() > most {
+        return Ok(None);
     }
-    Ok(bytes)
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; 1 << 16]);
+    let timeout = patience.try_into().map_err(io::Error::other)?;
+    loop {
+        match poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) => {
+                let why = format!("nothing came within {} s", patience.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+            }
+            Err(Errno::INTR) => continue,
+            other => other?,
+        };
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok(Some(bytes)),
+            Ok(read) if (bytes.len() + read) as u64 > most => return Ok(None),
+            Ok(read) => bytes.extend_from_slice(&chunk[..read]),
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+    }
 }
 
 /// Reads a record from a file's content, packed by gzip or not; `origin` names it in errors.
@@ -758,5 +796,22 @@ mod tests {
         let mut packed = pack(Path::new("r.gz"), "text ".repeat(100)).unwrap();
         packed.truncate(packed.len() - 9);
         assert!(unpack(packed).is_err());
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end_and_a_silent_one_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let why = read_patiently(&path, 10, Duration::ZERO).unwrap_err();
+        assert_eq!(why.to_string(), "nothing came within 0 s");
+        for (bytes, kept) in [("", true), ("0123456789", true), ("0123456789a", false)] {
+            let (to, text) = (path.clone(), bytes.to_owned());
+            let writer = std::thread::spawn(move || std::fs::write(to, text));
+            let read = read_patiently(&path, 10, Duration::from_secs(60)).unwrap();
+            assert_eq!(read, kept.then(|| bytes.as_bytes().to_vec()));
+            writer.join().unwrap().unwrap();
+        }
     }
 }
