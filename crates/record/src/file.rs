@@ -173,7 +173,8 @@ fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Opti
             Ok(0) => return Ok(Some(bytes)),
             Ok(read) if (bytes.len() + read) as u64 > most => return Ok(None),
             Ok(read) => bytes.extend_from_slice(&chunk[..read]),
-            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
             Err(e) => return Err(e),
         }
     }
