@@ -64,7 +64,7 @@ fn table(answer: &Ranking) -> Table {
     let shown = answer.standings.iter().flat_map(|s| &s.rows);
     let heading = interval_heading(shown.filter_map(|r| r.behind.as_ref()));
     let row = |s: &Standing, (i, r): (usize, &Ranked)| {
-        cells(r, group(answer, s, i), answer.terms.by, heading).split_off(from)
+        cells(r, group(answer, s, i), answer, heading).split_off(from)
     };
     let rows = answer.standings.iter();
     let rows = rows.flat_map(|s| s.rows.iter().enumerate().map(move |ranked| row(s, ranked)));
@@ -114,18 +114,29 @@ pub(crate) fn place(r: &Ranked) -> String {
     }
 }
 
-fn cells(r: &Ranked, group: String, by: By, heading: &str) -> Vec<Cell> {
+fn cells(r: &Ranked, group: String, answer: &Ranking, heading: &str) -> Vec<Cell> {
+    let by = answer.terms.by;
     let style = match (r.place, r.last_place) {
         (1, 1) => BEST,
         (1, _) => GOOD,
         _ => PLAIN,
     };
-    let mark = if r.contended { ">" } else { "" };
+    let mark = if answer.imported {
+        "†"
+    } else if r.contended {
+        ">"
+    } else {
+        ""
+    };
     let of_bytes = |cost: Option<record::Estimate>| {
         let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
         cost.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
     };
-    let [behind, interval, _] = r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
+    let [behind, mut interval, _] =
+        r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
+    if answer.imported {
+        interval = "no interval".to_owned();
+    }
     let main = match by {
         By::Time if r.case.model.has_bytes() => {
             r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
@@ -149,12 +160,17 @@ fn cells(r: &Ranked, group: String, by: By, heading: &str) -> Vec<Cell> {
 }
 
 /// What stands below one answer.
+/// What is said below figures from elsewhere.
+pub(crate) const IMPORTED: &str =
+    "†: imported, neither measured nor checked here: no interval, so that no difference is sure";
+
 fn notes(answer: &Ranking) -> Vec<String> {
     let mut notes = Vec::new();
     if let [only] = &answer.standings[..] {
         let rest = only.contenders - only.rows.len();
         let more = if rest > 0 { format!("; {rest} more (--rows all)") } else { String::new() };
         let first = match only.may_be_first {
+            _ if answer.imported => "in the order of the figures".to_owned(),
             1 => "one is surely the first".to_owned(),
             n => format!("{n} may be the first"),
         };
@@ -169,6 +185,7 @@ fn notes(answer: &Ranking) -> Vec<String> {
         };
         notes.push(format!("{} cases without {what} are not ranked", answer.unranked));
     }
+    notes.extend(answer.imported.then(|| IMPORTED.to_owned()));
     notes.extend(answer.secret.map(|left_out| left_out.to_string()));
     notes
 }

@@ -239,7 +239,7 @@ fn harness(survey: &Survey<'_>) -> Option<String> {
 
 fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> Vec<String> {
     if survey.sections.is_empty() {
-        return Vec::new();
+        return imported(selection);
     }
     let reference = labels::size(survey.reference);
     let mut lines = vec![

@@ -3,7 +3,7 @@
 
 use crate::labels::{self, Libraries, part};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
-use base::text::{CAUTION, HEADING, Options, PLAIN, clean, paint};
+use base::text::{Align, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 use judge::compare::REFERENCE_SIZE;
 use record::{Call, Fit, Library, LibraryId, Measurement, Record, Rekeying, State, Stopped};
 use std::cmp::Ordering;
@@ -80,7 +80,8 @@ pub(crate) struct Problem {
 impl<'a> Survey<'a> {
     pub(crate) fn of(record: &'a Record, selection: &[&'a Measurement]) -> Self {
         let libraries = Libraries::of(selection);
-        let shown: Vec<&Measurement> = selection.iter().copied().filter(|m| !is_null(m)).collect();
+        let has_bytes = |m: &&Measurement| !is_null(m) && !is_operation(m);
+        let shown: Vec<&Measurement> = selection.iter().copied().filter(has_bytes).collect();
         let mut sizes: Vec<usize> = shown.iter().map(|m| m.size).collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -95,6 +96,54 @@ impl<'a> Survey<'a> {
 fn is_null(m: &Measurement) -> bool {
     let null = Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind == Kind::Null);
     null && matches!(m.state, State::Measured | State::Unsupported)
+}
+
+/// Whether it is of signatures, key exchanges or key derivations, which have a table of their own.
+pub(crate) fn is_operation(m: &Measurement) -> bool {
+    !m.model.has_bytes() && m.state == State::Imported || cost(m).is_some()
+}
+
+/// What a derivation costs, in words.
+fn cost(m: &Measurement) -> Option<String> {
+    let algorithm = Algorithm::find(&m.algorithm).ok()?;
+    let unit = algorithm.cost_unit()?;
+    Some(match unit {
+        "bytes of memory" => labels::size(m.size),
+        _ => format!("{} {unit}", m.size),
+    })
+}
+
+/// Operations that have no bytes: of each the fastest first.
+pub(crate) fn operations(selection: &[&Measurement]) -> Option<Table> {
+    let libraries = Libraries::of(selection);
+    let mut rows: Vec<&Measurement> =
+        selection.iter().copied().filter(|m| is_operation(m) && m.ns_per_op.is_some()).collect();
+    let ns = |m: &Measurement| m.ns_per_op.map_or(f64::INFINITY, |e| e.median);
+    let name = |m: &Measurement| (m.algorithm.clone(), m.size);
+    rows.sort_by(|a, b| name(a).cmp(&name(b)).then(ns(a).total_cmp(&ns(b))));
+    let row = |m: &&Measurement| {
+        let reason = m.reason.as_deref().filter(|_| is_doubted(m)).map(clean);
+        let several = (m.threads > 1).then(|| format!("{} processes", m.threads));
+        let per_second = 1e9 * f64::from(m.threads) / ns(m);
+        vec![
+            Cell::plain(match cost(m) {
+                Some(cost) => format!("{} {cost}", clean(&m.algorithm)),
+                None => clean(&m.algorithm),
+            }),
+            Cell::plain(libraries.label(&m.library).to_owned()),
+            Cell::number(format!("{}{}", mark(m), labels::supported(ns(m) / 1e3, None)), CAUTION),
+            Cell::number(labels::supported(per_second, None), PLAIN),
+            Cell::plain(several.into_iter().chain(reason).collect::<Vec<_>>().join("; ")),
+        ]
+    };
+    let columns = vec![
+        Column::new("operation", Align::Left),
+        Column::new("library", Align::Left),
+        Column::new("µs each", Align::Point),
+        Column::new("a second", Align::Point).goes(1),
+        Column::new("", Align::Left).goes(2),
+    ];
+    (!rows.is_empty()).then(|| Table::new(columns, rows.iter().map(row).collect()))
 }
 
 /// The smallest size's: the cost does not depend on it.

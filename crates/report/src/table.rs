@@ -37,6 +37,9 @@ pub(crate) fn table(
     for section in &survey.sections {
         out += &layout.section(section);
     }
+    if let Some(operations) = crate::survey::operations(selection) {
+        out += &format!("\n{}", operations.text(options));
+    }
     let notes = layout.notes(&survey);
     let foot = summary::foot(record, selection, &survey);
     if !foot.is_empty() {
@@ -349,6 +352,9 @@ pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
     let mut out = head.join("\\\n") + "\n";
     for section in &survey.sections {
         out += &markdown_section(section, &survey);
+    }
+    if let Some(operations) = crate::survey::operations(selection) {
+        out += &format!("\n### operations\n\n{}", operations.markdown());
     }
     let foot = summary::foot(record, selection, &survey);
     if !foot.is_empty() {

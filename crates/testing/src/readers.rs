@@ -5,14 +5,14 @@
 //! for causes and for advice.
 
 use crate::check::{self, Choices, RECORD, changed, changed_of};
-use base::model::{MAX_SIZE, Model, NameGlob, QuietRates, RawSample, Tier};
+use base::model::{MAX_SIZE, Model, NameGlob, QuietRates, RawSample};
 use base::text::{LibraryText, Options, Suite, flags};
 use engine::decode;
 use engine::protocol::{Reply, VisitResult};
 use judge::claims::{Evidence, Source};
 use judge::compare::{Best, Matching, Question, Settings, Side};
 use judge::load::{Calibration, HandshakeParts, Inputs, Question as LoadQuestion, Spec};
-use record::import::{Row, SpeedSource};
+use record::import::{Format as Figures, Row, Said};
 use record::tls::{Document, Format as TlsFormat, TlsFile};
 use record::{Imported, Journal, Measurement, Record, Samples};
 use report::page::Content;
@@ -357,40 +357,27 @@ fn journal(bytes: &[u8]) {
     }
 }
 
-// Figures from elsewhere: what `openssl speed` printed, and published tables.
+// Figures from elsewhere: what other benchmarks printed, and tables.
 
-/// The first byte says which reader the rest is for.
+/// The first byte says what is known beside the text, and which format it is said to be.
 pub(crate) fn read_figures(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else { return };
     let Ok(text) = std::str::from_utf8(rest) else { return };
-    if which % 2 == 0 { speed(text, which & 2 != 0) } else { table(text) }
-}
-
-fn speed(text: &str, decrypt: bool) {
-    let library = "openssl".to_owned();
-    let source = SpeedSource { library, version: None, decrypt, tier: Tier::Native };
-    match record::import::rows_of_speed(text, &source) {
+    let formats = Figures::ALL;
+    let format = formats.get(usize::from(which >> 1) % (formats.len() + 1)).copied();
+    let said = Said { decrypt: which & 1 != 0, size: Some(16), ..Said::default() };
+    match record::import::read(text, format, &said) {
         Err(why) => check::line(&why),
-        Ok(rows) => {
-            let source = "what openssl speed printed".to_owned();
-            delivered(&rows, &Imported { source, machine: None });
-        }
-    }
-}
-
-fn table(text: &str) {
-    match record::import::parse_table(text) {
-        Err(why) => check::line(&why),
-        Ok(mut table) => {
-            table.rows.iter_mut().for_each(|row| row.size = row.size.or(Some(16)));
-            delivered(&table.rows, &table.from);
+        Ok(found) => {
+            let source = found.source.unwrap_or_else(|| "what a program printed".to_owned());
+            delivered(&[(found.rows, Imported { source, machine: found.machine })]);
         }
     }
 }
 
 /// The rows as a record, which is read again and shown.
-fn delivered(rows: &[Row], from: &Imported) {
-    let imported = record::import::record(rows, from, "2026-01-01T00:00:00Z", Vec::new());
+fn delivered(sources: &[(Vec<Row>, Imported)]) {
+    let imported = record::import::record(sources, "2026-01-01T00:00:00Z", Vec::new());
     let again = record::from_json(&record::to_json(&imported), "r.json");
     assert_eq!(again.expect("what was imported is read"), imported);
     let all: Vec<&Measurement> = imported.measurements.iter().collect();

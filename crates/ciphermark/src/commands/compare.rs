@@ -210,6 +210,14 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
     let mut found: Vec<_> = sides.0.rows.iter().map(|m| &m.library).collect();
     found.sort();
     found.dedup();
+    // Of a version that was measured and imported, the measured one is the base.
+    let imported = |id: &&LibraryId| id.path.is_empty() && id.id.is_empty();
+    if found.iter().filter(|id| !imported(id)).count() == 1 {
+        found.retain(|id| !imported(id));
+        let base = found[0].clone();
+        sides.0.rows.retain(|m| m.library == base);
+        found = vec![&sides.0.rows[0].library];
+    }
     if found.len() > 1 {
         let names: Vec<String> =
             found.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();

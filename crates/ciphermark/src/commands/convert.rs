@@ -7,8 +7,9 @@ use crate::files::Kind;
 use crate::screen::FormatArg;
 use crate::{Exit, Failure, files, screen};
 use base::model::{NameGlob, Tier};
-use clap::{Args, Subcommand};
-use record::import::{Row, SpeedSource};
+use base::text::clean;
+use clap::Args;
+use record::import::{Row, Said};
 use record::{Imported, Leaks, Measurement, Record};
 use report::Format;
 use std::collections::BTreeSet;
@@ -150,30 +151,46 @@ fn overwrites_no_record(output: &Path) -> Result<(), Failure> {
 /// `ciphermark import`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    openssl speed -mr -evp aes-128-gcm 2>&1 | ciphermark import openssl-speed - -o theirs.json\n  \
-    ciphermark import openssl-speed speed.txt --machine 'i5-8400' --beside run.json -o both.json\n  \
-    ciphermark import table claims/tables/highgo.csv --beside run.json -o both.json\n\n\
+    openssl speed -evp aes-128-gcm 2>&1 | ciphermark import - -o theirs.json\n  \
+    ciphermark import old.txt new.txt -o both.json\n  \
+    ciphermark import speed.txt --machine 'i5-8400' --beside run.json -o both.json\n  \
+    ciphermark import notes.txt --as table -a aes-128-gcm --library mine -o mine.json\n  \
+    ciphermark import claims/tables/highgo.csv --beside run.json -o both.json\n\n\
+    Formats, recognised by their lines: openssl-speed (also -mr, -multi, -aead, -elapsed, keys and KEMs),\n\
+    bssl-speed and botan-speed (text and JSON), cryptsetup, bench-slope, wolfcrypt (text and CSV), borg,\n\
+    gocryptfs, go-test; published: CSV that names its source (docs/FORMAT.md); table: lines of a name, a\n\
+    size and figures with their unit, as in 'aes-128-gcm 16K 5316.1 MB/s'.\n\n\
     Imported figures were neither measured nor checked here. Every table marks them (†), names their\n\
     source and ranks them behind everything that was measured. Figures that nobody should believe are\n\
-    marked †?, with the reason below the row.")]
+    marked †?, with the reason below the row. `compare`, `rank`, `trend` and `report` take the record.")]
 pub struct ImportArgs {
-    /// What to import.
-    #[command(subcommand)]
-    pub what: ImportWhat,
-}
-
-/// What to import.
-#[derive(Debug, Subcommand)]
-pub enum ImportWhat {
-    /// The output of `openssl speed`, with or without `-mr`.
-    OpensslSpeed(SpeedArgs),
-    /// A published table: CSV as described in docs/FORMAT.md.
-    Table(TableArgs),
-}
-
-/// Where imported rows go.
-#[derive(Debug, Args)]
-pub struct ImportTo {
+    /// What programs printed on standard output, or on both outputs, or tables; `-` reads standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Take the files for this, whatever their lines say.
+    #[arg(long = "as", value_name = "FORMAT", hide_possible_values = true)]
+    pub format_of: Option<record::import::Format>,
+    /// The machine they ran on, in words.
+    #[arg(long, value_name = "WORDS")]
+    pub machine: Option<String>,
+    /// The name to give the library, if it is not the program's own.
+    #[arg(long, value_name = "NAME")]
+    pub library: Option<String>,
+    /// The library's version, if the output lacks it (`openssl speed -mr` always does).
+    #[arg(long, value_name = "VERSION")]
+    pub library_version: Option<String>,
+    /// The algorithm, if a table names none.
+    #[arg(short, long, value_name = "NAME")]
+    pub algorithm: Option<String>,
+    /// Bytes of plaintext in one operation, for rows whose source does not give it.
+    #[arg(short, long, value_name = "BYTES", value_parser = one_size)]
+    pub size: Option<usize>,
+    /// `openssl speed` was called with -decrypt.
+    #[arg(long)]
+    pub decrypt: bool,
+    /// Which CPU instructions the library could use.
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
+    pub tier: Tier,
     /// Write the record to this file (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -185,97 +202,78 @@ pub struct ImportTo {
     pub format: FormatArg,
 }
 
-/// `ciphermark import openssl-speed`
-#[derive(Debug, Args)]
-pub struct SpeedArgs {
-    /// What it printed on standard output, or on both outputs; `-` reads standard input.
-    pub file: PathBuf,
-    /// The machine it ran on, in words.
-    #[arg(long, value_name = "WORDS")]
-    pub machine: Option<String>,
-    /// The name to give the library.
-    #[arg(long, value_name = "NAME", default_value = "openssl")]
-    pub library: String,
-    /// The library's version, if the output lacks it (with `-mr` it always does).
-    #[arg(long, value_name = "VERSION")]
-    pub library_version: Option<String>,
-    /// `openssl speed` was called with -decrypt.
-    #[arg(long)]
-    pub decrypt: bool,
-    /// Which CPU instructions it could use.
-    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
-    pub tier: Tier,
-    /// Where the rows go.
-    #[command(flatten)]
-    pub to: ImportTo,
-}
-
-/// `ciphermark import table`
-#[derive(Debug, Args)]
-pub struct TableArgs {
-    /// The table; `-` reads standard input.
-    pub file: PathBuf,
-    /// Bytes of plaintext in one operation, for rows whose source does not give it.
-    #[arg(short, long, value_name = "BYTES", value_parser = one_size)]
-    pub size: Option<usize>,
-    /// Where the rows go.
-    #[command(flatten)]
-    pub to: ImportTo,
-}
-
 /// Reads the figures and writes or prints the record with them.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    match &args.what {
-        ImportWhat::OpensslSpeed(args) => {
-            let (rows, from) = speed(args)?;
-            deliver(&rows, &from, &args.to)
-        }
-        ImportWhat::Table(args) => {
-            let (rows, from) = table(args)?;
-            deliver(&rows, &from, &args.to)
-        }
+    let mut sources = Vec::new();
+    for path in &args.files {
+        sources.push(source(path, args)?);
     }
+    tell_apart(&mut sources, &args.files);
+    deliver(&sources, args)
 }
 
-fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
-    let source = SpeedSource {
+/// Lines of doubts and remarks that are told.
+const TOLD: usize = 20;
+
+/// The rows of one file, and where they come from.
+fn source(path: &Path, args: &ImportArgs) -> Result<(Vec<Row>, Imported), Failure> {
+    let said = Said {
         library: args.library.clone(),
         version: args.library_version.clone(),
+        algorithm: args.algorithm.clone(),
+        size: args.size,
         decrypt: args.decrypt,
         tier: args.tier,
     };
-    let rows = record::import::rows_of_speed(&read(&args.file)?, &source)
-        .map_err(|e| unreadable(&args.file, &e))?;
-    let from = Imported {
-        source: format!("what openssl speed printed, {}", shown(&args.file)),
-        machine: args.machine.clone(),
-    };
-    Ok((rows, from))
-}
-
-fn table(args: &TableArgs) -> Result<(Vec<Row>, Imported), Failure> {
-    let mut table =
-        record::import::parse_table(&read(&args.file)?).map_err(|e| unreadable(&args.file, &e))?;
-    for row in table.rows.iter_mut().filter(|row| row.size.is_none()) {
-        row.size = args.size;
-    }
-    let without = table.rows.iter().filter(|row| row.size.is_none()).count();
+    let found = record::import::read(&read(path)?, args.format_of, &said)
+        .map_err(|why| Failure::usage(format!("{}: {why}", shown(path))))?;
+    let without =
+        found.rows.iter().filter(|r| r.size.is_none() && r.operation_ns.is_none()).count();
     if without > 0 {
         return Err(Failure::usage(format!(
             "{}: {without} of {} rows have no size, because their source does not give it: add --size",
-            shown(&args.file),
-            table.rows.len()
+            shown(path),
+            found.rows.len()
         )));
     }
-    Ok((table.rows, table.from))
+    for (why, count) in &found.left_out {
+        anstream::eprintln!("ciphermark: {}: left out {count} {why}", clean(&shown(path)));
+    }
+    let machine = args.machine.clone().or(found.machine);
+    let source = found.source.unwrap_or_else(|| format!("{}, {}", found.format, shown(path)));
+    Ok((found.rows, Imported { source, machine }))
+}
+
+/// Libraries that go by one name in several files get the file's name too, where they have a case in common.
+fn tell_apart(sources: &mut [(Vec<Row>, Imported)], files: &[PathBuf]) {
+    let key = |row: &Row| (row.library.clone(), row.version.clone());
+    let case = |row: &Row| (key(row), row.algorithm.clone(), row.direction, row.model, row.size);
+    let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+    for (rows, _) in sources.iter() {
+        let own: BTreeSet<_> = rows.iter().map(case).collect();
+        twice.extend(own.intersection(&seen).map(|(library, ..)| library.clone()));
+        seen.extend(own);
+    }
+    for ((rows, _), path) in sources.iter_mut().zip(files) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for row in rows.iter_mut().filter(|row| twice.contains(&key(row))) {
+            row.library = format!("{}:{}", row.library, clean(&stem));
+        }
+    }
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    files::text(path, &shown(path))
-}
-
-fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Failure {
-    Failure::usage(format!("{}: {why}", shown(path)))
+    let text = files::text(path, &shown(path));
+    // What took a format by its name once.
+    let old = ["openssl-speed", "table"].iter().any(|name| path.as_os_str() == *name);
+    match text {
+        Err(why) if old && !path.exists() => Err(Failure::usage(format!(
+            "{}; formats are recognised: leave it out, or add --as {}",
+            why.message,
+            path.display()
+        ))),
+        text => text,
+    }
 }
 
 fn shown(path: &Path) -> String {
@@ -286,10 +284,10 @@ fn shown(path: &Path) -> String {
     }
 }
 
-fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure> {
+fn deliver(sources: &[(Vec<Row>, Imported)], to: &ImportArgs) -> Result<Exit, Failure> {
     let started = jiff::Timestamp::now().to_string();
     let imported =
-        record::shared(record::import::record(rows, from, &started, crate::commands::typed()));
+        record::shared(record::import::record(sources, &started, crate::commands::typed()));
     let record: Record = match &to.beside {
         Some(path) => record::import::beside(record::load(path).map_err(Failure::usage)?, imported),
         None => imported,
@@ -311,8 +309,12 @@ fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure
     let remarks = imported().flat_map(|m| m.remarks.iter().map(move |remark| (m, remark)));
     let lines = whys.map(|(m, why)| format!("{} at {} B: {why}", m.algorithm, m.size));
     let lines = lines.chain(remarks.map(|(m, remark)| format!("{}: {remark}", m.algorithm)));
-    for line in lines.collect::<BTreeSet<_>>() {
-        anstream::eprintln!("ciphermark: {}", base::text::clean(&line));
+    let lines: BTreeSet<String> = lines.collect();
+    for line in lines.iter().take(TOLD) {
+        anstream::eprintln!("ciphermark: {}", clean(line));
+    }
+    if let Some(more) = lines.len().checked_sub(TOLD).filter(|more| *more > 0) {
+        anstream::eprintln!("ciphermark: {more} more such lines are in the record");
     }
     Ok(Exit::Done)
 }

@@ -56,6 +56,16 @@ pub struct ExplainArgs {
 /// they call; or prints what a run has counted, and what it says of costs.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let record = args.record.as_deref().map(files::survey).transpose()?;
+    let is_imported = |record: &Record| {
+        let all = &record.measurements;
+        !all.is_empty() && all.iter().all(|m| m.imported.is_some())
+    };
+    if let Some(record) = record.as_ref().filter(|record| is_imported(record)) {
+        return Err(Failure::usage(format!(
+            "its {} figures are imported: nothing was counted in them; `ciphermark explain -l LIBRARY` counts now",
+            record.measurements.len()
+        )));
+    }
     let mut costs = Vec::new();
     let rows = match (&record, &args.record) {
         (Some(record), Some(path)) => {

@@ -278,13 +278,12 @@ fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
         "explain",
         "run --suite",
         "verify --vectors",
-        "import openssl-speed",
-        "import table",
+        "import",
     ] {
         refuses(&format!("{reader} {wide}"), &["wide.txt", "is not text (byte 0 is not UTF-8)"]);
     }
     refuses(&format!("compare {wide} {wide}"), &["is not text (byte 0 is not UTF-8)"]);
-    for reader in ["verify --vectors", "import table"] {
+    for reader in ["verify --vectors", "import"] {
         refuses(&format!("{reader} /dev/zero"), &["/dev/zero", "more than 64 MiB"]);
     }
 }
@@ -348,18 +347,20 @@ const A_MOMENT: &str =
 
 #[test]
 fn colours_follow_the_flag_then_no_color_then_the_terminal() {
-    let list = ["list", "algorithms"];
+    let sample = repository("crates/record/tests/sample.json");
+    let show = format!("ciphermark show {}", arg(&sample));
     let colored = |flags: &[&str]| {
-        ciphermark(&[&list[..], flags].concat(), b"").with_code(0).stdout.contains(ESCAPE)
+        let line = [&["show", arg(&sample)], flags].concat();
+        ciphermark(&line, b"").with_code(0).stdout.contains(ESCAPE)
     };
     assert!(!colored(&[]), "a pipe");
     assert!(colored(&["--color", "always"]));
     assert!(!colored(&["--color", "never"]));
     let terminal = |command: &str| in_terminal(command).with_code(0).stdout.contains(ESCAPE);
-    assert!(terminal("ciphermark list algorithms"));
-    assert!(!terminal("NO_COLOR=1 ciphermark list algorithms"));
-    assert!(!terminal("ciphermark list algorithms --color never"));
-    assert!(terminal("NO_COLOR=1 ciphermark list algorithms --color always"));
+    assert!(terminal(&show));
+    assert!(!terminal(&format!("NO_COLOR=1 {show}")));
+    assert!(!terminal(&format!("{show} --color never")));
+    assert!(terminal(&format!("NO_COLOR=1 {show} --color always")));
 }
 
 #[test]

@@ -27,42 +27,8 @@ fn flags_say_which_cases_take_part() {
         );
         assert!(!row["algorithm"].as_str().unwrap().contains("128"), "{row}");
     }
-}
-
-#[test]
-fn what_cannot_be_told_apart_may_have_either_place() {
-    // The two libraries have the same code of one author.
-    let whole = answer(&["-a", "aegis-128l", "-s", "1K"]);
-    let standing = &whole["standings"][0];
-    assert_eq!(standing["may_be_first"], 2, "{standing}");
-    let either = |r: &Value| r["place"] == 1 && r["last_place"] == 2;
-    assert!(standing["rows"].as_array().unwrap().iter().all(either), "{standing}");
-    let text = rank(&["-a", "aegis-128l", "-s", "1K"]).stdout;
-    assert_eq!(text.matches("1–2").count(), 2, "{text}");
-}
-
-#[test]
-fn what_does_not_notice_tampering_is_labelled() {
-    let text = rank(&["-s", "8K", "--rows", "60"]).stdout;
-    for (algorithm, label) in
-        [("aes-128-ecb ", "ecb-leaks"), ("aes-128-ctr ", "no-integrity"), ("+xxh3", "composite")]
-    {
-        let rows: Vec<&str> = text.lines().filter(|l| l.contains(algorithm)).collect();
-        assert!(!rows.is_empty() && rows.iter().all(|l| l.contains(label)), "{algorithm}: {text}");
-    }
-}
-
-#[test]
-fn each_library_has_its_best() {
-    let whole = answer(&["--authenticated", "--per", "library"]);
-    let groups: Vec<&str> = whole["standings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|s| s["group"].as_str().unwrap())
-        .collect();
-    assert!(groups.contains(&"openssl@4.0.3") && groups.contains(&"libaegis@0.9.20"), "{groups:?}");
-    assert_eq!(groups[0], "libaegis@0.9.20");
+    let each = answer(&["--authenticated", "--per", "library"]);
+    assert_eq!(each["standings"][0]["group"], "libaegis@0.9.20");
 }
 
 #[test]
@@ -257,7 +223,7 @@ fn what_the_machines_own_openssl_speed_prints_is_imported() {
         let output = speed.output().expect("the machine has openssl");
         // As with 2>&1: the tests go to standard error, the results to standard output.
         let both = [output.stderr, output.stdout].concat();
-        let import = ["import", "openssl-speed", "-", "--format", "json"];
+        let import = ["import", "-", "--format", "json"];
         let rows = measurements(&ciphermark(&import, &both).with_code(0).stdout);
         assert_eq!(rows.len(), 1, "{}", String::from_utf8_lossy(&both));
         assert_eq!(
@@ -274,7 +240,7 @@ fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     let directory = scratch();
     let both = file(&directory, "both.json");
     let table = published_table("highgo");
-    call(&format!("import table {table} --beside {} -o {both}", record())).with_code(0);
+    call(&format!("import {table} --beside {} -o {both}", record())).with_code(0);
     let show = |format: &str| call(&format!("show {both} --format {format}")).with_code(0);
     let own = rows(&read(record()), "measurements").len();
     assert_eq!(measurements(&show("json").stdout).len(), own + 85);
@@ -300,7 +266,7 @@ fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
         Doing aes-256-cbc for 3s on 8192 size blocks: 2600 aes-256-cbc's in 0.00s\n\
         Doing aes-128-cbc for 3s on 16384 size blocks: 24000 aes-128-cbc's in 2.99s\n";
     std::fs::write(&input, words).unwrap();
-    let done = call(&format!("import openssl-speed {input} --beside {} -o {both}", record()));
+    let done = call(&format!("import {input} --beside {} -o {both}", record()));
     let told: Vec<&str> = done.stderr.lines().collect();
     for said in
         ["hmac-sha256 at 16384 B: no core can reach", "only 0.01 s of CPU time in a test of 3 s"]
@@ -318,7 +284,96 @@ fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
         }
     }
     assert_eq!(show("--format csv").matches(",no core can reach 132710 MB/s").count(), 1);
-    refuses(&format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K"), &["no measured case"]);
+    refuses(&format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K"), &["no imported case for"]);
+}
+
+/// What `openssl speed -evp` prints of two releases, the second half as fast, and one child's line of `-multi`.
+const SPEED: [&str; 2] = [
+    "OpenSSL 1.1.1w  11 Sep 2023\nThe 'numbers' are in 1000s of bytes per second processed.\n\
+     type             16 bytes   8192 bytes\naes-128-gcm     400000.00k  4000000.00k\nsha256           50000.00k   300000.00k\n",
+    "version: 3.0.15\ntype             16 bytes   8192 bytes\naes-128-gcm     200000.00k  2000000.00k\nsha256           25000.00k   150000.00k\n",
+];
+
+#[test]
+fn every_command_answers_from_imported_figures_or_says_in_a_line_why_not() {
+    let directory = scratch();
+    let [old, new] = ["old", "new"].map(|name| file(&directory, &format!("{name}.txt")));
+    let [a, b, both] = ["a", "b", "both"].map(|name| file(&directory, &format!("{name}.json")));
+    std::fs::write(&old, SPEED[0]).unwrap();
+    std::fs::write(&new, SPEED[1]).unwrap();
+    call(&format!("import {old} -o {a}")).with_code(0);
+    call(&format!("import {new} -o {b}")).with_code(0);
+    call(&format!("import {old} {new} -o {both}")).with_code(0);
+    let words = |done: Done| done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let compared = words(call(&format!("compare {a} {b}")).with_code(0));
+    assert!(
+        compared.contains("4 of them take +100.0 % time in the geometric mean (0.50× the speed)"),
+        "{compared}"
+    );
+    assert!(
+        compared.contains("+100.0 no interval 0.50×") && compared.contains("4 undecided"),
+        "{compared}"
+    );
+    let csv = call(&format!("compare {a} {b} --format csv")).with_code(0).stdout;
+    assert_eq!(csv.matches(",2,,,").count(), 4, "a ratio, and no end of an interval: {csv}");
+    let ranked = words(call(&format!("rank {both} -a aes-128-gcm -s 8K")).with_code(0));
+    assert!(
+        ranked.contains("1 aes-128-gcm openssl@1.1.1w †4000") && ranked.contains("no interval"),
+        "{ranked}"
+    );
+    assert!(
+        words(call(&format!("rank {a}")).with_code(0)).contains("sha256"),
+        "the usual questions"
+    );
+    call(&format!("report {a} -o {}", file(&directory, "p.html"))).with_code(0);
+    refuses(&format!("explain {a}"), &["its 4 figures are imported: nothing was counted in them"]);
+    refuses(&format!("show {a} --leaks"), &["has no verdicts on secrets"]);
+    let store = file(&directory, "s.db");
+    for record in [&a, &b] {
+        call(&format!("archive add {store} {record} --machine mine")).with_code(0);
+    }
+    let trend = words(call(&format!("trend {store} -a aes-128-gcm -s 8K")).with_code(0));
+    assert!(trend.contains("1.1.1w †4000") && trend.contains("3.0.15 †2000"), "{trend}");
+    let best = words(call(&format!("rank --from {store} -a aes-128-gcm -s 8K")).with_code(0));
+    assert!(best.contains("openssl@3.0.15 †2000"), "the newest run's: {best}");
+}
+
+#[test]
+fn files_of_one_version_are_told_apart_by_their_names() {
+    let directory = scratch();
+    let [left, right, both] =
+        ["left.txt", "right.txt", "both.json"].map(|name| file(&directory, name));
+    std::fs::write(&left, SPEED[0]).unwrap();
+    std::fs::write(&right, SPEED[0].replace("4000000.00k", "8000000.00k")).unwrap();
+    call(&format!("import {left} {right} -o {both}")).with_code(0);
+    let compared = call(&format!(
+        "compare {both} --libraries openssl:left,openssl:right -s 8K -a aes-128-gcm"
+    ));
+    let text = compared.with_code(0).stdout;
+    assert!(text.contains("-50.0") && text.contains("2.00×"), "{text}");
+}
+
+#[test]
+fn processes_of_multi_are_no_cores_speed_and_keys_have_a_table_of_their_own() {
+    let directory = scratch();
+    let input = file(&directory, "in.txt");
+    let multi = "Forked child 0\nForked child 1\nGot: +H:8192 from 0\nGot: +F:25:AES-128-GCM:2000000000.00 from 0\n\
+        Got: +H:8192 from 1\nGot: +F:25:AES-128-GCM:2000000000.00 from 1\nversion: 3.0.15\nAES-128-GCM    4000000.00k\n\
+        \x20                      keygen    encaps    decaps keygens/s  encaps/s  decaps/s\n\
+        \x20        ML-KEM-768 0.000040s 0.000020s 0.000030s   50000.0   80000.0   66000.0\n";
+    std::fs::write(&input, multi).unwrap();
+    for format in ["table", "markdown"] {
+        let text = call(&format!("import {input} --format {format}")).with_code(0).stdout;
+        let text = text.replace('|', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        for said in [
+            "2 threads",
+            "not one core's speed",
+            "mlkem768 encapsulate openssl@3.0.15 †25",
+            "80000",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
 }
 
 /// A table of published figures.
@@ -329,29 +384,34 @@ fn published_table(name: &str) -> String {
 #[test]
 fn every_published_table_is_imported() {
     for name in ["highgo", "asecuritysite", "tls"] {
-        call(&format!("import table {}", published_table(name))).with_code(0);
+        call(&format!("import {}", published_table(name))).with_code(0);
     }
     let table = published_table("transactional");
-    refuses(&format!("import table {table}"), &["53 of 53 rows have no size"]);
-    call(&format!("import table {table} --size 8K")).with_code(0);
+    refuses(&format!("import {table}"), &["53 of 53 rows have no size"]);
+    call(&format!("import {table} --size 8K")).with_code(0);
 }
 
 #[test]
 fn what_is_no_figure_gets_one_line_and_no_other_file_is_overwritten() {
     let directory = scratch();
     let (input, strange) = (file(&directory, "in"), file(&directory, "notes.txt"));
-    for (what, text, expected) in [
-        ("openssl-speed", "+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
-        ("table", "library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
+    for (text, expected) in [
+        ("+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
+        ("library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
+        ("aes-128-gcm is fast\n", "`ciphermark import --help` lists the formats"),
+        ("\0\0\x1b[2J", "no line of it is a figure"),
     ] {
         std::fs::write(&input, text).unwrap();
-        refuses(&format!("import {what} {input}"), &[expected]);
+        refuses(&format!("import {input}"), &[expected]);
     }
-    refuses("import table /no/such/file", &["cannot read '/no/such/file': No such file"]);
+    std::fs::write(&input, "x".repeat(100_000)).unwrap();
+    refuses(&format!("import {input}"), &["line 1 has more than 64 KiB"]);
+    refuses("import openssl-speed speed.txt", &["formats are recognised: leave it out"]);
+    refuses("import /no/such/file", &["cannot read '/no/such/file': No such file"]);
     std::fs::write(&strange, "mine").unwrap();
     std::fs::write(&input, "+H:16\n+F:1:aes-128-gcm:5\n").unwrap();
     let words = ["is not a ciphermark record: not overwritten"];
-    refuses(&format!("import openssl-speed {input} -o {strange}"), &words);
+    refuses(&format!("import {input} -o {strange}"), &words);
     assert_eq!(std::fs::read_to_string(&strange).unwrap(), "mine");
 }
 

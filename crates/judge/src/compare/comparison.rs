@@ -60,6 +60,9 @@ pub struct Compared {
     pub identical: bool,
     /// The new cost over the base's, with its own 95 % interval.
     pub ratio: Option<Ratio>,
+    /// The same of figures from elsewhere, which have no interval and so no verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_without_interval: Option<f64>,
     /// Cost of one operation in the base, in the comparison's unit.
     pub base_cost: Option<f64>,
     /// Cost of one operation on the new side.
@@ -273,10 +276,18 @@ fn unit(base: &Record, new: &Record, cases: &[(&Measurement, &Measurement)]) -> 
     if sides::same_core(base, new) && all_known { Unit::Cycles } else { Unit::Nanoseconds }
 }
 
+/// Why a figure from elsewhere has no verdict.
+pub const NO_INTERVAL: &str = "imported: no interval";
+
 /// What is known of a case before the others are looked at.
 enum Known {
     Identical,
-    Costs { base: Group, new: Group },
+    Costs {
+        base: Group,
+        new: Group,
+    },
+    /// One is a figure from elsewhere: the new cost over the base's.
+    Figures(f64),
     Nothing(&'static str),
 }
 
@@ -304,7 +315,7 @@ fn judge(
         let ratio = match known {
             Known::Identical => Some(Ratio::exact(1.0)),
             Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
-            Known::Nothing(_) => None,
+            Known::Figures(_) | Known::Nothing(_) => None,
         };
         let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
         let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
@@ -318,10 +329,15 @@ fn judge(
             verdict: ratio.as_ref().map_or(Verdict::Undecided, says),
             identical: matches!(known, Known::Identical),
             ratio,
+            ratio_without_interval: match known {
+                Known::Figures(ratio) => Some(*ratio),
+                _ => None,
+            },
             base_cost: cost(b),
             new_cost: cost(n),
             reason: match known {
                 Known::Nothing(why) => Some((*why).to_owned()),
+                Known::Figures(_) => Some(NO_INTERVAL.to_owned()),
                 _ => kinds(b, n),
             },
             by_pairs: None,
@@ -385,7 +401,16 @@ fn know(
     };
     match (of(base, b), of(new, n)) {
         (Some(base), Some(new)) => Known::Costs { base, new },
-        _ => Known::Nothing("one side is imported, or has no raw samples of two processes or more"),
+        _ if b.state == State::Imported || n.state == State::Imported => figures(b, n, unit, apart),
+        _ => Known::Nothing("one side has no raw samples of two processes or more"),
+    }
+}
+
+fn figures(b: &Measurement, n: &Measurement, unit: Unit, apart: Apart) -> Known {
+    let cost = |m: &Measurement| Some(unit.of(m)?.median / apart.per(m));
+    match (cost(b), cost(n)) {
+        (Some(base), Some(new)) if base > 0.0 => Known::Figures(new / base),
+        _ => Known::Nothing("one side is imported, without a figure"),
     }
 }
 
@@ -407,7 +432,7 @@ impl Known {
     fn chance(&self, common: f64) -> Option<f64> {
         match self {
             Self::Costs { base, new } => Some(new.less(base).chance(common)),
-            Self::Identical | Self::Nothing(_) => None,
+            Self::Identical | Self::Figures(_) | Self::Nothing(_) => None,
         }
     }
 }

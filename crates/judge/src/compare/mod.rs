@@ -132,6 +132,18 @@ impl Question {
             };
             return directions.into_iter().map(of).collect();
         }
+        if measured().next().is_none() {
+            // Figures from elsewhere: all there are, in each direction.
+            let directions: BTreeSet<Direction> =
+                record.measurements.iter().map(|m| m.direction).collect();
+            let all = || vec![NameGlob::parse("*").expect("a star is a glob")];
+            let of = |direction| Self {
+                direction: Some(direction),
+                algorithms: all(),
+                ..Self::default()
+            };
+            return directions.into_iter().map(of).collect();
+        }
         let smallest = measured().map(|m| m.size).min();
         let fastest = Self { class: Some(Class::Authenticated), ..Self::default() };
         vec![

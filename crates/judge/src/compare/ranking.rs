@@ -28,6 +28,9 @@ pub struct Terms {
     pub direction: Direction,
     /// What one operation is.
     pub model: Model,
+    /// Whether cases are ranked that were measured, or figures from elsewhere.
+    #[serde(skip)]
+    pub(crate) state: State,
     /// Tier; none where each tier has its best.
     pub tier: Option<Tier>,
     /// Threads at once.
@@ -110,6 +113,9 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Cases that were refused or failed.
     pub absent: Vec<Absent>,
+    /// Whether these are figures from elsewhere, which have no interval: so it is where none was measured.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
     /// Cases without raw samples of two processes or more (or without counts, where instructions
     /// are asked for), which cannot be ranked.
     pub unranked: usize,
@@ -128,20 +134,25 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     let taken =
         |m: &&Measurement| terms.takes(m) && question.takes_case(m) && of_library(question, m);
     let mut found: Vec<&Measurement> = record.measurements.iter().filter(taken).collect();
-    if !found.iter().any(|m| m.state == State::Measured) {
-        return Err(format!("the record has no measured case for: {}", terms.sentence));
+    let state = terms.state;
+    let contends =
+        |m: &Measurement| m.state == state && (state == State::Measured || m.reason.is_none());
+    if !found.iter().any(|m| contends(m)) {
+        let word = state.name();
+        return Err(format!("the record has no {word} case for: {}", terms.sentence));
     }
     let secret = question.same_trace.then(|| only_same_trace(record, &mut found));
     let mut ranking = Ranking {
         alpha: ALPHA,
         standings: Vec::new(),
         absent: found.iter().filter_map(absent).collect(),
-        unranked: found.iter().filter(|m| m.state == State::Imported).count(),
+        imported: state == State::Imported,
+        unranked: found.iter().filter(|m| m.state == State::Imported && !contends(m)).count(),
         secret,
         terms,
     };
     let mut groups: BTreeMap<Option<String>, Vec<Contender<'_>>> = BTreeMap::new();
-    for m in found.into_iter().filter(|m| m.state == State::Measured) {
+    for m in found.into_iter().filter(|m| contends(m)) {
         match Contender::of(record, m, &ranking.terms) {
             Some(contender) => groups.entry(group_of(question.per, m)).or_default().push(contender),
             None => ranking.unranked += 1,
@@ -196,11 +207,13 @@ fn absent(m: &&Measurement) -> Option<Absent> {
 
 impl Terms {
     fn of(record: &Record, q: &Question) -> Result<Self, String> {
-        let rows: Vec<&Measurement> = record
-            .measurements
-            .iter()
-            .filter(|m| m.state == State::Measured && q.takes_case(m) && of_library(q, m))
-            .collect();
+        let of = |state: State| -> Vec<&Measurement> {
+            let all = record.measurements.iter();
+            all.filter(|m| m.state == state && q.takes_case(m) && of_library(q, m)).collect()
+        };
+        let (measured, imported) = (of(State::Measured), of(State::Imported));
+        let state = if measured.is_empty() { State::Imported } else { State::Measured };
+        let rows = if measured.is_empty() { imported } else { measured };
         if rows.is_empty() {
             return Err(
                 "the record has no measured case of such an algorithm and library".to_owned()
@@ -210,8 +223,11 @@ impl Terms {
         let first = rows[0];
         let has = |direction| rows.iter().any(|m| m.direction == direction);
         let usual = if has(Direction::Encrypt) { Direction::Encrypt } else { first.direction };
-        let survey = first.model.is_of_survey() || rows.iter().any(|m| m.model == Model::Message);
-        let model = if survey { Model::Message } else { first.model };
+        let has_message = rows.iter().any(|m| m.model == Model::Message);
+        // What other programs measure is what there is.
+        let survey = first.model.is_of_survey() && state == State::Measured || has_message;
+        let model = q.model.unwrap_or(if survey { Model::Message } else { first.model });
+        let elsewhere = (state == State::Imported).then_some(first);
         let mut terms = Self {
             sentence: String::new(),
             by: q.by,
@@ -219,11 +235,12 @@ impl Terms {
             unit: None,
             size: None,
             direction: q.direction.unwrap_or(usual),
-            model: q.model.unwrap_or(model),
+            model,
+            state,
             tier: (q.per != Some(Per::Tier)).then(|| q.tier.unwrap_or(Tier::Native)),
-            threads: q.threads.unwrap_or(1),
+            threads: q.threads.or(elsewhere.map(|m| m.threads)).unwrap_or(1),
             footprint: q.footprint.unwrap_or_default(),
-            in_place: q.in_place.unwrap_or(false),
+            in_place: q.in_place.unwrap_or(elsewhere.is_some() && model == Model::Stream),
             setting: q.setting.clone().unwrap_or_else(|| first.setting.clone()),
         };
         let fitting: Vec<&Measurement> = rows.iter().copied().filter(|m| terms.takes(m)).collect();
@@ -345,6 +362,10 @@ impl<'a> Contender<'a> {
         let Some(unit) = terms.unit else {
             return Some(Self { m, cost: instructions?, group: None, instructions, leaks });
         };
+        if m.state == State::Imported {
+            let cost = unit.of(m)?.median;
+            return Some(Self { m, cost, group: None, instructions, leaks });
+        }
         let group = group(record, m, unit)?;
         Some(Self { m, cost: group.cost(), group: Some(group), instructions, leaks })
     }

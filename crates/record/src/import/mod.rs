@@ -1,13 +1,260 @@
-//! Figures from elsewhere as a record: what `openssl speed` printed, and published tables. Every row
-//! has the state `imported`, says where it comes from, and proves nothing. Pure: text in, record out.
+//! Figures from elsewhere as a record: what other benchmarks printed, and published tables. Which one a text is of is told
+//! by its lines. Every row has the state `imported`, says where it comes from, and proves nothing. Pure: text in, record out.
 
+mod names;
 pub mod openssl_speed;
+mod programs;
+mod table;
 
 use crate::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Tool};
 use base::analysis::bound::{Core, Operation, limit};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
-use openssl_speed::{NotSpeed, read};
 use std::collections::BTreeMap;
+pub use table::{BadTable, Table, parse_table};
+
+/// What the figures of a text that this program reads may be, with room: none of what is computed from them is zero or
+/// infinite.
+pub(crate) const FIGURES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+/// No program prints so long a line, nor so many figures.
+const MOST_LINE_BYTES: usize = 1 << 16;
+const MOST_ROWS: usize = 1 << 17;
+/// What is said of the figure of several processes.
+pub(crate) const MULTI: &str = "figures of {} processes together: not one core's speed";
+
+/// Whose output a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Format {
+    /// `openssl speed`, with or without -mr, -multi, -elapsed.
+    OpensslSpeed,
+    /// `bssl speed` of BoringSSL and AWS-LC, as text or JSON.
+    BsslSpeed,
+    /// `cryptsetup benchmark`.
+    Cryptsetup,
+    /// libgcrypt's `bench-slope`.
+    BenchSlope,
+    /// `botan speed`, as text or JSON.
+    BotanSpeed,
+    /// wolfSSL's `benchmark`, as text or CSV.
+    Wolfcrypt,
+    /// `borg benchmark cpu`.
+    Borg,
+    /// `gocryptfs -speed`.
+    Gocryptfs,
+    /// `go test -bench`.
+    GoTest,
+    /// CSV that names its source: docs/FORMAT.md.
+    Published,
+    /// Lines of a name, a size and a figure with its unit.
+    Table,
+}
+
+impl Format {
+    /// All.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// As `--as` takes it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Each program and what is a line of nobody else's output.
+const OWN: [(Format, fn(&str) -> bool); 9] = [
+    (Format::OpensslSpeed, openssl_speed::is_own),
+    (Format::BsslSpeed, programs::is_bssl),
+    (Format::Cryptsetup, programs::is_cryptsetup),
+    (Format::BenchSlope, programs::is_slope),
+    (Format::BotanSpeed, programs::is_botan),
+    (Format::Wolfcrypt, programs::is_wolfcrypt),
+    (Format::Borg, programs::is_borg),
+    (Format::Gocryptfs, programs::is_gocryptfs),
+    (Format::GoTest, programs::is_go),
+];
+
+/// What a text does not say of its figures.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// Name of the library, where it is another than the program's own.
+    pub library: Option<String>,
+    /// Its version; `None` takes the one that the text names.
+    pub version: Option<String>,
+    /// The algorithm of a table that names none.
+    pub algorithm: Option<String>,
+    /// The size of rows that have none.
+    pub size: Option<usize>,
+    /// Whether `openssl speed` was called with `-decrypt`.
+    pub decrypt: bool,
+    /// Which CPU instructions the library could see.
+    pub tier: Tier,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        let (library, version, algorithm, size) = (None, None, None, None);
+        Self { library, version, algorithm, size, decrypt: false, tier: Tier::Native }
+    }
+}
+
+impl Said {
+    /// A row of this algorithm, of the library and version that a text names unless others are said.
+    pub(crate) fn row(&self, library: &str, version: &str, algorithm: String) -> Row {
+        Row {
+            label: String::new(),
+            library: self.library.clone().unwrap_or_else(|| library.to_owned()),
+            version: self.version.clone().unwrap_or_else(|| version.to_owned()),
+            direction: Row::usual_direction(&algorithm),
+            algorithm,
+            model: Model::Stream,
+            tier: self.tier,
+            size: None,
+            threads: 1,
+            mb_per_s: 0.0,
+            operation_ns: None,
+            cycles_per_byte: None,
+            instructions_per_byte: None,
+            doubt: None,
+            remarks: Vec::new(),
+        }
+    }
+}
+
+/// What was read of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Whose output it is.
+    pub format: Format,
+    /// Its figures.
+    pub rows: Vec<Row>,
+    /// The machine, where the text says it.
+    pub machine: Option<String>,
+    /// Where a published table comes from.
+    pub source: Option<String>,
+    /// What has the form of a figure and is none, with how many there are.
+    pub left_out: BTreeMap<&'static str, usize>,
+}
+
+impl Found {
+    pub(crate) fn new(format: Format, rows: Vec<Row>) -> Self {
+        Self { format, rows, machine: None, source: None, left_out: BTreeMap::new() }
+    }
+
+    pub(crate) fn leave(&mut self, count: usize, why: &'static str) {
+        if count > 0 {
+            *self.left_out.entry(why).or_default() += count;
+        }
+    }
+}
+
+/// Reads what any of the programs printed, or a table; `format` overrides what its lines say.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, String> {
+    if let Some(at) = text.lines().position(|line| line.len() > MOST_LINE_BYTES) {
+        return Err(format!(
+            "line {} has more than {} KiB: no benchmark prints such",
+            at + 1,
+            MOST_LINE_BYTES >> 10
+        ));
+    }
+    let format = match format {
+        Some(format) => format,
+        None => recognised(text)?,
+    };
+    let is_json = text.trim_start().starts_with('[');
+    let mut found = match format {
+        Format::OpensslSpeed => openssl_speed::rows(text, said)?,
+        Format::BsslSpeed | Format::BotanSpeed if is_json => programs::json(text, said)?,
+        Format::BsslSpeed => programs::bssl(text, said),
+        Format::Cryptsetup => programs::cryptsetup(text, said),
+        Format::BenchSlope => programs::slope(text, said),
+        Format::BotanSpeed => programs::botan(text, said),
+        Format::Wolfcrypt => programs::wolfcrypt(text, said),
+        Format::Borg => programs::borg(text, said),
+        Format::Gocryptfs => programs::gocryptfs(text, said),
+        Format::GoTest => programs::go(text, said),
+        Format::Published => {
+            let Table { from, rows } = parse_table(text).map_err(|why| why.to_string())?;
+            Found { source: Some(from.source), machine: from.machine, ..Found::new(format, rows) }
+        }
+        Format::Table => table::plain_table(text, said)?,
+    };
+    found.rows.iter_mut().for_each(|row| row.size = row.size.or(said.size));
+    let before = found.rows.len();
+    found.rows.retain(Row::is_possible);
+    found.leave(before - found.rows.len(), "figures that are none: zero, or beyond all bounds");
+    match found.rows.len() {
+        0 => Err(format!("no line of it is a figure of {format}")),
+        rows if rows > MOST_ROWS => {
+            Err(format!("it has {rows} figures; at most {MOST_ROWS} are taken"))
+        }
+        _ if format == Format::Published => Ok(found),
+        _ => {
+            found.rows = each_once(found.rows);
+            Ok(found)
+        }
+    }
+}
+
+/// The one program whose lines a text has.
+fn recognised(text: &str) -> Result<Format, String> {
+    let begin = text.trim_start();
+    if begin.starts_with('[') {
+        let beginning: String = begin.chars().take(4096).collect();
+        return Ok(if beginning.contains("\"numCalls\"") {
+            Format::BsslSpeed
+        } else {
+            Format::BotanSpeed
+        });
+    }
+    if table::is_published(text) {
+        return Ok(Format::Published);
+    }
+    let mut found: Vec<(Format, usize)> = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let own = OWN
+            .iter()
+            .filter(|(format, is_own)| !found.iter().any(|(f, _)| f == format) && is_own(line));
+        let own: Vec<(Format, usize)> = own.map(|(format, _)| (*format, at + 1)).collect();
+        found.extend(own);
+    }
+    match found[..] {
+        [] => Ok(Format::Table),
+        [(format, _)] => Ok(format),
+        [(first, _), (second, at), ..] => Err(format!(
+            "it has lines of {first} and, in line {at}, of {second}: part them, or take one with --as"
+        )),
+    }
+}
+
+/// Of several figures of one case the middle one.
+fn each_once(rows: Vec<Row>) -> Vec<Row> {
+    let mut places: BTreeMap<_, usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        let of = (row.library.clone(), row.version.clone(), row.algorithm.clone(), row.direction);
+        let next = groups.len();
+        let place = *places.entry((of, row.model, row.tier, row.size, row.threads)).or_insert(next);
+        match groups.get_mut(place) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.into_iter().filter_map(middle).collect()
+}
+
+fn middle(mut group: Vec<Row>) -> Option<Row> {
+    group.sort_by(|a, b| a.ns().total_cmp(&b.ns()));
+    let (count, spread) = (group.len(), group.last()?.ns() / group[0].ns());
+    let mut row = group.swap_remove(count / 2);
+    if count > 1 {
+        row.remarks.push(format!("middle of several figures in the text: {count}, the slowest takes {spread:.2} times the fastest"));
+    }
+    Some(row)
+}
 
 // Imported rows, and the record that they become.
 
@@ -32,8 +279,10 @@ pub struct Row {
     pub size: Option<usize>,
     /// Processes or threads that worked at once.
     pub threads: u32,
-    /// Megabytes (10^6 bytes) a second, of all threads together.
+    /// Megabytes (10^6 bytes) a second, of all threads together; 0 of what has no bytes.
     pub mb_per_s: f64,
+    /// Nanoseconds of an operation that has no bytes: a signature, a step of a key exchange.
+    pub operation_ns: Option<f64>,
     /// Core cycles per byte, where the source gives them.
     pub cycles_per_byte: Option<f64>,
     /// Instructions per byte, where the source gives them.
@@ -50,48 +299,74 @@ impl Row {
         Algorithm::find(algorithm).map_or(Direction::Encrypt, |a| Direction::of(a.kind)[0])
     }
 
-    /// As a measurement that was not made here. Without a size there is none.
+    /// Nanoseconds of one operation; of rows without a size of a byte.
+    fn ns(&self) -> f64 {
+        self.operation_ns.unwrap_or_else(|| self.size.unwrap_or(1) as f64 / self.mb_per_s * 1e3)
+    }
+
+    fn is_possible(&self) -> bool {
+        FIGURES.contains(&self.operation_ns.unwrap_or(self.mb_per_s))
+    }
+
+    /// The same as an operation that has no bytes and takes so long.
+    pub(crate) fn of_operation(self, ns: f64) -> Self {
+        let (model, direction) = (Model::Primitive, Direction::Call);
+        Self { operation_ns: Some(ns), size: None, mb_per_s: 0.0, model, direction, ..self }
+    }
+
+    /// As a measurement that was not made here. Of bytes without a size there is none.
     fn measurement(&self, from: &Imported) -> Option<Measurement> {
+        if let Some(ns) = self.operation_ns {
+            return Some(Measurement {
+                ns_per_op: Some(Estimate::exactly(ns)),
+                ..self.blank(from)
+            });
+        }
         let size = self.size?;
         let ns = size as f64 / self.mb_per_s * f64::from(self.threads) * 1e3;
-        let library = LibraryId {
-            name: self.library.clone(),
-            version: self.version.clone(),
-            path: String::new(),
-            id: String::new(),
-        };
-        let algorithm = Algorithm::find(&self.algorithm);
         let mut m = Measurement {
-            direction: self.direction,
-            model: self.model,
-            model_version: self.model.version(),
             size,
-            tier: self.tier,
-            threads: self.threads,
             in_place: self.model == Model::Stream,
-            imported: Some(from.clone()),
-            reason: self.doubt.clone(),
-            remarks: self.remarks.clone(),
-            warning: algorithm.ok().and_then(Algorithm::warning).map(str::to_owned),
             ns_per_op: Some(Estimate::exactly(ns)),
             cycles_per_op: self.cycles_per_byte.map(|c| Estimate::exactly(c * size as f64)),
             ns_per_byte: Some(ns / size as f64),
             mb_per_s: Some(self.mb_per_s),
             cycles_per_byte: self.cycles_per_byte,
             instructions_per_byte: self.instructions_per_byte,
-            ..Measurement::blank(library, &self.algorithm, State::Imported)
+            ..self.blank(from)
         };
         if m.reason.is_none() {
             m.reason = beyond_any_core(&m);
         }
         Some(m)
     }
+
+    /// All but its figures.
+    fn blank(&self, from: &Imported) -> Measurement {
+        let (name, version) = (self.library.clone(), self.version.clone());
+        let library = LibraryId { name, version, path: String::new(), id: String::new() };
+        let algorithm = Algorithm::find(&self.algorithm);
+        Measurement {
+            direction: self.direction,
+            model: self.model,
+            model_version: self.model.version(),
+            size: 0,
+            tier: self.tier,
+            threads: self.threads,
+            imported: Some(from.clone()),
+            reason: self.doubt.clone(),
+            remarks: self.remarks.clone(),
+            warning: algorithm.ok().and_then(Algorithm::warning).map(str::to_owned),
+            ..Measurement::blank(library, &self.algorithm, State::Imported)
+        }
+    }
 }
 
-/// A record of nothing but imported rows; those without a size are left out. `started` is when it was
+/// A record of nothing but imported rows of some sources; those without a size are left out. `started` is when it was
 /// made (RFC 3339), `command` the words of the command line.
-pub fn record(rows: &[Row], from: &Imported, started: &str, command: Vec<String>) -> Record {
-    let measurements: Vec<Measurement> = rows.iter().filter_map(|r| r.measurement(from)).collect();
+pub fn record(sources: &[(Vec<Row>, Imported)], started: &str, command: Vec<String>) -> Record {
+    let rows = sources.iter().flat_map(|(rows, from)| rows.iter().map(move |row| (row, from)));
+    let measurements: Vec<Measurement> = rows.filter_map(|(r, from)| r.measurement(from)).collect();
     Record {
         format_version: crate::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -138,252 +413,6 @@ pub fn beside(mut record: Record, mut imported: Record) -> Record {
     record.format_version = imported.format_version;
     record.measurements.extend(imported.measurements);
     record
-}
-
-// What `openssl speed` printed, as rows.
-
-/// What the output of `openssl speed` does not say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpeedSource {
-    /// Name of the library: `openssl` unless it was another's `openssl speed`.
-    pub library: String,
-    /// Its version; `None` takes the one that the output names.
-    pub version: Option<String>,
-    /// Whether it was called with `-decrypt`.
-    pub decrypt: bool,
-    /// Which CPU instructions it could see (`OPENSSL_ia32cap`).
-    pub tier: Tier,
-}
-
-/// The figures of one run of `openssl speed`: the model is `stream`, which is what it measures.
-///
-/// # Errors
-/// [`NotSpeed`], one line.
-pub fn rows_of_speed(text: &str, source: &SpeedSource) -> Result<Vec<Row>, NotSpeed> {
-    let output = read(text)?;
-    let version = source.version.clone().or(output.version).unwrap_or_default();
-    let infinite = &output.infinite;
-    let row = |figure: openssl_speed::Figure| {
-        let usual = Row::usual_direction(&figure.name);
-        let turned = source.decrypt && usual == Direction::Encrypt;
-        Row {
-            label: String::new(),
-            library: source.library.clone(),
-            version: version.clone(),
-            remarks: without_time(infinite, &figure.name).into_iter().collect(),
-            algorithm: figure.name,
-            direction: if turned { Direction::Decrypt } else { usual },
-            model: Model::Stream,
-            tier: source.tier,
-            size: Some(figure.size),
-            threads: figure.processes,
-            mb_per_s: figure.bytes_per_second / 1e6,
-            cycles_per_byte: None,
-            instructions_per_byte: None,
-            doubt: figure.doubt,
-        }
-    };
-    Ok(output.figures.into_iter().map(row).collect())
-}
-
-/// At which sizes the program printed an infinite speed.
-fn without_time(infinite: &[(String, usize)], algorithm: &str) -> Option<String> {
-    let own = infinite.iter().filter(|(name, _)| name == algorithm);
-    let sizes: Vec<String> = own.map(|(_, size)| size.to_string()).collect();
-    (!sizes.is_empty()).then(|| {
-        format!("figures left out: openssl speed counted no CPU time at {} bytes", sizes.join(", "))
-    })
-}
-
-// Published tables: CSV of a documented shape (`docs/FORMAT.md`).
-
-/// A published table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
-    /// Where it comes from, and the machine.
-    pub from: Imported,
-    /// Its rows.
-    pub rows: Vec<Row>,
-}
-
-/// Why a text is no table.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
-pub struct BadTable {
-    /// The line, from 1.
-    pub line: u64,
-    /// What is wrong with it.
-    pub why: String,
-}
-
-/// Columns that every table must have, then those that it may have.
-const NEEDED: [&str; 4] = ["library", "algorithm", "size", "mb_per_s"];
-/// Figures that can be, with room: none of what is computed from them is zero or infinite.
-const FIGURES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
-const OPTIONAL: [&str; 7] =
-    ["label", "version", "direction", "model", "tier", "cycles_per_byte", "instructions_per_byte"];
-
-/// Reads a table: lines `# source: …` and `# machine: …`, a header with the columns' names in any
-/// order, then one row a figure. The speed is in MB/s (10^6 bytes a second); an empty size is one that
-/// the source does not say. Direction, model and tier are `encrypt` (for what is a cipher),
-/// `stream` and `native` where nothing is said.
-///
-/// # Errors
-/// [`BadTable`], one line with its place.
-pub fn parse_table(text: &str) -> Result<Table, BadTable> {
-    let from = head(text)?;
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let columns = columns(reader.headers().map_err(|e| broken(&e))?, header_line(text))?;
-    let mut rows = Vec::new();
-    for found in reader.records() {
-        let found = found.map_err(|e| broken(&e))?;
-        let line = found.position().map_or(0, csv::Position::line);
-        let fields = Fields { columns: &columns, found: &found };
-        rows.push(fields.row().map_err(|why| BadTable { line, why })?);
-    }
-    if rows.is_empty() {
-        return Err(BadTable { line: 1, why: "the table has no row".to_owned() });
-    }
-    Ok(Table { from, rows })
-}
-
-fn head(text: &str) -> Result<Imported, BadTable> {
-    let value = |key: &str| {
-        let remarks = text.lines().filter_map(|l| l.strip_prefix('#'));
-        let mut values = remarks.filter_map(|l| l.trim().strip_prefix(key)?.strip_prefix(':'));
-        values.next().map(|v| plain(v.trim()))
-    };
-    let source = value("source").filter(|s| !s.is_empty()).ok_or_else(|| BadTable {
-        line: 1,
-        why: "no line says where the table comes from: expected '# source: …'".to_owned(),
-    })?;
-    Ok(Imported { source, machine: value("machine") })
-}
-
-/// The reader counts from the first remark.
-fn header_line(text: &str) -> u64 {
-    let before = text.lines().take_while(|l| l.starts_with('#') || l.is_empty()).count();
-    before as u64 + 1
-}
-
-fn columns(header: &csv::StringRecord, line: u64) -> Result<BTreeMap<String, usize>, BadTable> {
-    let bad = |why: String| BadTable { line, why };
-    let mut columns = BTreeMap::new();
-    for (i, name) in header.iter().enumerate() {
-        if !NEEDED.contains(&name) && !OPTIONAL.contains(&name) {
-            let known = [&NEEDED[..], &OPTIONAL[..]].concat().join(", ");
-            return Err(bad(format!("unknown column '{}'; there are {known}", shown(name))));
-        }
-        if columns.insert(name.to_owned(), i).is_some() {
-            return Err(bad(format!("column '{name}' is there twice")));
-        }
-    }
-    match NEEDED.iter().find(|name| !columns.contains_key(**name)) {
-        Some(missing) => Err(bad(format!("column '{missing}' is missing"))),
-        None => Ok(columns),
-    }
-}
-
-struct Fields<'a> {
-    columns: &'a BTreeMap<String, usize>,
-    found: &'a csv::StringRecord,
-}
-
-impl Fields<'_> {
-    fn row(&self) -> Result<Row, String> {
-        let algorithm = self.needed("algorithm")?;
-        let direction = match self.text("direction") {
-            "" => Row::usual_direction(&algorithm),
-            word => one_of("direction", word, &DIRECTIONS, |d| d.name())?,
-        };
-        let size = match self.text("size") {
-            "" => None,
-            _ => Some(self.size()?),
-        };
-        let mb_per_s = self.number("mb_per_s")?.ok_or("column 'mb_per_s' is empty")?;
-        Ok(Row {
-            label: plain(self.text("label")),
-            library: self.needed("library")?,
-            version: plain(self.text("version")),
-            direction,
-            model: match self.text("model") {
-                "" => Model::Stream,
-                word => one_of("model", word, Model::ALL, |m| m.name())?,
-            },
-            tier: match self.text("tier") {
-                "" => Tier::Native,
-                word => one_of("tier", word, Tier::ALL, |t| t.name())?,
-            },
-            algorithm,
-            size,
-            threads: 1,
-            mb_per_s,
-            cycles_per_byte: self.number("cycles_per_byte")?,
-            instructions_per_byte: self.number("instructions_per_byte")?,
-            doubt: None,
-            remarks: Vec::new(),
-        })
-    }
-
-    fn text(&self, column: &str) -> &str {
-        self.columns.get(column).and_then(|i| self.found.get(*i)).unwrap_or_default()
-    }
-
-    fn needed(&self, column: &str) -> Result<String, String> {
-        match plain(self.text(column)) {
-            text if text.is_empty() => Err(format!("column '{column}' is empty")),
-            text => Ok(text),
-        }
-    }
-
-    fn size(&self) -> Result<usize, String> {
-        let text = self.text("size");
-        let size = text.parse().ok().filter(|size| (1..=base::model::MAX_SIZE).contains(size));
-        size.ok_or_else(|| format!("size '{}' is no number of bytes from 1", shown(text)))
-    }
-
-    /// A positive number, or nothing.
-    fn number(&self, column: &str) -> Result<Option<f64>, String> {
-        let text = self.text(column);
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let number = text.parse().ok().filter(|n: &f64| FIGURES.contains(n));
-        number.map(Some).ok_or_else(|| format!("{column} '{}' is no positive number", shown(text)))
-    }
-}
-
-const DIRECTIONS: [Direction; 4] =
-    [Direction::Encrypt, Direction::Decrypt, Direction::Digest, Direction::Copy];
-
-fn one_of<T: Copy>(
-    what: &str,
-    word: &str,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-) -> Result<T, String> {
-    let names: Vec<&str> = all.iter().map(|t| name(*t)).collect();
-    let found = names.iter().position(|n| *n == word);
-    found
-        .map(|i| all[i])
-        .ok_or_else(|| format!("{what} '{}' is none of {}", shown(word), names.join(", ")))
-}
-
-/// Without what would break a line or steer a terminal.
-fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
-}
-
-fn shown(text: &str) -> String {
-    plain(text).chars().take(60).collect()
-}
-
-fn broken(error: &csv::Error) -> BadTable {
-    let line = error.position().map_or(1, csv::Position::line);
-    BadTable { line, why: shown(&error.to_string()) }
 }
 
 // Why an imported figure is not to be believed: no core can be so fast, or not the one beside which it stands.
@@ -448,7 +477,6 @@ mod tests {
     use crate::{LibraryId, State, sample};
     use base::analysis::bound::Instruction;
     use base::model::{Direction, Tier};
-    use proptest::prelude::*;
 
     pub(crate) fn row() -> Row {
         Row {
@@ -462,6 +490,7 @@ mod tests {
             size: Some(8192),
             threads: 1,
             mb_per_s: 6303.97611,
+            operation_ns: None,
             cycles_per_byte: None,
             instructions_per_byte: Some(1.5),
             doubt: None,
@@ -475,7 +504,7 @@ mod tests {
 
     #[test]
     fn an_imported_row_is_a_record_that_is_read_again_and_claims_no_proof() {
-        let record = record(&[row()], &from(), "2026-11-21T00:00:00Z", Vec::new());
+        let record = record(&[(vec![row()], from())], "2026-11-21T00:00:00Z", Vec::new());
         let again = crate::from_json(&crate::to_json(&record), "r").unwrap();
         assert_eq!(again, record);
         let m = &record.measurements[0];
@@ -489,13 +518,13 @@ mod tests {
     #[test]
     fn a_row_without_a_size_is_no_case() {
         let without = Row { size: None, ..row() };
-        assert!(record(&[without], &from(), "", Vec::new()).measurements.is_empty());
+        assert!(record(&[(vec![without], from())], "", Vec::new()).measurements.is_empty());
     }
 
     #[test]
     fn beside_a_record_the_rows_change_nothing_of_what_it_measured() {
         let own = crate::sample::record();
-        let imported = record(&[row()], &from(), "", Vec::new());
+        let imported = record(&[(vec![row()], from())], "", Vec::new());
         let both = beside(own.clone(), imported);
         assert_eq!(both.host, own.host);
         assert_eq!(both.measurements[..own.measurements.len()], own.measurements[..]);
@@ -505,94 +534,24 @@ mod tests {
     #[test]
     fn ciphers_get_the_direction_that_is_said_and_digests_their_own() {
         let text = "+H:64\n+F:25:AES-128-GCM:878209190.00\n+F:2:sha256:146854270.00\n";
-        let source = SpeedSource {
-            library: "openssl".to_owned(),
-            version: Some("1.0.1".to_owned()),
-            decrypt: true,
-            tier: Tier::Noaes,
-        };
-        let rows = rows_of_speed(text, &source).unwrap();
+        let version = Some("1.0.1".to_owned());
+        let said = Said { version, decrypt: true, tier: Tier::Noaes, ..Said::default() };
+        let rows = read(text, None, &said).unwrap().rows;
         assert_eq!(rows[0].direction, Direction::Decrypt);
         assert_eq!(rows[1].direction, Direction::Digest);
         assert_eq!((rows[0].tier, rows[0].model), (Tier::Noaes, Model::Stream));
         assert!((rows[0].mb_per_s - 878.20919).abs() < 1e-9);
-        assert_eq!(rows[0].version, "1.0.1");
+        assert_eq!((&*rows[0].library, &*rows[0].version), ("openssl", "1.0.1"));
     }
 
     #[test]
     fn figures_that_the_program_could_not_compute_are_named_beside_the_others_of_the_algorithm() {
         let text = "type     16 bytes     64 bytes    256 bytes\nmd5     10.00k     infk    infk\n\
             sha1     10.00k     20.00k    30.00k\n";
-        let source = SpeedSource {
-            library: "openssl".to_owned(),
-            version: None,
-            decrypt: false,
-            tier: Tier::Native,
-        };
-        let rows = rows_of_speed(text, &source).unwrap();
+        let rows = read(text, None, &Said::default()).unwrap().rows;
         let said = "figures left out: openssl speed counted no CPU time at 64, 256 bytes";
         assert_eq!((rows.len(), &rows[0].remarks[..]), (4, &[said.to_owned()][..]));
         assert!(rows[1..].iter().all(|row| row.remarks.is_empty()));
-    }
-
-    const TABLE: &str = "# source: A. Author, \"A title\" (2019), https://example.org/\n\
-        # machine: i5-8400\n\
-        label,library,version,algorithm,direction,tier,size,mb_per_s,instructions_per_byte\n\
-        ECB,openssl,1.0.2k,aes-128-ecb,,,16,1371.96833,\n\
-        sum,openssl,,sha256,,noaes,,340.8,2.5\n";
-
-    #[test]
-    fn a_table_is_its_source_its_machine_and_its_rows() {
-        let table = parse_table(TABLE).unwrap();
-        assert!(table.from.source.ends_with("(2019), https://example.org/"));
-        assert_eq!(table.from.machine.as_deref(), Some("i5-8400"));
-        let [ecb, sum] = &table.rows[..] else { panic!("{table:?}") };
-        assert_eq!((ecb.label.as_str(), ecb.size), ("ECB", Some(16)));
-        assert_eq!(
-            (ecb.direction, ecb.model, ecb.tier),
-            (Direction::Encrypt, Model::Stream, Tier::Native)
-        );
-        assert_eq!((sum.direction, sum.size, sum.tier), (Direction::Digest, None, Tier::Noaes));
-        assert_eq!(sum.instructions_per_byte, Some(2.5));
-    }
-
-    #[test]
-    fn hostile_tables_get_one_line_that_says_where() {
-        let why = |from: &str, to: &str| {
-            assert!(TABLE.contains(from));
-            parse_table(&TABLE.replacen(from, to, 1)).unwrap_err().to_string()
-        };
-        assert_eq!(
-            why("# source: ", "# "),
-            "line 1: no line says where the table comes from: expected '# source: …'"
-        );
-        assert!(
-            why("label,", "lable\u{1b}[2J,")
-                .starts_with("line 3: unknown column 'lable[2J'; there")
-        );
-        assert_eq!(why("label,", "library,"), "line 3: column 'library' is there twice");
-        assert_eq!(why(",mb_per_s", ",cycles_per_byte"), "line 3: column 'mb_per_s' is missing");
-        assert_eq!(why("1371.96833", "inf"), "line 4: mb_per_s 'inf' is no positive number");
-        assert_eq!(why("1371.96833", ""), "line 4: column 'mb_per_s' is empty");
-        assert_eq!(why(",16,", ",-16,"), "line 4: size '-16' is no number of bytes from 1");
-        let tiers: Vec<&str> = Tier::ALL.iter().map(|t| t.name()).collect();
-        assert_eq!(
-            why("noaes", "fast"),
-            format!("line 5: tier 'fast' is none of {}", tiers.join(", "))
-        );
-        assert!(why("aes-128-ecb,,,16", "aes-128-ecb,,16").starts_with("line 4: "));
-        assert!(parse_table("").unwrap_err().to_string().starts_with("line 1: no line says"));
-        let empty: String = TABLE.lines().take(3).map(|l| format!("{l}\n")).collect();
-        assert_eq!(parse_table(&empty).unwrap_err().to_string(), "line 1: the table has no row");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_the_parser_fail_otherwise(text in "# source: a\\n[ -~\\n\u{1b}]{0,120}") {
-            if let Err(why) = parse_table(&text) {
-                prop_assert!(!why.to_string().contains(char::is_control), "{:?}", why.to_string());
-            }
-        }
     }
 
     fn figure(algorithm: &str, direction: Direction, mb_per_s: f64) -> Measurement {

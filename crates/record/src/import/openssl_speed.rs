@@ -4,7 +4,10 @@
 //! The form is that of `apps/speed.c` of OpenSSL 1.1.1, 3.0 and 3.2 to 4.0 and of LibreSSL 3
 //! (openssl-speed(1)); `docs/FORMAT.md` describes the lines.
 
+use crate::import::names::{algorithm_of_openssl as plain, number, operation, quoted, scheme};
+use crate::import::{Format, Found, MULTI, Row, Said};
 use crate::{Library, Measurement, Record, State};
+use base::model::{Direction, Model};
 use base::text::one_line;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -34,6 +37,19 @@ pub struct Figure {
     pub doubt: Option<String>,
 }
 
+/// One figure of a section of keys, signatures, key exchanges or KEMs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeyFigure {
+    /// `mlkem768 encapsulate`: in the words of `tls primitives`.
+    pub name: String,
+    /// Operations a second of all processes together.
+    pub per_second: f64,
+    /// Processes that worked at once.
+    pub processes: u32,
+    /// Why the figure is not to be believed, where the output shows that.
+    pub doubt: Option<String>,
+}
+
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
@@ -41,6 +57,14 @@ pub struct Output {
     pub version: Option<String>,
     /// The figures, in the order of the output.
     pub figures: Vec<Figure>,
+    /// Figures of operations that have no bytes.
+    pub keys: Vec<KeyFigure>,
+    /// The engine that did the work, where a line says it.
+    pub engine: Option<String>,
+    /// Whether the times are wall time, not the process's CPU time.
+    pub is_elapsed: bool,
+    /// Lines of keys and signatures in the form of `-mr`, which say rates in some versions and times in others.
+    pub unread: usize,
     /// Algorithms and sizes whose speed the program gives as infinite, because it counted no CPU time.
     pub infinite: Vec<(String, usize)>,
 }
@@ -48,9 +72,9 @@ pub struct Output {
 /// Why a text is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSpeed {
-    /// No line in it has a figure of a cipher or digest.
+    /// No line in it has a figure.
     #[error(
-        "no line of it is a figure of a cipher or digest: expected the table of `openssl speed`, or its lines +H and +F or +DT and +R"
+        "no line of it is a figure: expected a table of `openssl speed`, or its lines +H and +F or +DT and +R"
     )]
     Nothing,
     /// Every figure in it is infinite.
@@ -70,8 +94,7 @@ pub enum NotSpeed {
 
 /// Reads what `openssl speed` printed, with `-mr` or without, on standard output or on both outputs.
 /// Results (lines `+F`, rows of the table) count before the single tests that they come from (lines
-/// `+DT` and `+R`, `Doing …`); the last one of a name and size counts. Lines of other kinds
-/// (signatures, key exchanges) are passed over.
+/// `+DT` and `+R`, `Doing …`); the last one of a name and size counts.
 ///
 /// # Errors
 /// [`NotSpeed`], one line.
@@ -83,9 +106,76 @@ pub fn read(text: &str) -> Result<Output, NotSpeed> {
     reader.finish()
 }
 
+/// The rows of one run: the model is `stream`, which is what the program measures.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub(crate) fn rows(text: &str, said: &Said) -> Result<Found, String> {
+    let output = read(text).map_err(|why| why.to_string())?;
+    let mut common = Vec::new();
+    common.extend(output.engine.as_ref().map(|engine| format!("run by the engine: '{engine}'")));
+    common.extend(output.is_elapsed.then(|| "times are wall time: -elapsed".to_owned()));
+    let remarks = |processes: u32, more: Option<String>| -> Vec<String> {
+        let several = (processes > 1).then(|| MULTI.replace("{}", &processes.to_string()));
+        common.iter().cloned().chain(several).chain(more).collect()
+    };
+    let version = output.version.as_deref().unwrap_or_default();
+    let new = |name: String| Row { model: Model::Stream, ..said.row("openssl", version, name) };
+    let of_bytes = |figure: Figure| {
+        let row = new(figure.name);
+        let turned = said.decrypt && row.direction == Direction::Encrypt;
+        Row {
+            direction: if turned { Direction::Decrypt } else { row.direction },
+            remarks: remarks(figure.processes, without_time(&output.infinite, &row.algorithm)),
+            size: Some(figure.size),
+            threads: figure.processes,
+            mb_per_s: figure.bytes_per_second / 1e6,
+            doubt: figure.doubt,
+            ..row
+        }
+    };
+    let of_key = |key: KeyFigure| Row {
+        remarks: remarks(key.processes, None),
+        threads: key.processes,
+        doubt: key.doubt,
+        ..new(key.name).of_operation(1e9 * f64::from(key.processes) / key.per_second)
+    };
+    let mut rows: Vec<Row> = output.figures.into_iter().map(of_bytes).collect();
+    rows.extend(output.keys.into_iter().map(of_key));
+    let mut found = Found::new(Format::OpensslSpeed, rows);
+    found.leave(output.unread, "keys and signatures by -mr: import the output without -mr");
+    Ok(found)
+}
+
+/// At which sizes the program printed an infinite speed.
+fn without_time(infinite: &[(String, usize)], algorithm: &str) -> Option<String> {
+    let own = infinite.iter().filter(|(name, _)| name == algorithm);
+    let sizes: Vec<String> = own.map(|(_, size)| size.to_string()).collect();
+    (!sizes.is_empty()).then(|| {
+        format!("figures left out: openssl speed counted no CPU time at {} bytes", sizes.join(", "))
+    })
+}
+
+/// Whether only this program prints such a line.
+pub(crate) fn is_own(line: &str) -> bool {
+    let begins = ["+DT:", "+R:", "+F:", "+H:", "+F2:", "+R1:", "Got: +", "Forked child "];
+    begins.iter().any(|b| line.starts_with(b))
+        || line.starts_with("Doing ") && (line.contains("s on ") || line.contains(" bits "))
+        || line.starts_with("type ") && line.trim_end().ends_with("bytes")
+        || operations(line).is_some()
+}
+
 #[derive(Default)]
 struct Reader {
     version: Option<String>,
+    engine: Option<String>,
+    is_elapsed: bool,
+    /// What is done in the columns of a table of keys or signatures that is being read.
+    operations: Vec<&'static str>,
+    keys: Vec<KeyFigure>,
+    /// Operations a second, and why they are doubted, of tests of keys that took too little of their time.
+    short_keys: Vec<(f64, String)>,
+    unread: usize,
     /// The columns of the table that is being read.
     sizes: Vec<usize>,
     /// What the last line `+DT` announced: name, seconds and size.
@@ -118,10 +208,24 @@ impl Reader {
             self.version = Some(version);
             return Ok(());
         }
+        if let Some(engine) = line.strip_prefix("engine ").and_then(|l| l.strip_suffix(" set.")) {
+            self.engine = Some(quoted(engine.trim_matches('"')));
+            return Ok(());
+        }
+        if line.starts_with("You have chosen to measure elapsed time") {
+            self.is_elapsed = true;
+            return Ok(());
+        }
+        if let Some(operations) = operations(line) {
+            (self.operations, self.sizes) = (operations, Vec::new());
+            return Ok(());
+        }
         match line.strip_prefix("type ") {
             Some(columns) if columns.trim_end().ends_with("bytes") => {
                 self.sizes = sizes(columns.split("bytes").filter(|w| !w.trim().is_empty()))?;
+                self.operations.clear();
             }
+            _ if !self.operations.is_empty() => self.keys(line),
             _ => self.row(line),
         }
         Ok(())
@@ -154,7 +258,7 @@ impl Reader {
                 }
             }
             // Keys and signatures: +DTP, +F2, +R1, …
-            _ => {}
+            (kind, _) => self.unread += usize::from(kind.starts_with('F')),
         }
         Ok(())
     }
@@ -170,7 +274,10 @@ impl Reader {
 
     /// `NAME [ops] for 3s on 16 size blocks: 123 NAME's in 2.99s`, from OpenSSL 3.2 on `NAME ops in`.
     fn words(&mut self, rest: &str) -> Result<(), String> {
-        let Some((announced, result)) = rest.split_once(" size blocks: ") else { return Ok(()) };
+        let Some((announced, result)) = rest.split_once(" size blocks: ") else {
+            self.of_keys(rest);
+            return Ok(());
+        };
         let Some((name, size)) = announced.rsplit_once(" on ") else { return Ok(()) };
         let Some((name, of)) = name.rsplit_once(" for ") else { return Ok(()) };
         let name = name.strip_suffix(" ops").unwrap_or(name);
@@ -179,6 +286,42 @@ impl Reader {
         let time = |word: &str| number(word.strip_suffix('s').unwrap_or(word));
         self.test((plain(name), size_of(size)?), number(count)?, (time(seconds)?, time(of)?));
         Ok(())
+    }
+
+    /// `256 bits sign ecdsa's for 10s: 530 256 bits ECDSA signs in 9.92s`: its row has no time.
+    fn of_keys(&mut self, rest: &str) {
+        let time = |word: &str| word.strip_suffix('s').and_then(|word| word.parse::<f64>().ok());
+        let test = rest.split_once("s: ").and_then(|(announced, result)| {
+            let of = announced.rsplit_once(" for ")?.1.parse::<f64>().ok()?;
+            let count = result.split(' ').next()?.parse::<f64>().ok()?;
+            Some((count, time(result.rsplit_once(" in ")?.1)?, of))
+        });
+        let doubt =
+            test.and_then(|(count, seconds, of)| Some((count / seconds, short(seconds, of)?)));
+        self.short_keys.extend(doubt);
+    }
+
+    /// A name, a time and then a rate for each operation.
+    fn keys(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let columns = self.operations.len();
+        if words.len() <= 2 * columns {
+            return;
+        }
+        let (name, figures) = words.split_at(words.len() - 2 * columns);
+        let (times, rates) = figures.split_at(columns);
+        if !times.iter().all(|time| time.strip_suffix('s').is_some_and(|t| number(t).is_ok())) {
+            return;
+        }
+        for (operation, rate) in self.operations.iter().zip(rates) {
+            let per_second = rate.parse().ok().filter(|rate| RATES.contains(rate));
+            self.keys.extend(per_second.map(|per_second| KeyFigure {
+                name: scheme(&name.join(" "), operation),
+                per_second,
+                processes: self.forked.max(1),
+                doubt: None,
+            }));
+        }
     }
 
     /// One test: so many operations in so much of the time that it was to take.
@@ -222,7 +365,9 @@ impl Reader {
         self.doubt_results();
         let mut figures: Vec<Figure> = Vec::new();
         let mut places: HashMap<(String, usize), usize> = HashMap::new();
-        for figure in self.tests.into_iter().chain(self.results) {
+        for figure in
+            std::mem::take(&mut self.tests).into_iter().chain(std::mem::take(&mut self.results))
+        {
             match places.entry((figure.name.clone(), figure.size)) {
                 Entry::Occupied(place) => figures[*place.get()] = figure,
                 Entry::Vacant(place) => {
@@ -231,17 +376,28 @@ impl Reader {
                 }
             }
         }
-        if figures.is_empty() {
+        let mut keys: Vec<KeyFigure> = Vec::new();
+        for mut key in std::mem::take(&mut self.keys) {
+            let is_its =
+                |(rate, _): &&(f64, String)| (rate / key.per_second - 1.0).abs() < SAME_RATE;
+            key.doubt = self.short_keys.iter().find(is_its).map(|(_, why)| why.clone());
+            match keys.iter_mut().find(|known| known.name == key.name) {
+                Some(known) => *known = key,
+                None => keys.push(key),
+            }
+        }
+        if figures.is_empty() && keys.is_empty() {
             return Err(if self.infinite.is_empty() {
                 NotSpeed::Nothing
             } else {
                 NotSpeed::NoTime
             });
         }
-        let mut infinite = self.infinite;
+        let mut infinite = std::mem::take(&mut self.infinite);
         infinite.sort();
         infinite.dedup();
-        Ok(Output { version: self.version, figures, infinite })
+        let Self { version, engine, is_elapsed, unread, .. } = self;
+        Ok(Output { version, figures, keys, engine, is_elapsed, unread, infinite })
     }
 
     /// Results are computed from the tests' times, so that they are to be believed as these are. That of all children is not
@@ -257,6 +413,24 @@ impl Reader {
         }
     }
 }
+
+/// Operations a second that can be.
+const RATES: std::ops::RangeInclusive<f64> = 1e-6..=1e12;
+/// A rate is printed with a tenth of an operation.
+const SAME_RATE: f64 = 1e-3;
+
+/// What is done in the columns of a table of keys: `sign verify sign/s verify/s`, as many rates as times.
+fn operations(line: &str) -> Option<Vec<&'static str>> {
+    let words: Vec<&str> = line.split_whitespace().take(MOST_COLUMNS + 1).collect();
+    let rates = words.split_at(words.len() / 2).1;
+    let all: Option<Vec<_>> =
+        rates.iter().map(|word| operation(word.strip_suffix("/s")?)).collect();
+    let is_heading = words.len() <= MOST_COLUMNS && words.len().is_multiple_of(2);
+    all.filter(|all| is_heading && !all.is_empty() && !words[0].ends_with("/s"))
+}
+
+/// More than the widest table has.
+const MOST_COLUMNS: usize = 12;
 
 /// Why a figure of a test by one of several processes is none of a core by itself.
 const OF_ONE_CHILD: &str =
@@ -307,32 +481,12 @@ fn size_of(word: &str) -> Result<usize, String> {
     }
 }
 
-fn number(word: &str) -> Result<f64, String> {
-    let number: Option<f64> = word.trim().parse().ok().filter(|n: &f64| n.is_finite());
-    number.ok_or_else(|| format!("'{}' is no number", quoted(word)))
-}
-
 /// `1371968.28k`, in bytes a second, or `infk`; 0 and negative numbers come without the `k`. Other numbers without one
 /// are counts of signatures.
 fn thousands(word: &str) -> Option<f64> {
     let (digits, has_unit) = word.strip_suffix('k').map_or((word, false), |d| (d, true));
     let number: f64 = digits.parse().ok()?;
     (!number.is_nan() && (has_unit || number <= 0.0)).then_some(number * 1e3)
-}
-
-/// A name as ciphermark writes them: old versions say `aes-128 cbc`, and `id-aes128-GCM`.
-fn plain(name: &str) -> String {
-    let lower = quoted(name.trim()).to_lowercase();
-    let joined = lower.split([' ', '_']).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("-");
-    match joined.strip_prefix("id-aes") {
-        Some(rest) => format!("aes-{rest}"),
-        None => joined,
-    }
-}
-
-/// The beginning of a text that may hold anything, without what would break a line.
-fn quoted(text: &str) -> String {
-    text.chars().take(60).filter(|c| !c.is_control()).collect()
 }
 
 // A record in the words of `openssl speed`, so that programs that parse those read it.
@@ -403,12 +557,12 @@ pub fn machine_readable(record: &Record, selection: &[&Measurement]) -> String {
 }
 
 /// The name of an algorithm, and its measurements by size.
-type Row<'a> = (String, Vec<&'a Measurement>);
+type NamedCells<'a> = (String, Vec<&'a Measurement>);
 
 /// Rows that share their sizes, and these.
 struct Table<'a> {
     sizes: Vec<usize>,
-    rows: Vec<Row<'a>>,
+    rows: Vec<NamedCells<'a>>,
 }
 
 /// What one call of `openssl speed` would measure.
@@ -433,8 +587,8 @@ impl<'a> Run<'a> {
     }
 
     /// Each algorithm with its measurements by size, in the order of the record.
-    fn rows(&self) -> Vec<Row<'a>> {
-        let mut rows: Vec<Row<'_>> = Vec::new();
+    fn rows(&self) -> Vec<NamedCells<'a>> {
+        let mut rows: Vec<NamedCells<'_>> = Vec::new();
         for m in &self.0 {
             let name = name(&m.algorithm);
             match rows.iter_mut().find(|(n, _)| *n == name) {
@@ -643,6 +797,61 @@ mod tests {
         }
         let [(1024, Some(why), 1)] = &doubts(MULTI[1])[..] else { panic!("{MULTI:?}") };
         assert!(why.contains("one of several processes"), "{why}");
+    }
+
+    fn keys(text: &str) -> Vec<(String, f64, Option<String>)> {
+        read(text).unwrap().keys.into_iter().map(|k| (k.name, k.per_second, k.doubt)).collect()
+    }
+
+    #[test]
+    fn sections_of_keys_signatures_and_kems_are_operations_in_the_words_of_tls_primitives() {
+        let signatures = "Doing 256 bits sign ecdsa's for 10s: 500000 256 bits ECDSA signs in 10.00s\n\
+            Doing 256 bits verify ecdsa's for 10s: 3000 256 bits ECDSA verify in 0.06s\n\
+            \x20                             sign    verify    sign/s verify/s\n\
+            rsa  2048 bits 0.000500s 0.000020s   2000.0  50000.5\n\
+            \x20256 bits ecdsa (nistp256)   0.0000s   0.0000s  50000.0  50000.0\n\
+            \x20                             op      op/s\n 256 bits ecdh (nistp256)   0.0001s  20000.0\n\
+            \x20253 bits ecdh (X25519)   0.0000s  40000.0\n";
+        let found = keys(signatures);
+        let names: Vec<&str> = found.iter().map(|(name, ..)| &**name).collect();
+        let expected = [
+            "rsa-2048 sign",
+            "rsa-2048 verify",
+            "ecdsa-p256 sign",
+            "ecdsa-p256 verify",
+            "p256 agree",
+            "x25519 agree",
+        ];
+        assert_eq!((names, found[0].1), (expected.to_vec(), 2000.0));
+        assert!(
+            found[3].2.as_deref().unwrap().starts_with("only 0.06 s of CPU time in a test of 10 s")
+        );
+        let kems = "version: 3.5.0\n                       keygen    encaps    decaps keygens/s  encaps/s  decaps/s\n\
+            \x20            X25519 0.000025s 0.000050s 0.000025s   40000.0   20000.0   40000.0\n\
+            \x20        ML-KEM-768 0.000030s 0.000020s 0.000030s   30000.0   50000.0   inf\n";
+        let names: Vec<String> = keys(kems).into_iter().map(|(name, ..)| name).collect();
+        let expected = [
+            "x25519 generate",
+            "x25519-encapsulate",
+            "x25519-decapsulate",
+            "mlkem768 generate",
+            "mlkem768 encapsulate",
+        ];
+        assert_eq!(names, expected.map(|n| n.replace("x25519-", "x25519 ")));
+    }
+
+    #[test]
+    fn rows_say_the_engine_wall_time_and_several_processes() {
+        let text = "engine \"devcrypto\" set.\nYou have chosen to measure elapsed time instead of user CPU time.\n".to_owned();
+        let of = |text: String| rows(&text, &Said::default()).unwrap().rows.swap_remove(0).remarks;
+        let remarks = of(text + "type     16 bytes\nmd5     10.00k\n");
+        assert_eq!(remarks, ["run by the engine: 'devcrypto'", "times are wall time: -elapsed"]);
+        assert_eq!(
+            of(MULTI[0].to_owned()),
+            ["figures of 2 processes together: not one core's speed"]
+        );
+        let mr = "+H:16\n+F:2:md5:1000.0\n+F2:0:2048:2000.0:50000.0\n";
+        assert_eq!(rows(mr, &Said::default()).unwrap().left_out.values().sum::<usize>(), 1);
     }
 
     #[test]

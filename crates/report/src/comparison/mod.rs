@@ -84,6 +84,9 @@ fn head(c: &Comparison, options: Options) -> String {
     let unit = c.unit.short();
     let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
     out += &options.hang(&text, 2, HEADING);
+    if let Some(line) = words::without_interval(c) {
+        out += &options.hang(&line, 2, CAUTION);
+    }
     if let Some(line) = words::answer(c) {
         out += &options.hang(&line, 2, HEADING);
     }
@@ -193,8 +196,7 @@ fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell
     let several = c.several;
     let libraries =
         if several { words::pair(&case.base_library, &case.new_library) } else { String::new() };
-    let [change, interval, factor] =
-        case.ratio.map(|r| words::with_level(r, Some(c.tolerance), heading)).unwrap_or_default();
+    let [change, interval, factor] = words::of_case(case, c.tolerance, heading);
     let interval = if case.identical { "same samples".to_owned() } else { interval };
     vec![
         Cell::plain(words::algorithm(case)),
@@ -387,7 +389,10 @@ const CSV_COLUMNS: [CsvColumn; 30] = [
     ("in_place", |row| row.case.in_place.to_string()),
     ("verdict", |row| row.verdict.clone()),
     ("identical", |row| of(row.c, |c| c.identical.to_string())),
-    ("time_ratio", |row| of(row.c.and_then(|c| c.ratio), |r| r.estimate.to_string())),
+    ("time_ratio", |row| {
+        let ratio = row.c.and_then(|c| c.ratio.map(|r| r.estimate).or(c.ratio_without_interval));
+        of(ratio, |ratio| ratio.to_string())
+    }),
     ("time_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
     ("time_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
     ("time_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
@@ -469,7 +474,7 @@ pub(crate) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         c.unit.short(),
         words::tally(&c.tally)
     );
-    if let Some(line) = words::answer(c) {
+    for line in words::without_interval(c).into_iter().chain(words::answer(c)) {
         out += &format!("\n**{}**\n", escape(&line));
     }
     if let Some(confirmation) = &c.confirmation {
@@ -600,10 +605,11 @@ fn markdown_row(case: &Compared, c: &Comparison, heading: &str) -> Vec<String> {
     let mut cells = vec![name];
     cells.extend(c.several.then(pair));
     cells.push(words::bytes(case));
-    let reason = || clean(case.reason.as_deref().unwrap_or_default());
-    let without = || [String::new(), reason(), String::new()];
-    let with = |r| words::with_level(r, Some(c.tolerance), heading);
-    cells.extend(case.ratio.map_or_else(without, with));
+    let [change, mut interval, factor] = words::of_case(case, c.tolerance, heading);
+    if change.is_empty() {
+        interval = clean(case.reason.as_deref().unwrap_or_default());
+    }
+    cells.extend([change, interval, factor]);
     cells.push(words::per_byte(case.base_cost, &case.case, case.base.size));
     cells.push(words::per_byte(case.new_cost, &case.case, None));
     cells

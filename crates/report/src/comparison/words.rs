@@ -64,14 +64,18 @@ pub(crate) fn remark(case: &Compared) -> String {
         (true, before) if before == p.verdict => format!("confirmed by {} pairs", p.pairs),
         (true, before) => format!("settled by {} pairs, was {}", p.pairs, before.name()),
     });
-    let reason = case.reason.as_deref().map(clean);
-    reason.into_iter().chain(by_pairs).collect::<Vec<_>>().join("; ")
+    // The interval's own place says that there is none.
+    let reason = case.reason.as_deref().filter(|_| case.ratio_without_interval.is_none());
+    reason.map(clean).into_iter().chain(by_pairs).collect::<Vec<_>>().join("; ")
 }
 
 /// How many cases have a verdict, and those that are listed: the largest change first, whichever way it goes.
 pub(crate) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, Vec<&Compared>) {
     let mut found: Vec<&Compared> = c.cases.iter().filter(|case| case.verdict == verdict).collect();
-    let size = |case: &Compared| case.ratio.map_or(0.0, |r| r.estimate.ln().abs());
+    let size = |case: &Compared| {
+        let ratio = case.ratio.map(|r| r.estimate).or(case.ratio_without_interval);
+        ratio.map_or(0.0, |ratio| ratio.ln().abs())
+    };
     found.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.case.cmp(&b.case)));
     let all = found.len();
     // Who asks for the same ones asks for all.
@@ -121,6 +125,30 @@ pub(crate) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
         format!("{} to {}", signed(r.low, ends), signed(r.high, ends))
     };
     [signed(r.estimate, own), interval, factor(r.estimate)]
+}
+
+/// A case's change, interval and factor; of figures from elsewhere without an interval.
+pub(crate) fn of_case(case: &Compared, tolerance: f64, heading: &str) -> [String; 3] {
+    match (case.ratio, case.ratio_without_interval) {
+        (Some(ratio), _) => with_level(ratio, Some(tolerance), heading),
+        (None, Some(ratio)) => [signed(ratio, 1), "no interval".to_owned(), factor(ratio)],
+        (None, None) => <[String; 3]>::default(),
+    }
+}
+
+/// What figures from elsewhere come to, all together.
+pub(crate) fn without_interval(c: &Comparison) -> Option<String> {
+    let ratios: Vec<f64> = c.cases.iter().filter_map(|case| case.ratio_without_interval).collect();
+    let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    (!ratios.is_empty()).then(|| {
+        format!(
+            "imported figures have no interval, so no verdict and no condition of --fail-if: {} of them take \
+             {} % time in the geometric mean ({} the speed)",
+            ratios.len(),
+            signed(mean, 1),
+            factor(mean)
+        )
+    })
 }
 
 /// Change of time in per cent, with as many digits as the interval allows.
