@@ -33,13 +33,16 @@ pub struct Archived {
     pub doubts: Vec<String>,
 }
 
+/// The trust of records that checks find fault with.
+const DOUBTFUL: &str = "doubtful";
+
 /// Hexadecimal digits of a digest that are shown.
 const DIGITS: usize = 12;
 
-/// The records, and how many are not shown because nobody vouches for them.
+/// The records, and how many are not shown because nobody vouches for them. Where doubts are not told, `--why` does.
 pub fn archived(records: &[Archived], left_out: usize, options: Options) -> String {
     let row = |r: &Archived| {
-        let style = if r.doubts.is_empty() { PLAIN } else { CAUTION };
+        let style = if r.trust == DOUBTFUL { CAUTION } else { PLAIN };
         vec![
             Cell::plain(r.sha256.chars().take(DIGITS).collect::<String>()),
             Cell::plain(clean(&r.machine)),
@@ -65,6 +68,11 @@ pub fn archived(records: &[Archived], left_out: usize, options: Options) -> Stri
             let short: String = r.sha256.chars().take(DIGITS).collect();
             out += &options.hang(&format!("{short}: {}", clean(doubt)), 2, ALARM);
         }
+    }
+    let doubtful = records.iter().filter(|r| r.trust == DOUBTFUL && r.doubts.is_empty()).count();
+    if doubtful > 0 {
+        let note = format!("{doubtful} doubtful; --why says what checks found");
+        out += &options.hang(&note, 2, ASIDE);
     }
     if left_out > 0 {
         let note = format!("{left_out} doubtful or unsigned left out; --doubtful shows them");
@@ -166,7 +174,7 @@ fn row(a: &BestOfMachine, r: &Ranked, is_first: bool) -> Vec<Cell> {
         Cell::new(place(r), style),
         Cell::new(clean(&r.case.algorithm), style),
         Cell::new(versioned(&r.library.name, &r.library.version), style),
-        Cell::number(speed.unwrap_or_default(), style),
+        Cell::number(format!("{}{}", dagger(a), speed.unwrap_or_default()), style),
         Cell::number(
             cost.map(|c| supported(c.amount.median, Some(&c.amount))).unwrap_or_default(),
             PLAIN,
@@ -175,11 +183,19 @@ fn row(a: &BestOfMachine, r: &Ranked, is_first: bool) -> Vec<Cell> {
     ]
 }
 
+/// The sign of figures that were not measured here.
+fn dagger(a: &BestOfMachine) -> &'static str {
+    if a.ranking.imported { "†" } else { "" }
+}
+
 /// The answers for a terminal: the cheapest machine first, or the fastest without prices.
 pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
     let sentence = answers.first().map_or("", |a| &a.ranking.terms.sentence);
     let mut out = options.hang(&clean(sentence), 2, HEADING);
     out += &best_of_machines_table(answers).text(options);
+    if answers.iter().any(|a| a.ranking.imported) {
+        out += &options.hang(crate::ranking::IMPORTED, 2, ASIDE);
+    }
     if answers.iter().any(|a| a.cost.is_some()) {
         let note = "cost: the machine's price by the hour, shared out evenly over all its CPUs, as if all did the same at \
                     this speed; the interval is that of the time";
@@ -364,6 +380,8 @@ pub struct Point {
     pub record: String,
     /// The library's version.
     pub version: String,
+    /// Whether the figure is from elsewhere, without an interval.
+    pub imported: bool,
     /// Nanoseconds of an operation.
     pub ns_per_op: Estimate,
     /// Megabytes (10^6 bytes) a second.
@@ -423,6 +441,9 @@ pub fn trend(lines: &[Line], options: Options) -> String {
         out += &history_table(line).text(options);
     }
     out.push('\n');
+    if lines.iter().flat_map(|line| &line.points).any(|p| p.imported) {
+        out += &options.hang(crate::ranking::IMPORTED, 2, ASIDE);
+    }
     let note = "a change is what `ciphermark compare`, with the same filters, says of a run and the one before it";
     out + &options.hang(note, 2, ASIDE)
 }
@@ -441,15 +462,18 @@ fn history_table(line: &Line) -> Table {
     let row = |p: &Point| {
         let e = &p.ns_per_op;
         let (change, style) = change(p);
+        let mark = if p.imported { "†" } else { "" };
+        let interval = match p.imported {
+            true => "no interval".to_owned(),
+            false => format!("{} to {}", supported(e.low, Some(e)), supported(e.high, Some(e))),
+        };
+        let speed = p.mb_per_s.map(|v| format!("{mark}{}", supported(v, Some(e))));
         vec![
             Cell::plain(p.day.clone()),
             Cell::plain(clean(&p.version)),
-            Cell::number(p.mb_per_s.map(|v| supported(v, Some(e))).unwrap_or_default(), PLAIN),
-            Cell::number(supported(e.median, Some(e)), PLAIN),
-            Cell::new(
-                format!("{} to {}", supported(e.low, Some(e)), supported(e.high, Some(e))),
-                ASIDE,
-            ),
+            Cell::number(speed.unwrap_or_default(), PLAIN),
+            Cell::number(format!("{mark}{}", supported(e.median, Some(e))), PLAIN),
+            Cell::new(interval, ASIDE),
             Cell::new(change, style),
             Cell::new(p.record.chars().take(DIGITS).collect::<String>(), ASIDE),
         ]
@@ -499,8 +523,8 @@ pub fn trend_csv(lines: &[Line]) -> String {
                 p.record.clone(),
                 p.version.clone(),
                 e.median.to_string(),
-                e.low.to_string(),
-                e.high.to_string(),
+                if p.imported { String::new() } else { e.low.to_string() },
+                if p.imported { String::new() } else { e.high.to_string() },
                 verdict.unwrap_or_default().trim_matches('"').to_owned(),
                 p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default(),
             ]
@@ -548,6 +572,7 @@ mod tests {
 
     fn line(machine: &str) -> Line {
         let point = |day: i64, ns: f64, verdict| Point {
+            imported: false,
             started: 1_793_491_200 + day * 86_400,
             day: format!("2026-11-0{}", day + 1),
             record: "ab".repeat(32),

@@ -80,13 +80,17 @@ pub struct AddArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark archive list fleet.db\n  \
     ciphermark archive list fleet.db --select 'machine=c7*,since=2026-11-01' --doubtful\n  \
+    ciphermark archive list fleet.db --doubtful --why\n  \
     ciphermark archive list fleet.db --json")]
 pub struct ListArgs {
     /// The archive.
     pub store: String,
     #[command(flatten)]
     pub which: WhichArgs,
-    /// Print JSON.
+    /// Say below the records what checks found.
+    #[arg(long)]
+    pub why: bool,
+    /// Print JSON, with what checks found.
     #[arg(long)]
     pub json: bool,
 }
@@ -160,6 +164,9 @@ pub struct TrendArgs {
     /// Which cases.
     #[command(flatten)]
     pub filter: Filter,
+    /// Of each machine only so many runs, the newest [default: as many as make a thousand of all].
+    #[arg(long, value_name = "N|all", value_parser = base::text::flags::parse_rows)]
+    pub runs: Option<usize>,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: TrendFormat,
@@ -197,8 +204,11 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut archive = open(&args.store)?;
     let of = args.which.select.clone().unwrap_or_default();
     let all = archive.list(&of, true).map_err(failure)?;
-    let (shown, left_out): (Vec<_>, Vec<_>) =
+    let (mut shown, left_out): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|r| args.which.doubtful || r.trust.counts());
+    if args.why || args.json {
+        archive.tell_doubts(&mut shown).map_err(failure)?;
+    }
     if args.json {
         screen::print_json(&shown)?;
     } else {
@@ -406,6 +416,11 @@ fn signed(
 /// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
 const TOLERANCE: f64 = 0.005;
 
+/// Runs of all machines together that a history reads unless more are asked for: a second's.
+const RUNS: usize = 1000;
+/// A change needs two.
+const LEAST_RUNS: usize = 2;
+
 /// Prints the runs of each machine, library and case, or writes them for Apache Otava.
 pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
     let (mut archive, all) = ask(&args.store, &args.which)?;
@@ -416,16 +431,29 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
     };
     let of_cases = archive.narrow(&of_cases, Some(&takes)).map_err(failure)?;
     let mut lines = Vec::new();
-    for runs in by_machine(&all) {
+    let machines = by_machine(&all);
+    let most = args.runs.unwrap_or((RUNS / machines.len().max(1)).max(LEAST_RUNS));
+    let mut older = 0;
+    for runs in machines {
+        let (left_out, runs) = runs.split_at(runs.len().saturating_sub(most));
+        older += left_out.len();
         let mut own: Vec<Run<'_>> = Vec::new();
         for run in runs {
+            if !archive.has_case(run, &of_cases).map_err(failure)? {
+                continue;
+            }
             let record = archive.load(run, &of_cases).map_err(failure)?;
-            if record.measurements.iter().any(|m| m.state == State::Measured) {
+            if record.measurements.iter().any(has_point) {
                 let verdicts = own.last().map(|before| verdicts(&before.record, &record));
                 own.push(Run { listed: run, record, verdicts: verdicts.unwrap_or_default() });
             }
         }
         lines.extend(lines_of(&own));
+    }
+    if older > 0 {
+        anstream::eprintln!(
+            "ciphermark: the newest {most} runs of each machine; --runs all reads {older} older ones"
+        );
     }
     if lines.is_empty() {
         return Err(Failure::usage(format!("'{}' has no such measured case", args.store)));
@@ -437,6 +465,11 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
         _ => screen::print(|options| report::trend(&lines, options))?,
     }
     Ok(Exit::Done)
+}
+
+/// What was measured, or is from elsewhere and not doubted.
+fn has_point(m: &Measurement) -> bool {
+    m.state == State::Measured || m.state == State::Imported && m.reason.is_none()
 }
 
 /// The verdicts of `compare` on the cases of two neighbouring runs, with the same filters.
@@ -465,7 +498,7 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
     let several: BTreeSet<&str> = runs.iter().flat_map(|run| several(&run.record)).collect();
     let mut lines: BTreeMap<(String, Case), Line> = BTreeMap::new();
     for run in runs {
-        for m in run.record.measurements.iter().filter(|m| m.state == State::Measured) {
+        for m in run.record.measurements.iter().filter(|m| has_point(m)) {
             let (Some(ns), case) = (m.ns_per_op, Case::of(m)) else { continue };
             let of = |c: &&Compared| c.new_library == m.library && c.case == case;
             let verdict = run.verdicts.iter().find(of);
@@ -501,6 +534,7 @@ fn point(run: &Listed, m: &Measurement, ns: record::Estimate, verdict: Option<&C
         day: run.day(),
         record: run.sha256.clone(),
         version: m.library.version.clone(),
+        imported: m.state == State::Imported,
         ns_per_op: ns,
         mb_per_s: m.mb_per_s,
         verdict: verdict.map(|c| c.verdict),

@@ -324,6 +324,10 @@ fn newest<'a>(
 ) -> Result<Result<Found<'a>, String>, Failure> {
     let mut lacks = None;
     for run in runs.iter().rev() {
+        // The newest one says what is lacking; of the others those that have no such case are passed over quickly.
+        if lacks.is_some() && !archive.has_case(run, chosen).map_err(failure)? {
+            continue;
+        }
         let record = archive.load(run, chosen).map_err(failure)?;
         match judge::compare::rank(&record, question, rows) {
             Ok(ranking) => return Ok(Ok((run, record, ranking))),

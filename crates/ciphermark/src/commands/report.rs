@@ -277,10 +277,14 @@ impl Builder<'_> {
     ) -> Result<BTreeMap<String, Versions>, Failure> {
         let none = archive.choose(Some(&|_| false), None).map_err(failure)?;
         let all = archive.choose(None, None).map_err(failure)?;
-        let mut seen = BTreeSet::new();
+        let (mut seen, mut shapes) = (BTreeSet::new(), BTreeSet::new());
         let mut releases: BTreeMap<String, Versions> = BTreeMap::new();
         for run in runs.iter().rev() {
-            let asked = asked(&archive.load(run, &none).map_err(failure)?);
+            // A newer run of the same shape hides all of this one.
+            if run.shape.as_ref().is_some_and(|shape| !shapes.insert(shape)) {
+                continue;
+            }
+            let asked = record::archive::asked(&archive.load(run, &none).map_err(failure)?);
             let mut own = archive.uses(run).map_err(failure)?;
             own.retain(|id| seen.insert((id.name.clone(), id.version.clone(), asked.clone())));
             if own.is_empty() {
@@ -353,23 +357,6 @@ impl Builder<'_> {
             change: against.and_then(|c| c.ratio).map_or(0.0, |r| r.estimate - 1.0),
         });
     }
-}
-
-/// What a run was asked for, to tell runs apart that hide each other from those that add to each other.
-fn asked(record: &Record) -> String {
-    let p = &record.plan;
-    format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-        record.kind(),
-        p.algorithms,
-        p.sizes,
-        p.models,
-        p.directions,
-        p.tiers,
-        p.footprints,
-        p.threads,
-        p.in_place
-    )
 }
 
 impl Run {

@@ -259,7 +259,11 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     );
     done(&["rank", "--from", &store, "--doubtful"], 0);
     let shown = done(&["archive", "list", &store, "--doubtful"], 0).stdout;
-    assert!(shown.contains("doubtful") && shown.contains("recomputed"), "{shown}");
+    assert!(shown.contains("1 doubtful; --why says") && !shown.contains("recomputed"), "{shown}");
+    let shown = done(&["archive", "list", &store, "--doubtful", "--why"], 0).stdout;
+    assert!(shown.contains("recomputed"), "{shown}");
+    let listed = json(&["archive", "list", &store, "--doubtful", "--json"], 0);
+    assert!(listed[0]["doubts"][0].as_str().unwrap().contains("recomputed"), "{listed}");
 }
 
 #[test]

@@ -173,7 +173,7 @@ pub(crate) trait Database {
 // The tables, in SQL that both databases read, and how an older archive becomes a newer one.
 
 /// Each is what one version adds to the one before; the first creates everything. A published one is never changed.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql"), include_str!("schema-2.sql")];
 
 /// The last version of builds before the first release, whose rows have another layout.
 const UNRELEASED: i64 = 2;
@@ -183,8 +183,12 @@ pub(crate) fn newest(migrations: &[&str]) -> i64 {
     UNRELEASED + migrations.len() as i64
 }
 
-/// Brings the archive to the newest version, in one transaction.
-pub(crate) fn migrate(db: &mut dyn Database, migrations: &[&str]) -> Result<Version, String> {
+/// Brings the archive to the newest version, in one transaction. `fill` writes into an older one what its columns lack.
+pub(crate) fn migrate(
+    db: &mut dyn Database,
+    migrations: &[&str],
+    fill: impl FnOnce(&mut dyn Database) -> Result<(), String>,
+) -> Result<Version, String> {
     let newest = newest(migrations);
     if version(db)? == newest {
         return Ok(Version::Known);
@@ -200,6 +204,9 @@ pub(crate) fn migrate(db: &mut dyn Database, migrations: &[&str]) -> Result<Vers
     for migration in &migrations[(found - UNRELEASED).max(0) as usize..] {
         let sql = db.dialect(migration);
         db.batch(&sql)?;
+    }
+    if found > 0 {
+        fill(db)?;
     }
     db.run("DELETE FROM meta", &[])?;
     db.run("INSERT INTO meta (version) VALUES ($1)", &[newest.into()])?;

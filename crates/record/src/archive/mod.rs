@@ -18,7 +18,7 @@ use database::{
     unpack_field,
 };
 use records::Words;
-pub use records::{Added, Chosen, Entry};
+pub use records::{Added, Chosen, Entry, asked};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,10 +89,13 @@ pub struct Listed {
     pub trust: Trust,
     /// Who signed it.
     pub signer: Option<String>,
-    /// What checks found, in sentences.
+    /// What checks found, in sentences; empty until [`Archive::tell_doubts`].
     pub doubts: Vec<String>,
     /// How many cases have a row: all that a library offered.
     pub cases: i64,
+    /// What it was asked for and the releases that it measured: the same of runs that hide each other.
+    #[serde(skip)]
+    pub shape: Option<String>,
 }
 
 impl Listed {
@@ -103,9 +106,12 @@ impl Listed {
     }
 }
 
-/// The columns of [`Listed`].
+/// The columns of [`Listed`]: those of an index, so that nothing else of 100,000 records is read.
 const LISTED: &str = "SELECT r.id, r.sha256, m.name, r.region, r.cpu, r.kind, r.started, r.added, r.trust, r.signer, \
-    r.doubts, r.cases FROM record r JOIN machine m ON m.id = r.machine";
+    r.shape, r.cases FROM record r JOIN machine m ON m.id = r.machine";
+
+/// Records whose doubts are read at once.
+const DOUBTS_AT_ONCE: usize = 1000;
 
 /// An open archive.
 pub struct Archive {
@@ -136,7 +142,8 @@ impl Archive {
         if !has_tables && !create {
             return Err(ArchiveError::Absent(archive.name));
         }
-        match migrate(archive.db.as_mut(), migrations).map_err(archive.failed())? {
+        let migrated = migrate(archive.db.as_mut(), migrations, records::fill_shapes);
+        match migrated.map_err(archive.failed())? {
             Version::Known => Ok(archive),
             Version::Newer(found) => {
                 let known = newest(migrations);
@@ -177,6 +184,33 @@ impl Archive {
         Ok(all)
     }
 
+    /// Says of listed records what checks found.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]
+    pub fn tell_doubts(&mut self, listed: &mut [Listed]) -> Result<(), ArchiveError> {
+        let mut doubtful: Vec<&mut Listed> =
+            listed.iter_mut().filter(|r| r.trust == Trust::Doubtful).collect();
+        // As many as one answer holds, whatever a stranger's record gave rise to.
+        for some in doubtful.chunks_mut(DOUBTS_AT_ONCE) {
+            let ids: Vec<i64> = some.iter().map(|r| r.id).collect();
+            let sql =
+                format!("SELECT id, doubts FROM record WHERE id IN ({})", records::list(&ids));
+            let mut found = BTreeMap::new();
+            for row in self.rows(&sql, &[])? {
+                let doubts = row.text(1).and_then(|text| {
+                    serde_json::from_str::<Vec<String>>(&text).map_err(|e| e.to_string())
+                });
+                let id = row.int(0).map_err(self.damaged())?;
+                found.insert(id, doubts.map_err(self.damaged())?);
+            }
+            for record in some.iter_mut() {
+                record.doubts = found.remove(&record.id).unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+
     /// What is kept to judge later records by: the newest of the same processor and of the same machine type,
     /// `most` of each, and all with the same samples.
     ///
@@ -195,7 +229,7 @@ impl Archive {
              AND known IS NOT NULL {newest}"
         );
         let replays = "SELECT id, known FROM record WHERE samples = $1 AND known IS NOT NULL";
-        let mut rows = self.rows(&of_cpu, &[cpu.into()])?;
+        let mut rows = self.rows(&of_cpu, &[records::cpu(cpu).into()])?;
         rows.extend(self.rows(&of_machine, &[machine.into()])?);
         if let Some(samples) = samples {
             rows.extend(self.rows(replays, &[samples.into()])?);
@@ -332,7 +366,8 @@ fn listed(row: &Row) -> Result<Listed, String> {
         added: row.int(7)?,
         trust: Trust::of(&trust).ok_or_else(|| format!("'{trust}' is no degree of trust"))?,
         signer: row.optional_text(9)?,
-        doubts: serde_json::from_str(&row.text(10)?).map_err(|e| e.to_string())?,
+        doubts: Vec::new(),
+        shape: row.optional_text(10)?,
         cases: row.int(11)?,
     })
 }

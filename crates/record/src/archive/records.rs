@@ -2,13 +2,14 @@
 //! archive has it: without samples, with the costs of its processes.
 
 use crate::archive::database::{
-    MOST_ROWS, Row, Value, decode_figures, encode_figures, pack, unpack_field,
+    Database, MOST_ROWS, Row, Value, decode_figures, encode_figures, pack, unpack_field,
 };
 use crate::archive::{Archive, ArchiveError, Listed, Trust, database, seconds};
 use crate::{Executed, Imported, LibraryId, Measurement, ProcessCosts, Record, State, Stopped};
 use base::model::{Direction, Footprint, Model, Tier};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -88,9 +89,9 @@ const WORKLOADS: Dictionary = Dictionary {
     ],
 };
 
-const RECORD: [&str; 17] = [
+const RECORD: [&str; 18] = [
     "id", "sha256", "samples", "machine", "region", "cpu", "kind", "started", "added", "trust",
-    "signer", "doubts", "cases", "head", "leaks", "absent", "known",
+    "signer", "doubts", "cases", "head", "leaks", "absent", "known", "shape",
 ];
 const MEASUREMENT: [&str; 6] = ["id", "state", "note", "ns", "cycles", "figures"];
 
@@ -293,7 +294,7 @@ impl Entry<'_> {
             self.samples.into(),
             machine.into(),
             self.region.into(),
-            self.record.host.cpu.name.as_str().into(),
+            cpu(&self.record.host.cpu.name).into(),
             self.record.kind().into(),
             seconds(&self.record.started).unwrap_or(0).into(),
             self.added.into(),
@@ -305,8 +306,62 @@ impl Entry<'_> {
             leaks.into(),
             absent.into(),
             known.into(),
+            shape(self.record, self.record.measurements.iter().map(|m| &m.library)).into(),
         ]
     }
+}
+
+/// The beginning of a processor's name, as an index takes it.
+pub(crate) fn cpu(name: &str) -> String {
+    name.chars().take(200).collect()
+}
+
+/// What a run was asked for, to tell runs apart that hide each other from those that add to each other.
+pub fn asked(record: &Record) -> String {
+    let p = &record.plan;
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        record.kind(),
+        p.algorithms,
+        p.sizes,
+        p.models,
+        p.directions,
+        p.tiers,
+        p.footprints,
+        p.threads,
+        p.in_place
+    )
+}
+
+/// A digest of that and of the releases that it measured.
+fn shape<'a>(record: &Record, libraries: impl Iterator<Item = &'a LibraryId>) -> String {
+    let releases: BTreeSet<(&str, &str)> = libraries.map(|l| (&*l.name, &*l.version)).collect();
+    let text = format!("{} {releases:?}", asked(record));
+    hex::encode(&Sha256::digest(text)[..16])
+}
+
+/// Writes the shapes of an older archive's records.
+pub(crate) fn fill_shapes(db: &mut dyn Database) -> Result<(), String> {
+    let rows = db.rows("SELECT id, name, version, path, build FROM library", &[])?;
+    let libraries: Result<BTreeMap<i64, LibraryId>, String> = rows.iter().map(library_of).collect();
+    let libraries = libraries?;
+    let ids = db.rows("SELECT id FROM record WHERE shape IS NULL", &[])?;
+    for id in ids.iter().map(|row| row.int(0)).collect::<Result<Vec<i64>, String>>()? {
+        let head = db.rows("SELECT head FROM record WHERE id = $1", &[id.into()])?;
+        let Some(head) = head.first() else { continue };
+        // What is damaged is told when it is read: it has no shape, and is read each time.
+        let Ok(record) =
+            unpack_field(head.bytes(0)?).and_then(|json| crate::value_from_json::<Record>(&json))
+        else {
+            continue;
+        };
+        let uses = db.rows("SELECT library FROM uses WHERE record = $1", &[id.into()])?;
+        let numbers: Result<Vec<i64>, String> = uses.iter().map(|row| row.int(0)).collect();
+        let own = numbers?;
+        let shape = shape(&record, own.iter().filter_map(|number| libraries.get(number)));
+        db.run("UPDATE record SET shape = $1 WHERE id = $2", &[shape.into(), id.into()])?;
+    }
+    Ok(())
 }
 
 /// A record as it goes into the tables, but for the numbers of its words.
@@ -456,6 +511,24 @@ impl Archive {
         Ok(words.libraries.iter().filter(|(_, l)| takes(l)).map(|(id, _)| *id).collect())
     }
 
+    /// Whether a record has any of the chosen cases, with a figure.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]
+    pub fn has_case(&mut self, of: &Listed, chosen: &Chosen) -> Result<bool, ArchiveError> {
+        let (first, next) = database::rows_of_record(of.id);
+        let (sql, takes_next) = chosen.sql("id, state");
+        let values: [Value; 2] = [first.into(), next.into()];
+        let rows = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
+        let is_taken = |row: &Row| {
+            let (workload, library) = database::parts_of_row(row.int(0)?);
+            let state = usize::try_from(row.int(1)?).ok().and_then(|state| STATES.get(state));
+            Ok(chosen.takes(workload, library) && state.is_some_and(|state| state.has_number()))
+        };
+        let found: Result<Vec<bool>, String> = rows.iter().map(is_taken).collect();
+        Ok(found.map_err(self.damaged())?.contains(&true))
+    }
+
     /// A record with the chosen cases, as verdicts need it: without samples, with the costs of the processes.
     ///
     /// # Errors
@@ -470,7 +543,7 @@ impl Archive {
         let is_damaged = |why: String| damaged(format!("{}: {why}", of.sha256));
         record.executed = self.counted(of, chosen, &words)?;
         let (first, next) = database::rows_of_record(of.id);
-        let (sql, takes_next) = chosen.sql();
+        let (sql, takes_next) = chosen.sql("id, state, note, ns, cycles, figures");
         let values: [Value; 2] = [first.into(), next.into()];
         let mut cases = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
         let is_taken = |row: &Row| {
@@ -571,8 +644,8 @@ impl Chosen {
 
     /// The rows of a record whose first number is `$1`, those that are chosen among them; whether `$2` is the first
     /// number of the next record. The same text for every record, so that a database prepares it once.
-    fn sql(&self) -> (String, bool) {
-        let all = "SELECT id, state, note, ns, cycles, figures FROM";
+    fn sql(&self, columns: &str) -> (String, bool) {
+        let all = format!("SELECT {columns} FROM");
         // SQLite goes through what is named first.
         let among = |numbers: Vec<i64>, is: &str| {
             let values: Vec<String> = numbers.iter().map(|n| format!("({n})")).collect();
@@ -606,7 +679,7 @@ impl Chosen {
     }
 }
 
-fn list(numbers: &[i64]) -> String {
+pub(crate) fn list(numbers: &[i64]) -> String {
     // No number is 0: an empty list takes nothing.
     let all = if numbers.is_empty() { &[0][..] } else { numbers };
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")

@@ -201,6 +201,7 @@ impl Database for Sqlite {
     fn dialect(&self, sql: &str) -> String {
         // Only under this name a key is the row's own number.
         sql.replace("/*without rowid*/", "WITHOUT ROWID")
+            .replace("--sqlite ", "")
             .replace("BIGINT PRIMARY KEY", "INTEGER PRIMARY KEY")
     }
 }

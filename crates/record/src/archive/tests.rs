@@ -227,7 +227,51 @@ fn an_older_archive_becomes_a_newer_one_and_a_newer_one_is_refused() {
     let mut archive = Archive::with(&path, false, &newer).unwrap();
     assert_eq!(archive.rows("SELECT more FROM record", &[]).unwrap().len(), 1);
     let why = Archive::with(&path, false, MIGRATIONS).err().unwrap().to_string();
-    assert!(why.contains("has version 4; this program knows 3"), "{why}");
+    assert!(why.contains("has version 5; this program knows 4"), "{why}");
+}
+
+#[test]
+fn an_older_store_gets_its_index_and_shapes_once_when_it_is_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db").display().to_string();
+    let sha256 = add(&mut open(directory.path()), &archived(), "type-a", Trust::Own).0;
+    let shape = all(&mut open(directory.path())).remove(0).shape;
+    let mut old = open(directory.path());
+    let undone = "DROP INDEX record_by_cpu; DROP INDEX record_listed; \
+                  ALTER TABLE record DROP COLUMN shape; UPDATE meta SET version = 3";
+    old.db.batch(undone).unwrap();
+    drop(old);
+    let listed = all(&mut Archive::open(&path, false).unwrap()).remove(0);
+    assert_eq!((&listed.sha256, &listed.shape), (&sha256, &shape));
+    assert!(shape.is_some());
+    // Another version of a library, and what is asked otherwise, is another shape; another time is none.
+    let mut archive = open(directory.path());
+    for record in [
+        run("2026-11-20T00:00:00Z", "1", 1.0),
+        run("2026-11-21T00:00:00Z", "1", 1.0),
+        run("2026-11-22T00:00:00Z", "2", 1.0),
+    ] {
+        add(&mut archive, &record, "type-b", Trust::Own);
+    }
+    let of: Vec<_> =
+        all(&mut archive).into_iter().filter(|r| r.machine == "type-b").map(|r| r.shape).collect();
+    assert!(of[0] == of[1] && of[1] != of[2], "{of:?}");
+}
+
+#[test]
+fn lists_and_peers_of_a_new_record_are_read_from_indexes_alone() {
+    let (_directory, mut archive) = archive();
+    add(&mut archive, &archived(), "type-a", Trust::Own);
+    for (sql, index) in [
+        (format!("{} ORDER BY m.name, r.started, r.id", super::LISTED), "COVERING INDEX record_listed"),
+        ("SELECT id, known FROM record WHERE cpu = 'x' AND known IS NOT NULL ORDER BY started DESC LIMIT 8".to_owned(), "INDEX record_by_cpu"),
+        ("SELECT id, known FROM record WHERE samples = 'x' AND known IS NOT NULL".to_owned(), "INDEX record_by_samples"),
+    ] {
+        let plan = archive.rows(&format!("EXPLAIN QUERY PLAN {sql}"), &[]).unwrap();
+        let plan: Vec<String> = plan.iter().map(|row| row.text(3).unwrap()).collect();
+        assert!(plan.iter().any(|step| step.contains(index)), "{sql}: {plan:?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE") || step.contains("SCAN r")), "{plan:?}");
+    }
 }
 
 #[test]
