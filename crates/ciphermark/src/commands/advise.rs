@@ -24,6 +24,7 @@ use judge::advise::{
 use record::at_rest::PagesRecord;
 use record::{Leaks, LibraryId, Record};
 use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -128,9 +129,13 @@ pub struct AdviseArgs {
     /// How to print it; Markdown and JSON have everything.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
-    /// Keep what was measured in this file (JSON).
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["record", "record_flag"])]
+    /// Keep what was measured in this file (JSON); with a record, that record with what it lacked.
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Measure what the record lacks for this question, if it is of this machine, in its libraries; at a terminal this is
+    /// done unasked, and takes half a minute at most.
+    #[arg(long)]
+    pub complete: bool,
     #[command(flatten)]
     pub time: TimeArgs,
     /// No progress bar and no remarks on standard error.
@@ -197,7 +202,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let (evidence, mut around) = evidence(&kept, today);
     let is_kept = args.record.is_some() || args.record_flag.is_some();
     let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
-    let advice = judged_first(args, &data, &question, evidence, &mut around, &stop)?;
+    let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => judge::advise::first_screen(&advice, &origin, options),
         format => judge::advise::render(&advice, &origin, format, options),
@@ -219,7 +224,7 @@ const IN_LINE: usize = 4;
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
 pub(crate) fn judged_first(
-    args: &AdviseArgs,
+    quiet: bool,
     data: &Data,
     question: &Question<'_>,
     evidence: Evidence<'_>,
@@ -230,7 +235,7 @@ pub(crate) fn judged_first(
         let pairs = judge::advise::unjudged(data, question, evidence, around, IN_LINE);
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
-        let judged = judge(args, &pairs, question.tier, stop)?;
+        let judged = judge(quiet, &pairs, question.tier, stop)?;
         let new: Vec<Leaks> = judged.into_iter().filter(|v| !is_known(v)).collect();
         if new.is_empty() {
             break;
@@ -241,8 +246,8 @@ pub(crate) fn judged_first(
 }
 
 /// Verdicts on algorithms in the builds that are still here.
-fn judge(
-    args: &AdviseArgs,
+pub(crate) fn judge(
+    quiet: bool,
     pairs: &BTreeSet<(LibraryId, String)>,
     tier: Tier,
     stop: &Stop,
@@ -261,7 +266,7 @@ fn judge(
         Some(LeakSubject { library, tier, algorithm: algorithm.clone() })
     };
     let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(quiet);
     let judged =
         engine::judge_leaks(&libraries, &subjects, &Secrets::quick(), stop, &|done, of| {
             bar.show(Event::Stepping { done, of });
@@ -292,8 +297,124 @@ pub(crate) fn prices(
         return Ok((Kind::Survey(Box::new(measured)), "measured now,".to_owned()));
     };
     let kept = files::load(path)?;
-    has_what_is_asked(&kept, question, args, path)?;
-    Ok((kept, record::shown(&format!("record {}", path.display()))))
+    let origin = record::shown(&format!("record {}", path.display()));
+    let lacks = has_what_is_asked(&kept, question, args, path);
+    let Kind::Survey(record) = kept else {
+        no_output(args)?;
+        return lacks.map(|()| (kept, origin));
+    };
+    knows_libraries(&record.libraries, question, path)?;
+    let is_wanted = args.complete || std::io::stdout().is_terminal();
+    if !is_wanted && lacks.is_ok() {
+        no_output(args)?;
+        return Ok((Kind::Survey(record), origin));
+    }
+    match (lacks, builds_here(&record)?) {
+        (lacks, Some(libraries)) if is_wanted => {
+            let complete =
+                completed_now(data, args, question, *record, &libraries, lacks.is_err())?;
+            Ok((Kind::Survey(Box::new(complete)), origin))
+        }
+        (Err(lacks), Some(_)) => Err(Failure {
+            message: format!(
+                "{}; the same with --complete measures it here and now",
+                lacks.message
+            ),
+            ..lacks
+        }),
+        (lacks, _) => {
+            if args.complete && lacks.is_ok() {
+                return Err(Failure::usage(format!(
+                    "--complete: '{}' is of another machine, other circumstances, or builds that are not here",
+                    path.display()
+                )));
+            }
+            no_output(args)?;
+            lacks.map(|()| (Kind::Survey(record), origin))
+        }
+    }
+}
+
+fn no_output(args: &AdviseArgs) -> Result<(), Failure> {
+    match args.output {
+        Some(_) => Err(Failure::usage(
+            "-o keeps what is measured, and nothing is: leave it out, or add --complete",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The record's own builds; none where it was not taken on this machine in these circumstances, or one is not here.
+fn builds_here(record: &Record) -> Result<Option<Vec<Attached>>, Failure> {
+    let here = host::facts(0);
+    let then = &record.host;
+    let differ = record::differing_circumstances(&then.circumstances, &here.circumstances);
+    if here.cpu.name != then.cpu.name || !differ.is_empty() {
+        return Ok(None);
+    }
+    let ids: Vec<LibraryId> = record.libraries.iter().map(record::Library::identity).collect();
+    let is_file = |id: &&LibraryId| record::expanded(&id.path).is_file();
+    let names: Vec<String> = ids.iter().filter(is_file).map(wanted).collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let named: Vec<LibraryChoice> = choose::libraries(&names)?.into_iter().collect();
+    let found = choose::discover(&named);
+    let own = |id: &LibraryId| found.iter().find(|l| is_build(l, id)).cloned();
+    Ok(ids.iter().filter(is_file).map(own).collect())
+}
+
+/// A record with what it lacked for the question, which is measured now and nothing else.
+fn completed_now(
+    data: &Data,
+    args: &AdviseArgs,
+    question: &Question<'_>,
+    mut record: Record,
+    libraries: &[Attached],
+    is_all: bool,
+) -> Result<Record, Failure> {
+    // Given back, with nothing in it, when the record is written.
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let stop = args.time.limit(&watch_signals()?);
+    let libraries = engine::at_tiers(libraries, &[question.tier]);
+    let measuring = Measuring { data, args, question, libraries, stop };
+    let new = match is_all {
+        true => Some(measuring.by_elimination()?),
+        false => measuring.what_is_missing(&mut record)?,
+    };
+    if let Some(new) = new {
+        record = with_rows(record, new);
+    }
+    if let Some(path) = &args.output {
+        record::save(&record, path).map_err(Failure::not_done)?;
+    }
+    Ok(record)
+}
+
+/// A record with the rows of a later one in the place of its own.
+fn with_rows(mut record: Record, mut new: Record) -> Record {
+    let case = |m: &record::Measurement| {
+        let what = (m.library.clone(), m.algorithm.clone(), m.direction, m.size);
+        (what, m.tier, m.model.name(), m.threads, m.footprint, m.in_place)
+    };
+    new.measurements.retain(|m| !m.is_left_out());
+    let taken: Vec<_> = new.measurements.iter().map(case).collect();
+    record.measurements.retain(|m| !taken.contains(&case(m)));
+    let fit = |f: &record::Fit| (f.library.clone(), f.algorithm.clone(), f.direction, f.tier);
+    let refitted: Vec<_> = new.fits.iter().map(fit).collect();
+    record.fits.retain(|f| !refitted.contains(&fit(f)));
+    for library in &mut new.libraries {
+        let same = record.libraries.iter().find(|l| l.identity() == library.identity());
+        library.calls.retain(|call| same.is_none_or(|own| !own.calls.contains(call)));
+    }
+    new.plan.algorithms.retain(|a| !record.plan.algorithms.contains(a));
+    let sizes = &mut record.plan.sizes;
+    sizes.append(&mut new.plan.sizes);
+    sizes.sort_unstable();
+    sizes.dedup();
+    new.plan.tiers.retain(|t| !record.plan.tiers.contains(t));
+    record.plan.tiers.append(&mut new.plan.tiers);
+    beside(record, new)
 }
 
 /// What prices are taken from, and what is so on this machine.
@@ -505,7 +626,7 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
     Ok(())
 }
 
-fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
+pub(crate) fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
     let mut sorted: Vec<&record::Library> = libraries.iter().collect();
     sorted.sort_by_key(|l| &l.path);
     sorted.dedup_by_key(|l| &l.path);
@@ -606,6 +727,16 @@ impl Measuring<'_> {
             record = self.round(&more, Some(record), Wished::Changed)?;
         }
         Ok(record)
+    }
+
+    /// What could be chosen and is not measured; none where that is nothing.
+    fn what_is_missing(&self, record: &mut Record) -> Result<Option<Record>, Failure> {
+        let wanted = self.missing(record)?;
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let request = self.request(&self.algorithms(Wished::Asked));
+        self.measured(&request, &Screened::default(), &wanted).map(Some)
     }
 
     fn has_time(&self) -> bool {
@@ -718,7 +849,7 @@ impl Measuring<'_> {
         };
         let Self { data, args, question, stop, .. } = self;
         let evidence = Evidence::Survey(record);
-        let advice = judged_first(args, data, question, evidence, &mut around, stop)?;
+        let advice = judged_first(args.quiet, data, question, evidence, &mut around, stop)?;
         record.leaks.append(&mut around.judged);
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.

@@ -1,4 +1,7 @@
-//! `ciphermark pages`: a page store, encrypted page by page.
+//! `ciphermark pages`: a page store, encrypted page by page. By default the answer in a screen (`pages/prices.rs`);
+//! with flags that ask for more, or `--thorough`, everything.
+
+mod prices;
 
 use crate::commands::run::{say, watch_signals};
 use crate::commands::tls::{Begun, claim_output, command, gone_on_with, release};
@@ -22,7 +25,10 @@ use std::time::Duration;
 /// `ciphermark pages`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark pages /var/lib/postgresql/15/main -o pages.json     a cluster that was shut down\n  \
+    ciphermark pages /var/lib/postgresql/15/main                   what a page costs: a cluster that was shut down\n  \
+    ciphermark pages app.db                                        the same of an SQLite file\n  \
+    ciphermark pages 'host=/run/postgresql dbname=postgres'        of a server that runs, whose pages are not read\n  \
+    ciphermark pages data --thorough -o pages.json                 all schemes, libraries and media: minutes\n  \
     ciphermark pages data --snapshot data.monday --media none      nonces over two states\n  \
     ciphermark pages data --nonce lsn --snapshot data.monday       and what nonces made of LSNs cost and break\n  \
     ciphermark pages data --decrypt-to copy -s aes-256-xts -l openssl --media none\n  \
@@ -34,7 +40,7 @@ use std::time::Duration;
     library's scheme was refused or failed. docs/PAGES.md has the method and the format.")]
 pub struct PagesArgs {
     /// A PostgreSQL data directory that was shut down, an SQLite file, or any file as a raw image, all
-    /// only read; or a record of pages, to be shown again.
+    /// only read; a connection string of a PostgreSQL server; or a record of pages, to be shown again.
     #[arg(
         value_name = "PATH",
         required_unless_present_any = ["synthetic", "resume"],
@@ -67,20 +73,16 @@ pub struct PagesArgs {
     /// Which CPU instructions the libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
-    /// Where timed pages come from and go to; `none`: no time is taken.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "memory,cache,direct,log"
-    )]
-    pub media: Vec<MediaArg>,
+    /// Where timed pages come from and go to; `none`: no time is taken [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub media: Option<Vec<MediaArg>>,
     /// Threads timed at once: a number or a list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
-    /// Stop sampling a cell once its interval's half-width is at most this; 5% where files are read or written.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction, allow_hyphen_values = true)]
-    pub precision: f64,
+    /// Stop sampling a cell once its interval's half-width is at most this; 5% where files are read or written
+    /// [default: 2%].
+    #[arg(long, value_name = "PERCENT", value_parser = parse_fraction, allow_hyphen_values = true)]
+    pub precision: Option<f64>,
     #[command(flatten)]
     pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted, over the same store. Its flags
@@ -88,12 +90,12 @@ pub struct PagesArgs {
     /// --format and --quiet may be new.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "synthetic", "library", "precision", "seed", "output"])]
     pub resume: Option<PathBuf>,
-    /// Pages in a visit in memory; files take fewer.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
-    pub pages: u32,
-    /// Probes of each kind of change; 0: none.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub probes: u32,
+    /// Pages in a visit in memory; files take fewer [default: 256].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    pub pages: Option<u32>,
+    /// Probes of each kind of change; 0: none [default: 200].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub probes: Option<u32>,
     /// Directory for the files that are read and written while time is taken.
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
@@ -153,6 +155,10 @@ const SYNTHETIC_PAGE: usize = 8192;
 
 /// Time for timing of a thorough run.
 const THOROUGH: Duration = Duration::from_secs(60);
+/// Pages in a visit in memory, probes of each kind, half-width at which a cell ends: where nothing else is typed.
+const PAGES_OF_A_VISIT: u32 = 256;
+const PROBES: u32 = 200;
+const PRECISION: f64 = 0.02;
 
 /// Runs, or shows a record again.
 pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
@@ -163,11 +169,14 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
                 "'{shown}' is a record, which is only shown again: `ciphermark export {shown} -o FILE` writes one"
             )));
         }
-        print(&record, args)?;
+        if !prices::shown_again(args, &record)? {
+            print(&record, args)?;
+        }
         return Ok(exit(&record));
     }
     match &args.resume {
         Some(path) => resumed(path, args),
+        None if prices::is_asked(args) => prices::prices(args),
         None => measure(args, None),
     }
 }
@@ -361,18 +370,19 @@ fn plan(
     Ok(PagesPlan {
         recipes,
         profile,
-        media: media(&args.media),
+        media: args.media.as_deref().map_or_else(|| Medium::ALL.to_vec(), media),
         threads: choose::threads(&args.threads)?,
         tier: args.tier,
         seed: args.seed.unwrap_or(1),
         budget: args.time.sampling(THOROUGH),
-        precision: args.precision,
+        precision: args.precision.unwrap_or(PRECISION),
         command: command(keeping),
-        pages_per_visit: args.pages as usize,
-        probes: args.probes,
+        pages_per_visit: args.pages.unwrap_or(PAGES_OF_A_VISIT) as usize,
+        probes: args.probes.unwrap_or(PROBES),
         scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
         copy_to: args.decrypt_to.clone(),
         stop,
+        priced: None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! A run over a page store, from what was asked for to its record: staged part by part, proven, changed, and
 //! timed on the schedule that everything is timed on.
 
+mod prices;
 mod proof;
 
 use crate::cpus::{measuring_cpu, placed_cpus};
@@ -14,6 +15,8 @@ use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_al
 use crate::time::Stop;
 use crate::verification::{Extra, verify_all};
 use base::model::{Algorithm, Direction, Model, Tier};
+use prices::{Kept, PriceList};
+pub use prices::{Pairs, keep_pairs, known_pairs};
 use probe::Clock;
 use proof::{Copy, PART, Stage, Standing, Standings, Workers, probe, verdicts, verify};
 use record::at_rest::scheme::{Profile, Recipe};
@@ -59,9 +62,17 @@ pub struct PagesPlan {
     pub copy_to: Option<PathBuf>,
     /// Ends timing early.
     pub stop: Stop,
+    /// Only these, one after the other in memory, from the price list as far as it has them; all pairs and media where
+    /// there is nothing.
+    pub priced: Option<Pairs>,
 }
 
 impl PagesPlan {
+    fn takes(&self, library: usize, recipe: &Recipe) -> bool {
+        let is_it = |(l, scheme): &(usize, String)| (*l, scheme) == (library, &recipe.scheme);
+        self.priced.as_ref().is_none_or(|pairs| pairs.iter().any(is_it))
+    }
+
     /// The directory for files, where some are read and written.
     fn scratch(&self) -> Option<&Path> {
         self.media.iter().any(|m| m.has_io()).then_some(&*self.scratch)
@@ -149,19 +160,30 @@ pub fn run(
     let scan = scan(store, true, events)?;
     is_unchanged(&keeping, &scan)?;
     let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
-    let mut standings = standings(plan, libraries, events);
+    let list = PriceList::of(plan, libraries, store.page_size());
+    let mut standings = standings(plan, libraries, &list, events);
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
     let mut workers = Workers::new(libraries, plan.tier, stage.files(None), &plan.stop);
     let (recipes, seed) = (&*plan.recipes, plan.seed);
-    verify(store, recipes, (&mut stage, &mut workers), &mut standings, seed, copy, events)?;
+    let is_short = plan.priced.is_some();
+    verify(
+        store,
+        recipes,
+        (&mut stage, &mut workers),
+        &mut standings,
+        seed,
+        copy,
+        is_short,
+        events,
+    )?;
     let of_probes = (seed, plan.probes);
     let probes =
         probe(store, recipes, (&mut stage, &mut workers), &mut standings, of_probes, events)?;
     drop(workers);
     let timed =
-        timed(plan, store, libraries, &mut stage, (&scan, &standings), (keeping, began), events)?;
+        timed(plan, store, &list, &mut stage, (&scan, &standings), (keeping, began), events)?;
     let after = self::scan(store, false, events)?;
     let Timed { started, host, timing, cells, journal } = timed;
     let interrupted = timing.is_some() && plan.stop.is_interrupted();
@@ -206,12 +228,13 @@ fn is_unchanged(keeping: &Keeping, now: &Scan) -> Result<(), SurveyError> {
 fn timed(
     plan: &PagesPlan,
     store: &Store,
-    libraries: &[Attached],
+    list: &PriceList<'_>,
     stage: &mut Stage,
     (scan, standings): (&Scan, &Standings),
     (keeping, began): (Keeping, String),
     events: Events<'_>,
 ) -> Result<Timed, PagesError> {
+    let libraries = list.libraries;
     if plan.media.is_empty() {
         let (host, journal) = (host(libraries), keeping.journal);
         return Ok(Timed { started: began, host, timing: None, cells: Vec::new(), journal });
@@ -220,7 +243,7 @@ fn timed(
     stage.put(store, &store.spread(window, 16))?;
     let cpus = &*placed_cpus();
     let (page_size, store) = (store.page_size(), &*scan.sha256);
-    let scene = Scene { plan, libraries, cpus, stage, page_size, store, began: &began };
+    let scene = Scene { plan, libraries, list, cpus, stage, page_size, store, began: &began };
     time(&scene, standings, keeping, events)
 }
 
@@ -271,19 +294,31 @@ fn try_nonces(
 }
 
 /// Every pair that can be, after the standard checks of its cipher.
-fn standings(plan: &PagesPlan, libraries: &[Attached], events: Events<'_>) -> Standings {
+fn standings(
+    plan: &PagesPlan,
+    libraries: &[Attached],
+    list: &PriceList<'_>,
+    events: Events<'_>,
+) -> Standings {
     let mut standings = Standings::new();
     let mut subjects = BTreeSet::new();
+    let is_none = |scheme: usize| plan.recipes[scheme].cipher.is_none();
     for (l, library) in libraries.iter().enumerate() {
         for (s, recipe) in plan.recipes.iter().enumerate() {
             let Some(algorithm) = recipe.algorithm() else { continue };
+            if !plan.takes(l, recipe) {
+                continue;
+            }
             let outcome = offered(library, plan.tier, algorithm);
-            if outcome.is_ok() {
+            // What has a price has passed the checks, in this build and by this program.
+            if outcome.is_ok() && !list.has(l, s) {
                 subjects.insert((l, algorithm.name));
             }
             standings.insert((l, s), Standing::new(outcome));
         }
-        if standings.iter().any(|((of, _), s)| *of == l && s.outcome.is_ok()) {
+        // Of a price list one library's touch of a page stands for all.
+        let is_touched = plan.priced.is_some() && standings.keys().any(|(_, s)| is_none(*s));
+        if !is_touched && standings.iter().any(|((of, _), s)| *of == l && s.outcome.is_ok()) {
             for (s, _) in plan.recipes.iter().enumerate().filter(|(_, r)| r.cipher.is_none()) {
                 standings.insert((l, s), Standing::new(Ok(())));
             }
@@ -399,6 +434,7 @@ const LEAST_PASSES: u32 = 2;
 struct Scene<'a> {
     plan: &'a PagesPlan,
     libraries: &'a [Attached],
+    list: &'a PriceList<'a>,
     /// In the order in which threads are placed.
     cpus: &'a [u32],
     stage: &'a Stage,
@@ -426,7 +462,10 @@ fn time(
     events: Events<'_>,
 ) -> Result<Timed, PagesError> {
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
-    let keys = keys(plan, standings);
+    let (known, keys) = known_and_not(scene.list, keys(plan, standings));
+    if keys.is_empty() && !known.is_empty() {
+        return Ok(scene.from_list(known, keeping));
+    }
     let of_key = |(i, key): (usize, &CellKey)| CaseProgress::new(i, Subject::Page(scene.page(key)));
     let files = stage.files(Some(page_size));
     let source = |library: usize, tier| Source::Pages(&libraries[library], tier, files);
@@ -448,9 +487,25 @@ fn time(
     let name = |key: &CellKey| &*plan.recipes[key.scheme].scheme;
     let mut cells: Vec<Cell> = samples.iter().map(|(k, s)| cell(k, name(k), s, &scale)).collect();
     set_over_none(&mut cells, &samples, 0, &scale);
-    let timing = Some(scene.timing(&sampled));
+    for ((key, _), cell) in samples.iter().zip(&cells) {
+        scene.list.store(key, cell, &sampled.started);
+    }
+    let timing = Some(scene.timing(&sampled, &known));
+    cells.extend(known.into_iter().map(|kept| kept.cell));
     let SampledRun { started, host, .. } = sampled;
     Ok(Timed { started, host, timing, cells, journal })
+}
+
+/// The cells that the price list has, and the keys of those that it has not.
+fn known_and_not(list: &PriceList<'_>, keys: Vec<CellKey>) -> (Vec<Kept>, Vec<CellKey>) {
+    let (mut known, mut others) = (Vec::new(), Vec::new());
+    for key in keys {
+        match list.load(&key) {
+            Some(kept) => known.push(kept),
+            None => others.push(key),
+        }
+    }
+    (known, others)
 }
 
 /// Every cell of the pairs that stand, where the library has a scheme beside `none`.
@@ -481,7 +536,7 @@ fn keys(plan: &PagesPlan, standings: &Standings) -> Vec<CellKey> {
 fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> {
     let mut ways = Vec::new();
     for medium in &plan.media {
-        let rekeys = *medium == Medium::Sequential && has_cipher;
+        let rekeys = *medium == Medium::Sequential && has_cipher && plan.priced.is_none();
         let keyings =
             if rekeys { &[Keying::Reused, Keying::PerPage][..] } else { &[Keying::Reused] };
         for keying in keyings {
@@ -510,6 +565,17 @@ fn samples(progress: &CaseProgress) -> CellSamples {
         finding,
         stopped,
     }
+}
+
+const RANDOM_SOURCE: &str = "getrandom(2), a call for each nonce";
+
+fn rounds(known: &[Kept]) -> u32 {
+    known.iter().map(|kept| kept.cell.rounds).max().unwrap_or(0)
+}
+
+/// When the first of these prices was taken.
+fn oldest(known: &[Kept]) -> Option<String> {
+    known.iter().map(|kept| kept.taken.clone()).min()
 }
 
 impl Scene<'_> {
@@ -553,7 +619,27 @@ impl Scene<'_> {
         JournalHead { started: self.began.to_owned(), store: Some(self.store.to_owned()), ..head }
     }
 
-    fn timing(&self, sampled: &SampledRun) -> Timing {
+    /// What stands in the price list, where nothing is left to be timed.
+    fn from_list(&self, known: Vec<Kept>, keeping: Keeping) -> Timed {
+        let host = host(self.libraries);
+        let timing = Timing {
+            rounds: rounds(&known),
+            seconds: 0.0,
+            pages_per_visit: self.plan.pages_per_visit,
+            window_bytes: self.stage.pages as u64 * self.page_size as u64,
+            clock: host.clock.source.clone(),
+            random_source: RANDOM_SOURCE.to_owned(),
+            scratch: None,
+            quiet_throughput: 0.0,
+            precision: Some(self.plan.precision),
+            from_list: oldest(&known),
+        };
+        let cells = known.into_iter().map(|kept| kept.cell).collect();
+        let (started, journal) = (self.began.to_owned(), keeping.journal);
+        Timed { started, host, timing: Some(timing), cells, journal }
+    }
+
+    fn timing(&self, sampled: &SampledRun, known: &[Kept]) -> Timing {
         let processes = |progress: &CaseProgress| {
             let mut all: Vec<u32> = progress.samples.iter().map(|s| s.process).collect();
             all.sort_unstable();
@@ -561,15 +647,17 @@ impl Scene<'_> {
             all.len()
         };
         Timing {
-            rounds: sampled.all_progress.iter().map(processes).max().unwrap_or(0) as u32,
+            rounds: (sampled.all_progress.iter().map(processes).max().unwrap_or(0) as u32)
+                .max(rounds(known)),
             seconds: sampled.seconds,
             pages_per_visit: self.plan.pages_per_visit,
             window_bytes: self.stage.pages as u64 * self.page_size as u64,
             clock: sampled.host.clock.source.clone(),
-            random_source: "getrandom(2), a call for each nonce".to_owned(),
+            random_source: RANDOM_SOURCE.to_owned(),
             scratch: self.plan.scratch().and_then(file_system),
             quiet_throughput: sampled.quiet.of(self.cpu()),
             precision: Some(self.plan.precision),
+            from_list: oldest(known),
         }
     }
 }

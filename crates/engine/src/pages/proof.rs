@@ -37,6 +37,8 @@ const RUN: usize = 4;
 
 /// The share of what is left of a run's time that the proof of pages may take, and then the probes.
 const SHARE: f64 = 0.25;
+/// The most that the proof takes where prices are known before.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// A library and a scheme.
 pub(crate) type Pair = (usize, usize);
@@ -69,6 +71,7 @@ pub(crate) fn verify(
     standings: &mut Standings,
     seed: u64,
     mut copy: Option<Copy>,
+    is_short: bool,
     events: Events<'_>,
 ) -> Result<(), PagesError> {
     let stop = workers.stop;
@@ -76,7 +79,7 @@ pub(crate) fn verify(
         None => (store.all().collect(), PART / store.page_size()),
         Some(_) => (drawn(store, seed), SMALL_PART / store.page_size()),
     };
-    let proof = within(stop, SHARE);
+    let proof = if is_short { within(stop, SHARE).within(SHORT) } else { within(stop, SHARE) };
     let mut done = 0;
     for part in all.chunks(in_part.max(1)) {
         // The first part is for every pair.

@@ -7,6 +7,7 @@ mod cost;
 mod data;
 mod evaluate;
 pub mod postgres;
+pub mod prices;
 mod question;
 mod render;
 mod sentences;

@@ -222,6 +222,9 @@ pub struct Timing {
     /// Half the interval's width at which sampling of a cell ends, as a fraction; absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
+    /// When the oldest figure was taken that comes from the machine's price list; absent where all were taken in this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_list: Option<String>,
 }
 
 /// Where pages come from and go to.

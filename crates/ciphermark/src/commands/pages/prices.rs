@@ -1,0 +1,541 @@
+//! `ciphermark pages` as it answers by default: the three to five schemes that `advise` would choose for this store,
+//! each in the cheapest libraries and in the store's own, both directions, in one screen. Prices come from this
+//! machine's price list as far as it has them.
+
+use crate::commands::advise::{is_build, judged_first, surroundings};
+use crate::commands::pages::PagesArgs;
+use crate::commands::run::{claim_output, random_seed, say, watch_signals};
+use crate::commands::{advise_server, choose};
+use crate::screen::Bar;
+use crate::{Exit, Failure, screen};
+use base::model::{Algorithm, Direction, Footprint, Model};
+use engine::pages::{PagesError, PagesPlan, Pairs};
+use engine::{Attached, Budget, Keeping, Look, Request, Screened, Stop};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use judge::advise::prices::{Around, StoreWish, priced, screen as drawn, wishes_of_store};
+use judge::advise::{Data, Evidence, Wished};
+use record::LibraryId;
+use record::at_rest::scheme::{Recipe, good_practice};
+use record::at_rest::store::{Kind, Store};
+use record::at_rest::{Keying, Medium, PagesRecord};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Pairs of each wish that are measured, of those that looked the fastest.
+const PAIRS: usize = 6;
+/// The share of the time that a look at everything may take.
+const LOOK: f64 = 0.35;
+/// Kept for verdicts on secrets.
+const JUDGING: Duration = Duration::from_secs(4);
+/// Bytes of the pages that are made up for a server that runs.
+const MADE_UP: u64 = 8 << 20;
+
+/// Whether nothing was typed that asks for more than the answer.
+pub(super) fn is_asked(args: &PagesArgs) -> bool {
+    let more = args.time.thorough
+        || args.profile.is_some()
+        || args.resume.is_some()
+        || args.decrypt_to.is_some()
+        || args.scratch.is_some()
+        || args.media.is_some();
+    let lists = args.snapshot.is_empty() && args.scheme.is_empty() && args.threads.is_empty();
+    let plain = args.nonce == super::NonceFrom::Random && args.probes.is_none();
+    !more && lists && plain && args.pages.is_none() && args.precision.is_none()
+}
+
+/// What the record does not say of the store.
+struct About {
+    /// A server that runs: its pages are not read.
+    server: Option<Server>,
+    own: Own,
+}
+
+/// A server, as it describes itself.
+struct Server {
+    version: String,
+    bytes: u64,
+    connection: String,
+}
+
+/// The library that the store's program encrypts with, or would.
+#[derive(Default)]
+struct Own {
+    /// Files, as they are loaded.
+    files: Vec<PathBuf>,
+    /// Whose: `PostgreSQL 15's`.
+    whose: String,
+}
+
+/// Prices the schemes and prints the screen.
+pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
+    // Given back, with nothing in it, when the record is written.
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let stop = args.time.limit(&watch_signals()?);
+    let (store, about) = asked(args)?;
+    let data = Data::built_in();
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let page = (store.page_size(), args.tier);
+    let wishes = wishes_of_store(&data, kind(&store), page, today);
+    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
+    let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
+    let pairs = pricing.pairs(store.page_size(), &about.own, &stop);
+    let record = pricing.measured(&store, pairs, &stop)?;
+    if let Some(output) = &args.output {
+        record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
+    }
+    say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
+    pricing.print(&about, &record, &stop)?;
+    Ok(super::exit(&record))
+}
+
+/// Whether all that a record has are prices, so that it is shown as the screen that they were for.
+fn is_of_prices(record: &PagesRecord) -> bool {
+    let is_price = |c: &record::at_rest::Cell| {
+        (c.medium, c.keying, c.threads) == (Medium::Sequential, Keying::Reused, 1)
+    };
+    let is_plain = record.profile.is_none() && record.store.snapshots.is_empty();
+    is_plain && !record.cells.is_empty() && record.cells.iter().all(is_price)
+}
+
+/// Shows a record of prices again; false where it is of more.
+pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool, Failure> {
+    if !is_of_prices(record) {
+        return Ok(false);
+    }
+    let data = Data::built_in();
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let page = (record.store.page_size, record.tier);
+    let wishes = wishes_of_store(&data, &record.store.kind, page, today);
+    let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &[] };
+    let stop = watch_signals()?.within(JUDGING);
+    let about = About { server: None, own: of_kind(&record.store.kind, &record.store.facts) };
+    pricing.print(&about, record, &stop)?;
+    Ok(true)
+}
+
+struct Pricing<'a> {
+    data: &'a Data,
+    args: &'a PagesArgs,
+    wishes: &'a [StoreWish<'a>],
+    libraries: &'a [Attached],
+}
+
+impl Pricing<'_> {
+    /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
+    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Pairs {
+        let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
+        let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
+        let what = format!("{size} {} {}", titles.join("|"), files.join("|"));
+        if let Some(known) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
+            return known;
+        }
+        let look = self.look(size, stop);
+        let mut pairs = BTreeSet::new();
+        for wish in self.wishes {
+            let found = judge::advise::contenders(
+                self.data,
+                &wish.question,
+                Evidence::Survey(&look.record),
+                Wished::Asked,
+            );
+            let best = self.cheapest(&found, &look.screened);
+            let schemes: BTreeSet<String> = best.iter().map(|(_, scheme)| scheme.clone()).collect();
+            pairs.extend(best);
+            let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
+            pairs.extend(of_own.flat_map(|(l, _)| schemes.iter().map(move |s| (l, s.clone()))));
+        }
+        let pairs: Pairs = pairs.into_iter().collect();
+        // A look that was cut short is none to keep.
+        if !stop.is_over() && !pairs.is_empty() {
+            engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
+        }
+        pairs
+    }
+
+    fn look(&self, size: usize, stop: &Stop) -> Look {
+        let needed = self.wishes.iter().flat_map(|wish| {
+            judge::advise::needed_schemes(self.data, &wish.question, Wished::Asked)
+        });
+        let names: BTreeSet<&str> = needed
+            .filter(|s| recipe(&s.id).is_some())
+            .flat_map(|s| s.algorithms())
+            .map(|a| a.name)
+            .collect();
+        let request = Request {
+            suite: None,
+            algorithms: Algorithm::all().iter().filter(|a| names.contains(a.name)).collect(),
+            directions: vec![Direction::Encrypt, Direction::Decrypt],
+            models: vec![Model::Message],
+            sizes: vec![size],
+            tiers: vec![self.args.tier],
+            footprints: vec![Footprint::Hot],
+            threads: vec![1],
+            in_place: vec![false],
+            latency: false,
+            budget: Budget {
+                precision: super::PRECISION,
+                time: self.args.time.sampling(super::THOROUGH),
+            },
+            evidence: false,
+            screened: Screened::default(),
+            seed: random_seed(),
+            command: crate::commands::typed(),
+        };
+        let left = stop.left().unwrap_or(request.budget.time);
+        let bar = Bar::new(self.args.quiet);
+        let look =
+            engine::screen(&request, self.libraries, &stop.within(left.mul_f64(LOOK)), &|event| {
+                bar.show(event);
+            });
+        bar.finish();
+        look
+    }
+
+    /// Of what contends, the pairs that looked the fastest in both directions.
+    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Screened) -> Pairs {
+        let place = |id: &LibraryId| self.libraries.iter().position(|l| is_build(l, id));
+        let mut of_library: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+        for (id, algorithm) in found {
+            if let Some(library) = place(id) {
+                of_library.entry(library).or_default().insert(algorithm);
+            }
+        }
+        let mut bounds: Vec<(u64, usize, String)> = Vec::new();
+        for (library, algorithms) in of_library {
+            for recipe in good_practice() {
+                let parts = parts(&recipe);
+                if parts.is_empty() || !parts.iter().all(|p| algorithms.contains(p.name)) {
+                    continue;
+                }
+                let least: Option<u64> = parts.iter().map(|a| both(look, library, a)).sum();
+                bounds.extend(least.map(|ns| (ns, library, recipe.scheme)));
+            }
+        }
+        bounds.sort();
+        bounds.into_iter().take(PAIRS).map(|(_, library, scheme)| (library, scheme)).collect()
+    }
+
+    fn measured(&self, store: &Store, pairs: Pairs, stop: &Stop) -> Result<PagesRecord, Failure> {
+        let args = self.args;
+        let left = stop.left().map(|left| left.saturating_sub(JUDGING));
+        let until = left.map_or_else(|| stop.clone(), |left| stop.within(left));
+        let plan = PagesPlan {
+            recipes: good_practice(),
+            profile: None,
+            media: vec![Medium::Sequential],
+            threads: vec![1],
+            tier: args.tier,
+            seed: args.seed.unwrap_or(1),
+            budget: args.time.sampling(super::THOROUGH),
+            precision: super::PRECISION,
+            command: crate::commands::typed(),
+            pages_per_visit: super::PAGES_OF_A_VISIT as usize,
+            probes: super::PROBES,
+            scratch: std::env::temp_dir(),
+            copy_to: None,
+            stop: until,
+            priced: Some(pairs),
+        };
+        let bar = Bar::new(args.quiet);
+        let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
+        let keeping = Keeping::default();
+        let ended = engine::pages::run(&plan, store, &[], self.libraries, keeping, &events);
+        bar.finish();
+        ended.map(|ended| ended.document).map_err(|e| match e {
+            PagesError::Store(_) => Failure::usage(e),
+            _ => Failure::not_done(e),
+        })
+    }
+
+    /// Verdicts on secrets first: what depends on one is not among the best.
+    fn print(&self, about: &About, record: &PagesRecord, stop: &Stop) -> Result<(), Failure> {
+        let today = self.wishes[0].question.key_born;
+        let mut around = surroundings(&record.libraries, today);
+        let evidence = Evidence::Pages(record);
+        for wish in self.wishes {
+            let until = stop.within(JUDGING);
+            judged_first(
+                self.args.quiet,
+                self.data,
+                &wish.question,
+                evidence,
+                &mut around,
+                &until,
+            )?;
+        }
+        let own = |path: &str| about.own.is(path);
+        let groups: Vec<_> =
+            self.wishes.iter().map(|wish| priced(self.data, wish, record, &around, &own)).collect();
+        let told = Around {
+            store: title(about, record),
+            own: about.own.whose.clone(),
+            looked_at: looked_at(record),
+            next: next(self.args, about, &record.store.kind),
+        };
+        let as_record = record::at_rest::into_record(record);
+        let table = |width| {
+            let options = base::text::Options { width, color: false };
+            drawn(record, &groups, &told, options)
+        };
+        let markdown = || record::at_rest::markdown(record);
+        screen::print_own(&as_record, self.args.format, (table, markdown))
+    }
+}
+
+/// The cipher, and the MAC beside it.
+fn parts(recipe: &Recipe) -> Vec<&'static Algorithm> {
+    let sum = recipe.sum.and_then(|sum| Algorithm::find(sum.name()).ok());
+    match (recipe.algorithm(), recipe.sum) {
+        (Some(cipher), None) => vec![cipher],
+        (Some(cipher), Some(_)) => [Some(cipher), sum].into_iter().flatten().collect(),
+        (None, _) => Vec::new(),
+    }
+}
+
+fn recipe(scheme: &str) -> Option<Recipe> {
+    good_practice().into_iter().find(|r| r.scheme == scheme)
+}
+
+/// What both directions took at the least; none where one was not seen.
+fn both(look: &Screened, library: usize, algorithm: &'static Algorithm) -> Option<u64> {
+    let of = |direction| look.least_ns.get(&(library, algorithm.name, direction)).copied();
+    match of(Direction::Digest) {
+        Some(ns) => Some(2 * ns),
+        None => Some(of(Direction::Encrypt)? + of(Direction::Decrypt)?),
+    }
+}
+
+fn kind(store: &Store) -> &'static str {
+    match store.kind() {
+        Kind::Postgres => "postgres",
+        Kind::Sqlite => "sqlite",
+        Kind::Image => "image",
+        Kind::Synthetic => "synthetic",
+    }
+}
+
+fn title(about: &About, record: &PagesRecord) -> String {
+    let s = &record.store;
+    let mib = |bytes: u64| bytes >> 20;
+    if let Some(server) = &about.server {
+        return format!(
+            "PostgreSQL {} that runs ('{}'): {} pages of {} bytes ({} MiB), of which none was read; encryption \
+             of a page would cost:",
+            server.version,
+            server.connection,
+            server.bytes / s.page_size as u64,
+            s.page_size,
+            mib(server.bytes)
+        );
+    }
+    let facts = s.facts.first().map(|fact| format!("; {fact}")).unwrap_or_default();
+    format!(
+        "{} {}: {} pages of {} bytes ({} MiB){facts}. Encryption of a page costs:",
+        s.kind,
+        s.name,
+        s.pages,
+        s.page_size,
+        mib(s.pages * s.page_size as u64)
+    )
+}
+
+fn looked_at(record: &PagesRecord) -> String {
+    let pairs: BTreeSet<(usize, &str)> = record
+        .cells
+        .iter()
+        .filter(|c| c.scheme != "none" && c.crypto_ns.is_some())
+        .map(|c| (c.library, c.scheme.as_str()))
+        .collect();
+    format!(
+        "Looked at in all {} libraries, then {} pairs proven and measured: those that looked fastest, and yours. \
+         Pages in memory, out of the near caches; nonces included; ± at 95 %.",
+        record.libraries.len(),
+        pairs.len()
+    )
+}
+
+fn next(args: &PagesArgs, about: &About, kind: &str) -> Vec<String> {
+    let what = args.path.as_ref().map_or("--synthetic".to_owned(), |p| p.display().to_string());
+    let for_use = match kind {
+        "sqlite" => "sqlite",
+        "image" => "disk",
+        _ => "postgres",
+    };
+    let mut lines = Vec::new();
+    if let Some(server) = &about.server {
+        lines.push(format!(
+            "Of its CPU: ciphermark advise --for postgres --from '{}'. Shut down, its directory is read and proven.",
+            server.connection
+        ));
+    } else {
+        lines.push(format!(
+            "All schemes, libraries, media, nonces: ciphermark pages {what} --thorough -o pages.json"
+        ));
+    }
+    lines.push(format!("Keys, limits, dates: ciphermark advise --for {for_use}"));
+    lines
+}
+
+// The store, and whose library it is.
+
+fn asked(args: &PagesArgs) -> Result<(Store, About), Failure> {
+    let connection = args.path.as_ref().and_then(|p| p.to_str()).filter(|text| is_connection(text));
+    if let Some(connection) = connection {
+        return of_server(connection);
+    }
+    let store = super::open(args, None)?;
+    let own = of_kind(kind(&store), store.facts());
+    Ok((store, About { server: None, own }))
+}
+
+/// The library of the program that a store of this kind belongs to, else the system's.
+fn of_kind(kind: &str, facts: &[String]) -> Own {
+    let own = match kind {
+        "postgres" => of_postgres(&major(facts)),
+        "sqlite" => of_sqlite(),
+        _ => Own::default(),
+    };
+    if own.files.is_empty() { of_system() } else { own }
+}
+
+/// `host=… dbname=…`, or `postgresql://…`, and no such file.
+pub(super) fn is_connection(text: &str) -> bool {
+    let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    (is_url || text.contains('=')) && !Path::new(text).exists()
+}
+
+const QUERY: &str = "SELECT json_build_object('version', current_setting('server_version'), \
+    'block_size', current_setting('block_size')::int, \
+    'bytes', (SELECT sum(pg_database_size(oid)) FROM pg_database WHERE datallowconn), \
+    'is_here', inet_server_addr() IS NULL OR inet_server_addr() <<= '127.0.0.0/8' OR inet_server_addr() = '::1', \
+    'pid', (SELECT min(pid) FROM pg_stat_activity WHERE backend_type = 'checkpointer'))";
+
+fn of_server(connection: &str) -> Result<(Store, About), Failure> {
+    let said = advise_server::psql(connection, QUERY)
+        .map_err(|f| Failure { message: f.message.replace("--from ", ""), ..f })?;
+    let said: serde_json::Value = serde_json::from_str(said.trim())
+        .map_err(|e| Failure::not_done(format!("'{connection}': psql printed no answer: {e}")))?;
+    let number = |name: &str| said[name].as_u64();
+    let version = base::text::clean(said["version"].as_str().unwrap_or_default());
+    let (Some(block), Some(bytes)) = (number("block_size"), number("bytes")) else {
+        return Err(Failure::not_done(format!(
+            "'{connection}': the server does not say its block size"
+        )));
+    };
+    let store = Store::synthetic(1, MADE_UP, block as usize);
+    let mut own = Own::default();
+    if said["is_here"] == true {
+        let loaded = number("pid").map(|pid| host::loaded_objects_of(pid as u32));
+        let loaded = loaded.and_then(Result::ok).unwrap_or_default();
+        let major = major(&[format!("PostgreSQL {version}")]);
+        own = Own { whose: whose_postgres(&major), files: crypto_of(loaded) };
+        if own.files.is_empty() {
+            own = of_postgres(&major);
+        }
+    }
+    let connection = base::text::flags::masked(connection);
+    let server = Some(Server { version, bytes, connection });
+    let own = if own.files.is_empty() { of_system() } else { own };
+    Ok((store, About { server, own }))
+}
+
+impl Own {
+    fn is(&self, path: &str) -> bool {
+        let real = record::expanded(path).canonicalize().unwrap_or_else(|_| PathBuf::from(path));
+        self.files.contains(&real)
+    }
+}
+
+/// Of loaded files those of a crypto library.
+fn crypto_of(files: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let is_crypto = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        ["libcrypto.so", "libgcrypt.so", "libnettle.so", "libtomcrypt.so"]
+            .iter()
+            .any(|known| name.starts_with(known))
+    };
+    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    files.into_iter().filter(is_crypto).map(real).collect()
+}
+
+/// `15` of `PostgreSQL 15`; versions are digits, and part of a path.
+fn major(facts: &[String]) -> String {
+    let version =
+        facts.first().and_then(|fact| fact.strip_prefix("PostgreSQL ")).unwrap_or_default();
+    version.chars().take_while(char::is_ascii_digit).collect()
+}
+
+fn whose_postgres(major: &str) -> String {
+    format!("PostgreSQL {major}'s")
+}
+
+/// What the server's program loads, where packages put it.
+fn of_postgres(major: &str) -> Own {
+    let places = [
+        format!("/usr/lib/postgresql/{major}/bin/postgres"),
+        format!("/usr/pgsql-{major}/bin/postgres"),
+        "/usr/local/pgsql/bin/postgres".to_owned(),
+        "/usr/bin/postgres".to_owned(),
+    ];
+    let program = places.iter().map(Path::new).find(|p| p.is_file());
+    Own { whose: whose_postgres(major), files: program.map(needed).unwrap_or_default() }
+}
+
+/// What SQLCipher loads, where it is installed.
+fn of_sqlite() -> Own {
+    let directories = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib",
+        "/usr/local/lib",
+    ];
+    let names = ["libsqlcipher.so.1", "libsqlcipher.so.0", "libsqlcipher.so"];
+    let places = directories.iter().flat_map(|d| names.iter().map(move |n| Path::new(d).join(n)));
+    let library = places.into_iter().find(|p| p.is_file());
+    Own { whose: "SQLCipher's".to_owned(), files: library.map(|l| needed(&l)).unwrap_or_default() }
+}
+
+fn needed(object: &Path) -> Vec<PathBuf> {
+    let found = host::dependencies(object, |_| false).unwrap_or_default();
+    crypto_of(found.into_values())
+}
+
+/// The system's own libcrypto, by what its `openssl` loads.
+fn of_system() -> Own {
+    let files = needed(Path::new("/usr/bin/openssl"));
+    Own { whose: "your system's".to_owned(), files }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_told_from_paths() {
+        for connection in ["dbname=x", "host=/run dbname=x", "postgres://u@h/d", "postgresql:///d"]
+        {
+            assert!(is_connection(connection), "{connection}");
+        }
+        assert!(!is_connection("app.db") && !is_connection("/var/lib/postgresql/15/main"));
+    }
+
+    #[test]
+    fn crypto_libraries_are_told_from_others_that_a_program_loads() {
+        let files = ["/usr/lib/libcrypto.so.3", "/usr/lib/libz.so.1", "/lib/libgcrypt.so.20"];
+        let found = crypto_of(files.map(PathBuf::from));
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn a_recipe_has_the_parts_that_a_look_sees() {
+        let names = |scheme: &str| -> Vec<&str> {
+            parts(&recipe(scheme).unwrap()).iter().map(|a| a.name).collect()
+        };
+        assert_eq!(names("aes-256-gcm"), ["aes-256-gcm"]);
+        assert_eq!(names("aes-256-cbc+hmac-sha512"), ["aes-256-cbc", "hmac-sha512"]);
+        assert!(names("none").is_empty());
+    }
+}

@@ -1,0 +1,431 @@
+//! What encryption of a store's pages costs, in one screen: for each of a few wishes the scheme that would be
+//! chosen, in the three cheapest libraries and in the one that the store itself uses.
+
+use crate::advise::cost::{Costs, Price};
+use crate::advise::data::Data;
+use crate::advise::evaluate::{beside, stored_bytes, usable};
+use crate::advise::question::{
+    Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
+};
+use crate::advise::{Advice, Outcome, Wished, advise, needed_schemes, sentences};
+use crate::claims::expression::Interval;
+use base::model::{Direction, Tier};
+use base::text::{Options, clean, wrap};
+use jiff::civil::Date;
+use record::LeakVerdict;
+use record::at_rest::{Cell, Medium, PagesRecord};
+use std::fmt::Write as _;
+
+/// One wish about a store.
+#[derive(Clone, Debug)]
+pub struct StoreWish<'a> {
+    /// In a few words.
+    pub title: &'static str,
+    pub question: Question<'a>,
+}
+
+/// The wishes that a store of this kind (`postgres`, `sqlite`, `image`, `synthetic`) gives rise to: by what must be
+/// noticed, by the room in its pages, by what its own program does.
+pub fn wishes_of_store<'a>(
+    data: &'a Data,
+    kind: &str,
+    (page_size, tier): (usize, Tier),
+    today: Date,
+) -> Vec<StoreWish<'a>> {
+    let used = match kind {
+        "sqlite" => "sqlite",
+        "image" => "disk",
+        _ => "postgres",
+    };
+    let used = data.find_use(used).expect("the data has these uses");
+    let asked = |title: &'static str, change: &dyn Fn(&mut Question<'a>)| {
+        let mut question =
+            Question { size: page_size, tier, key_born: today, ..Question::of(used, today) };
+        question.wishes.integrity = IntegrityLevel::Adversary;
+        question.wishes.nonce = NonceSource::Random;
+        change(&mut question);
+        StoreWish { title, question }
+    };
+    let beside_it = |q: &mut Question<'a>| {
+        // Where a sector has no room, a layer below keeps nonces and tags.
+        if used.expansion == Some(0) {
+            q.wishes.expansion = None;
+        }
+    };
+    let without_room = |q: &mut Question<'a>| {
+        q.wishes.integrity = IntegrityLevel::None;
+        q.wishes.expansion = Some(0);
+        q.wishes.nonce = NonceSource::Position;
+    };
+    let mut wishes = vec![
+        asked("tampering noticed", &beside_it),
+        asked("the same, approved by NIST", &|q| {
+            beside_it(q);
+            q.wishes.fips = Fips::Algorithm;
+        }),
+        asked("the same, should nonces repeat", &|q| {
+            beside_it(q);
+            q.wishes.nonce = NonceSource::Counter;
+            q.wishes.snapshots = true;
+        }),
+        asked("no room in the page: nothing is noticed", &without_room),
+    ];
+    if kind == "sqlite" {
+        let own = Only::named(data, SQLCIPHER).expect("the data has SQLCipher's scheme");
+        let of_program = asked("what SQLCipher 4 does", &|q| q.wishes.only = Some(own.clone()));
+        wishes.insert(wishes.len() - 1, of_program);
+    }
+    if kind == "image" {
+        wishes.rotate_right(1);
+    }
+    wishes
+}
+
+/// SQLCipher 4's own scheme.
+const SQLCIPHER: &str = "aes-256-cbc+hmac-sha512";
+/// Libraries of a scheme, beside the reader's own.
+const BEST: usize = 3;
+
+/// The answer to one wish.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    pub title: String,
+    /// None where no scheme fits, or none was measured.
+    pub scheme: Option<String>,
+    /// Bytes that are kept with each page.
+    pub stored: u32,
+    /// The cheapest libraries, and the reader's own.
+    pub rows: Vec<PricedRow>,
+    /// What else is to be known, in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// One scheme in one library.
+#[derive(Clone, Debug)]
+pub struct PricedRow {
+    pub library: String,
+    pub write: Interval,
+    pub read: Interval,
+    /// Both directions' mean.
+    pub cost: Interval,
+    /// Whether it is the store's own library.
+    pub is_own: bool,
+    /// Whether it is shown to cost the same as the first, within 5 %.
+    pub is_tied: bool,
+    pub leaks: Option<LeakVerdict>,
+}
+
+/// What answers one wish, from the prices of a record. `own` tells whether a library's file is the store's own.
+pub fn priced(
+    data: &Data,
+    wish: &StoreWish<'_>,
+    record: &PagesRecord,
+    around: &Surroundings,
+    own: &dyn Fn(&str) -> bool,
+) -> Priced {
+    let question = &wish.question;
+    let advice = advise(data, question, Evidence::Pages(record), around);
+    let none = Priced {
+        title: wish.title.to_owned(),
+        scheme: None,
+        stored: 0,
+        rows: Vec::new(),
+        remarks: Vec::new(),
+    };
+    let Outcome::Choice(choice) = &advice.outcome else {
+        return Priced { remarks: vec![why_none(data, question, &advice)], ..none };
+    };
+    let costs = Costs::of(data, question, Evidence::Pages(record), &around.judged);
+    let Some(scheme) = data.schemes.iter().find(|s| s.id == choice.scheme) else { return none };
+    let is_own = |p: &Price| p.libraries.iter().any(|l| own(&l.path));
+    let usable = usable(scheme, question, &costs).unwrap_or_default();
+    let mut shown: Vec<&Price> = usable.into_iter().take(BEST).collect();
+    let all = costs.prices(scheme).unwrap_or_default();
+    if !shown.iter().any(|p| is_own(p)) {
+        shown.extend(all.iter().find(|p| is_own(p)));
+    }
+    let cost = |p: &Price| p.cost(question.reads);
+    let best = shown.first().map(|p| cost(p));
+    let row = |p: &&Price| PricedRow {
+        library: p.label(),
+        write: p.write_ns,
+        read: p.read_ns,
+        cost: cost(p),
+        is_own: is_own(p),
+        is_tied: best.is_some_and(|best| is_shown_the_same(cost(p), best)),
+        leaks: p.leaks,
+    };
+    Priced {
+        scheme: Some(scheme.id.clone()),
+        stored: stored_bytes(scheme, question),
+        rows: shown.iter().map(row).collect(),
+        remarks: remarks(&advice),
+        ..none
+    }
+}
+
+/// Without an interval nothing is shown to be the same, but for the first itself.
+fn is_shown_the_same(cost: Interval, best: Interval) -> bool {
+    let has_interval = |ns: Interval| ns.high > ns.low;
+    let is_itself = (cost.median, cost.low, cost.high) == (best.median, best.low, best.high);
+    is_itself || has_interval(cost) && has_interval(best) && beside(cost, best).is_same()
+}
+
+/// A hole is not a no: what fits and has no price was not measured; only where nothing fits do wishes exclude each other.
+fn why_none(data: &Data, question: &Question<'_>, advice: &Advice) -> String {
+    let fits = needed_schemes(data, question, Wished::Asked);
+    let names: Vec<&str> = fits.iter().take(SCHEMES).map(|s| s.id.as_str()).collect();
+    match &names[..] {
+        [] => sentences::none(advice).unwrap_or_default(),
+        names => format!(
+            "not measured: {} would fit, and none has a price; --budget 2m has time for more",
+            names.join(", ")
+        ),
+    }
+}
+
+/// Schemes that are named where none has a price.
+const SCHEMES: usize = 3;
+
+/// What could give another answer.
+fn remarks(advice: &Advice) -> Vec<String> {
+    sentences::open(advice).into_iter().take(1).collect()
+}
+
+/// What the screen says beside its prices.
+#[derive(Clone, Debug, Default)]
+pub struct Around {
+    /// The store in a line.
+    pub store: String,
+    /// Whose library is the store's own: `PostgreSQL 15's libcrypto`; empty where none is known.
+    pub own: String,
+    /// What was looked at and left out.
+    pub looked_at: String,
+    /// What to type next.
+    pub next: Vec<String>,
+}
+
+/// The screen: at most 40 lines of 100 columns.
+pub fn screen(
+    record: &PagesRecord,
+    groups: &[Priced],
+    around: &Around,
+    options: Options,
+) -> String {
+    let columns = options.width.clamp(60, COLUMNS);
+    let say = |out: &mut String, text: &str| {
+        for (i, line) in wrap(&clean(text), columns.saturating_sub(2)).iter().enumerate() {
+            let lead = if i == 0 { "" } else { "  " };
+            _ = writeln!(out, "{lead}{line}");
+        }
+    };
+    let mut out = String::new();
+    say(&mut out, &around.store);
+    say(&mut out, &proven(record));
+    let heads = ["encrypt", "decrypt", "of best"];
+    _ = writeln!(
+        out,
+        "\n{:<40} {:>14} {:>14} {:>8}",
+        "nanoseconds a page", heads[0], heads[1], heads[2]
+    );
+    groups.iter().for_each(|group| out += &rows(group, &around.own));
+    let list = record.timing.as_ref().and_then(|t| t.from_list.as_deref());
+    let list = list.map(|taken| {
+        format!(
+            "From this machine's price list of {}: same builds, CPU, tier, circumstances and program; \
+             CIPHERMARK_CACHE= measures anew.",
+            taken.get(..10).unwrap_or(taken)
+        )
+    });
+    let below = [touch(record), sentence(groups), Some(around.looked_at.clone()), list];
+    let next = around.next.iter().cloned();
+    for text in below.into_iter().flatten().chain(next) {
+        say(&mut out, &text);
+    }
+    out
+}
+
+/// Most columns.
+const COLUMNS: usize = 100;
+
+fn rows(group: &Priced, own: &str) -> String {
+    let mut out = String::new();
+    let say = |out: &mut String, text: &str, indent: &str| {
+        for line in wrap(&clean(text), COLUMNS - indent.len()) {
+            _ = writeln!(out, "{indent}{line}");
+        }
+    };
+    let Some(scheme) = &group.scheme else {
+        say(&mut out, &format!("{}: {}", group.title, group.remarks.join(" ")), "");
+        return out;
+    };
+    say(&mut out, &format!("{}: {scheme}, {} bytes more", group.title, group.stored), "");
+    let best = group.rows.first().map(|r| r.cost.median);
+    for row in &group.rows {
+        let mut name = clean(&row.library);
+        if row.is_own && !own.is_empty() {
+            name = format!("{name} = {own}");
+        }
+        let beside = match (row.is_tied, best.map_or(1.0, |best| row.cost.median / best)) {
+            (true, _) => "=".to_owned(),
+            (false, times) => format!("{times:.2}×"),
+        };
+        let warning = match row.leaks {
+            Some(LeakVerdict::Depends) => "  shows the secret",
+            None | Some(LeakVerdict::NotJudged) => "  not judged",
+            _ => "",
+        };
+        let (write, read) = (figure(row.write), figure(row.read));
+        let line = format!("  {name:<38} {write:>14} {read:>14} {beside:>8}{warning}");
+        _ = writeln!(out, "{}", line.trim_end());
+    }
+    group.remarks.iter().for_each(|remark| say(&mut out, remark, "  "));
+    out
+}
+
+/// `258 ±1.2 %`
+fn figure(ns: Interval) -> String {
+    let half = (ns.high - ns.low) / 2.0;
+    if half <= 0.0 {
+        return format!("{:.0} ±?   ", ns.median);
+    }
+    format!("{:.0} ±{:.1} %", ns.median, 100.0 * half / ns.median)
+}
+
+/// How much of the store went through each row and back.
+fn proven(record: &PagesRecord) -> String {
+    let good = record.verified.iter().filter(|v| v.state == record::State::Measured);
+    let least = good.map(|v| v.pages).min().unwrap_or(0);
+    let odd = record.probes.iter().filter(|p| !p.as_expected).count();
+    let pages = match (record.store.kind.as_str(), least >= record.store.pages) {
+        ("synthetic", _) => format!("{least} made-up pages"),
+        (_, true) => "Every page".to_owned(),
+        _ => format!("{least} of its pages, drawn at random,"),
+    };
+    let probes = match (record.probes.is_empty(), odd) {
+        (true, _) => "tampering was not tried".to_owned(),
+        (false, 0) => "tampering came out as expected".to_owned(),
+        (false, n) => {
+            format!("tampering came out OTHERWISE than expected in {n} of {}", record.probes.len())
+        }
+    };
+    format!("{pages} went through each row and came back equal; {probes}.")
+}
+
+/// What a page costs without any scheme.
+fn touch(record: &PagesRecord) -> Option<String> {
+    let is_it = |c: &&Cell| {
+        c.scheme == "none" && c.medium == Medium::Sequential && c.direction == Direction::Encrypt
+    };
+    let ns = record.cells.iter().find(is_it)?.crypto_ns?;
+    Some(format!(
+        "none: a page costs {:.0} ns to touch (a copy in memory), which is in every row.",
+        ns.median
+    ))
+}
+
+/// The sentence of advice: what the first wish's scheme saves against the store's own library, or what approval costs.
+fn sentence(groups: &[Priced]) -> Option<String> {
+    let first = groups.iter().find(|g| g.scheme.is_some())?;
+    let best = first.rows.first()?;
+    let scheme = first.scheme.as_deref().unwrap_or_default();
+    let mut text = format!("Cheapest for '{}': {scheme} in {}.", first.title, best.library);
+    for group in groups.iter().filter(|g| g.scheme.is_some() && !std::ptr::eq(*g, first)) {
+        let Some(row) = group.rows.first() else { continue };
+        let times = row.cost.median / best.cost.median;
+        text += &format!(" {}: {times:.1}×.", capital(&group.title));
+    }
+    for group in groups {
+        let own = group.rows.iter().skip(1).find(|r| r.is_own && !r.is_tied);
+        let Some((own, best)) = own.zip(group.rows.first()) else { continue };
+        let less = 100.0 * (1.0 - best.cost.median / own.cost.median);
+        text += &format!(
+            " With {}, {} instead of your {} saves {less:.0} %.",
+            group.scheme.as_deref().unwrap_or_default(),
+            best.library,
+            own.library
+        );
+        break;
+    }
+    Some(text)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 21);
+
+    fn record() -> PagesRecord {
+        let text = include_str!("../../../record/tests/at-rest.json");
+        record::at_rest::from_json(text, "sample").unwrap()
+    }
+
+    fn groups(kind: &str, record: &PagesRecord, own: &dyn Fn(&str) -> bool) -> Vec<Priced> {
+        let data = Data::built_in();
+        let around =
+            Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+        let page = (record.store.page_size, record.tier);
+        wishes_of_store(&data, kind, page, TODAY)
+            .iter()
+            .map(|wish| priced(&data, wish, record, &around, own))
+            .collect()
+    }
+
+    #[test]
+    fn every_kind_of_store_has_three_to_five_wishes_and_its_own_scheme() {
+        let data = Data::built_in();
+        for kind in ["postgres", "sqlite", "image", "synthetic"] {
+            let wishes = wishes_of_store(&data, kind, (4096, Tier::Native), TODAY);
+            assert!((3..=5).contains(&wishes.len()), "{kind}");
+            let has_own = wishes.iter().any(|w| w.title.contains("SQLCipher"));
+            assert_eq!(has_own, kind == "sqlite");
+        }
+        let disk = wishes_of_store(&data, "image", (4096, Tier::Native), TODAY);
+        assert_eq!(disk[0].question.wishes.expansion, Some(0), "a sector has no room");
+    }
+
+    #[test]
+    fn a_row_has_both_directions_or_is_not_there_and_the_stores_own_library_is_marked() {
+        let whole = record();
+        let own = |path: &str| path == whole.libraries[1].path;
+        let of = |record: &PagesRecord| groups("postgres", record, &own);
+        let gcm = &of(&whole)[1];
+        assert_eq!(gcm.scheme.as_deref(), Some("aes-256-gcm"));
+        assert!(gcm.rows.iter().any(|r| r.is_own), "{gcm:?}");
+        let label =
+            |l: usize| format!("{}@{}", whole.libraries[l].name, whole.libraries[l].version);
+        let mut less = whole.clone();
+        less.cells.retain(|c| c.library != 0 || c.direction == Direction::Encrypt);
+        let rows = &of(&less)[1].rows;
+        assert!(!rows.is_empty() && rows.iter().all(|r| r.library != label(0)), "{rows:?}");
+    }
+
+    #[test]
+    fn the_screen_fits_and_says_what_was_proven_and_what_a_page_costs_untouched() {
+        let record = record();
+        let all = groups("postgres", &record, &|_| true);
+        let around = Around {
+            store: "PostgreSQL data".to_owned(),
+            own: "PostgreSQL 15's libcrypto".to_owned(),
+            looked_at: "2 of 90 pairs were measured.".to_owned(),
+            next: vec!["ciphermark pages data --thorough".to_owned()],
+        };
+        let text = screen(&record, &all, &around, Options { width: 100, color: false });
+        assert!(text.lines().count() <= 40, "{text}");
+        assert!(text.lines().all(|l| base::text::width(l) <= 100), "{text}");
+        for words in
+            ["aes-256-gcm", "encrypt", "decrypt", "went through each row", "= PostgreSQL 15's"]
+        {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        // What does not fit has its reason.
+        assert!(text.contains("should nonces repeat: not measured: "), "{text}");
+    }
+}
