@@ -7,15 +7,15 @@ use crate::plan::Budget;
 use crate::pool::Source;
 use crate::process::{Worker, WorkerError};
 use crate::progress::{CaseProgress, End, Event};
+use crate::protocol::StackHello;
 use crate::race::Race;
 use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::{kinds, progress};
-use base::model::QuietRates;
+use base::model::{QuietRates, Tier};
 use record::tls::{
     Bare, Bytes, Facts, First, Found, Handshake, Measured, Memory, Plan, PrimitiveFacts,
-    PrimitiveRow, RecordFacts, RecordRow, Row, StackHello, Subject, Temperature, both_ends,
-    measured,
+    PrimitiveRow, RecordFacts, RecordRow, Row, Subject, Temperature, both_ends, measured,
 };
 use record::{Host, Journal, JournalHead, Noise, Record, Samples, State, Stopped, Tool};
 use std::collections::BTreeSet;
@@ -47,8 +47,12 @@ pub struct TlsRace {
     /// Rows that one table compares, as places in the request. By the first the best three stacks are named, by
     /// each other the best one.
     pub groups: Vec<Vec<usize>>,
+    /// When each group has its turn, where there is no time for all: the lowest first.
+    pub turns: Vec<u32>,
     /// Stacks that are named whatever they take, as places among the stacks.
     pub wanted: BTreeSet<usize>,
+    /// Where rows are summed up with weights: the stacks that rule out what is surely slower in every row.
+    pub rulers: Option<BTreeSet<usize>>,
 }
 
 /// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what
@@ -124,6 +128,7 @@ fn sampled(
             wanted: race.wanted.clone(),
             // What a record costs is sending and receiving it.
             counts_both: kind == RecordRow::KIND,
+            rulers: race.rulers.clone(),
         }),
         cpu: wanted.cpu,
     };
@@ -135,6 +140,7 @@ fn sampled(
         budget_seconds: wanted.time.as_secs_f64(),
         seed: wanted.seed,
         cpu: wanted.cpu,
+        tier: stacks.first().map_or(Tier::Native, |stack| stack.tier),
     };
     let run = Run { started, seconds, host, plan, ticks_per_ns, all_progress, quiet, noise };
     Ok((run, journal))
@@ -152,6 +158,7 @@ fn head(
         precision: wanted.precision,
         budget_seconds: wanted.time.as_secs_f64(),
         seed: wanted.seed,
+        tiers: stacks.first().map(|stack| stack.tier).into_iter().collect(),
         ..record::Plan::default()
     };
     let library = |path: &str, id: &str, stack: &record::tls::Stack| record::Library {
@@ -171,11 +178,16 @@ fn head(
 
 /// Every row in every stack.
 fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
-    let of_row = |(subject, temperature): &(Subject, Temperature)| {
-        let (subject, temperature) = (*subject, *temperature);
-        (0..stacks).map(move |stack| Tls { stack, subject, temperature })
+    let turn = |row: usize| {
+        let race = wanted.race.as_ref()?;
+        let own = race.groups.iter().zip(&race.turns).filter(|(group, _)| group.contains(&row));
+        own.map(|(_, turn)| *turn).min()
     };
-    let all = wanted.rows.iter().flat_map(of_row).enumerate();
+    let of_row = |(row, (subject, temperature)): (usize, &(Subject, Temperature))| {
+        let (subject, temperature, turn) = (*subject, *temperature, turn(row));
+        (0..stacks).map(move |stack| Tls { stack, subject, temperature, turn })
+    };
+    let all = wanted.rows.iter().enumerate().flat_map(of_row).enumerate();
     all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
 }
 
@@ -532,7 +544,7 @@ fn stack(library: &Attached) -> Option<StackFile> {
         bare_path: library.facts.path.clone(),
         build: library.facts.build.clone(),
     };
-    Some(StackFile { facts, path, crypto })
+    Some(StackFile::native(facts, path, crypto))
 }
 
 /// Whether a library's file holds a stack as well; loading it shows whether its build left that out.
@@ -591,13 +603,15 @@ fn loaded_stack(path: &Path, name: Option<&String>) -> Result<StackFile, String>
         bare_path: String::new(),
         build,
     };
-    Ok(StackFile { facts, path, crypto: None })
+    Ok(StackFile::native(facts, path, None))
 }
 
 fn ask_stack(path: &Path) -> Result<crate::protocol::Ready, WorkerError> {
     let hello = StackHello {
         path: PathBuf::from(path),
         crypto: None,
+        tier: Tier::Native,
+        plan: None,
         cpu: None,
         process: 0,
         ticks_per_ns: None,
@@ -614,8 +628,8 @@ mod tests {
 
     #[test]
     fn builds_of_the_same_version_are_told_apart() {
-        let of = |version: &str| StackFile {
-            facts: record::tls::Stack {
+        let of = |version: &str| {
+            let facts = record::tls::Stack {
                 label: format!("openssl@{version}"),
                 name: "openssl".to_owned(),
                 version: version.to_owned(),
@@ -625,9 +639,8 @@ mod tests {
                 crypto_id: String::new(),
                 bare_path: String::new(),
                 build: Vec::new(),
-            },
-            path: PathBuf::new(),
-            crypto: None,
+            };
+            StackFile::native(facts, PathBuf::new(), None)
         };
         let mut all = ["3.5.5", "4.0.3", "3.5.5", "3.5.5"].map(of);
         label(&mut all);

@@ -319,6 +319,8 @@ pub(crate) struct Tls {
     pub(crate) stack: usize,
     pub(crate) subject: TlsSubject,
     pub(crate) temperature: Temperature,
+    /// How soon it has its turn in a race; none where its properties say so.
+    pub(crate) turn: Option<u32>,
 }
 
 /// Samples of both ends, which take turns.
@@ -349,7 +351,10 @@ impl Tls {
 
     /// How many of its properties are not the usual ones; of records and primitives none has any.
     fn wave(&self) -> u32 {
-        let TlsSubject::Handshake(case) = self.subject else { return 0 };
+        let TlsSubject::Handshake(case) = self.subject else { return self.turn.unwrap_or(0) };
+        if let Some(turn) = self.turn {
+            return turn;
+        }
         let usual = [
             case.version == Version::Tls13,
             case.exchange == Exchange::X25519,

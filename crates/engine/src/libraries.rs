@@ -2,7 +2,7 @@
 //! selected. Runtimes of languages are among them.
 
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
-use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, VERSION};
+use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, StackHello, VERSION};
 use adapters::runtime::{Places, Program};
 use base::model::{KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest};
 use host::tier::Mechanism;
@@ -82,7 +82,7 @@ impl Attached {
 }
 
 /// A stack: the file with the protocol, and the library under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct StackFile {
     /// Facts for the document.
     pub facts: record::tls::Stack,
@@ -90,6 +90,54 @@ pub struct StackFile {
     pub path: PathBuf,
     /// The file with the primitives, where that is another one.
     pub crypto: Option<PathBuf>,
+    /// Which CPU instructions it may see.
+    pub tier: Tier,
+    /// What its workers load at another tier than `native`.
+    pub copies: Option<Arc<host::tier::Copies>>,
+}
+
+impl StackFile {
+    /// A stack that may see every instruction.
+    pub(crate) fn native(
+        facts: record::tls::Stack,
+        path: PathBuf,
+        crypto: Option<PathBuf>,
+    ) -> Self {
+        Self { facts, path, crypto, tier: Tier::Native, copies: None }
+    }
+
+    /// What starts a worker process with this stack.
+    pub(crate) fn hello(&self) -> StackHello {
+        StackHello {
+            path: self.path.clone(),
+            crypto: self.crypto.clone(),
+            tier: self.tier,
+            plan: self.copies.as_ref().map(|copies| copies.plan.clone()),
+            cpu: None,
+            process: 0,
+            ticks_per_ns: None,
+            token: None,
+        }
+    }
+
+    /// The same stack at a tier, if that can be had; its facts say how.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn at_tier(&self, tier: Tier) -> Result<Self, String> {
+        if tier == self.tier {
+            return Ok(self.clone());
+        }
+        let copies = host::tier::prepare(&self.path).ok().map(Arc::new);
+        let mut there = Self { tier, copies, ..self.clone() };
+        let mut worker = Worker::launch_stack(there.hello()).map_err(|e| e.to_string())?;
+        worker.greet(None).map_err(|e| e.to_string())?;
+        let applied = worker.ready().tier.as_ref();
+        let mechanism = applied.and_then(|a| a.mechanism.clone()).unwrap_or_default();
+        let proof = applied.and_then(|a| a.proof.clone()).unwrap_or_default();
+        there.facts.build.push(format!("tier {tier}: {mechanism}, {proof}"));
+        Ok(there)
+    }
 }
 
 /// Opening every algorithm in every direction once.

@@ -10,11 +10,10 @@
 
 use crate::libraries::{Attached, StackFile};
 use crate::process::{Worker, WorkerError, once_more_if_killed};
-use crate::protocol::{Finding, Hello, PageFiles, Reply, Request};
+use crate::protocol::{Finding, Hello, PageFiles, Reply, Request, StackHello};
 use crate::time::Stop;
 use base::model::{KERNEL_PATH, QuietRates, Tier};
 use record::Circumstance;
-use record::tls::StackHello;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
@@ -104,14 +103,10 @@ impl<'a> WorkerPool<'a> {
                 let hello = library.hello(tier, cpu, process, seed);
                 Worker::launch(Hello { ticks_per_ns, pages: Some(files), ..hello })
             }
-            Source::Stack(stack) => Worker::launch_stack(StackHello {
-                path: stack.path.clone(),
-                crypto: stack.crypto.clone(),
-                cpu,
-                process,
-                ticks_per_ns,
-                token: None,
-            }),
+            Source::Stack(stack) => {
+                let hello = stack.hello();
+                Worker::launch_stack(StackHello { cpu, process, ticks_per_ns, ..hello })
+            }
         }
     }
 

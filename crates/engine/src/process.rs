@@ -2,7 +2,7 @@
 //! last.
 
 use crate::decode;
-use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
+use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request, StackHello};
 use crate::time::{Deadline, Stop, patient};
 use base::model::Tier;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -39,14 +39,14 @@ enum Greeting {
     /// Load a library.
     Library(Hello),
     /// Load a TLS stack.
-    Stack(record::tls::StackHello),
+    Stack(StackHello),
 }
 
 impl Greeting {
     fn tier(&self) -> Tier {
         match self {
             Self::Library(hello) => hello.tier,
-            Self::Stack(_) => Tier::Native,
+            Self::Stack(hello) => hello.tier,
         }
     }
 
@@ -56,7 +56,7 @@ impl Greeting {
         match self {
             Self::Library(hello) => (hello.process, Request::Hello(Hello { token, ..hello })),
             Self::Stack(hello) => {
-                (hello.process, Request::Stack(record::tls::StackHello { token, ..hello }))
+                (hello.process, Request::Stack(Box::new(StackHello { token, ..hello })))
             }
         }
     }
@@ -92,7 +92,7 @@ impl Worker {
         Self::launch_with(Greeting::Library(hello), None)
     }
 
-    pub(crate) fn launch_stack(hello: record::tls::StackHello) -> Result<Self, WorkerError> {
+    pub(crate) fn launch_stack(hello: StackHello) -> Result<Self, WorkerError> {
         Self::launch_with(Greeting::Stack(hello), None)
     }
 

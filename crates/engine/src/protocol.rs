@@ -72,7 +72,7 @@ pub enum Request {
     Pages(Box<PageJob>),
     /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
     /// [`Reply::Unusable`].
-    Stack(record::tls::StackHello),
+    Stack(Box<StackHello>),
     /// Visit cases of a TLS stack, all in this process. Answer: [`Reply::Samples`].
     Tls {
         visits: Vec<record::tls::Visit>,
@@ -80,6 +80,29 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "is_default")]
         quiet: QuietCore,
     },
+}
+
+/// Load a TLS stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StackHello {
+    /// The shared object with the protocol (`libssl`).
+    pub path: PathBuf,
+    /// The one with the primitives (`libcrypto`), where that is another file.
+    pub crypto: Option<PathBuf>,
+    /// Which CPU instructions it may see.
+    pub tier: Tier,
+    /// What to load at another tier than `native`; null has the worker find out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<host::tier::Plan>,
+    /// CPU to stay on; null leaves it to the kernel.
+    pub cpu: Option<u32>,
+    /// Number of this process among those of its stack; goes into every sample.
+    pub process: u32,
+    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
+    pub ticks_per_ns: Option<f64>,
+    /// What each reply's line is to begin with, and a space; null: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// A core that nobody else uses, which samples wait for.

@@ -26,6 +26,9 @@ pub(crate) struct Race {
     pub(crate) wanted: BTreeSet<usize>,
     /// Whether both ends count, not only the first.
     pub(crate) counts_both: bool,
+    /// Where rows are summed up with weights that are not known here: what rules others out. One of these has to be
+    /// surely faster in every row.
+    pub(crate) rulers: Option<BTreeSet<usize>>,
 }
 
 /// Between which bounds a case's cost lies, as far as its samples say.
@@ -56,6 +59,9 @@ impl Race {
         if self.wanted.contains(&source) {
             return true;
         }
+        if let Some(rulers) = &self.rulers {
+            return !rulers.iter().any(|ruler| self.is_faster(*ruler, source, group, bounds));
+        }
         group.iter().enumerate().any(|(place, row)| {
             let of = |source: usize| bounds[row * self.sources + source];
             let mut highest: Vec<f64> =
@@ -69,6 +75,23 @@ impl Race {
                 (Some(_), None) => true,
             }
         })
+    }
+
+    /// Whether a source is surely faster than another in every row that the other has, and has every one of them.
+    fn is_faster(
+        &self,
+        ruler: usize,
+        other: usize,
+        group: &[usize],
+        bounds: &[Option<Bounds>],
+    ) -> bool {
+        let at = |source: usize, row: &usize| bounds[row * self.sources + source];
+        let mut others = group.iter().filter(|row| at(other, row).is_some()).peekable();
+        others.peek().is_some()
+            && others.all(|row| {
+                let (one, other) = (at(ruler, row), at(other, row));
+                one.zip(other).is_some_and(|(one, other)| one.high < other.low)
+            })
     }
 
     /// Whether nothing at all is known of a row yet, so that this source may still be the first to show something.
@@ -118,7 +141,7 @@ mod tests {
         let primitive =
             Primitive { scheme: Scheme::X25519, operation: Operation::Agree, size: None };
         let subject = Row::Primitive(primitive);
-        let tls = Tls { stack: 0, subject, temperature: Temperature::Hot };
+        let tls = Tls { stack: 0, subject, temperature: Temperature::Hot, turn: None };
         let mut progress = CaseProgress::new(index, Subject::Tls(tls));
         for process in 0..processes {
             for ticks in [cost, cost + 1] {
@@ -145,6 +168,7 @@ mod tests {
             sources,
             wanted: wanted.iter().copied().collect(),
             counts_both: false,
+            rulers: None,
         };
         let all: Vec<CaseProgress> = costs
             .concat()
@@ -178,9 +202,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_slower_in_every_row_is_out_whatever_the_weights_and_only_who_may_rules_it_out() {
+        let race = |rulers: &[usize]| Race {
+            groups: vec![vec![0, 1]],
+            sources: 3,
+            wanted: BTreeSet::new(),
+            counts_both: false,
+            rulers: Some(rulers.iter().copied().collect()),
+        };
+        let costs = [100, 200, 300, 300, 200, 400];
+        let all: Vec<CaseProgress> =
+            costs.iter().enumerate().map(|(i, cost)| case(i, *cost, 12)).collect();
+        let quiet = QuietRates::of_one(0, 5.0);
+        assert_eq!(race(&[0, 1]).out(&all, &quiet), [2, 5], "neither of the others is out");
+        assert_eq!(race(&[2]).out(&all, &quiet), [0; 0]);
+    }
+
+    #[test]
     fn what_is_not_offered_rules_nothing_out() {
-        let race =
-            Race { groups: vec![vec![0]], sources: 4, wanted: BTreeSet::new(), counts_both: false };
+        let race = Race {
+            groups: vec![vec![0]],
+            sources: 4,
+            wanted: BTreeSet::new(),
+            counts_both: false,
+            rulers: None,
+        };
         let mut all: Vec<CaseProgress> =
             [1000, 1, 1, 9000].iter().enumerate().map(|(i, cost)| case(i, *cost, 12)).collect();
         for not_offered in [1, 2] {

@@ -254,8 +254,7 @@ impl<'a> Schedule<'a> {
         let open = || self.all_progress.iter().filter(|t| t.end.is_none());
         let without = open().filter(|t| t.is_awaited()).map(CaseProgress::wave).min();
         let in_hurry = open().map(CaseProgress::wave).filter(|wave| *wave != LAST).max();
-        let without = without.filter(|_| stop.left().is_some() && self.race.is_none());
-        without.or(in_hurry).unwrap_or(LAST)
+        without.filter(|_| stop.left().is_some()).or(in_hurry).unwrap_or(LAST)
     }
 
     /// Measures on another CPU where one of those so far was taken offline or away from this process: workers
@@ -863,7 +862,7 @@ mod tests {
             };
             let subject = record::tls::Subject::Handshake(case);
             let temperature = record::tls::Temperature::Hot;
-            CaseProgress::new(0, Subject::Tls(Tls { stack: 0, subject, temperature }))
+            CaseProgress::new(0, Subject::Tls(Tls { stack: 0, subject, temperature, turn: None }))
         };
         let in_turn = |processes: u32| {
             let [usual, other] =

@@ -223,6 +223,7 @@ pub(crate) fn question(clients: &[&str]) -> Question {
         post_quantum: true,
         bytes_per_connection: 0,
         temperature: Temperature::Hot,
+        only: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::labels::{percent, size_with_unit, supported};
 use crate::screen::Screen;
+use base::model::Tier;
 use base::text::{ASIDE, Align, BEST, CAUTION, Cell, Column, Options, PLAIN, clean, clip};
 use judge::advise::tls_server::can_use;
 use judge::tls::{self, Asked, Figure, Line, Standings, saves};
@@ -11,12 +12,14 @@ use record::tls::{
     Protection, RecordRow, Row, Run, Scheme, Stack, Suite, matrix, rows,
 };
 use record::{Estimate, Host};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a stack's name.
 const NAME: usize = 26;
 /// The same beside a number, where three stand in one line.
 const SHORT: usize = 14;
+/// Stacks without a number that are named.
+const MISSING: usize = 4;
 /// Processes of a row that is measured to the end.
 const PROCESSES: f64 = 12.0;
 /// Bytes of a TCP segment in an Ethernet frame, with timestamps, and segments that a server may send before it has heard of
@@ -51,6 +54,8 @@ pub struct Answered {
     slower: BTreeSet<String>,
     without: BTreeSet<String>,
     missing: BTreeSet<String>,
+    /// Rows that no stack has.
+    absent: Vec<String>,
     /// Labels of the stacks that are shown.
     shown: BTreeSet<String>,
 }
@@ -91,6 +96,7 @@ fn machine<R: Row>(run: &Run<R>) -> String {
     let parts = [
         Some(clean(&cpu.name)),
         clock.core_ghz_median.map(|ghz| format!("core at {ghz:.2} GHz")),
+        (run.plan.tier != Tier::Native).then(|| format!("tier {}", run.plan.tier)),
         Some(format!("{} stacks in {:.0} s", run.stacks.len(), run.seconds)),
         Some(format!("{} % of samples quiet", percent(quiet))),
     ];
@@ -149,7 +155,10 @@ fn left_out<R: Answers>(run: &Run<R>, answered: &Answered) -> String {
     part("not told apart from the last", &answered.undecided);
     part("slower", &answered.slower);
     part("not offered by", &answered.without);
-    parts.extend(answered.missing.iter().map(|text| clip(text, 60)));
+    parts.extend(answered.absent.iter().cloned());
+    parts.extend(answered.missing.iter().map(|text| clip(text, 60)).take(MISSING));
+    let more = answered.missing.len().saturating_sub(MISSING);
+    parts.extend((more > 0).then(|| format!("{more} more without a number")));
     let all = R::all_rows() * run.stacks.len();
     if all > run.rows.len() {
         parts.push(R::BESIDE.to_owned());
@@ -334,7 +343,7 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
     use {Certificate as C, Exchange as X};
     let yours = run.stacks.iter().find(|s| tls::is_system(s)).filter(|s| s.label != stack.label);
     let mut columns =
-        vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME - 6)), Align::Left)];
+        vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
     columns.extend(
         ["server µs", "client µs", "server bytes", "packets", "client bytes"]
             .map(|heading| Column::new(heading, Align::Right)),
@@ -584,10 +593,18 @@ impl Answers for PrimitiveRow {
     fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
         let mut answered = Answered::default();
         let mut tables = Vec::new();
+        let mut absent: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let yours = run.stacks.iter().find(|stack| tls::is_system(stack));
         for (title, rows) in tls::PRIMITIVES {
             let row = |(scheme, operation): &(Scheme, Operation)| {
                 let found = Standings::of(run, &[tls::primitive(*scheme, *operation)]);
+                // A hole is not a no: whoever lacks a number may be among the best three.
+                let is_open = found.lines.len() < tls::BEST && !found.missing.is_empty();
+                if found.lines.is_empty() || is_open {
+                    let why = if found.missing.is_empty() { "not offered" } else { "no number" };
+                    absent.entry(why).or_default().push(format!("{scheme} {operation}"));
+                    return None;
+                }
                 answered.note(&found);
                 primitive_row(run, (*scheme, *operation), &found, yours.is_some())
             };
@@ -599,6 +616,8 @@ impl Answers for PrimitiveRow {
         if tables.is_empty() {
             return None;
         }
+        let absent = absent.into_iter().map(|(why, rows)| format!("{why}: {}", rows.join(", ")));
+        answered.absent = absent.collect();
         let mut columns = vec![Column::new("µs, whole", Align::Left)];
         columns.extend(["first", "", "second", "", "third", ""].iter().enumerate().map(
             |(at, heading)| {
@@ -863,6 +882,20 @@ mod tests {
         let text = screen(&run);
         assert!(!text.lines().any(|line| line.starts_with("  aws-lc@5.12.0 ")), "{text}");
         assert!(text.contains("aws-lc@5.12.0: too few samples"), "{text}");
+    }
+
+    #[test]
+    fn a_library_without_a_number_is_not_one_that_lacks_it() {
+        let mut run = primitives();
+        let cut = |r: &&mut PrimitiveRow| {
+            r.primitive.scheme == Scheme::Mldsa44 && r.stack.starts_with("openssl@4")
+        };
+        let cut = run.rows.iter_mut().find(cut).unwrap();
+        (cut.state, cut.whole, cut.call) = (State::Failed, None, None);
+        cut.stopped = Some(record::Stopped::Budget);
+        let text = screen(&run);
+        assert!(!text.lines().any(|line| line.starts_with("  mldsa44 sign ")), "{text}");
+        assert!(text.contains("no number: mldsa44 sign"), "{text}");
     }
 
     #[test]

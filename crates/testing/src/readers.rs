@@ -589,6 +589,7 @@ fn advice(run: &Document, how: u8) {
         post_quantum: how & 1 == 1,
         bytes_per_connection: 1000,
         temperature: record::tls::Temperature::Hot,
+        only: None,
     };
     let evidence = judge::advise::tls_server::Evidence {
         handshakes: run,

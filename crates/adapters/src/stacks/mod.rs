@@ -25,9 +25,20 @@ use std::path::Path;
 /// # Errors
 /// In one line, what the file is not.
 pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String> {
-    let open = |path: &Path| SharedObject::open(path).map_err(|e| e.to_string());
+    load_copy((path, path), crypto.map(|crypto| (crypto, crypto)))
+}
+
+/// The same of files that others are loaded in the place of: copies but for what a tier changes.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_copy(
+    file: (&Path, &Path),
+    crypto: Option<(&Path, &Path)>,
+) -> Result<Box<dyn Stack>, String> {
+    let open = |(path, copy)| SharedObject::open_as(path, copy).map_err(|e| e.to_string());
     let crypto = crypto.map(open).transpose()?;
-    let object = open(path)?;
+    let object = open(file)?;
     // First, because such an object may well export another's names.
     if object.defines(contract::tls::SYMBOL) {
         return Ok(Box::new(Attached::attach(&object)?));
@@ -40,7 +51,7 @@ pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String
         let crypto = crypto.as_ref().unwrap_or(&object);
         return Ok(Box::new(openssl::OpenSsl::attach(&object, crypto)?));
     }
-    Err(format!("'{}' is no TLS stack that ciphermark knows", path.display()))
+    Err(format!("'{}' is no TLS stack that ciphermark knows", file.0.display()))
 }
 
 /// The use of private keys in a library that is loaded already: from its file, or from another that is mapped in its

@@ -6,13 +6,14 @@ use crate::commands::run::{claim_output, random_seed, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::{Exit, Failure, files, screen};
 use clap::Args;
-use engine::TlsRequest;
+use engine::{TlsRace, TlsRequest};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::Data;
 use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
-use judge::advise::tls_server::{Evidence, Format, Question};
+use judge::advise::tls_server::{Evidence, Format, PROGRAMS, Question};
 use record::tls::{Certificate, Document, Filter, Handshake, Subject, Temperature};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -200,6 +201,10 @@ pub(crate) fn psql(connection: &str, query: &str) -> Result<String, Failure> {
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
+    if let Some(only) = args.only.as_ref().filter(|only| !is_program(only)) {
+        let all = PROGRAMS.map(|(name, _)| name).join(", ");
+        return Err(Failure::usage(format!("--only {only}: for a TLS server one of {all}")));
+    }
     if let Some(flag) = of_stored_data(args) {
         return Err(Failure::usage(format!("{flag} is for stored data, not for a TLS server")));
     }
@@ -216,7 +221,9 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         records: records.as_ref(),
         calibration: calibration.as_ref(),
     };
-    let advice = judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
+    let mut advice =
+        judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
+    advice.basis.stale = stale(&handshakes.host.cpu.name);
     let format = match args.format {
         judge::advise::Format::Text => Format::Text,
         judge::advise::Format::Json => Format::Json,
@@ -227,6 +234,18 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         Some(_) if advice.missing.is_empty() => Exit::Done,
         Some(_) => Exit::SomeRefused,
         None => Exit::Found,
+    })
+}
+
+fn is_program(only: &str) -> bool {
+    PROGRAMS.iter().any(|(name, _)| *name == only)
+}
+
+/// Why prices may be others here: they are of another CPU.
+fn stale(measured_on: &str) -> Option<String> {
+    let here = host::facts(0).cpu.name;
+    (here != measured_on).then(|| {
+        format!("the prices are of {measured_on}, this machine is {here}: without a record, they are measured here")
     })
 }
 
@@ -250,7 +269,6 @@ fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
         ("--reads", args.reads.is_some()),
         ("--max-p99", args.max_p99.is_some()),
         ("--library-version", args.library_version.is_some()),
-        ("--only", args.only.is_some()),
         ("--alone", args.alone.is_some()),
     ];
     typed.into_iter().find(|(_, typed)| *typed).map(|(flag, _)| flag)
@@ -277,6 +295,7 @@ fn tls_question(args: &AdviseArgs) -> Result<Question, Failure> {
         post_quantum: typed.post_quantum != Some(YesNo::No),
         bytes_per_connection: typed.bytes.unwrap_or(0) as u64,
         temperature: typed.temperature.unwrap_or(Temperature::Hot),
+        only: args.only.clone(),
     })
 }
 
@@ -309,7 +328,20 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
     let cases = judge::advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
-    let (stacks, _) = crate::commands::tls::stacks(&args.library, false)?;
+    let (mut stacks, _) = crate::commands::tls::stacks(&args.library, false)?;
+    stacks.retain(|stack| question.may_use(&stack.facts.label));
+    if stacks.is_empty() {
+        let only = question.only.as_deref().unwrap_or_default();
+        return Err(Failure::not_done(format!("no TLS stack here that {only} can be built with")));
+    }
+    // A price is a sum over cases: what is slower in each is out. What nginx cannot use rules out nothing that it can.
+    let can_use = |at: &usize| judge::advise::tls_server::can_use(&stacks[*at].facts.label);
+    let race = TlsRace {
+        groups: vec![(0..cases.len()).collect()],
+        turns: vec![0],
+        wanted: BTreeSet::new(),
+        rulers: Some((0..stacks.len()).filter(can_use).collect()),
+    };
     let row = |case| (Subject::Handshake(case), question.temperature);
     let request = TlsRequest {
         rows: cases.into_iter().map(row).collect(),
@@ -317,7 +349,7 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
         time: args.time.sampling(THOROUGH),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
-        race: None,
+        race: (!args.time.thorough).then_some(race),
         command: crate::commands::typed(),
     };
     let outcome = crate::commands::tls::sampled(args.quiet, &stop, |stop, events| {

@@ -7,7 +7,7 @@ use crate::commands::run::{plain_request, random_seed, say, survey, watch_signal
 use crate::commands::{Cli, Command, TimeArgs, choose, one_of, run};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::Algorithm;
+use base::model::{Algorithm, Tier};
 use base::text::Options;
 use base::text::flags::parse_fraction;
 use clap::{Args, Parser as _, Subcommand};
@@ -91,11 +91,14 @@ pub struct TlsCommon {
     /// are not hot [default: 3% for the answer on a screen, 2% for cases that are selected].
     #[arg(long, value_name = "PERCENT", value_parser = parse_fraction, allow_hyphen_values = true)]
     pub precision: Option<f64>,
+    /// Which CPU instructions the stacks may see: `ciphermark list tiers`.
+    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    pub tier: String,
     #[command(flatten)]
     pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted. Its flags count again; only
     /// --budget, --thorough, --format, --all and --quiet may be new.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output", "tier"])]
     pub resume: Option<PathBuf>,
     /// Seed for the order of visits [default: random].
     #[arg(long, value_name = "NUMBER")]
@@ -140,7 +143,8 @@ pub struct TlsNegotiated {
     ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc --thorough    every case of two stacks\n  \
     ciphermark tls handshake -x x25519 -c p256 -k full          one case in every stack\n  \
     ciphermark tls handshake -V 1.2 -x own-dh-2048,ffdhe2048    what a DH file costs\n  \
-    ciphermark tls handshake -k resumed-psk -t hot,cold         how much the caches help\n  \
+    ciphermark tls handshake -k resumed-psk --temperature hot,cold    how much the caches help\n  \
+    ciphermark tls handshake -t sandybridge                     on a machine of that year\n  \
     ciphermark tls handshake -l mine=/opt/openssl/lib/libssl.so.4 -o tls.json\n\n\
     Key exchanges: rsa, ffdhe2048, ffdhe4096, own-dh-2048, p256, p384, x25519, x25519mlkem768.\n\
     Certificates: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519. Kinds: full, hello-retry,\n\
@@ -171,7 +175,7 @@ pub struct HandshakeArgs {
     /// The pause between two steps of a handshake. hot: none; idle: 100 µs; cold: a pause, and other
     /// data in the core's caches [default: hot, and cold too for X25519, P-256 and X25519MLKEM768 with
     /// RSA-2048 and P-256].
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = one_of(Temperature::ALL, Temperature::name))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = one_of(Temperature::ALL, Temperature::name))]
     pub temperature: Vec<Temperature>,
 }
 
@@ -372,6 +376,8 @@ struct Wanted {
     rows: Rows,
     /// Rows that one table compares, as places among the rows; none where all is measured to the end.
     groups: Option<Vec<Vec<usize>>>,
+    /// When each of them has its turn.
+    turns: Vec<u32>,
     /// Whether rows were selected, which are shown in a table.
     is_selected: bool,
 }
@@ -380,7 +386,7 @@ impl Wanted {
     /// What was selected, everything, or what people ask about.
     fn of<R: Answers>(common: &TlsCommon, is_selected: bool, all: impl FnOnce() -> Rows) -> Self {
         if is_selected || common.time.thorough {
-            return Self { rows: all(), groups: None, is_selected };
+            return Self { rows: all(), groups: None, turns: Vec::new(), is_selected };
         }
         let (mut rows, mut groups) = (Rows::new(), Vec::new());
         for group in R::groups() {
@@ -392,14 +398,16 @@ impl Wanted {
             };
             groups.push(group.into_iter().map(place).collect());
         }
-        Self { rows, groups: Some(groups), is_selected }
+        Self { rows, groups: Some(groups), turns: R::turns(), is_selected }
     }
 
     fn race(&self, stacks: &[StackFile]) -> Option<TlsRace> {
         let is_yours = |at: &usize| judge::tls::is_system(&stacks[*at].facts);
         Some(TlsRace {
             groups: self.groups.clone()?,
+            turns: self.turns.clone(),
             wanted: (0..stacks.len()).filter(is_yours).collect(),
+            rulers: None,
         })
     }
 
@@ -424,6 +432,7 @@ fn run<R: SampledRow + Rendered + Answers>(
     let keeping = common.out.claim::<R>(begun)?;
     let stop = common.time.limit(&watch_signals()?);
     let (stacks, _) = stacks(&common.library, false)?;
+    let stacks = common.at_tier(stacks)?;
     let request = common.request(&wanted, &stacks, &keeping);
     let outcome = sampled(common.quiet, &stop, |stop, events| {
         engine::measure_tls::<R>(&request, &stacks, keeping, stop, events)
@@ -559,6 +568,33 @@ impl TlsOutput {
 }
 
 impl TlsCommon {
+    /// The one tier of the run.
+    fn tier(&self) -> Result<Tier, Failure> {
+        match choose::tiers(std::slice::from_ref(&self.tier))?[..] {
+            [tier] => Ok(tier),
+            _ => Err(Failure::usage(format!(
+                "--tier '{}': one tier a run; `ciphermark compare` holds two runs against each other",
+                self.tier
+            ))),
+        }
+    }
+
+    /// The stacks at the run's tier; which of them cannot be had there is said.
+    fn at_tier(&self, stacks: Vec<StackFile>) -> Result<Vec<StackFile>, Failure> {
+        let tier = self.tier()?;
+        let (mut there, mut last) = (Vec::new(), String::new());
+        for stack in stacks {
+            match stack.at_tier(tier) {
+                Ok(stack) => there.push(stack),
+                Err(why) => {
+                    last = format!("{} at tier {tier}: {why}", stack.facts.label);
+                    say(self.quiet, true, &format!("left out: {last}"));
+                }
+            }
+        }
+        if there.is_empty() { Err(Failure::not_done(last)) } else { Ok(there) }
+    }
+
     /// What is to be measured, as it was typed when the run began.
     fn request(&self, wanted: &Wanted, stacks: &[StackFile], keeping: &Keeping) -> TlsRequest {
         if self.time.thorough {
@@ -632,6 +668,7 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     let keeping = args.common.out.claim::<RecordRow>(begun)?;
     let stop = args.common.time.limit(&watch_signals()?);
     let (stacks, libraries) = stacks(&args.common.library, true)?;
+    let stacks = args.common.at_tier(stacks)?;
     let request = args.common.request(&wanted, &stacks, &keeping);
     let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
@@ -659,6 +696,7 @@ fn bare(
     let request = Request {
         sizes: sizes.iter().map(|size| *size as usize).collect(),
         seed: request.seed,
+        tiers: vec![args.common.tier()?],
         ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
     };
     survey(args.common.quiet, &request, &libraries, stop)

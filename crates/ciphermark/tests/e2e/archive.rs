@@ -422,7 +422,7 @@ fn a_run_of_tls_is_believed_and_no_forgery_of_it() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
     let path = file(&directory, "t.json");
-    let what = "-t hot --client-auth no -x x25519,p256 -c p256 -k full";
+    let what = "--temperature hot --client-auth no -x x25519,p256 -c p256 -k full";
     soon(&format!("tls handshake -l {stack} {what} -o {path}"), 0);
     only_forgeries_are_doubted(&read(&path), &[&ANYWHERE, &OF_TLS]);
 }

@@ -216,7 +216,8 @@ fn another_user_reads_no_password_and_no_key() {
         place.call(&list, &[]).with_code(4);
         place.call(&list, &[("PGPASSWORD", PASSWORD)]).with_code(4);
     }
-    let handshake = "tls handshake -l openssl -x x25519 -c p256 -k full -V 1.3 -t hot --budget 1s";
+    let handshake =
+        "tls handshake -l openssl -x x25519 -c p256 -k full -V 1.3 --temperature hot --budget 1s";
     let done = place.call(&format!("{handshake} --precision 50%"), &[]);
     assert!([0, 3].contains(&done.code), "{done:?}");
     neighbour.saw_nothing_but_a_control(place.0.path());

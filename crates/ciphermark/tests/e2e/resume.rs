@@ -177,7 +177,7 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
     let record = directory.path().join("tls.json");
     let what = ["-l", &*stack, "--seed", "7"];
     let one = ["tls", "handshake", "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
-    let handshake = [&one[..], &["-t", "hot", "--client-auth", "no"], &what].concat();
+    let handshake = [&one[..], &["--temperature", "hot", "--client-auth", "no"], &what].concat();
     let kept = cut_short(&handshake, &record, Signal::KILL, BY_SIGNAL);
     assert!(kept > 0 && !record.exists(), "the document is written when it is whole");
 

@@ -36,7 +36,8 @@ pub(crate) fn stack() -> Option<String> {
 
 /// Handshakes that are hot, as JSON.
 fn handshakes(stack: &str, what: &str, code: i32) -> Value {
-    let line = format!("tls handshake -l {stack} -t hot --client-auth no --format json {what}");
+    let line =
+        format!("tls handshake -l {stack} --temperature hot --client-auth no --format json {what}");
     run_of(&soon(&line, code).json())
 }
 
@@ -108,7 +109,7 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     let directory = scratch();
     let file = file(&directory, "tls.json.gz");
     let what = format!("tls handshake -l {stack} -x x25519 -c p256 -k full -V 1.3");
-    let what = format!("{what} --client-auth no -t hot -o {file}");
+    let what = format!("{what} --client-auth no --temperature hot -o {file}");
     let done = soon(&what, 0);
     assert!(done.stdout.contains("TLS 1.3 full, aes-128-gcm, hot"), "{}", done.stdout);
     assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
@@ -241,7 +242,7 @@ fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
     let path = file(&directory, "tls.json.gz");
-    let what = "-x x25519,p256 -c p256 -k full -V 1.3 --client-auth no -t hot";
+    let what = "-x x25519,p256 -c p256 -k full -V 1.3 --client-auth no --temperature hot";
     let printed = soon(&format!("tls handshake -l {stack} {what} -o {path}"), 0).stdout;
     assert_eq!(call(&format!("show {path}")).with_code(0).stdout, printed);
     let one = call(&format!("show {path} -a *p256?p256*")).with_code(0).stdout;
@@ -425,7 +426,7 @@ fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
 fn a_page_has_a_run_of_each_kind() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
-    let handshake = "handshake -V 1.3 -x x25519 -c p256 -k full --client-auth no -t hot";
+    let handshake = "handshake -V 1.3 -x x25519 -c p256 -k full --client-auth no --temperature hot";
     let kinds =
         ["primitives -p sha256 -s 64", "records -V 1.3 --cipher aes-128-gcm -s 64", handshake];
     let names = ["primitives.json", "records.json", "handshakes.json.gz"];

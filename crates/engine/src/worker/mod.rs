@@ -12,8 +12,8 @@ mod stack;
 mod visit;
 
 use crate::protocol::{
-    Finding, Hello, Offer, PIPE_GONE, PageJob, QuietCore, Ready, Reply, Request, VERSION,
-    VisitResult,
+    Finding, Hello, Offer, PIPE_GONE, PageJob, QuietCore, Ready, Reply, Request, StackHello,
+    VERSION, VisitResult,
 };
 use crate::{decode, libraries};
 use base::model::{Algorithm, Direction, Feature, KERNEL_PATH, Model, Tier};
@@ -218,10 +218,7 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
 }
 
 /// Loads a TLS stack in the place of a library.
-fn greet_stack(
-    hello: &record::tls::StackHello,
-    replies: &mut Replies,
-) -> std::io::Result<Option<StackBench>> {
+fn greet_stack(hello: &StackHello, replies: &mut Replies) -> std::io::Result<Option<StackBench>> {
     replies.token.clone_from(&hello.token);
     match StackBench::load(hello) {
         Ok(bench) => {
@@ -266,7 +263,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     }
     warm_references();
     let before = host::loaded_objects();
-    let prepared = prepare(hello)?;
+    let prepared = prepare(hello.tier, &hello.path, hello.plan.as_ref())?;
     if hello.cpu.is_none() {
         // Only where nothing is measured are operations stepped.
         probe::step::prepare();
@@ -453,7 +450,7 @@ impl State {
 /// What is loaded at a tier, found out while the process may still do everything.
 pub(crate) struct Prepared {
     /// `None` at `native`.
-    plan: Option<Result<Plan, String>>,
+    pub(crate) plan: Option<Result<Plan, String>>,
     /// The files of the plan.
     pub(crate) files: Vec<PathBuf>,
     /// The copies that the plan loads, which stay open: the loader knows an object by its name, and the name
@@ -463,18 +460,18 @@ pub(crate) struct Prepared {
 
 /// Finds out what is to be loaded, where the scheduler has not, and opens the scheduler's copies: no process
 /// that has given up its power can.
-pub(crate) fn prepare(hello: &Hello) -> Result<Prepared, String> {
-    if hello.tier == Tier::Native {
+pub(crate) fn prepare(tier: Tier, path: &Path, plan: Option<&Plan>) -> Result<Prepared, String> {
+    if tier == Tier::Native {
         return Ok(Prepared { plan: None, files: Vec::new(), copies: &[] });
     }
-    if base::model::runs_elsewhere(&hello.path) {
-        let kernel = hello.path.as_os_str() == KERNEL_PATH;
+    if base::model::runs_elsewhere(path) {
+        let kernel = path.as_os_str() == KERNEL_PATH;
         let who = if kernel { "the kernel" } else { "a runtime" };
         return Err(format!("{who} chooses its instructions by itself"));
     }
-    host::tier::hide(hello.tier)?;
-    let own = if hello.plan.is_none() { Some(host::tier::prepare(&hello.path)) } else { None };
-    let plan = match (&hello.plan, &own) {
+    host::tier::hide(tier)?;
+    let own = if plan.is_none() { Some(host::tier::prepare(path)) } else { None };
+    let plan = match (plan, &own) {
         (Some(plan), _) => Ok(plan.clone()),
         (None, Some(Ok(copies))) => Ok(copies.plan.clone()),
         (None, Some(Err(why))) => Err(why.clone()),
@@ -587,12 +584,16 @@ impl Power {
     }
 
     /// The same before a TLS stack is loaded.
-    pub(crate) fn give_up_for_stack(hello: &record::tls::StackHello) -> Result<Self, String> {
+    pub(crate) fn give_up_for_stack(
+        hello: &StackHello,
+        prepared: &Prepared,
+    ) -> Result<Self, String> {
         let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut files: Vec<PathBuf> = hello.crypto.iter().map(whole).collect();
+        files.extend(prepared.files.iter().cloned());
         files.extend(host::configuration_files());
         let (library, sockets) = (&whole(&hello.path), Sockets::None);
-        let needs = Needs { library, files: &files, copies: &[], sockets };
+        let needs = Needs { library, files: &files, copies: prepared.copies, sockets };
         host::confine::before_loading(&needs).map(Self::Confined)
     }
 

@@ -1,21 +1,21 @@
 //! The worker's TLS stack: handshakes of each case, records over open connections, primitives; each held to
 //! what was asked, and timed.
 
-use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
+use crate::protocol::{Finding, QuietCore, Ready, StackHello, VisitResult};
 use crate::worker::checks::Pulse;
-use crate::worker::{Power, checks};
+use crate::worker::{Power, Prepared, checks, originals, prepare, tier_facts};
 use adapters::stacks::{
     Bench, Connection, Identity, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
 };
-use base::model::Settling;
+use base::model::{Settling, Tier};
+use host::tier::{Applied, Mechanism};
 use probe::{Clock, Evictor, around_parts};
 use record::tls::{
     Case, Facts, Found, Group, HandshakeSample, Kind, Mismatch, Negotiated, Primitive,
-    PrimitiveFacts, Protection, RecordFacts, StackHello, Subject, Temperature, Unset, Version,
-    Visit,
+    PrimitiveFacts, Protection, RecordFacts, Subject, Temperature, Unset, Version, Visit,
 };
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Nanoseconds that a sample should take at least: 10,000 steps of the coarsest clock.
@@ -49,6 +49,8 @@ pub(crate) struct StackBench {
     used: bool,
     /// The files whose code came with it.
     objects: Vec<PathBuf>,
+    /// How its tier was applied; none at `native`.
+    tier: Option<Applied>,
 }
 
 /// What a visit gave, ...
@@ -97,10 +99,17 @@ struct OpenCase {
 impl StackBench {
     pub(crate) fn load(hello: &StackHello) -> Result<Self, String> {
         let before = host::loaded_objects();
-        let power = Power::give_up_for_stack(hello)?;
-        let load = || adapters::stacks::load(&hello.path, hello.crypto.as_deref());
-        let stack = checks::load_watched(|| load().map_err(crate::worker::why_not_loaded))?;
-        let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
+        let prepared = prepare(hello.tier, &hello.path, hello.plan.as_ref())?;
+        let power = Power::give_up_for_stack(hello, &prepared)?;
+        let files = prepared.files.clone();
+        let load = || load_at_tier(hello, prepared).map_err(crate::worker::why_not_loaded);
+        let (stack, tier) = match hello.tier {
+            Tier::Native => checks::load_watched(load)?,
+            // Tiers are applied by handlers of signals, among other things.
+            _ => load()?,
+        };
+        let loaded = host::loaded_objects().difference(&before).cloned().collect();
+        let objects = originals(loaded, &files);
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {
             probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
@@ -122,6 +131,7 @@ impl StackBench {
             evictor: Evictor::new(EVICTED_BYTES),
             used: false,
             objects,
+            tier,
         })
     }
 
@@ -137,6 +147,7 @@ impl StackBench {
             overhead_ticks: self.clock.overhead_ticks(),
             multiplication_cycles: Some(self.clock.multiplication_cycles()).filter(|c| *c > 0.0),
             cycles_reason: self.clock.cycles_reason().map(ToOwned::to_owned),
+            tier: self.tier.as_ref().map(|applied| tier_facts(applied.tier, applied)),
             core_alone: self.core_alone,
             confinement: self.confinement.clone(),
             objects: self.objects.clone(),
@@ -351,6 +362,34 @@ impl Connecting<'_> {
     }
 }
 
+/// Applies the tier and loads the stack: its files, or the copies in their place.
+fn load_at_tier(
+    hello: &StackHello,
+    prepared: Prepared,
+) -> Result<(Box<dyn Stack>, Option<Applied>), String> {
+    let (path, crypto) = (hello.path.as_path(), hello.crypto.as_deref());
+    let Some(plan) = prepared.plan else {
+        return Ok((adapters::stacks::load(path, crypto)?, None));
+    };
+    // A switch of its own is in the file with the primitives.
+    let switched = crypto.unwrap_or(path);
+    let applied = host::tier::apply(hello.tier, switched, plan.clone(), Mechanism::wanted()?)?;
+    let objects = match applied.mechanism {
+        Mechanism::CpuidRewrite => plan.map(|plan| plan.objects).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let copy = |file: &Path| {
+        let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        let is_it = |original: &Path| original.canonicalize().is_ok_and(|path| path == whole);
+        let found = objects.iter().find(|object| is_it(&object.original));
+        found.map_or_else(|| file.to_owned(), |object| object.load.clone())
+    };
+    let of_crypto = crypto.map(copy);
+    let both = crypto.zip(of_crypto.as_deref());
+    let stack = adapters::stacks::load_copy((path, &copy(path)), both)?;
+    Ok((stack, Some(applied)))
+}
+
 /// The stack must have its own libcrypto: another one that is mapped under the same name would be
 /// measured in its place.
 fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
@@ -358,7 +397,8 @@ fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
     let wanted = wanted.canonicalize().unwrap_or_else(|_| wanted.clone());
     let is_crypto =
         |p: &&PathBuf| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libcrypto"));
-    match loaded.iter().filter(is_crypto).find(|path| **path != wanted) {
+    let is_wanted = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()) == wanted;
+    match loaded.iter().filter(is_crypto).find(|path| !is_wanted(path)) {
         Some(other) => Err(format!(
             "'{}' is bound to '{}', not to '{}'",
             hello.path.display(),

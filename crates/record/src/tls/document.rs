@@ -6,7 +6,7 @@ use crate::tls::words::{Primitive, Temperature};
 use crate::tls::{Case, Protection, Subject};
 use crate::{Disturbances, Estimate, Host, Measurement, Noise, State, Stopped, Tool};
 use base::analysis::fit_line;
-use base::model::{Direction, Model};
+use base::model::{Direction, Model, Tier};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,13 @@ pub struct Plan {
     pub seed: u64,
     /// CPU that all handshakes ran on.
     pub cpu: u32,
+    /// Which CPU instructions the stacks could see.
+    #[serde(default = "native")]
+    pub tier: Tier,
+}
+
+fn native() -> Tier {
+    Tier::Native
 }
 
 /// A TLS stack.

@@ -4,6 +4,7 @@ use crate::tls::Case;
 use crate::tls::document::{Cost, Document, Handshake, Plan, Run, SPAN, Stack};
 use crate::tls::words::Temperature;
 use crate::{Disturbances, Host, Noise, State, Tool};
+use base::model::Tier;
 
 /// A stack, from `name@version`.
 pub fn stack(label: &str) -> Stack {
@@ -60,7 +61,8 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
 }
 
 /// A plan.
-pub(crate) const PLAN: Plan = Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 };
+pub(crate) const PLAN: Plan =
+    Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0, tier: Tier::Native };
 
 /// A run of handshakes in stacks by their labels.
 pub fn document(stacks: &[&str], handshakes: Vec<Handshake>) -> Document {

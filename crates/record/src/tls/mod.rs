@@ -25,7 +25,6 @@ pub use negotiation::{
     negotiated, read_wire,
 };
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 pub use tables::{Format, Rendered, markdown, table};
 use words::SuiteCode;
 pub use words::{
@@ -350,24 +349,6 @@ fn is_in_matrix(case: &Case) -> bool {
         }
         _ => false,
     }
-}
-
-/// Load a stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StackHello {
-    /// The shared object with the protocol (`libssl`).
-    pub path: PathBuf,
-    /// The one with the primitives (`libcrypto`), where that is another file.
-    pub crypto: Option<PathBuf>,
-    /// CPU to stay on; null leaves it to the kernel.
-    pub cpu: Option<u32>,
-    /// Number of this process among those of its stack; goes into every sample.
-    pub process: u32,
-    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
-    pub ticks_per_ns: Option<f64>,
-    /// What each reply's line is to begin with, and a space; null: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
 }
 
 /// Take samples of one case, or of records of one size.

@@ -8,6 +8,7 @@ use crate::tls::document::{
 };
 use crate::tls::negotiation::Unset;
 use crate::{Host, Noise, State, Stopped};
+use base::model::Tier;
 use base::text::{Align, Cell, Column, Table, clean, escape_markdown, wrap};
 use std::collections::BTreeMap;
 
@@ -65,6 +66,8 @@ fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
     let mut lines = lacks(&run.rows);
     lines.push(format!("{}: {}.", R::SPAN, clean(&run.span)));
     lines.extend(R::NOTE.map(str::to_owned));
+    let tier = run.plan.tier;
+    lines.extend((tier != Tier::Native).then(|| format!("CPU instructions: tier {tier}.")));
     lines.push(machine_and_noise(&run.noise, run.seconds, &run.host));
     let stacks: Vec<&str> = run.stacks.iter().map(|stack| &*stack.path).collect();
     let set = run.host.circumstances.iter().filter(|c| c.bears_on(&stacks));

@@ -31,6 +31,7 @@ pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, Sp
             cpu: document.host.cpu.name.clone(),
             started: document.started.clone(),
             priced_by: evidence.in_words(question),
+            stale: None,
         },
         choice: judged.best().map(|best| choice(best, question, evidence, &judged)),
         missing,
@@ -110,6 +111,12 @@ fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecErr
     for stack in evidence.stacks() {
         let lacking = evidence.lacking(stack);
         for candidate in Candidate::all(stack, question) {
+            if !question.may_use(stack) {
+                let detail =
+                    format!("{} with {stack}", question.only.as_deref().unwrap_or_default());
+                rejected.push(Rejected { candidate, rule: "cannot-use".to_owned(), detail });
+                continue;
+            }
             match serve(&candidate, question, evidence, &lacking) {
                 Ok(one) => served.push(one),
                 Err(Refusal::Rule(rule, detail)) => {
@@ -161,6 +168,7 @@ fn serve(
         let no_price = |no| match no {
             NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
             NoPrice::NotMeasured(what) => refused(NOT_MEASURED, &format!(": {what}")),
+            NoPrice::Dearer(what) => refused("dearer", &format!(": {what}")),
         };
         let price =
             |case: &Case| evidence.handshake(&candidate.stack, question, case).map_err(no_price);
@@ -183,7 +191,7 @@ fn serve(
         });
     }
     match evidence.by_formula(candidate, question) {
-        Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why))) => {
+        Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why) | NoPrice::Dearer(why))) => {
             return Err(Refusal::Rule(NOT_MEASURED, why));
         }
         Some(Ok(by_formula)) => cost = by_formula,
@@ -310,6 +318,8 @@ pub(crate) enum NoPrice {
     /// The stack's own words.
     NotOffered(String),
     NotMeasured(String),
+    /// Others were seen to be faster in everything.
+    Dearer(String),
 }
 
 /// A price, and what to know of it.
@@ -429,6 +439,9 @@ impl Evidence<'_> {
             (State::Unsupported, _) => {
                 Err(NoPrice::NotOffered(row.reason.clone().unwrap_or_else(|| case.to_string())))
             }
+            _ if row.stopped == Some(record::Stopped::Screened) => {
+                Err(NoPrice::Dearer(format!("{case}: another stack is faster in every handshake")))
+            }
             (state, _) => Err(NoPrice::NotMeasured(format!("{case} was {}", state.name()))),
         }
     }
@@ -535,6 +548,12 @@ pub const RULES: &[Rule] = &[
         says: "what a client would negotiate is none of the handshakes that can be measured",
         source: "measured here",
         url: "",
+    },
+    Rule {
+        id: "cannot-use",
+        says: "the program that serves cannot be built with this stack",
+        source: "nginx, HAProxy: INSTALL; Apache: mod_ssl",
+        url: "https://github.com/haproxy/haproxy/blob/master/INSTALL",
     },
     Rule {
         id: "dearer",
@@ -661,6 +680,47 @@ mod tests {
         assert_eq!(choice.candidate.stack, "fast@1.0");
         assert!(choice.undecided.iter().any(|c| c.contains("slow@1.0")), "{:?}", choice.undecided);
         assert!(choice.ties_with.iter().all(|c| !c.contains("slow@1.0")));
+    }
+
+    #[test]
+    fn a_program_is_advised_only_what_it_can_be_built_with() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "fast@1.0") {
+            row.stack = "rustls-ring@0.23".to_owned();
+        }
+        handshakes.stacks[0].label = "rustls-ring@0.23".to_owned();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let asked = Question { only: Some("nginx".to_owned()), ..question(&["browser"]) };
+        let advice = advise(&asked, &evidence).unwrap();
+        assert_eq!(advice.choice.unwrap().candidate.stack, "slow@1.0");
+        let out = advice.rejected.iter().filter(|r| r.candidate.stack == "rustls-ring@0.23");
+        assert!(out.clone().count() > 0 && out.clone().all(|r| r.rule == "cannot-use"));
+        for (program, stack, may) in [
+            ("nginx", "boringssl@44", true),
+            ("nginx", "wolfssl@5.9", false),
+            ("haproxy", "wolfssl-noasm@5.9", true),
+            ("haproxy", "rustls-ring@1", false),
+            ("apache", "aws-lc@5", false),
+            ("apache", "mine@1", true),
+        ] {
+            let asked = Question { only: Some(program.to_owned()), ..question(&["browser"]) };
+            assert_eq!(asked.may_use(stack), may, "{program} {stack}");
+        }
+    }
+
+    #[test]
+    fn what_a_race_has_ruled_out_is_dearer_and_nothing_is_open() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "slow@1.0") {
+            (row.state, row.server, row.client) = (State::Failed, None, None);
+            row.stopped = Some(record::Stopped::Screened);
+        }
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let advice = advise(&question(&["browser"]), &evidence).unwrap();
+        assert_eq!(advice.choice.unwrap().candidate.stack, "fast@1.0");
+        assert_eq!(advice.missing, []);
+        let dearer = advice.rejected.iter().filter(|r| r.rule == "dearer");
+        assert!(dearer.count() > 0, "{:?}", advice.rejected);
     }
 
     #[test]

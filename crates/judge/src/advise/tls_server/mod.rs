@@ -35,6 +35,27 @@ pub struct Question {
     pub bytes_per_connection: u64,
     /// Whether hot or cold handshakes are counted.
     pub temperature: Temperature,
+    /// The program that serves, where only its stacks are asked about; null for any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+}
+
+/// Programs that serve, each with the stacks that it can be built with, by their names.
+pub const PROGRAMS: [(&str, &[&str]); 3] = [
+    ("apache", &["openssl", "libressl"]),
+    ("haproxy", &["openssl", "libressl", "aws-lc", "wolfssl"]),
+    ("nginx", &["openssl", "libressl", "boringssl", "aws-lc"]),
+];
+
+impl Question {
+    /// Whether the program that serves can use a stack, by its label. Of a name that somebody gave, it is not known.
+    pub fn may_use(&self, stack: &str) -> bool {
+        let Some(only) = &self.only else { return true };
+        let known = PROGRAMS.iter().flat_map(|(_, stacks)| *stacks).chain(&UNUSABLE);
+        let own = PROGRAMS.iter().filter(|(name, _)| name == only).flat_map(|(_, stacks)| *stacks);
+        let is_of = |name: &&&str| stack.starts_with(**name);
+        own.clone().any(|name| is_of(&name)) || !known.clone().any(|name| is_of(&name))
+    }
 }
 
 /// A wrong wish.
@@ -124,6 +145,9 @@ pub struct Basis {
     pub started: String,
     /// How prices came about, in words.
     pub priced_by: String,
+    /// Why the answer may be another one on the machine that asks; null where it is the one that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale: Option<String>,
 }
 
 /// µs of the server's CPU for a connection.
@@ -283,10 +307,12 @@ fn lines(advice: &Advice) -> Vec<String> {
         Some(choice) => lines.extend(chosen(choice)),
         None if advice.missing.is_empty() => {
             lines.push("None: no setting serves all of these clients.".to_owned());
+            lines.extend(whys(advice));
         }
         None => lines.push("Not enough measured: nothing that would do has a price.".to_owned()),
     }
     lines.extend(missing(advice));
+    lines.extend(advice.basis.stale.as_ref().map(|why| format!("STALE: {}", clean(why))));
     if !advice.changes.is_empty() {
         lines.extend([String::new(), "What would change the answer:".to_owned()]);
     }
@@ -319,6 +345,21 @@ const SHOWN: usize = 8;
 
 fn more(all: usize) -> Option<String> {
     (all > SHOWN).then(|| format!("  and {} more (--format json)", all - SHOWN))
+}
+
+/// Why nothing serves: of each rule how many settings it rejects, and for what.
+fn whys(advice: &Advice) -> Vec<String> {
+    let of = |rule: &Rule| {
+        let all: Vec<_> = advice.rejected.iter().filter(|r| r.rule == rule.id).collect();
+        let first = all.first()?;
+        let details: std::collections::BTreeSet<String> =
+            all.iter().map(|r| clean(&r.detail)).collect();
+        let shown: Vec<String> = details.iter().take(3).cloned().collect();
+        let more = if details.len() > 3 { "; …" } else { "" };
+        let _ = first;
+        Some(format!("  {} settings, {}: {}{more}", all.len(), rule.id, shown.join("; ")))
+    };
+    advice.rules.iter().filter_map(of).collect()
 }
 
 /// What could be chosen and has no price.
@@ -364,6 +405,11 @@ fn chosen(choice: &Choice) -> Vec<String> {
         lines
             .push(format!("  undecided, could cost less: {}", clean(&choice.undecided.join("; "))));
     }
+    let stack = clean(&choice.candidate.stack);
+    let name = stack.split('@').next().unwrap_or_default();
+    lines.push(format!(
+        "  secrets: not judged here; `ciphermark leaks -l {name} -a 'ecdsa-p256,rsa-2048-pss,x25519'` judges what it can"
+    ));
     if !choice.nginx.is_empty() {
         lines.extend([String::new(), "Settings of nginx:".to_owned()]);
         lines.extend(choice.nginx.iter().map(|line| format!("  {line}")));
@@ -478,6 +524,9 @@ pub(crate) fn directives(
     question: &Question,
     evidence: &Evidence<'_>,
 ) -> Directives {
+    if question.only.as_ref().is_some_and(|only| only != "nginx") {
+        return Directives { directives: Vec::new(), left_out: Vec::new() };
+    }
     if !can_use(&candidate.stack) {
         let why = format!("nginx cannot use {}", candidate.stack);
         return Directives { directives: Vec::new(), left_out: vec![why] };
