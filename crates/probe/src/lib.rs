@@ -11,6 +11,7 @@ pub mod leaks;
 mod limits;
 pub mod pages;
 mod process;
+pub mod sampling;
 pub mod step;
 pub mod surroundings;
 

@@ -14,6 +14,7 @@ mod journal;
 mod measurement;
 #[cfg(test)]
 mod sample;
+mod sampled;
 pub mod tls;
 
 pub use base::analysis::Estimate;
@@ -41,3 +42,4 @@ pub use measurement::{
     Check, Evidence, Finding, Fit, Imported, KeySetup, Latencies, Latency, LibraryId, Measurement,
     ProcessCosts, ProcessKind, Rekeying, Samples, Settled, State, Stopped, ThreadShare, WITH,
 };
+pub use sampled::{Parts, Sampled, SampledFile, SampledFunction, SampledKind, SampledProgram};

@@ -6,6 +6,7 @@
 pub mod bound;
 mod comparison;
 mod pattern;
+mod share;
 #[cfg(test)]
 mod simulation;
 
@@ -20,6 +21,7 @@ pub use pattern::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use share::SampledShare;
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

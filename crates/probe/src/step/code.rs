@@ -6,10 +6,11 @@
 use crate::step::{Class, Decoded, Trace, Visit, arch};
 use object::{
     Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
-    RelocationTarget, SymbolKind,
+    ReadRef, RelocationTarget, SymbolKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -292,6 +293,8 @@ pub(crate) struct Symbols {
     sections: Vec<(u64, u64)>,
     /// The stubs through which functions of other objects are called, by their beginnings: end and name.
     stubs: BTreeMap<u64, (u64, String)>,
+    /// Begin and length of what the tables for unwinding describe, in order; a length of 0 is not known.
+    frames: Vec<(u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -324,10 +327,10 @@ impl Symbols {
         // Mapped, because programs with all their symbols are large, and little of them is looked at.
         // SAFETY: this process runs code from the file: who changes it in its place breaks the process anyway.
         let bytes = unsafe { memmap2::Mmap::map(&file) };
-        bytes.ok().and_then(|bytes| Self::read(&bytes)).unwrap_or_default()
+        bytes.ok().and_then(|bytes| Self::read(&bytes[..])).unwrap_or_default()
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn read<'data, R: ReadRef<'data>>(bytes: R) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         let segments = file.segments().map(|s| {
             let (offset, len) = s.file_range();
@@ -342,19 +345,74 @@ impl Symbols {
             })
             .collect();
         let unnamed = |address| Function { address, size: 0, name: None };
-        functions.extend(begins(&file).unwrap_or_default().into_iter().map(unnamed));
-        // Of several at one address the largest, and of those the shortest name: the others are
-        // aliases and labels.
-        functions.sort_by(|a, b| {
-            let by_size = (a.address, b.size).cmp(&(b.address, a.size));
-            by_size.then_with(|| a.rank().cmp(&b.rank()))
-        });
-        functions.dedup_by_key(|f| f.address);
+        let frames = frames(&file).unwrap_or_default();
+        functions.extend(frames.iter().map(|(begin, _)| unnamed(*begin)));
         let mut sections: Vec<(u64, u64)> =
             file.sections().map(|s| (s.address(), s.address().saturating_add(s.size()))).collect();
         sections.sort_unstable();
         let (segments, stubs) = (segments.collect(), stubs(&file));
-        Some(Self { functions, segments, sections, stubs })
+        let mut symbols = Self { functions, segments, sections, stubs, frames };
+        symbols.sort();
+        Some(symbols)
+    }
+
+    fn sort(&mut self) {
+        // Of several at one address the largest, and of those the shortest name: the others are
+        // aliases and labels.
+        self.functions.sort_by(|a, b| {
+            let by_size = (a.address, b.size).cmp(&(b.address, a.size));
+            by_size.then_with(|| a.rank().cmp(&b.rank()))
+        });
+        self.functions.dedup_by_key(|f| f.address);
+    }
+
+    /// Adds the functions that another file, with the same addresses, or another table names.
+    pub(crate) fn add(&mut self, named: impl IntoIterator<Item = (Range<u64>, String)>) {
+        let function = |(range, name): (Range<u64>, String)| Function {
+            address: range.start,
+            size: range.end.saturating_sub(range.start),
+            name: Some(name),
+        };
+        self.functions.extend(named.into_iter().map(function));
+        self.sort();
+    }
+
+    /// The functions that have names: their addresses, empty where no size is told.
+    pub(crate) fn into_named(self) -> impl Iterator<Item = (Range<u64>, String)> {
+        let named = |f: Function| Some((f.address..f.address.saturating_add(f.size), f.name?));
+        self.functions.into_iter().filter_map(named)
+    }
+
+    /// The addresses of the function that one within the object is in, and its name, as far as anything tells them.
+    pub(crate) fn bounds(&self, at: u64) -> Option<(Range<u64>, Option<String>)> {
+        if let Some((start, (end, name))) = self.stubs.range(..=at).next_back()
+            && at < *end
+        {
+            return Some((*start..*end, Some(name.clone())));
+        }
+        let after = self.functions.partition_point(|f| f.address <= at);
+        let before = &self.functions[..after];
+        let mut sized = before.iter().rev().take(NESTED).filter(|f| f.name.is_some());
+        if let Some(f) = sized.find(|f| at - f.address < f.size) {
+            return Some((
+                f.address..f.address.saturating_add(f.size),
+                f.name.as_deref().map(readable),
+            ));
+        }
+        let frame = self.frames[..self.frames.partition_point(|(begin, _)| *begin <= at)].last();
+        if let Some((begin, len)) = frame.filter(|(begin, len)| at - begin < *len) {
+            let label = before.iter().rev().find(|f| f.name.is_some());
+            let label = label.filter(|f| f.address >= *begin);
+            return Some((
+                *begin..begin.saturating_add(*len),
+                label.and_then(|f| f.name.as_deref()).map(readable),
+            ));
+        }
+        let (section, end) =
+            self.sections.iter().find(|(start, end)| (start..end).contains(&&at))?;
+        let label = before.last().filter(|f| f.address >= *section && f.size == 0)?;
+        let next = self.functions.get(after).map_or(*end, |f| f.address.min(*end));
+        label.name.as_deref().map(|name| (label.address..next, Some(readable(name))))
     }
 
     /// The function at an address of the mapping.
@@ -399,7 +457,11 @@ impl Symbols {
 
     /// The address within the object, as its symbols have it.
     pub(crate) fn within(&self, mapping: &Mapping, address: u64) -> Option<u64> {
-        let offset = address.checked_sub(mapping.start)?.checked_add(mapping.offset)?;
+        self.address(address.checked_sub(mapping.start)?.checked_add(mapping.offset)?)
+    }
+
+    /// The address within the object of a byte of its file.
+    pub(crate) fn address(&self, offset: u64) -> Option<u64> {
         let holds = |(from, len, _): &&(u64, u64, u64)| {
             offset.checked_sub(*from).is_some_and(|within| within < *len)
         };
@@ -413,7 +475,7 @@ const BEFORE_JUMP: [&[u8]; 2] = [&[0xf2], &[0xf3, 0x0f, 0x1e, 0xfa]];
 
 /// The stubs of the procedure linkage table: each jumps to where a slot points, `jmp *slot(%rip)` (System V ABI for
 /// x86-64, figure 5.2), and a relocation names the slot's function.
-fn stubs(file: &object::File<'_>) -> BTreeMap<u64, (u64, String)> {
+fn stubs<'data, R: ReadRef<'data>>(file: &object::File<'data, R>) -> BTreeMap<u64, (u64, String)> {
     let symbols = file.dynamic_symbol_table();
     let name = |target| match target {
         RelocationTarget::Symbol(index) => {
@@ -446,23 +508,46 @@ fn stubs(file: &object::File<'_>) -> BTreeMap<u64, (u64, String)> {
 }
 
 /// Where functions begin by the search table of `.eh_frame_hdr`, which stripped objects have too (Linux Standard
-/// Base, section 10.6.2): pairs of offsets from the section's own address, 32 bits each.
-fn begins(file: &object::File<'_>) -> Option<Vec<u64>> {
+/// Base, section 10.6.2): pairs of offsets from the section's own address, 32 bits each, of a function and of its
+/// description. The description says how long it is; one that reaches beyond the next is in another encoding.
+fn frames<'data, R: ReadRef<'data>>(file: &object::File<'data, R>) -> Option<Vec<(u64, u64)>> {
     /// Version 1, a pointer to the frames in any encoding, a count of 4 bytes, entries relative to the section.
     const COUNT_AND_TABLE: [u8; 2] = [0x03, 0x3b];
     const HEADER: usize = 12;
+    /// Behind the length, the common part's place and the beginning, 4 bytes each.
+    const LENGTH_AT: u64 = 12;
     let section = file.section_by_name(".eh_frame_hdr")?;
     let data = section.data().ok()?;
     if data.get(2..4)? != COUNT_AND_TABLE {
         return None;
     }
+    let frames = file.section_by_name(".eh_frame");
+    let (first, frames) =
+        frames.map_or((0, &[][..]), |f| (f.address(), f.data().unwrap_or_default()));
+    let length = |description: u64| {
+        let at = description.checked_sub(first)?.checked_add(LENGTH_AT)?;
+        let bytes = frames.get(usize::try_from(at).ok()?..)?.first_chunk::<4>()?;
+        Some(u64::from(u32::from_le_bytes(*bytes)))
+    };
     let count = u32::from_le_bytes(data.get(8..HEADER)?.try_into().ok()?) as usize;
     let entries = data.get(HEADER..)?.as_chunks::<8>().0.iter().take(count);
-    let begin = |entry: &[u8; 8]| {
-        let offset = i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
-        section.address().wrapping_add_signed(i64::from(offset))
+    let place = |bytes: &[u8; 4]| {
+        section.address().wrapping_add_signed(i64::from(i32::from_le_bytes(*bytes)))
     };
-    Some(entries.map(begin).collect())
+    let mut all: Vec<(u64, u64)> = entries
+        .map(|entry| {
+            let [begin, description] = [&entry[..4], &entry[4..]]
+                .map(|half| half.first_chunk::<4>().map_or(0, |bytes| place(bytes)));
+            (begin, length(description).unwrap_or(0))
+        })
+        .collect();
+    all.sort_unstable();
+    for i in 1..all.len() {
+        if all[i - 1].0.saturating_add(all[i - 1].1) > all[i].0 {
+            all[i - 1].1 = 0;
+        }
+    }
+    Some(all)
 }
 
 /// Rust's names as they are written in the source; others as they are.
@@ -549,10 +634,10 @@ mod tests {
 
     #[test]
     fn addresses_are_found_in_the_function_that_they_are_in() {
-        let begin = Symbols::read as *const () as u64;
+        let begin = Symbols::bounds as *const () as u64;
         for address in [begin, begin + 1, begin + 20] {
             let name = function_at(address).unwrap();
-            assert!(name.contains("Symbols") && name.contains("read"), "{name}");
+            assert!(name.contains("Symbols") && name.contains("bounds"), "{name}");
         }
     }
 
@@ -570,7 +655,7 @@ mod tests {
         compile.args(["-shared", "-fPIC", "-O0", "-fno-builtin", "-o"]).arg(&object).arg(&input);
         assert!(compile.status().unwrap().success());
         let bytes = std::fs::read(&object).unwrap();
-        let symbols = Symbols::read(&bytes).unwrap();
+        let symbols = Symbols::read(&bytes[..]).unwrap();
         let found = symbols.stubs.iter().find(|(_, (_, name))| name == "memcpy@plt");
         let (start, (end, _)) = found.unwrap();
         let at = |address: u64| {
