@@ -164,7 +164,7 @@ pub struct TrendArgs {
     /// Which cases.
     #[command(flatten)]
     pub filter: Filter,
-    /// Of each machine only so many runs, the newest [default: as many as make a thousand of all].
+    /// Of each machine only so many runs, the newest [default: as many as make 500 of all].
     #[arg(long, value_name = "N|all", value_parser = base::text::flags::parse_rows)]
     pub runs: Option<usize>,
     /// What to print.
@@ -417,7 +417,7 @@ fn signed(
 const TOLERANCE: f64 = 0.005;
 
 /// Runs of all machines together that a history reads unless more are asked for: a second's.
-const RUNS: usize = 1000;
+const RUNS: usize = 500;
 /// A change needs two.
 const LEAST_RUNS: usize = 2;
 

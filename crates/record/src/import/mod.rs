@@ -61,8 +61,10 @@ impl Format {
     }
 }
 
-/// Each program and what is a line of nobody else's output.
-const OWN: [(Format, fn(&str) -> bool); 9] = [
+/// Whether a line is of one program's output alone.
+type IsOwn = fn(&str) -> bool;
+
+const OWN: [(Format, IsOwn); 9] = [
     (Format::OpensslSpeed, openssl_speed::is_own),
     (Format::BsslSpeed, programs::is_bssl),
     (Format::Cryptsetup, programs::is_cryptsetup),
