@@ -294,8 +294,13 @@ impl Call<'_> {
             Does::Copy => {
                 finish();
                 if let Some(from) = find(self.region, self.argument(1)) {
-                    let what = from[C_WHAT].load(Relaxed) & (WHAT_MASK | NAMED);
-                    context[C_WHAT].store(what | LIVE, Relaxed);
+                    // The message goes on in the copy: of two, one is finished, and its bytes were read once.
+                    for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS] {
+                        context[word].store(from[word].swap(0, Relaxed), Relaxed);
+                    }
+                    let what = from[C_WHAT].load(Relaxed);
+                    context[C_WHAT].store(what & !DONE | LIVE, Relaxed);
+                    from[C_WHAT].store(what & (WHAT_MASK | NAMED), Relaxed);
                 }
             }
             Does::Reset => {

@@ -1,0 +1,193 @@
+//! `watch -- COMMAND`: programs that know what they call are watched, and are as they were without it.
+
+use crate::support::*;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Runs `watch` with these arguments; what it wrote, and how it ended.
+fn watch(directory: &Path, arguments: &[&str]) -> (Value, Output) {
+    let calls = directory.join("calls.json");
+    let mut command = Command::new(program());
+    command.args(["watch", "-o", arg(&calls), "--"]).args(arguments);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = std::fs::read_to_string(&calls).unwrap_or_default();
+    (serde_json::from_str(&text).unwrap_or(Value::Null), output)
+}
+
+/// The program that knows its calls; none where OpenSSL's headers are missing.
+fn watched(directory: &Path) -> Option<PathBuf> {
+    if !Path::new("/usr/include/openssl/evp.h").is_file() {
+        eprintln!("no OpenSSL headers: nothing to compile");
+        return None;
+    }
+    let program = directory.join("watched");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-o"]).arg(&program).arg(repository("tests/fakes/watched.c"));
+    fakes::succeed(cc.args(["-lcrypto", "-lpthread"]));
+    Some(program)
+}
+
+/// How many messages of an operation, algorithm and size there are, over all processes.
+fn count(calls: &Value, operation: &str, algorithm: &str, size: u64) -> u64 {
+    let processes = calls["processes"].as_array().unwrap();
+    let rows = processes.iter().flat_map(|process| process["rows"].as_array().unwrap());
+    let is = |row: &&Value| {
+        row["operation"] == operation && row["algorithm"] == algorithm && row["size"][0] == size
+    };
+    rows.filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
+}
+
+fn processes(calls: &Value) -> usize {
+    calls["processes"].as_array().unwrap().len()
+}
+
+#[test]
+fn every_call_of_threads_forks_and_killed_processes_is_counted() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let of = |mode: &str| watch(directory.path(), &[arg(&program), mode, "700"]);
+    let (calls, done) = of("threads");
+    assert_eq!(done.status.code(), Some(0));
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 700);
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 64 * 700);
+    let (calls, _) = of("forks");
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 700, "a child has none of its parent's");
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 4 * 700, "by fork and by a plain clone");
+    assert_eq!(processes(&calls), 5);
+    let (calls, done) = of("killed");
+    assert_eq!(done.status.signal(), Some(9), "{done:?}");
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 700, "nothing is lost with it: {calls}");
+}
+
+#[test]
+fn three_libraries_with_the_same_names_are_told_apart() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let own = system_libraries().join("libcrypto.so.3");
+    if !own.is_file() {
+        return;
+    }
+    let copies = ["a", "b", "c"].map(|name| {
+        let copy = directory.path().join(format!("libcrypto-{name}.so"));
+        std::fs::copy(&own, &copy).unwrap();
+        copy
+    });
+    let [a, b, c] = copies.each_ref().map(|copy| arg(copy));
+    let (calls, done) = watch(directory.path(), &[arg(&program), "libraries", "10", a, b, c]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let rows = calls["processes"][0]["rows"].as_array().unwrap();
+    for (copy, times) in copies.iter().zip([20, 30, 40]) {
+        let index = calls["libraries"].as_array().unwrap();
+        let index = index.iter().position(|library| library["path"] == arg(copy)).unwrap();
+        let own = rows.iter().filter(|row| row["library"] == index && row["operation"] == "digest");
+        let counts: Vec<u64> = own.map(|row| row["count"].as_u64().unwrap()).collect();
+        assert_eq!(counts, [times], "{copy:?}");
+    }
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 10, "of the one that it is linked with");
+}
+
+#[test]
+fn a_program_that_closes_all_descriptors_or_executes_itself_is_seen_on() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (calls, done) = watch(directory.path(), &[arg(&program), "closes", "50"]);
+    assert_eq!(done.status.code(), Some(5));
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 50);
+    let (calls, _) = watch(directory.path(), &[arg(&program), "execs", "50"]);
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 100, "before and after: {calls}");
+}
+
+#[test]
+fn output_exit_code_and_signals_are_the_programs_own() {
+    let directory = scratch();
+    let of = |script: &str| watch(directory.path(), &["sh", "-c", script]).1;
+    let done = of("cat; echo out; echo err >&2; exit 7");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(7), &b"out\n"[..]));
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.starts_with("err\n") && said.contains("No call into a crypto library"), "{said}");
+    assert_eq!(of("kill -TERM $$").status.signal(), Some(15));
+    assert_eq!(watch(directory.path(), &["/nonexistent"]).1.status.code(), Some(127));
+    assert_eq!(watch(directory.path(), &[arg(directory.path())]).1.status.code(), Some(126));
+
+    let mut command = Command::new(program());
+    let script = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done";
+    command.args(["watch", "--", "sh", "-c", script]).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    let out = child.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).unwrap();
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    assert_eq!(child.wait().unwrap().code(), Some(9), "the program caught it");
+}
+
+#[test]
+fn real_programs_are_counted_and_their_secrets_are_nowhere() {
+    let directory = scratch();
+    let path = |name: &str| directory.path().join(name);
+    let (plain, key, nonce) = (
+        "canary-plaintext",
+        "c0ffee5ec2e7c0ffee5ec2e7c0ffee5e",
+        "facade0ddba11facade0ddba11facade",
+    );
+    std::fs::write(path("plain"), plain.repeat(62_500)).unwrap();
+    let (plaintext, sealed) = (path("plain"), path("sealed"));
+    let line = ["openssl", "enc", "-aes-128-cbc", "-K", key, "-iv", nonce, "-in"];
+    let (calls, done) =
+        watch(directory.path(), &[&line[..], &[arg(&plaintext), "-out", arg(&sealed)]].concat());
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert_eq!(sealed.metadata().unwrap().len(), 1_000_016);
+    assert_eq!(count(&calls, "cipher", "aes-128-cbc", 1_000_000), 1, "{calls}");
+    let written = path("calls.json");
+    assert_eq!(written.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&written).unwrap() + &String::from_utf8_lossy(&done.stderr);
+    for secret in [plain, key, nonce, arg(&plaintext), "-aes-128-cbc"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    let left = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    let own =
+        left.filter(|entry| entry.file_name().to_string_lossy().starts_with("ciphermark-watch-"));
+    for entry in own {
+        let file = std::fs::read(entry.path().join("calls")).unwrap_or_default();
+        assert!(!file.windows(plain.len()).any(|part| part == plain.as_bytes()), "{entry:?}");
+    }
+
+    let (calls, _) = watch(directory.path(), &["openssl", "dgst", "-sha256", arg(&plaintext)]);
+    assert_eq!(count(&calls, "digest", "sha256", 1_000_000), 1);
+    let python = "import hashlib\nfor i in range(500): hashlib.sha256(b'x' * 5000).digest()";
+    if Path::new("/usr/bin/python3").is_file() {
+        let (calls, _) = watch(directory.path(), &["/usr/bin/python3", "-c", python]);
+        assert_eq!(count(&calls, "digest", "sha256", 5000), 500);
+    }
+}
+
+#[test]
+fn what_is_shared_has_classes_of_sizes_and_no_directories() {
+    let directory = scratch();
+    let Some(watched) = watched(directory.path()) else { return };
+    let mut command = Command::new(program());
+    command.args(["watch", "--share", "--json", "--", arg(&watched), "plain", "10"]);
+    let output = command.output().unwrap();
+    let calls: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(calls["schema"], "ciphermark-calls");
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 0);
+    assert_eq!(count(&calls, "digest", "sha256", 896), 10, "{calls}");
+    let text = calls.to_string();
+    assert!(!text.contains(arg(directory.path())) && !text.contains("/usr/"), "{text}");
+}
+
+#[test]
+fn a_static_program_gets_a_line_and_runs() {
+    let directory = scratch();
+    let program = directory.path().join("static");
+    let source = directory.path().join("static.c");
+    std::fs::write(&source, "int main(void) { return 6; }").unwrap();
+    fakes::succeed(Command::new("cc").arg("-static").arg("-o").arg(&program).arg(&source));
+    let (_, done) = watch(directory.path(), &[arg(&program)]);
+    assert_eq!(done.status.code(), Some(6));
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("is linked statically: only samples"), "{said}");
+}

@@ -1,0 +1,570 @@
+//! The file that watched processes count their calls in (`attach/watch`): made for them, and read. Nothing in it is
+//! trusted: a watched process may write anything.
+
+#[path = "../../../attach/watch/src/layout.rs"]
+mod layout;
+
+use layout::{
+    ALGORITHM_AT, ALGORITHM_COUNT, ALGORITHM_WORDS, ALGORITHMS, AREA_AT, AREA_CALLS, AREA_COUNT,
+    AREA_ROWS, AREA_WORDS, AREAS, BEGAN, BUCKETS, C_AAD, C_ADDRESS, C_BYTES, C_KEY_TICKS, C_PIECES,
+    C_TICKS, C_WHAT, CLASS, CONTEXT_AT, CONTEXT_WORDS, CONTEXTS, CPU_BEFORE, CPU_NOW, DONE, ENDED,
+    EVICTED, EXACT, FILE_REFUSED, FILE_WORDS, IN_PLACE, KEY, LIBRARIES, LIBRARY_AT, LIBRARY_COUNT,
+    LIBRARY_WORDS, LIVE, MAGIC, OVERFLOWN, PARENT, PID, PROGRAM, PROGRAM_WORDS, R_BUCKETS, R_BYTES,
+    R_IN_PLACE, R_KEY_TICKS, R_KEYS, R_PIECES, R_SIZE, R_WHAT, REGION_WORDS, REGIONS, ROW_WORDS,
+    ROWS, STAMPED, STATE, UNBOUND, USED, WHAT_MASK, WORDS, algorithm_of, bucket, class, class_end,
+    direction_of, library_of, operation_of,
+};
+use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, WatchedProcess};
+use rustix::fs::{FallocateFlags, fallocate};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The variable by which a process finds the file.
+pub const WATCH_VARIABLE: &str = "CIPHERMARK_WATCH";
+
+const WORD: usize = 8;
+/// Part of the slowest that a trimmed mean leaves out.
+const TRIMMED: f64 = 0.05;
+/// What one timed call costs beside its own time, in ns (`lab/watch`).
+const CALL_NS: f64 = 25.0;
+
+/// The file, in a directory that nobody else can enter; both go with the value.
+pub struct WatchFile {
+    directory: tempfile::TempDir,
+    file: File,
+    /// What was read of processes whose place went to others.
+    gone: Calls,
+    clock: Clock,
+}
+
+/// The first and the last moment that processes have written down, in ticks and ns: the longer between them, the
+/// better it tells how long a tick is.
+#[derive(Clone, Copy, Default)]
+struct Clock {
+    first: Option<[u64; 2]>,
+    last: [u64; 2],
+}
+
+impl Clock {
+    fn see(&mut self, began: [u64; 2], stamped: [u64; 2]) {
+        self.first =
+            Some(self.first.map_or(began, |first| if began[1] < first[1] { began } else { first }));
+        if stamped[1] > self.last[1] {
+            self.last = stamped;
+        }
+    }
+
+    /// 1 where no two moments are known.
+    fn ns_per_tick(self) -> f64 {
+        let [ticks, ns] = self.first.unwrap_or_default();
+        let ticks = self.last[0].saturating_sub(ticks);
+        if ticks == 0 { 1.0 } else { self.last[1].saturating_sub(ns) as f64 / ticks as f64 }
+    }
+}
+
+impl WatchFile {
+    /// In memory where the system has a file system for that, else where temporary files are.
+    ///
+    /// # Errors
+    /// The system's reason.
+    pub fn create() -> io::Result<Self> {
+        let prefix = "ciphermark-watch-";
+        let in_memory = tempfile::Builder::new().prefix(prefix).tempdir_in("/dev/shm");
+        let directory = in_memory.or_else(|_| tempfile::Builder::new().prefix(prefix).tempdir())?;
+        let mut options = File::options();
+        let options = options.read(true).write(true).create_new(true).mode(0o600);
+        let file = options.open(directory.path().join("calls"))?;
+        file.set_len((WORDS * WORD) as u64)?;
+        file.write_all_at(&MAGIC.to_le_bytes(), 0)?;
+        Ok(Self { directory, file, gone: Calls::default(), clock: Clock::default() })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.directory.path().join("calls")
+    }
+
+    fn words(&self, at: usize, count: usize) -> io::Result<Vec<u64>> {
+        let mut bytes = vec![0; count * WORD];
+        self.file.read_exact_at(&mut bytes, (at * WORD) as u64)?;
+        let words = bytes
+            .chunks_exact(WORD)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()));
+        Ok(words.collect())
+    }
+
+    /// Makes room: when few places are left, those of processes that have ended are read and given to others.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn tidy(&mut self) -> io::Result<()> {
+        let mut taken = Vec::new();
+        for index in 0..REGIONS {
+            let at = FILE_WORDS + index * REGION_WORDS;
+            let head = self.words(at, PID + 1)?;
+            if head[STATE] != 0 {
+                taken.push((at, head[STATE] == ENDED || !is_there(head[PID])));
+            }
+        }
+        if taken.len() < REGIONS / 2 {
+            return Ok(());
+        }
+        let mut gone = std::mem::take(&mut self.gone);
+        let ns_per_tick = self.see_clock()?;
+        for (at, _) in taken.into_iter().filter(|(_, is_over)| *is_over) {
+            self.read_region(at, ns_per_tick, &mut gone)?;
+            let (from, length) = ((at * WORD) as u64, (REGION_WORDS * WORD) as u64);
+            fallocate(
+                &self.file,
+                FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+                from,
+                length,
+            )?;
+        }
+        self.gone = merged(gone);
+        Ok(())
+    }
+
+    /// Libraries, processes and what was missed, up to now.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(&mut self) -> io::Result<Calls> {
+        let ns_per_tick = self.see_clock()?;
+        let mut calls = self.gone.clone();
+        for index in 0..REGIONS {
+            self.read_region(FILE_WORDS + index * REGION_WORDS, ns_per_tick, &mut calls)?;
+        }
+        calls.missed.processes = self.words(FILE_REFUSED, 1)?[0];
+        calls.missed.overhead_seconds = calls.missed.calls as f64 * CALL_NS / 1e9;
+        Ok(calls)
+    }
+
+    fn see_clock(&mut self) -> io::Result<f64> {
+        for index in 0..REGIONS {
+            let head = self.words(FILE_WORDS + index * REGION_WORDS, STAMPED + 2)?;
+            if head[STATE] != 0 && head[STAMPED] != 0 {
+                self.clock.see([head[BEGAN], head[BEGAN + 1]], [head[STAMPED], head[STAMPED + 1]]);
+            }
+        }
+        Ok(self.clock.ns_per_tick())
+    }
+
+    fn read_region(&self, at: usize, ns_per_tick: f64, calls: &mut Calls) -> io::Result<()> {
+        let head = self.words(at, LIBRARY_AT)?;
+        if head[STATE] == 0 || head[PID] == 0 {
+            return Ok(());
+        }
+        let names = Names::read(self, at, &head)?;
+        let mut rows = BTreeMap::new();
+        let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS);
+        for area in 0..areas {
+            let words = self.words(at + AREA_AT + area * AREA_WORDS, AREA_WORDS)?;
+            calls.missed.calls += words[AREA_CALLS];
+            for row in words[AREA_ROWS..]
+                .chunks_exact(ROW_WORDS)
+                .take(ROWS)
+                .filter(|row| row[R_WHAT] & USED != 0)
+            {
+                let key = (row[R_WHAT] & (WHAT_MASK | CLASS), row[R_SIZE]);
+                rows.entry(key).or_insert_with(Row::default).add(row);
+            }
+        }
+        for context in
+            self.words(at + CONTEXT_AT, CONTEXTS * CONTEXT_WORDS)?.chunks_exact(CONTEXT_WORDS)
+        {
+            if let Some((key, row)) = Row::of_context(context) {
+                rows.entry(key).or_insert_with(Row::default).add(&row);
+            }
+        }
+        let libraries: Vec<usize> =
+            names.libraries.iter().map(|path| place_of(path, calls)).collect();
+        let count = |((what, size), row): ((u64, u64), Row)| {
+            row.count(what, size, &names, &libraries, ns_per_tick)
+        };
+        let cpu = head[CPU_NOW].saturating_sub(head[CPU_BEFORE]) as f64 / 1e9;
+        calls.processes.push(WatchedProcess {
+            program: PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
+            pid: head[PID],
+            parent: head[PARENT],
+            cpu_seconds: if head[STATE] == ENDED {
+                cpu
+            } else {
+                cpu.max(cpu_of(head[PID]).unwrap_or(0.0))
+            },
+            ended: head[STATE] == ENDED,
+            threads: head[AREA_COUNT],
+            rows: in_classes(rows.into_iter().filter_map(count).collect()),
+        });
+        calls.missed.contexts += head[EVICTED];
+        calls.missed.kinds += head[OVERFLOWN];
+        calls.missed.functions += head[UNBOUND];
+        Ok(())
+    }
+}
+
+/// Names that rows refer to by number.
+struct Names {
+    libraries: Vec<PathBuf>,
+    algorithms: Vec<String>,
+}
+
+impl Names {
+    fn read(file: &WatchFile, at: usize, head: &[u64]) -> io::Result<Self> {
+        let list = |at, count: u64, most: usize, words| -> io::Result<Vec<String>> {
+            let count = usize::try_from(count).unwrap_or(most).min(most);
+            Ok(file.words(at, count * words)?.chunks_exact(words).map(text).collect())
+        };
+        let libraries = list(at + LIBRARY_AT, head[LIBRARY_COUNT], LIBRARIES, LIBRARY_WORDS)?;
+        let algorithms =
+            list(at + ALGORITHM_AT, head[ALGORITHM_COUNT], ALGORITHMS, ALGORITHM_WORDS)?;
+        let of_program = |path: String| match path.as_str() {
+            "/proc/self/exe" => PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
+            _ => PathBuf::from(path),
+        };
+        let algorithms = algorithms.iter().map(|name| canonical(name)).collect();
+        Ok(Self { libraries: libraries.into_iter().map(of_program).collect(), algorithms })
+    }
+}
+
+fn text(words: &[u64]) -> String {
+    let bytes: Vec<u8> =
+        words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0).collect();
+    base::text::clean(&String::from_utf8_lossy(&bytes))
+}
+
+/// This project's name for what libraries name differently.
+fn canonical(name: &str) -> String {
+    // OpenSSL's own word for what has a standard's name of its own.
+    let name = name.strip_prefix("id-").unwrap_or(name);
+    const SAME: [(&str, &str); 6] = [
+        ("sha2-", "sha"),
+        ("aes128-", "aes-128-"),
+        ("aes192-", "aes-192-"),
+        ("aes256-", "aes-256-"),
+        ("aes-128-128-", "aes-128-"),
+        ("chacha20poly1305", "chacha20-poly1305"),
+    ];
+    let aes = name.strip_prefix("aes-cbc-").or(name.strip_prefix("aes-gcm-"));
+    if let (Some(bits), Some(mode)) = (aes, name.get(4..7)) {
+        return format!("aes-{bits}-{mode}");
+    }
+    // libgcrypt calls AES with 128 bits `aes`.
+    let modes = ["ecb", "cbc", "cfb", "ofb", "ctr", "gcm", "ccm", "ocb", "wrap"];
+    if let Some(mode) = name.strip_prefix("aes-").filter(|mode| modes.contains(mode)) {
+        return format!("aes-128-{mode}");
+    }
+    SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
+}
+
+/// Sums of one kind of messages.
+#[derive(Clone)]
+struct Row([u64; ROW_WORDS]);
+
+impl Default for Row {
+    fn default() -> Self {
+        Self([0; ROW_WORDS])
+    }
+}
+
+impl Row {
+    fn add(&mut self, other: &[u64]) {
+        for (sum, more) in self.0.iter_mut().zip(other).skip(R_SIZE + 1) {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+
+    /// The message that a context is in the middle of.
+    fn of_context(context: &[u64]) -> Option<((u64, u64), [u64; ROW_WORDS])> {
+        let what = context[C_WHAT];
+        if context[C_ADDRESS] == 0 || what & LIVE == 0 {
+            return None;
+        }
+        let (pieces, aad) = (context[C_PIECES] & 0xffff_ffff, context[C_AAD] & 0xffff_ffff);
+        let is_message = what & DONE != 0 || pieces != 0 || aad != 0;
+        let what = if is_message {
+            what & WHAT_MASK
+        } else {
+            what & WHAT_MASK & !(0xff << 32) | KEY << 32
+        };
+        let mut row = [0; ROW_WORDS];
+        row[R_BYTES] = context[C_BYTES];
+        row[R_PIECES] = pieces;
+        row[R_KEYS] = context[C_PIECES] >> 32;
+        row[R_KEY_TICKS] = context[C_KEY_TICKS];
+        row[R_IN_PLACE] = u64::from(context[C_WHAT] & IN_PLACE != 0);
+        let at = R_BUCKETS + 2 * bucket(context[C_TICKS]);
+        row[at] = 1;
+        row[at + 1] = context[C_TICKS];
+        Some(((what, layout::sizes(context[C_BYTES], aad, context[C_AAD] >> 32 & 0xff)), row))
+    }
+
+    fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let buckets = self.0[R_BUCKETS..].chunks_exact(2).take(BUCKETS);
+        buckets.map(|bucket| (bucket[0], bucket[1]))
+    }
+
+    /// Mean ticks of all but the slowest twentieth.
+    fn trimmed(&self) -> f64 {
+        let all: u64 = self.buckets().map(|(n, _)| n).sum();
+        let mut left = all as f64 * (1.0 - TRIMMED);
+        let kept = left;
+        let mut sum = 0.0;
+        for (n, ticks) in self.buckets().filter(|(n, _)| *n > 0) {
+            let part = (left / n as f64).clamp(0.0, 1.0);
+            sum += ticks as f64 * part;
+            left -= n as f64 * part;
+        }
+        if kept > 0.0 { sum / kept } else { 0.0 }
+    }
+
+    fn count(
+        &self,
+        what: u64,
+        size: u64,
+        names: &Names,
+        libraries: &[usize],
+        ns_per_tick: f64,
+    ) -> Option<CallCount> {
+        let number = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
+        let (bytes, aad, tag) = (size >> 24, size >> 8 & 0xffff, size & 0xff);
+        let range = |n| if what & CLASS != 0 { [n, class_end(n)] } else { [n, n] };
+        Some(CallCount {
+            library: *libraries.get(number(library_of(what)))?,
+            operation: *CallOperation::ALL.get(number(operation_of(what)))?,
+            algorithm: names
+                .algorithms
+                .get(number(algorithm_of(what)))
+                .cloned()
+                .unwrap_or_else(|| "?".to_owned()),
+            direction: match direction_of(what) {
+                layout::ENCRYPT => Some(CallDirection::Encrypt),
+                layout::DECRYPT => Some(CallDirection::Decrypt),
+                _ => None,
+            },
+            size: range(bytes),
+            aad: range(aad),
+            tag,
+            count: self.buckets().map(|(n, _)| n).sum(),
+            bytes: self.0[R_BYTES],
+            pieces: self.0[R_PIECES],
+            keys: self.0[R_KEYS],
+            in_place: self.0[R_IN_PLACE],
+            seconds: self.buckets().map(|(_, ticks)| ticks as f64).sum::<f64>() * ns_per_tick / 1e9,
+            key_seconds: self.0[R_KEY_TICKS] as f64 * ns_per_tick / 1e9,
+            trimmed_ns: self.trimmed() * ns_per_tick,
+        })
+    }
+}
+
+/// Index of a library, which is added where it is new.
+fn place_of(path: &Path, calls: &mut Calls) -> usize {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    calls.libraries.iter().position(|library| library.path == path).unwrap_or_else(|| {
+        calls.libraries.push(CalledLibrary { path, ..CalledLibrary::default() });
+        calls.libraries.len() - 1
+    })
+}
+
+/// What rows have in common whose sizes are kept apart.
+fn kind(row: &CallCount) -> (usize, CallOperation, &str, Option<CallDirection>) {
+    (row.library, row.operation, &row.algorithm, row.direction)
+}
+
+/// Threads keep eight sizes each: where that makes more of a kind, all of them become classes.
+fn in_classes(mut rows: Vec<CallCount>) -> Vec<CallCount> {
+    let mut kinds = BTreeMap::<_, usize>::new();
+    for row in &rows {
+        *kinds.entry(kind(row)).or_default() += 1;
+    }
+    let many: Vec<bool> = rows.iter().map(|row| kinds[&kind(row)] > EXACT).collect();
+    for (row, many) in rows.iter_mut().zip(many) {
+        if many {
+            classify(row);
+        }
+    }
+    joined(rows)
+}
+
+/// Replaces sizes by their classes.
+fn classify(row: &mut CallCount) {
+    for range in [&mut row.size, &mut row.aad] {
+        let first = class(range[0]);
+        *range = [first, class_end(first).max(range[1])];
+    }
+}
+
+/// Rows of the same kind as one. The trimmed mean of several is the mean of theirs.
+fn joined(rows: Vec<CallCount>) -> Vec<CallCount> {
+    let mut all = BTreeMap::new();
+    for row in rows {
+        let key = (
+            row.library,
+            row.operation,
+            row.algorithm.clone(),
+            row.direction,
+            row.size,
+            row.aad,
+            row.tag,
+        );
+        let sum = all.entry(key).or_insert_with(|| CallCount { trimmed_ns: 0.0, ..zeroed(&row) });
+        let count = (sum.count + row.count).max(1) as f64;
+        sum.trimmed_ns =
+            (sum.trimmed_ns * sum.count as f64 + row.trimmed_ns * row.count as f64) / count;
+        sum.count += row.count;
+        sum.bytes += row.bytes;
+        sum.pieces += row.pieces;
+        sum.keys += row.keys;
+        sum.in_place += row.in_place;
+        sum.seconds += row.seconds;
+        sum.key_seconds += row.key_seconds;
+    }
+    all.into_values().collect()
+}
+
+fn zeroed(row: &CallCount) -> CallCount {
+    CallCount {
+        algorithm: row.algorithm.clone(),
+        library: row.library,
+        operation: row.operation,
+        direction: row.direction,
+        size: row.size,
+        aad: row.aad,
+        tag: row.tag,
+        ..CallCount::default()
+    }
+}
+
+/// Processes of the same program as one: of thousands that have ended, nobody asks for each.
+fn merged(mut calls: Calls) -> Calls {
+    let mut all = BTreeMap::<PathBuf, WatchedProcess>::new();
+    for process in calls.processes.drain(..) {
+        match all.get_mut(&process.program) {
+            Some(sum) => {
+                sum.cpu_seconds += process.cpu_seconds;
+                sum.threads += process.threads;
+                let rows = sum.rows.drain(..).chain(process.rows).collect();
+                sum.rows = in_classes(rows);
+            }
+            None => _ = all.insert(process.program.clone(), process),
+        }
+    }
+    calls.processes = all.into_values().collect();
+    calls
+}
+
+/// Makes of what was seen something that may be given to others: sizes in classes, files without their directories.
+pub fn share(calls: &mut Calls) {
+    let name = |path: &mut PathBuf| *path = path.file_name().map(PathBuf::from).unwrap_or_default();
+    calls.shared = true;
+    calls.libraries.iter_mut().for_each(|library| name(&mut library.path));
+    for process in &mut calls.processes {
+        name(&mut process.program);
+        process.rows.iter_mut().for_each(classify);
+        process.rows = joined(std::mem::take(&mut process.rows));
+    }
+    // Its files and functions name the machine's directories.
+    calls.sampled = None;
+}
+
+/// Whether a process is there.
+fn is_there(pid: u64) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// CPU time of a process that runs.
+fn cpu_of(pid: u64) -> Option<f64> {
+    let fields = |at| cpu_field(&pid.to_string(), at);
+    Some((fields(11)? + fields(12)?) as f64 / crate::ticks_per_second() as f64)
+}
+
+/// One of the numbers behind the name in a process's `stat`.
+fn cpu_field(process: &str, at: usize) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(at)?.parse().ok()
+}
+
+/// CPU time of this process's children that have ended, and of theirs.
+pub fn cpu_of_children() -> Option<f64> {
+    let fields = |at| cpu_field("self", at);
+    Some((fields(13)? + fields(14)?) as f64 / crate::ticks_per_second() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(size: u64, count: u64) -> CallCount {
+        CallCount {
+            operation: CallOperation::Cipher,
+            algorithm: "aes-256-gcm".to_owned(),
+            size: [size, size],
+            count,
+            bytes: size * count,
+            ..CallCount::default()
+        }
+    }
+
+    #[test]
+    fn up_to_eight_sizes_stay_exact_and_more_become_classes_that_hold_them() {
+        let few: Vec<CallCount> = (1..=8).map(|n| row(n * 1000 + 1, n)).collect();
+        assert_eq!(in_classes(few.clone()), few);
+        let many: Vec<CallCount> = (1..=900).map(|n| row(n, 2)).collect();
+        let classes = in_classes(many);
+        assert!(classes.len() < 40, "{}", classes.len());
+        assert_eq!(classes.iter().map(|row| row.bytes).sum::<u64>(), 2 * (1..=900).sum::<u64>());
+        for pair in classes.windows(2) {
+            assert!(pair[0].size[1] < pair[1].size[0], "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn the_slowest_twentieth_does_not_count_in_a_trimmed_mean() {
+        let mut words = Row::default();
+        for (ticks, n) in [(1000, 95), (1_000_000, 5)] {
+            let at = R_BUCKETS + 2 * bucket(ticks);
+            words.0[at] += n;
+            words.0[at + 1] += n * ticks;
+        }
+        assert!((words.trimmed() - 1000.0).abs() < 1e-6, "{}", words.trimmed());
+    }
+
+    #[test]
+    fn a_bucket_holds_half_an_octave_and_classes_a_quarter() {
+        assert!((1..100_000_000_u64).step_by(977).all(|n| bucket(n) <= bucket(n + 977)));
+        assert_ne!(bucket(1024), bucket(1536));
+        for size in (0..5000).chain([1 << 20, (1 << 30) + 12345]) {
+            let first = class(size);
+            assert!((first..=class_end(first)).contains(&size), "{size}");
+            assert!(class_end(first) - first <= first / 4, "{size}");
+        }
+    }
+
+    #[test]
+    fn names_of_several_libraries_become_one() {
+        for (name, same) in [
+            ("sha2-256", "sha256"),
+            ("aes256-gcm", "aes-256-gcm"),
+            ("id-aes256-gcm", "aes-256-gcm"),
+            ("aes-cfb", "aes-128-cfb"),
+            ("aes-128-cfb", "aes-128-cfb"),
+            ("aes-256-gcm", "aes-256-gcm"),
+            ("aes-cbc-256", "aes-256-cbc"),
+        ] {
+            assert_eq!(canonical(name), same);
+        }
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_holds_no_process() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut file = WatchFile::create().unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&file.path()), 0o600);
+        assert_eq!(mode(file.path().parent().unwrap()), 0o700);
+        assert_eq!(file.read().unwrap(), Calls::default());
+    }
+}

@@ -1,0 +1,333 @@
+//! What a watched program encrypts, on one screen: who spends how much in crypto calls, on what, what need not be, and
+//! what calls do not show.
+
+use crate::labels::supported;
+use base::text::{ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, paint};
+use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
+use record::{CallCount, CallOperation, Calls, Sampled};
+
+/// Programs and rows that are shown; the rest is one line.
+const MOST_PROGRAMS: usize = 4;
+const MOST_ROWS: usize = 8;
+/// Part of the CPU time below which a row is among the rest.
+const LEAST: f64 = 0.002;
+/// Part of a program's CPU time below which a fault is not worth a line.
+const LEAST_FAULT: f64 = 0.001;
+/// Part of the CPU time from which on watching itself is named.
+const OVERHEAD: f64 = 0.02;
+
+/// The screen.
+pub fn watched(calls: &Calls, options: Options) -> String {
+    let programs = programs(calls);
+    let mut text = String::new();
+    for program in programs.iter().take(MOST_PROGRAMS) {
+        text += &of_program(program, calls, options);
+    }
+    if programs.is_empty() {
+        text += &options.hang("No call into a crypto library was seen.", 0, HEADING);
+    }
+    if programs.len() > MOST_PROGRAMS {
+        let rest = &programs[MOST_PROGRAMS..];
+        let seconds: f64 = rest.iter().map(|program| program.call_seconds).sum();
+        text += &format!("{} more programs: {} in crypto calls\n", rest.len(), time(seconds * 1e9));
+    }
+    text += &libraries(calls, options);
+    text += &parts(calls, options);
+    notes(calls).iter().fold(text, |text, note| text + &options.hang(note, 2, CAUTION))
+}
+
+fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String {
+    let cpu = program.cpu_seconds.max(f64::MIN_POSITIVE);
+    let processes = if program.processes > 1 {
+        format!(" ({} processes)", program.processes)
+    } else {
+        String::new()
+    };
+    let head = format!(
+        "{}{processes}: {:.3} s CPU, {} in crypto calls ({} operations)",
+        clean(&program.name),
+        program.cpu_seconds,
+        percent(program.call_seconds / cpu),
+        grouped(program.operations)
+    );
+    let mut text = options.hang(&head, 2, HEADING);
+    let is_shown = |row: &&CallCount| row.seconds / cpu >= LEAST;
+    let shown: Vec<&CallCount> = program.rows.iter().filter(is_shown).take(MOST_ROWS).collect();
+    text += &table(&shown, cpu, calls).text(options);
+    let rest: f64 = program.call_seconds - shown.iter().map(|row| row.seconds).sum::<f64>();
+    if program.rows.len() > shown.len() {
+        let count = program.rows.len() - shown.len();
+        text += &format!("  {:>6}  everything else: {count} kinds\n", percent(rest / cpu));
+    }
+    for fault in program.faults.iter().filter(|fault| fault.seconds / cpu >= LEAST_FAULT) {
+        text += &options.hang(&format!("  {}", sentence(fault, cpu)), 4, CAUTION);
+    }
+    text + "\n"
+}
+
+fn table(rows: &[&CallCount], cpu: f64, calls: &Calls) -> Table {
+    let columns = [
+        Column::new("of CPU", Align::Right),
+        Column::new("algorithm", Align::Left),
+        Column::new("", Align::Left),
+        Column::new("bytes", Align::Right),
+        Column::new("aad", Align::Right).goes(3),
+        Column::new("count", Align::Right),
+        Column::new("pieces", Align::Right).goes(2),
+        Column::new("each", Align::Right),
+        Column::new("library", Align::Left).goes(4),
+    ];
+    let row = |row: &&CallCount| {
+        let pieces = row.pieces as f64 / row.count.max(1) as f64;
+        let file = calls.libraries.get(row.library).and_then(|library| library.path.file_name());
+        let library = file.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        vec![
+            Cell::plain(percent(row.seconds / cpu)),
+            Cell::plain(clean(&row.algorithm)),
+            Cell::plain(
+                row.direction.map_or_else(|| row.operation.to_string(), |way| way.to_string()),
+            ),
+            Cell::plain(if has_size(row) { range(row.size) } else { String::new() }),
+            Cell::plain(if row.aad == [0, 0] { String::new() } else { range(row.aad) }),
+            Cell::plain(grouped(row.count)),
+            Cell::plain(if pieces > 1.0 { supported(pieces, None) } else { String::new() }),
+            Cell::plain(time(row.seconds / row.count.max(1) as f64 * 1e9)),
+            Cell::new(clean(&library), ASIDE),
+        ]
+    };
+    Table::new(columns, rows.iter().map(row).collect())
+}
+
+fn has_size(row: &CallCount) -> bool {
+    is_work(row) && row.operation != CallOperation::Other && row.size != [0, 0]
+}
+
+fn range([first, last]: [u64; 2]) -> String {
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
+}
+
+/// `12,000`
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    groups.join(",")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{ns:.0} ns"),
+        ..1e6 => format!("{} µs", supported(ns / 1e3, None)),
+        ..1e9 => format!("{} ms", supported(ns / 1e6, None)),
+        _ => format!("{} s", supported(ns / 1e9, None)),
+    }
+}
+
+fn sentence(fault: &Fault, cpu: f64) -> String {
+    let Fault { subject, count, of, .. } = fault;
+    let cost = percent(fault.seconds / cpu);
+    let subject = clean(subject);
+    match fault.kind {
+        FaultKind::Fetch => format!(
+            "{cost}: {subject} is looked up by name {count} times for {of} messages; fetch it once and keep it"
+        ),
+        FaultKind::Context => {
+            format!("{cost}: {count} times a new {subject}, for {of} messages; use one again")
+        }
+        FaultKind::Key => format!(
+            "{cost}: a key is set {count} times for {of} messages of {subject}; if it is the same key, set only the nonce"
+        ),
+        FaultKind::Pieces => format!(
+            "{cost}: {subject} gets {of} messages in {count} pieces of a few bytes; give it larger ones"
+        ),
+        FaultKind::Padding => format!(
+            "{cost}: padding is set {count} times for {of} messages; once a context is enough"
+        ),
+        FaultKind::Random => format!(
+            "{cost}: random bytes for nonces are asked for {count} times for {of} messages; ask for many at once, or count"
+        ),
+        FaultKind::Software => format!(
+            "{cost}: {subject} takes longer than this CPU's AES instructions would: a build or a setting without them"
+        ),
+        FaultKind::Derivation => format!(
+            "{cost}: deriving keys ({subject}, {count} times) takes most of the time in calls"
+        ),
+    }
+}
+
+/// Files and versions.
+fn libraries(calls: &Calls, options: Options) -> String {
+    let used = |index: &usize| calls.rows().any(|(_, row)| row.library == *index);
+    let line = |index: usize| {
+        let library = &calls.libraries[index];
+        let build =
+            library.build_id.as_deref().map(|id| format!(", build {}", id.get(..8).unwrap_or(id)));
+        let version = library.version.as_deref().map(|version| format!(": {version}"));
+        let path = library.path.display();
+        let about = format!("{path}{}{}", version.unwrap_or_default(), build.unwrap_or_default());
+        options.hang(&clean(&about), 2, ASIDE)
+    };
+    (0..calls.libraries.len()).filter(used).map(line).collect()
+}
+
+/// Three parts that add up, where samples were taken.
+fn parts(calls: &Calls, options: Options) -> String {
+    let Some(sampled) = calls.sampled.as_ref().filter(|sampled| sampled.samples > 0) else {
+        let why = calls
+            .not_sampled
+            .as_deref()
+            .map(|why| format!(" (no samples: {why})"))
+            .unwrap_or_default();
+        let text = format!(
+            "Of what no call shows (static code, other languages), nothing is known here{why}"
+        );
+        return options.hang(&text, 2, ASIDE);
+    };
+    let mut text = paint(
+        &format!("All programs, {:.2} s CPU:", sampled.cpu_seconds()),
+        HEADING,
+        options.color,
+    ) + "\n";
+    let only = sampled.parts.by_samples_only;
+    text += &format!("  {} seen by calls\n", percent(sampled.parts.by_calls));
+    text += &format!(
+        "  {:.1} ±{:.1} % seen only by samples{}\n",
+        100.0 * only.fraction,
+        100.0 * only.half_width(),
+        seen_only(sampled)
+    );
+    text += &format!("  {} other\n", percent(sampled.parts.other));
+    sampled
+        .unseen
+        .iter()
+        .fold(text, |text, line| text + &options.hang(&format!("  {}", clean(line)), 4, ASIDE))
+}
+
+/// The file that has most of what only samples show.
+fn seen_only(sampled: &Sampled) -> String {
+    let mut files = sampled
+        .files
+        .iter()
+        .filter(|file| file.seconds_in_calls.is_none() && file.crypto_samples > 0);
+    let name = |path: &std::path::Path| {
+        path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    };
+    files.next().map_or_else(String::new, |file| format!(", most in {}", clean(&name(&file.path))))
+}
+
+/// What the reader has to know.
+fn notes(calls: &Calls) -> Vec<String> {
+    let missed = &calls.missed;
+    let mut notes = Vec::new();
+    let mut note = |count: u64, what: &str| {
+        if count > 0 {
+            notes.push(format!("{count} {what}"));
+        }
+    };
+    note(missed.processes, "processes were not watched: no room was left for them (/dev/shm)");
+    note(
+        missed.functions,
+        "functions were not watched: a program binds more than there are places",
+    );
+    note(
+        missed.contexts,
+        "contexts were in use beyond 4,096 at once: some messages may count twice",
+    );
+    note(missed.kinds, "kinds of messages were more than there are rows; they are in `other`");
+    let share = missed.overhead_seconds / calls.cpu_seconds.max(f64::MIN_POSITIVE);
+    if missed.calls > 0 && share > OVERHEAD {
+        notes.push(format!(
+            "watching cost about {} of the CPU time: {} calls were timed",
+            percent(share),
+            missed.calls
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{CallDirection, CalledLibrary, Missed, WatchedProcess};
+
+    fn example() -> Calls {
+        let row = |size, count, seconds, direction| CallCount {
+            operation: CallOperation::Cipher,
+            algorithm: "aes-256-gcm".to_owned(),
+            direction: Some(direction),
+            size: [size, size],
+            aad: [5, 5],
+            count,
+            seconds,
+            ..CallCount::default()
+        };
+        let fetch = CallCount {
+            operation: CallOperation::Fetch,
+            algorithm: "aes-256-gcm".to_owned(),
+            count: 12_000,
+            seconds: 0.02,
+            ..CallCount::default()
+        };
+        let rows = vec![
+            row(16_385, 6000, 0.057, CallDirection::Encrypt),
+            row(112, 6000, 0.0102, CallDirection::Decrypt),
+            fetch,
+        ];
+        Calls {
+            cpu_seconds: 0.475,
+            libraries: vec![CalledLibrary {
+                path: "/usr/lib/libcrypto.so.3\u{1b}[2J".into(),
+                version: Some("OpenSSL 3.0.22".to_owned()),
+                build_id: Some("0123456789".to_owned()),
+            }],
+            processes: vec![WatchedProcess {
+                program: "/usr/sbin/nginx".into(),
+                cpu_seconds: 0.475,
+                rows,
+                ..WatchedProcess::default()
+            }],
+            missed: Missed {
+                processes: 2,
+                calls: 1_000_000,
+                overhead_seconds: 0.025,
+                ..Missed::default()
+            },
+            not_sampled: Some("not permitted".to_owned()),
+            ..Calls::default()
+        }
+    }
+
+    #[test]
+    fn the_screen_names_shares_rows_faults_libraries_and_what_was_missed() {
+        let text = watched(&example(), Options::default());
+        for part in [
+            "nginx: 0.475 s CPU, 18.4 % in crypto calls (12,000 operations)",
+            "12.0 %  aes-256-gcm  encrypt  16385",
+            "9.50 µs",
+            "4.2 %: aes-256-gcm is looked up by name 12000 times for 12000 messages",
+            "OpenSSL 3.0.22, build 01234567",
+            "no samples: not permitted",
+            "2 processes were not watched",
+            "watching cost about 5.3 % of the CPU time",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
+        let narrow = watched(&example(), Options { width: 60, color: false });
+        assert!(narrow.lines().all(|line| base::text::width(line) <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn a_program_without_calls_gets_one_line() {
+        let text = watched(&Calls::default(), Options::default());
+        assert!(text.starts_with("No call into a crypto library was seen.\n"), "{text}");
+    }
+}
