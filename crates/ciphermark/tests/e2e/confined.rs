@@ -154,18 +154,143 @@ fn every_command_that_loads_a_library_does_so_in_the_cage() {
         let said = done.only_line_on_stderr();
         assert!(said.contains("confinement: the library called kill"), "{line}: {said}");
     }
-    let names = |of: &str| -> Vec<String> {
-        let help = call(&format!("{of} --help")).stdout;
-        let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1);
-        let listed = listed.take_while(|l| !l.is_empty());
-        let named = listed.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
-        named.map(|l| format!("{of} {}", l.split(' ').next().unwrap()).trim().to_owned()).collect()
-    };
-    for command in [names(""), names("tls")].concat() {
+    for command in commands_of(["", "tls"]) {
         let is_tried = LOADING.iter().any(|line| line.starts_with(&format!("{command} ")));
         let takes = call(&format!("{command} --help")).stdout.contains("NAME=PATH");
         let is_known = is_tried || CHOOSING.contains(&&*command) || command == "tls";
         assert!(is_known || !takes, "{command} loads libraries: say how in LOADING");
+    }
+}
+
+/// The commands below these, as their help lists them.
+fn commands_of<const N: usize>(above: [&str; N]) -> Vec<String> {
+    let mut all = Vec::new();
+    for of in above {
+        let help = call(&format!("{of} --help")).stdout;
+        let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1);
+        let listed = listed.take_while(|l| !l.is_empty());
+        let named = listed.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+        all.extend(
+            named.map(|l| format!("{of} {}", l.split(' ').next().unwrap()).trim().to_owned()),
+        );
+    }
+    all
+}
+
+/// Each command that reads a file which it is told by its path, with FILE in the place of that.
+const READING: [&str; 38] = [
+    "run --suite FILE",
+    "run --resume FILE",
+    "run -a aes-128-ctr -s 16 -l x=FILE",
+    "list libraries -l x=FILE",
+    "verify -a aes-128-ctr -l x=FILE",
+    "verify -a aes-128-ctr -t noaes -l x=FILE",
+    "verify --vectors FILE",
+    "leaks -a aes-128-ctr -l x=FILE",
+    "once -a aes-128-ctr --key 00112233445566778899aabbccddeeff --nonce 00112233445566778899aabbccddeeff -l x=FILE",
+    "show FILE",
+    "export FILE --format csv",
+    "import --from openssl-speed FILE",
+    "advise FILE --for postgres",
+    "advise --for postgres --record FILE",
+    "advise --for tls-server --calibration FILE",
+    "claims FILE",
+    "explain FILE",
+    "explain -a aes-128-ctr -s 16 -l x=FILE",
+    "report FILE -o OUT",
+    "report --from FILE -o OUT",
+    "archive add FILE RECORD",
+    "archive add STORE FILE --machine m",
+    "archive list FILE",
+    "archive check FILE",
+    "archive remove FILE 0123",
+    "trend FILE -a aes-256-gcm -s 16K",
+    "rank FILE",
+    "rank --from FILE",
+    "compare FILE FILE",
+    "compare --from FILE",
+    "pages --resume FILE",
+    "pair x=FILE openssl -a aes-128-ctr",
+    "tls handshake -l x=FILE",
+    "tls records --resume FILE",
+    "tls primitives -l x=FILE",
+    "tls calibrate --no-nginx -l x=FILE",
+    "tls load FILE --calibration FILE",
+    "tls why --spec FILE --calibration FILE",
+];
+
+/// Of whose arguments none is such a file, or which have tests of their own.
+const NOT_READING: [&str; 13] = [
+    "tls",
+    "quietly",
+    "fleet",
+    "archive",
+    "doctor",
+    "completions",
+    "man",
+    "help",
+    "tls help",
+    "archive help",
+    "fleet help",
+    "pages",
+    "watch",
+];
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written() {
+    let directory = scratch();
+    let traps = directory.path().join("traps");
+    std::fs::create_dir(&traps).unwrap();
+    let trap = |name: &[u8]| traps.join(OsStr::from_bytes(name));
+    std::os::unix::fs::symlink(trap(b"loop"), trap(b"loop")).unwrap();
+    std::fs::create_dir(trap(b"directory")).unwrap();
+    let _socket = UnixDatagram::bind(trap(b"socket")).unwrap();
+    std::fs::write(trap(b"nested"), "[".repeat(2 << 20)).unwrap();
+    std::fs::write(
+        trap(b"noise"),
+        (0..100_000_u64).map(|i| ((i * i) >> 7) as u8).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    std::fs::write(trap(b"torn"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]).unwrap();
+    std::fs::write(trap(b"named\xff.json"), "{").unwrap();
+    std::fs::File::create(trap(b"holes")).unwrap().set_len(1 << 40).unwrap();
+    let list = || -> Vec<_> {
+        let all = std::fs::read_dir(&traps).unwrap().map(|e| e.unwrap().path());
+        let mut all: Vec<_> =
+            all.map(|path| (std::fs::symlink_metadata(&path).unwrap().len(), path)).collect();
+        all.sort();
+        all
+    };
+    let at_first = list();
+    for (_, trap) in &at_first {
+        for line in READING {
+            let words = line.split(' ').map(|word| match word {
+                "FILE" => trap.clone().into_os_string(),
+                "x=FILE" => {
+                    let mut named = OsStr::new("x=").to_owned();
+                    named.push(trap);
+                    named
+                }
+                "OUT" => file(&directory, "out.html").into(),
+                "STORE" => file(&directory, "s.db").into(),
+                "RECORD" => published().into(),
+                _ => word.into(),
+            });
+            let mut command = Command::new(program());
+            command.envs(PRIVATE).args(words).stdin(std::process::Stdio::null());
+            let done = Background::of(command).ends_within(Duration::from_secs(120));
+            assert!([2, 4].contains(&done.code), "{line} {}: {done:?}", trap.display());
+            done.only_line_on_stderr();
+            assert_eq!(list(), at_first, "{line}");
+        }
+    }
+    for command in commands_of(["", "tls", "archive"]) {
+        let is_tried = READING.iter().any(|line| line.starts_with(&format!("{command} ")));
+        assert!(
+            is_tried || NOT_READING.contains(&&*command),
+            "{command}: say in READING what it reads"
+        );
     }
 }
 
