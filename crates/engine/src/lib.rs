@@ -26,6 +26,7 @@ mod schedule;
 mod survey;
 mod time;
 mod verification;
+pub mod watching;
 pub mod worker;
 
 pub use cpus::{machine, measuring_cpu, usable_cpus};

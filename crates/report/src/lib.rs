@@ -14,6 +14,7 @@ pub mod page;
 mod ranking;
 #[cfg(test)]
 mod sample;
+mod sampled;
 mod screen;
 mod stacks;
 mod summary;
@@ -33,6 +34,7 @@ pub use lists::{
 };
 pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
+pub use sampled::sampled;
 pub use stacks::{Answers, stacks_screen};
 pub use survey::{costs, mark};
 

@@ -1,0 +1,234 @@
+//! Where a program's CPU time went, by samples: one screen.
+
+use base::analysis::SampledShare;
+use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
+use record::{Sampled, SampledFile};
+
+/// Rows of each table.
+const MOST_ROWS: usize = 8;
+
+/// The screen. `name` is what was watched: `process 1234`.
+pub fn sampled(sampled: &Sampled, name: &str, options: Options) -> String {
+    if sampled.samples == 0 {
+        let seconds = sampled.seconds;
+        return options.hang(
+            &format!("{name} used no CPU time in {seconds:.1} s: no sample was taken"),
+            0,
+            PLAIN,
+        );
+    }
+    let mut text = paint(&headline(sampled, name), HEADING, options.color) + "\n";
+    text += &parts(sampled);
+    text += &section("By what the code computes", kinds(sampled), options);
+    text += &section("By file", files(sampled), options);
+    text += &section("Functions", functions(sampled), options);
+    if sampled.programs.len() > 1 {
+        text += &section("Processes", programs(sampled), options);
+    }
+    if !sampled.unseen.is_empty() {
+        text += &format!("\n{}\n", paint("Not seen into", HEADING, options.color));
+        let line = |why: &String| options.behind("  ", 2, &clean(why), PLAIN);
+        text += &sampled.unseen.iter().map(line).collect::<String>();
+    }
+    text + "\n" + &options.hang(&doubt(sampled), 0, ASIDE)
+}
+
+fn headline(sampled: &Sampled, name: &str) -> String {
+    let (cpu, seconds) = (sampled.cpu_seconds(), sampled.seconds);
+    let crypto = plus_minus(sampled.share(sampled.crypto_samples()));
+    format!("{name}: {cpu:.2} s of CPU in {seconds:.1} s, at least {crypto} in cryptography")
+}
+
+/// `73.8 ±1.9 %`
+fn plus_minus(share: SampledShare) -> String {
+    format!("{:.1} ±{:.1} %", 100.0 * share.fraction, 100.0 * share.half_width())
+}
+
+fn parts(sampled: &Sampled) -> String {
+    let parts = sampled.parts;
+    let mut text = String::new();
+    if parts.by_calls > 0.0 {
+        text += &format!("  {:.1} % seen by calls\n", 100.0 * parts.by_calls);
+    }
+    let only = plus_minus(parts.by_samples_only);
+    text += &format!("  {only} seen by samples only, in ciphers' code and libraries for it\n");
+    text + &format!("  {:.1} % other\n", 100.0 * parts.other)
+}
+
+fn section(heading: &str, table: Option<Table>, options: Options) -> String {
+    let table = table.map(|table| table.text(options)).unwrap_or_default();
+    if table.is_empty() {
+        return table;
+    }
+    format!("\n{}\n{table}", paint(heading, HEADING, options.color))
+}
+
+fn share(sampled: &Sampled, samples: u64) -> Cell {
+    Cell::number(plus_minus(sampled.share(samples)), PLAIN)
+}
+
+fn table(columns: &[Column], rows: Vec<Vec<Cell>>) -> Option<Table> {
+    (!rows.is_empty()).then(|| Table::new(columns.to_vec(), rows))
+}
+
+fn kinds(sampled: &Sampled) -> Option<Table> {
+    let rows = sampled.kinds.iter().take(MOST_ROWS).map(|kind| {
+        let note = if kind.is_crypto { "" } else { "does not count as cryptography" };
+        vec![share(sampled, kind.samples), Cell::plain(kind.kind.clone()), Cell::new(note, ASIDE)]
+    });
+    let columns = [
+        Column::new("of CPU", Align::Right),
+        Column::new("code", Align::Left),
+        Column::new("", Align::Left).goes(1),
+    ];
+    table(&columns, rows.collect())
+}
+
+fn files(sampled: &Sampled) -> Option<Table> {
+    let rows = sampled.files.iter().take(MOST_ROWS).map(|file| {
+        vec![
+            share(sampled, file.samples),
+            share(sampled, file.crypto_samples),
+            Cell::plain(clean(&file.path.display().to_string())),
+            Cell::plain(about(file)),
+        ]
+    });
+    let columns = [
+        Column::new("of CPU", Align::Right),
+        Column::new("in ciphers", Align::Right),
+        Column::new("file", Align::Left),
+        Column::new("version", Align::Left).goes(1),
+    ];
+    table(&columns, rows.collect())
+}
+
+/// Version and the beginning of the build id, as far as they are known.
+fn about(file: &SampledFile) -> String {
+    let version = file.version.as_deref().map(clean);
+    let build = file.build_id.as_deref().map(|id| format!("build {}", &id[..id.len().min(8)]));
+    let in_calls = file.seconds_in_calls.map(|seconds| format!("{seconds:.2} s in calls"));
+    [version, build, in_calls].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn functions(sampled: &Sampled) -> Option<Table> {
+    let rows = sampled.functions.iter().take(MOST_ROWS).map(|function| {
+        let file = function.path.file_name().map_or(function.path.as_os_str(), |name| name);
+        vec![
+            share(sampled, function.samples),
+            Cell::plain(clean(&function.function)),
+            Cell::plain(clean(&file.to_string_lossy())),
+            Cell::plain(function.kind.clone()),
+        ]
+    });
+    let columns = [
+        Column::new("of CPU", Align::Right),
+        Column::new("function", Align::Left),
+        Column::new("file", Align::Left).goes(2),
+        Column::new("code", Align::Left).goes(1),
+    ];
+    table(&columns, rows.collect())
+}
+
+fn programs(sampled: &Sampled) -> Option<Table> {
+    let rows = sampled.programs.iter().take(MOST_ROWS).map(|program| {
+        vec![
+            share(sampled, program.samples),
+            share(sampled, program.crypto_samples),
+            Cell::plain(format!("{} {}", program.pid, clean(&program.name))),
+        ]
+    });
+    let columns = [
+        Column::new("of CPU", Align::Right),
+        Column::new("in ciphers", Align::Right),
+        Column::new("process", Align::Left),
+    ];
+    table(&columns, rows.collect())
+}
+
+/// How sure it is.
+fn doubt(sampled: &Sampled) -> String {
+    let mut text = format!(
+        "{} samples, one each {:.0} µs of CPU time; ± is 95 %, from their count. What is in ciphers is at least that: \
+        code around them, and ciphers without instructions of their own, are not recognised.",
+        sampled.samples,
+        sampled.interval_ns as f64 / 1000.0
+    );
+    if sampled.lost > 0 {
+        text += &format!(" {} records were lost: shares may be off by as much.", sampled.lost);
+    }
+    if sampled.throttled > 0 {
+        text += &format!(" The kernel paused sampling {} times.", sampled.throttled);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Parts, SampledKind, SampledProgram};
+
+    fn example() -> Sampled {
+        let file = |path: &str, samples, crypto_samples| SampledFile {
+            path: path.into(),
+            build_id: Some("0123456789abcdef".to_owned()),
+            version: Some("OpenSSL 3.0.22".to_owned()),
+            is_library: true,
+            is_readable: true,
+            seconds_in_calls: None,
+            samples,
+            crypto_samples,
+        };
+        let kind = |kind: &str, is_crypto, samples| SampledKind {
+            kind: kind.to_owned(),
+            is_crypto,
+            samples,
+        };
+        let program = |pid, name: &str, samples| SampledProgram {
+            pid,
+            name: name.to_owned(),
+            samples,
+            crypto_samples: samples / 2,
+        };
+        Sampled {
+            seconds: 10.0,
+            interval_ns: 1_001_001,
+            samples: 1000,
+            lost: 3,
+            throttled: 0,
+            with_kernel: true,
+            parts: Parts {
+                by_calls: 0.0,
+                by_samples_only: SampledShare::of(400, 1000),
+                other: 0.6,
+            },
+            kinds: vec![kind("AES", true, 300), kind("a CRC", false, 50)],
+            files: vec![file("/lib/libcrypto.so.3", 400, 300), file("/bin/it\u{1b}[2J", 600, 0)],
+            functions: Vec::new(),
+            programs: vec![program(1, "it", 900), program(2, "that", 100)],
+            unseen: vec!["12.0 % in code that a program made while it ran".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_screen_says_how_much_how_sure_where_and_what_was_not_seen() {
+        let text = sampled(&example(), "process 1", Options::default());
+        for part in [
+            "process 1: 1.00 s of CPU in 10.0 s, at least 30.0 ±2.8 % in cryptography",
+            "40.0 ±3.0 % seen by samples only",
+            "does not count as cryptography",
+            "OpenSSL 3.0.22, build 01234567",
+            "12.0 % in code that a program made",
+            "3 records were lost",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
+    }
+
+    #[test]
+    fn a_program_that_did_nothing_has_no_shares() {
+        let idle = Sampled { samples: 0, files: Vec::new(), ..example() };
+        let text = sampled(&idle, "process 1", Options::default());
+        assert_eq!(text, "process 1 used no CPU time in 10.0 s: no sample was taken\n");
+    }
+}
