@@ -224,3 +224,53 @@ fn an_interrupted_measurement_of_accuracy_continues_and_its_kind_is_added_to_the
     assert!(accuracy(&words, &[("LOG", &log)]).status.success());
     assert_eq!(lines(), 38 + 2);
 }
+
+// The oracle: another hand's rules about what to encrypt with, held against `advise`.
+
+fn oracle(program: &str, questions: &str) -> Output {
+    let oracle = repository("lab/oracle");
+    let asked = ["records", "--ciphermark", program, "--questions", questions];
+    Command::new(oracle).args(asked).output().unwrap()
+}
+
+/// How many questions were asked, and the whole text.
+fn agrees(questions: &str) {
+    let done = oracle(env!("CARGO_BIN_EXE_ciphermark"), questions);
+    let said = String::from_utf8_lossy(&done.stdout);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}{errors}");
+    assert!(said.contains(&format!("{questions} questions, 0 answered otherwise")), "{said}");
+}
+
+#[test]
+fn another_hands_rules_choose_from_the_committed_record_what_advise_does() {
+    agrees("12");
+}
+
+#[test]
+#[ignore = "long: 144 questions of half a second and more"]
+fn another_hands_rules_choose_what_advise_does_for_every_use_wish_and_tier() {
+    agrees("144");
+}
+
+/// The oracle can say no: of an advice that names a scheme without a tag where tampering must be noticed.
+#[test]
+fn an_advice_that_breaks_a_rule_is_found_by_the_oracle() {
+    let directory = scratch();
+    let liar = file(&directory, "liar");
+    let program = env!("CARGO_BIN_EXE_ciphermark");
+    // The choice's name alone: what fits and was rejected stays as it was.
+    let text = format!(
+        "#!/usr/bin/env python3\nimport json, subprocess, sys\n\
+         done = subprocess.run(['{program}', *sys.argv[1:]], capture_output=True, text=True)\n\
+         advice = json.loads(done.stdout)\n\
+         if 'choice' in advice['outcome']: advice['outcome']['choice']['scheme'] = 'aes-256-ctr'\n\
+         print(json.dumps(advice))\n"
+    );
+    std::fs::write(&liar, text).unwrap();
+    std::fs::set_permissions(&liar, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let done = oracle(&liar, "2");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("WRONG") && said.contains("the oracle rules the former out"), "{said}");
+}
