@@ -54,7 +54,8 @@ enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3 }
 #define CM_MOST_IN_FLIGHT 16u
 
 /* What is to be opened. `algorithm` is ciphermark's name (`aes-256-gcm`); lengths are in bytes and
- * fixed for the session. The key of aes-256-xts is 64 bytes: data key, then tweak key; that of a
+ * fixed for the session, and may differ from one to the next where a derivation is held to published
+ * vectors: what cannot be served is CM_UNSUPPORTED. The key of aes-256-xts is 64 bytes: data key, then tweak key; that of a
  * composite (aes-256-ctr+hmac-sha256) is the cipher's, then the MAC's. Digests have no key, MACs
  * have one; both have the direction CM_DIGEST. */
 typedef struct cm_request {
@@ -70,7 +71,12 @@ typedef struct cm_request {
  * decryption reads the tag and returns CM_REJECTED when it is wrong; a digest or MAC writes only the
  * tag.
  * `nonce` has nonce_len bytes: IV, initial counter block (CTR, big-endian), tweak (XTS) or nonce.
- * Modes without authentication get aad_len 0 and a tag_len of 0. */
+ * Modes without authentication get aad_len 0 and a tag_len of 0.
+ *
+ * A derivation has the direction CM_DIGEST. The key that was opened is the passphrase, `nonce` the salt, and
+ * tag[0..tag_len] what is derived. `len` is what it is to cost, by the algorithm's name: iterations of pbkdf2-*,
+ * bytes of memory of scrypt (r = 8, p = 1) and argon2* (one lane), rounds of bcrypt (2 to the cost), octets of s2k-*;
+ * input and output are not there. hkdf-* derives from a key, and input[0..len] is its info. */
 typedef struct cm_message {
   const uint8_t *nonce;
   const uint8_t *aad;

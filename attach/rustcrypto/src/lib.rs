@@ -2,6 +2,7 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 mod ciphers;
+mod derivation;
 mod digest;
 
 use aes::{Aes128, Aes192, Aes256};
@@ -19,6 +20,7 @@ use ciphers::{
 };
 use cmac::Cmac;
 use contract::export::{Bytes, Mode, OpenError, Opened, Wanted};
+use derivation::{Argon, Bcrypt, Expand, Pbkdf2, Scrypt};
 use des::{Des, TdesEde3};
 use digest::{Gmac, Hash, Keyed, OneTime, Polynomial, Xof};
 use hmac::{Hmac, Mac, SimpleHmac};
@@ -89,6 +91,18 @@ pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
         "ghash" => wanted.digest(Polynomial::<ghash::GHash>(keyed(wanted)?)),
         "polyval" => wanted.digest(Polynomial::<polyval::Polyval>(keyed(wanted)?)),
         "poly1305" => wanted.digest(OneTime(keyed(wanted)?)),
+        "pbkdf2-sha1" => wanted.derivation(Pbkdf2::<sha1::Sha1>::new()),
+        "pbkdf2-sha256" => wanted.derivation(Pbkdf2::<sha2::Sha256>::new()),
+        "pbkdf2-sha512" => wanted.derivation(Pbkdf2::<sha2::Sha512>::new()),
+        "hkdf-sha256" => wanted.derivation(Expand::<sha2::Sha256>::new()),
+        "hkdf-sha512" => wanted.derivation(Expand::<sha2::Sha512>::new()),
+        "scrypt" => wanted.derivation(Scrypt),
+        "bcrypt" => wanted.derivation(Bcrypt),
+        "argon2id-t1" => wanted.derivation(Argon(argon2::Algorithm::Argon2id, 1)),
+        "argon2id-t2" => wanted.derivation(Argon(argon2::Algorithm::Argon2id, 2)),
+        "argon2id-t3" => wanted.derivation(Argon(argon2::Algorithm::Argon2id, 3)),
+        "argon2i-t3" => wanted.derivation(Argon(argon2::Algorithm::Argon2i, 3)),
+        "argon2d-t1" => wanted.derivation(Argon(argon2::Algorithm::Argon2d, 1)),
         _ => mode_of_a_cipher(wanted),
     }
 }
@@ -344,7 +358,7 @@ mod tests {
                 | P::None
         );
         let one_key_len = ["serpent-256-eax", "twofish-128-eax"].contains(&algorithm.name);
-        let no_mode = matches!(algorithm.mode, Mode::Cfb1 | Mode::Kmac) || one_key_len;
+        let no_mode = matches!(algorithm.mode, Mode::Cfb1 | Mode::Kmac | Mode::S2k) || one_key_len;
         !no_crate && !no_mode && !algorithm.is_checksum()
     }
 

@@ -3,8 +3,10 @@
 //! ciphertext and tag in one piece, ECB by the raw block cipher, digests and message authentication codes,
 //! GMAC by GCM. Its C++ classes are `botan` (`attach/botan`). `botan/README.md` says which functions, and why.
 
+mod derivation;
+
 use crate::family::{self, Attached, Family, In, Out, calls, operations};
-use base::model::{Algorithm, Mode, Primitive};
+use base::model::{Algorithm, Kind, Mode, Primitive};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -51,6 +53,9 @@ type Request<'a> = family::Request<'a, Botan>;
 unsafe impl Family for Botan {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let algorithm = request.algorithm;
+        if algorithm.kind == Kind::Derivation {
+            return derivation::open(request);
+        }
         let name = name_of(algorithm).ok_or_else(|| {
             OpenError::Unsupported(format!("Botan has no name for {algorithm} in its C interface"))
         })?;
@@ -356,6 +361,10 @@ functions! {
     optional {
         /// Since 3.0.
         botan_mac_set_nonce: fn(Handle, In, usize) -> Code;
+        /// Since 2.8: function, three numbers, output, passphrase, salt.
+        botan_pwdhash: fn(*const c_char, usize, usize, usize, Out, usize, *const c_char, usize, In, usize) -> Code;
+        /// Function, output, secret, salt, label.
+        botan_kdf: fn(*const c_char, Out, usize, In, usize, In, usize, In, usize) -> Code;
         /// Since 2.8.
         botan_error_description: fn(Code) -> *const c_char;
     }

@@ -7,6 +7,7 @@ mod aegis;
 mod attached;
 mod botan;
 mod composite;
+mod derivation;
 mod evp;
 mod family;
 mod gcrypt;

@@ -2,6 +2,8 @@
 //! authentication codes. What a version lacks is no reason to refuse the rest. `sodium/README.md` says which
 //! functions, and why.
 
+mod derivation;
+
 use crate::family::{
     self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, operations, symbol,
 };
@@ -67,6 +69,7 @@ unsafe impl Family for Functions {
             Kind::Cipher => open_stream(request),
             Kind::Digest => open_digest(request),
             Kind::Mac => open_mac(request),
+            Kind::Derivation => derivation::open(request),
             _ => Err(absent(request.algorithm)),
         }
     }

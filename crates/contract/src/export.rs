@@ -140,6 +140,19 @@ impl Wanted<'_> {
         Ok(digest_messages_and_pieces(digest, self.key.len()))
     }
 
+    /// A derivation, with whatever lengths of key, salt and output are wanted.
+    ///
+    /// # Errors
+    /// When the direction is another.
+    pub fn derivation<D: Derivation>(&self, derivation: D) -> Opened {
+        if self.direction != Direction::Digest {
+            return Err(self.no_such_direction());
+        }
+        let (salt_len, derived_len) = (self.nonce_len, self.tag_len);
+        let state = DerivationState { derivation, key: self.key.to_vec(), salt_len, derived_len };
+        Ok(Table::new(state, 0, D::CALL).raw())
+    }
+
     /// What moves the message or does nothing with it; whoever fills the session in keeps the
     /// header's rules.
     ///
@@ -576,6 +589,54 @@ impl<D: Digest, S: Pieces<D>> Operations for DigestState<D, S> {
         };
         self.digest = digest;
         raw::OK
+    }
+}
+
+/// A key derivation. The key, a passphrase mostly, comes with each call, as it does to the library.
+pub trait Derivation: 'static {
+    /// The library's functions that `derive` calls, in order.
+    const CALL: &'static CStr;
+    /// Whether a message is the info of a derivation that has no cost.
+    const READS_INFO: bool = false;
+
+    /// Derives at a cost, by the algorithm's name: iterations, bytes of memory, rounds.
+    ///
+    /// # Errors
+    /// When the library does not take what it is given.
+    fn derive(&self, key: &[u8], salt: &[u8], cost: usize, derived: &mut [u8]) -> Done;
+
+    /// Derives with an info, where [`Derivation::READS_INFO`].
+    ///
+    /// # Errors
+    /// As [`Derivation::derive`].
+    fn expand(&self, key: &[u8], salt: &[u8], info: &[u8], derived: &mut [u8]) -> Done {
+        self.derive(key, salt, info.len(), derived)
+    }
+}
+
+struct DerivationState<D> {
+    derivation: D,
+    key: Vec<u8>,
+    salt_len: usize,
+    derived_len: usize,
+}
+
+impl<D: Derivation> Operations for DerivationState<D> {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the crate's note.
+        let (salt, derived) = unsafe {
+            let derived = match self.derived_len {
+                0 => &mut [],
+                len => std::slice::from_raw_parts_mut(m.tag, len),
+            };
+            (slice(m.nonce, self.salt_len), derived)
+        };
+        code(if D::READS_INFO {
+            // SAFETY: the crate's note; of these the message is there.
+            self.derivation.expand(&self.key, salt, unsafe { slice(m.input, m.len) }, derived)
+        } else {
+            self.derivation.derive(&self.key, salt, m.len, derived)
+        })
     }
 }
 

@@ -433,6 +433,7 @@ mod tests {
                 process, thread, ops, ticks, clock_before, clock_after, probe_before, probe_after,
                 switches, migrated, stolen, cpu, page_faults: faults, voluntary: switches / 2,
                 major_faults: faults / 3, settled_us: faults / 5, unsettled: migrated, waited_us: faults / 7,
+                away_ticks: ticks / 3,
             }
         }
     }

@@ -5,7 +5,7 @@
 use crate::plan::Setting;
 use crate::protocol::{self, PageJob, PageVisit, QuietCore, Request, Visit as ProtocolVisit};
 use base::analysis::{MIN_PER_PROCESS, Summary, of_visits, summarise};
-use base::model::{Case, Direction, QuietRates, RawSample, Tier};
+use base::model::{Algorithm, Case, Direction, QuietRates, RawSample, Tier};
 use rand::rngs::{StdRng, SysRng};
 use rand::{RngExt as _, SeedableRng as _};
 use record::at_rest::scheme::Recipe;
@@ -217,6 +217,11 @@ pub(crate) const MOST_VISITS: u32 = 2 * MIN_PER_PROCESS as u32;
 /// Samples of a process that takes them because they do not agree.
 const MOST_IN_A_ROW: u32 = 5;
 
+/// The same for a unit of what a derivation costs: a round of bcrypt takes a tenth of a millisecond, ...
+const MOST_US_OF_A_COST: u64 = 2_000;
+/// ... and nothing is waited for longer than this.
+const LONGEST_OPERATIONS_US: u64 = 120_000_000;
+
 /// A case of one library.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
@@ -281,7 +286,12 @@ impl Message {
     pub(crate) fn deadline(&self) -> Duration {
         let threads = u64::from(self.case.threads.max(1));
         let walked = self.setting.walk_bytes.unwrap_or(0) as u64;
-        let (operations, filling) = (8 * self.case.size as u64 * threads, walked * threads / 20);
+        let cost = Algorithm::find(&self.case.algorithm).ok().and_then(|a| a.cost(self.case.size));
+        let operations = match cost {
+            Some(cost) => (MOST_US_OF_A_COST * cost as u64).min(LONGEST_OPERATIONS_US) * threads,
+            None => 8 * self.case.size as u64 * threads,
+        };
+        let filling = walked * threads / 20;
         Duration::from_secs(3) + Duration::from_micros(operations + filling)
     }
 }

@@ -5,7 +5,7 @@ mod properties;
 
 use crate::libraries::Attached;
 use crate::protocol::{Finding, NO_FORGERY, Offer};
-use base::model::{Algorithm, Case, Direction, Footprint, Model, Tier};
+use base::model::{Algorithm, Case, Direction, Footprint, Kind, Model, Tier};
 use probe::Place;
 use record::{Cache, Host};
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,6 +232,12 @@ fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Fi
     if case.threads > 1
         && let Some(why) = attached.ready.as_ref().and_then(|r| r.one_thread_only.clone())
     {
+        return Some(Finding::unsupported(why));
+    }
+    if algorithm.kind == Kind::Derivation
+        && (case.model == Model::Rekey || !case.footprint.is_hot())
+    {
+        let why = "a derivation takes its passphrase with each call, and its memory is its own";
         return Some(Finding::unsupported(why));
     }
     (!algorithm.sizes.allows(case.size)).then(|| Finding::unsupported(algorithm.size_reason()))

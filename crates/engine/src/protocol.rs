@@ -2,7 +2,7 @@
 //! input, replies on its standard output. `docs/PROTOCOL.md` is the long form. Each request is complete in
 //! itself, so a restarted worker can answer any of them after its `hello`.
 
-use base::model::{Direction, Footprint, Model, RawSample, Settling, Tier};
+use base::model::{Algorithm, Direction, Footprint, Model, RawSample, Settling, Tier};
 use record::at_rest::scheme::Recipe;
 use record::at_rest::{Keying, Medium, ProbeCounts};
 pub use record::{Finding, Latencies};
@@ -159,6 +159,18 @@ pub struct Visit {
     /// Make every check of the timed loop behind the last of `samples`, and not only some of them by chance.
     #[serde(default, skip_serializing_if = "is_default")]
     pub every_check: bool,
+}
+
+impl Visit {
+    /// Bytes of a message's input in memory.
+    pub(crate) fn input_len(&self) -> usize {
+        Algorithm::find(&self.algorithm).map_or(self.size, |a| a.input_len(self.size))
+    }
+
+    /// What an operation is to cost, where that is no number of bytes.
+    pub(crate) fn cost(&self) -> Option<usize> {
+        Algorithm::find(&self.algorithm).ok()?.cost(self.size)
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -424,14 +424,16 @@ fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
     let (ns, bytes) = (rates.nanos(summary.ticks_per_op), m.size as f64);
     m.state = State::Measured;
     m.ns_per_op = Some(ns);
-    m.ns_per_byte = Some(ns.median / bytes);
-    // The null operation moves no bytes.
-    if Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind != Kind::Null) {
+    let algorithm = Algorithm::find(&m.algorithm);
+    let is_cost = algorithm.as_ref().is_ok_and(|a| a.cost_unit().is_some());
+    m.ns_per_byte = Some(ns.median / bytes).filter(|_| !is_cost);
+    // The null operation moves no bytes, and what a derivation costs is no number of them.
+    if algorithm.is_ok_and(|a| a.kind != Kind::Null) && !is_cost {
         m.mb_per_s = Some(bytes / ns.median * 1e3 * f64::from(m.threads.max(1)));
     }
     m.cycles_per_op =
         summary.cycles_per_op.map(|c| Estimate { median: c.median, low: c.low, high: c.high });
-    m.cycles_per_byte = m.cycles_per_op.map(|c| c.median / bytes);
+    m.cycles_per_byte = m.cycles_per_op.map(|c| c.median / bytes).filter(|_| !is_cost);
     m.precision = Some(summary.precision());
     m.samples = summary.clean as u64;
     m.samples_disturbed = summary.disturbed.values().sum::<usize>() as u64;

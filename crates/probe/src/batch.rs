@@ -62,6 +62,8 @@ pub fn messages_for(size: usize) -> usize {
 pub struct MessageSet<'a> {
     /// Bytes in a message.
     pub size: usize,
+    /// What an operation is to cost, where that is not the message's length.
+    pub cost: Option<usize>,
     /// All inputs, one after the other.
     pub inputs: &'a [u8],
     /// One nonce for each message (decryption), or the nonce to count up from (else).
@@ -103,6 +105,8 @@ pub struct MessageBatch<'a> {
     flight: Option<Flight>,
     roll: u64,
     size: usize,
+    /// Whether its operations may take so long that CPU time is counted.
+    is_long: bool,
     count: usize,
     /// The descriptor that the next operation uses.
     at: usize,
@@ -256,6 +260,7 @@ impl<'a> MessageBatch<'a> {
             flight,
             roll,
             size,
+            is_long: set.cost.is_some(),
             count,
             at,
             away: Away::default(),
@@ -295,6 +300,9 @@ impl<'a> MessageBatch<'a> {
             slot.message.tag = tag.as_mut_ptr();
             slot.message.aad = set.aad.as_ptr();
             slot.message.aad_len = set.aad.len();
+            if let Some(cost) = set.cost {
+                slot.message.len = cost;
+            }
         }
     }
 
@@ -603,7 +611,7 @@ mod tests {
     fn set<'a>(size: usize, inputs: &'a [u8], nonces: &'a [Vec<u8>]) -> MessageSet<'a> {
         let (tags, keys, aad) = ([].as_slice(), [].as_slice(), [].as_slice());
         let (expected, in_place, walk) = (contract::raw::OK, false, None);
-        MessageSet { size, inputs, nonces, tags, keys, aad, expected, in_place, walk }
+        MessageSet { size, cost: None, inputs, nonces, tags, keys, aad, expected, in_place, walk }
     }
 
     /// Checks what is shown of the last operations; returns how many bytes of each.

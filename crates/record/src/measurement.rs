@@ -618,6 +618,10 @@ pub struct Samples {
     /// never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u32>,
+    /// Of operations whose `ticks` are of CPU time, ticks for which the thread did not run (since 1.6); absent where
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub away_ticks: Vec<u64>,
 }
 
 /// The clock's readings scatter by some 0.1 %: digits past the fifth are noise.
@@ -649,6 +653,7 @@ impl Samples {
         push_rare(&mut self.settled_us, before, s.settled_us);
         push_rare(&mut self.unsettled, before, s.unsettled);
         push_rare(&mut self.waited_us, before, s.waited_us);
+        push_rare(&mut self.away_ticks, before, s.away_ticks);
     }
 
     /// How many there are.
@@ -683,6 +688,7 @@ impl Samples {
                 settled_us: rare(&self.settled_us, i),
                 unsettled: rare(&self.unsettled, i),
                 waited_us: rare(&self.waited_us, i),
+                away_ticks: rare(&self.away_ticks, i),
             };
             (sample, self.clean[i])
         })
@@ -710,6 +716,7 @@ impl Samples {
             settled_us,
             unsettled,
             waited_us,
+            away_ticks,
         } = self;
         macro_rules! lengths {
             ($($column:ident)*) => { [$($column.len()),*] };
@@ -717,7 +724,7 @@ impl Samples {
         let always = lengths!(process ops clock_before clock_after probe_before probe_after
             switches migrated clean);
         let rare = lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled
-            waited_us);
+            waited_us away_ticks);
         always.iter().all(|length| *length == ticks.len())
             && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
@@ -776,6 +783,7 @@ mod tests {
         settled_us: 0,
         unsettled: false,
         waited_us: 0,
+        away_ticks: 0,
     };
 
     #[test]

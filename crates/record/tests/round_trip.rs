@@ -50,7 +50,7 @@ prop_compose! {
         RawSample {
             process, thread, ops, ticks, clock_before, clock_after, probe_before, probe_after, switches,
             migrated, voluntary, page_faults, major_faults, stolen, cpu, settled_us, unsettled,
-            waited_us,
+            waited_us, away_ticks: ticks / 7,
         }
     }
 }

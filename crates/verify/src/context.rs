@@ -279,6 +279,22 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// A session of the same algorithm with a vector's lengths; `None` where the library does not take these.
+    pub(crate) fn open_with_lengths(
+        &self,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Option<Session>, Stop> {
+        match self.library.open(algorithm, direction, key) {
+            Ok(session) => Ok(Some(session)),
+            Err(OpenError::Unsupported(_)) => Ok(None),
+            Err(OpenError::Failed(why)) => {
+                Err(Stop::Failed(format!("open with a published vector's lengths: {why}")))
+            }
+        }
+    }
+
     /// Makes a call that must succeed; leaves its results in the buffers.
     pub(crate) fn done(
         &mut self,
@@ -382,7 +398,13 @@ impl<'a> Context<'a> {
         let part = if direction == Direction::Digest { "the digest" } else { "the tag" };
         let wrong = wrong.or_else(|| difference(tag, &example.tag, part, example.source));
         match wrong {
-            Some(what) => refuse(format!("{direction} of {} bytes{note}: {what}", output.len())),
+            Some(what) => {
+                let len = example.plaintext.len();
+                refuse(format!(
+                    "{direction} of {}{note}: {what}",
+                    self.algorithm.size_in_words(len)
+                ))
+            }
             None => Ok(1 + u64::from(!tag.is_empty())),
         }
     }

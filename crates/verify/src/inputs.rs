@@ -64,6 +64,9 @@ impl Inputs {
             SizeRule::AtLeast(n) => size.max(n),
             SizeRule::LessThan(n) => size.min(n - 1),
             SizeRule::Any => size,
+            SizeRule::Between(least, most) => size.clamp(least, most),
+            SizeRule::PowerOfTwo(least, most) => size.next_power_of_two().clamp(least, most),
+            SizeRule::WholeKib(n) => size.next_multiple_of(1024).max(n),
         }
     }
 
@@ -72,6 +75,11 @@ impl Inputs {
         let mut bytes = vec![0; len];
         self.generator.fill_bytes(&mut bytes);
         bytes
+    }
+
+    /// A message of so many bytes; where its length is a cost, memory that nobody looks at.
+    fn message(&mut self, len: usize) -> Vec<u8> {
+        if self.algorithm.cost_unit().is_some() { vec![0; len] } else { self.bytes(len) }
     }
 
     pub(crate) fn key(&mut self) -> Vec<u8> {
@@ -94,7 +102,7 @@ impl Inputs {
         aad_len: usize,
     ) -> Example {
         let aad = self.bytes(if self.algorithm.takes_aad() { aad_len } else { 0 });
-        let plaintext = self.bytes(len);
+        let plaintext = self.message(len);
         Example::solve(reference, nonce, aad, plaintext)
     }
 }
@@ -235,10 +243,19 @@ pub(crate) const MAX_LEN: usize = LARGEST + 1;
 /// What is checked in every verification, in words.
 pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES and CFB8 to 4097, CFB1 to 1025), where the mode defines them";
 
-/// Every size from nothing to past the widest stride.
+/// Every size from nothing to past the widest stride; of a function that needs memory, each that is defined from the
+/// least on.
 pub(crate) fn sweep_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
     let rule = algorithm.sizes;
-    (0..=SWEEP_END).filter(move |n| rule.allows(*n))
+    let memory = rule_of_memory(algorithm).into_iter().flatten();
+    (0..=SWEEP_END).filter(move |n| rule.allows(*n)).chain(memory)
+}
+
+/// Of a function that needs memory, the sizes up to a few times the least.
+fn rule_of_memory(algorithm: &Algorithm) -> Option<impl Iterator<Item = usize>> {
+    let rule = algorithm.sizes;
+    let kib = (1..=24).map(|n| n << 10).filter(move |n| rule.allows(*n));
+    (algorithm.mode == Mode::MemoryHard).then_some(kib)
 }
 
 /// The largest power of two for an algorithm. Those that libraries do a block, a byte or a bit at a
@@ -246,6 +263,9 @@ pub(crate) fn sweep_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> 
 fn largest(algorithm: &Algorithm) -> usize {
     match (algorithm.cipher, algorithm.mode) {
         (_, Mode::Cfb1) => 1 << 10,
+        // A round of bcrypt takes longer than any block.
+        (_, Mode::Bcrypt) => 128,
+        (_, Mode::Pbkdf2) => 2 << 10,
         (_, Mode::Cfb8) => 4 << 10,
         (cipher, _) if cipher.block_len() == Some(8) => 4 << 10,
         _ => LARGEST,
@@ -295,10 +315,19 @@ pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool
 
 /// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.
 pub(crate) fn few_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
-    let rule = algorithm.sizes;
+    let (rule, of_memory) = (algorithm.sizes, algorithm.mode == Mode::MemoryHard);
     [0, 1, 15, 16, 17, 31, 48, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 4096, 4097]
         .into_iter()
         .filter(move |n| rule.allows(*n))
+        .chain([8192, 13 << 10, 32 << 10].into_iter().filter(move |n| of_memory && rule.allows(*n)))
+}
+
+/// A size that an algorithm defines, this one if it does.
+pub(crate) fn usual_size(algorithm: &Algorithm, wanted: usize) -> usize {
+    if algorithm.sizes.allows(wanted) {
+        return wanted;
+    }
+    few_sizes(algorithm).next().unwrap_or(wanted)
 }
 
 /// What surrounds every part of a message.
@@ -373,13 +402,15 @@ impl Buffers {
         call: Call<'_>,
         placement: Placement,
     ) -> Outcome {
-        self.lay_out(session, call, placement);
-        self.output.fill(placement.output, call.input.len(), self.fill);
+        let is_cost = session.algorithm().cost_unit().is_some();
+        let seen = if is_cost { Call { input: &[], ..call } } else { call };
+        self.lay_out(session, seen, placement);
+        self.output.fill(placement.output, seen.input.len(), self.fill);
         self.entering(session, self.input.bytes());
         let outcome = session.message(Message {
             nonce: self.nonce.bytes(),
             aad: self.aad.bytes(),
-            input: self.input.bytes(),
+            input: if is_cost { call.input } else { self.input.bytes() },
             output: self.output.bytes_mut(),
             tag: self.tag.bytes_mut(),
         });
@@ -444,8 +475,10 @@ impl Buffers {
         &'a self,
         call: Call<'a>,
     ) -> impl Iterator<Item = (&'static str, &'a [u8], &'a [u8])> {
+        // Of a cost there is nothing in memory.
+        let input = if self.input.bytes().is_empty() { &[] } else { call.input };
         [
-            ("input", self.input.bytes(), call.input),
+            ("input", self.input.bytes(), input),
             ("nonce", self.nonce.bytes(), call.nonce),
             ("associated data", self.aad.bytes(), call.aad),
         ]

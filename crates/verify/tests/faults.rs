@@ -37,8 +37,30 @@ fn refused_in(scope: &Scope<'_>, fault: Fault, algorithm: &str, check: &str, wor
 }
 
 #[test]
+fn a_derivation_that_costs_less_than_it_is_asked_to_is_refused_by_a_published_vector() {
+    let published = "the vector has";
+    for algorithm in ["pbkdf2-sha1", "pbkdf2-sha256", "pbkdf2-sha512"] {
+        let fault = Fault::OneIterationLess;
+        refused_in(&Scope::BRIEF, fault, algorithm, "known-answers", published);
+    }
+    for algorithm in ["argon2id-t2", "scrypt"] {
+        refused_in(&Scope::BRIEF, Fault::HalfTheMemory, algorithm, "known-answers", published);
+    }
+    // Nothing is published of these numbers of passes.
+    for algorithm in ["argon2id-t3", "argon2d-t1", "argon2i-t3"] {
+        let own = "the reference has";
+        refused_in(&Scope::BRIEF, Fault::HalfTheMemory, algorithm, "reference", own);
+    }
+    refused_in(&Scope::BRIEF, Fault::IgnoresTheNonce, "argon2id-t1", "nonce-matters", "");
+    refused_in(&Scope::BRIEF, Fault::IgnoresHalfTheKey, "pbkdf2-sha256", "key-matters", "");
+}
+
+#[test]
 fn a_right_library_passes_every_check_of_a_mode_of_each_kind() {
-    let is_one = |a: &&Algorithm| a.name.starts_with("aes-128-") && !a.name.contains('+');
+    let kinds = ["pbkdf2-sha256", "scrypt", "argon2id-t2", "s2k-sha1", "hkdf-sha512", "bcrypt"];
+    let is_one = |a: &&Algorithm| {
+        kinds.contains(&a.name) || a.name.starts_with("aes-128-") && !a.name.contains('+')
+    };
     passes_every_check(Algorithm::all().iter().filter(is_one));
 }
 

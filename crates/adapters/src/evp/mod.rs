@@ -6,6 +6,7 @@
 
 mod aead;
 mod cipher;
+mod derivation;
 pub(crate) mod digest;
 mod mac;
 
@@ -131,6 +132,7 @@ impl Request<'_, Evp> {
             Kind::Aead => self.aead().or_else(|| self.cipher()).or_else(|| self.joined()),
             Kind::Digest => self.digest(),
             Kind::Mac => self.mac(),
+            Kind::Derivation => self.derivation(),
             Kind::Checked | Kind::Copy | Kind::Null => None,
         }
     }

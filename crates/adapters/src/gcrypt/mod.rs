@@ -1,12 +1,14 @@
 //! libgcrypt through its public C functions: attaching it, its functions and errors, and what it calls the
 //! algorithms. `README.md` beside this file says which functions, and why.
 
+mod derivation;
 mod messages;
 
 use crate::family::{self, Attached, Family, c_concat};
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, functions, raw};
+use derivation::KdfApi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -87,6 +89,7 @@ unsafe impl Family for Api {
             Kind::Cipher | Kind::Aead => request.cipher(),
             Kind::Digest => request.digest(),
             Kind::Mac => request.mac(),
+            Kind::Derivation => request.derivation(),
             _ => Err(absent(request.algorithm)),
         }
     }
@@ -565,12 +568,15 @@ struct Api {
     md: Option<MdApi>,
     /// `None` before 1.6, which brought them.
     mac: Option<MacApi>,
+    /// `None` before 1.5.
+    kdf: Option<KdfApi>,
 }
 
 impl Api {
     fn of(object: &SharedObject) -> Result<Self, Missing> {
         let (md, mac) = (MdApi::of(object).ok(), MacApi::of(object).ok());
-        Ok(Self { cipher: CipherApi::of(object)?, md, mac })
+        let kdf = KdfApi::of(object).ok();
+        Ok(Self { cipher: CipherApi::of(object)?, md, mac, kdf })
     }
 
     /// The library's words for an error.

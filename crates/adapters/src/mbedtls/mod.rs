@@ -2,6 +2,7 @@
 //! allocate, digests, HMAC, CMAC and Poly1305. `README.md` beside this file says which functions, and why.
 
 mod ciphers;
+mod derivation;
 
 use crate::family::{self, Aligned, Attached, Family, In, Out, calls, operations};
 use base::model::{Algorithm, Kind, Mode, Primitive};
@@ -77,6 +78,7 @@ unsafe impl Family for Mbedtls {
             (Mode::Hmac | Mode::Cmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => {
                 open_digest(request)
             }
+            (_, Kind::Derivation) => derivation::open(request),
             _ => Err(request.none()),
         }
     }
@@ -311,6 +313,16 @@ fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
         }
         (f.mbedtls_md_setup)(context.get(), info, hmac)
     };
+    done("mbedtls_md_setup", code)?;
+    Ok(context)
+}
+
+/// A context of a digest with HMAC.
+fn digest_context(request: &Request<'_>, info: *const c_void) -> Result<Context, OpenError> {
+    let mut context = Context::new(request, "mbedtls_md")?;
+    let f = Functions::of(&request.library.object)?;
+    // SAFETY: a description of the library's; 1: with HMAC.
+    let code = unsafe { (f.mbedtls_md_setup)(context.get(), info, 1) };
     done("mbedtls_md_setup", code)?;
     Ok(context)
 }

@@ -1,5 +1,6 @@
 //! GNU Nettle through its public C functions: attaching it, what is used of its headers, digests and MACs. `README.md` beside this file says which functions, and why.
 
+mod derivation;
 mod general;
 mod modes;
 mod steps;
@@ -61,6 +62,7 @@ fn open(request: &Request<'_>) -> Option<raw::Session> {
         }
         (Mode::Siv | Mode::GcmSiv, _) => modes::open_joined(request),
         (Mode::Hmac | Mode::Cmac, _) => open_digest(request).or_else(|| general::open_mac(request)),
+        (_, Kind::Derivation) => derivation::open(request),
         (Mode::Gmac, _) | (Mode::None, Kind::Digest) => open_digest(request),
         _ => None,
     }

@@ -2,6 +2,7 @@
 //! without a tag, XTS, digests, checksums and MACs. `README.md` beside this file says which functions, and
 //! why.
 
+mod derivation;
 mod tagged;
 
 use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
@@ -60,6 +61,7 @@ unsafe impl Family for Api {
                 open_checksum(request, c"adler32_init, adler32_update, adler32_finish")
             }
             _ if kind == Kind::Digest => open_digest(request),
+            _ if kind == Kind::Derivation => derivation::open(request),
             (_, Mode::Hmac | Mode::Cmac) => open_hmac(request),
             (Primitive::Blake2b | Primitive::Blake2s, Mode::Keyed) => open_blake2(request),
             (Primitive::Poly1305, _) => open_poly1305(request),

@@ -1,6 +1,7 @@
 //! wolfCrypt, the library below wolfSSL, through its public C functions: attaching it, contexts and error
 //! codes, digests and MACs. `README.md` beside this file says which functions, and why.
 
+mod derivation;
 mod encryption;
 
 use crate::family::{
@@ -67,6 +68,7 @@ unsafe impl Family for Wolfssl {
         match (cipher, mode) {
             (Primitive::Md4, Mode::None) => open_md4(request),
             _ if kind == Kind::Digest => open_digest(request),
+            _ if kind == Kind::Derivation => derivation::open(request),
             (_, Mode::Hmac) => open_hmac(request),
             (Primitive::Aes, Mode::Cmac) => open_cmac(request),
             (_, Mode::Kmac) => open_kmac(request),

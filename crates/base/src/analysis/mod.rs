@@ -283,6 +283,7 @@ fn together(visit: &[RawSample], quiet: &QuietRates) -> RawSample {
         clock_after: mean(|s| s.clock_after),
         probe_before: least(|s| s.probe_before),
         probe_after: least(|s| s.probe_after),
+        away_ticks: visit.iter().map(|s| s.away_ticks).max().unwrap_or(0),
         switches: sum(|s| s.switches),
         voluntary: sum(|s| s.voluntary),
         page_faults: sum(|s| s.page_faults),

@@ -21,6 +21,9 @@ pub enum Kind {
     Digest,
     /// A message authentication code: a digest under a key, some with a nonce.
     Mac,
+    /// A key derived from a passphrase or from another key. The passphrase is the key, the salt is in the nonce's place,
+    /// and what comes out in the tag's.
+    Derivation,
     /// Moving the message without a cipher: what no cipher can be faster than.
     Copy,
     /// No work at all: what the harness itself costs.
@@ -84,6 +87,16 @@ pub enum Mode {
     /// NaCl's secretbox: a stream cipher's first 32 bytes are the key of Poly1305 over the ciphertext; there are no
     /// associated data.
     SecretBox,
+    /// PBKDF2 over HMAC, RFC 8018 §5.2; the size is the number of iterations.
+    Pbkdf2,
+    /// HKDF, RFC 5869, with 32 bytes of output; the message is the info.
+    Hkdf,
+    /// OpenPGP's iterated and salted S2K, RFC 9580 §3.7.1.3; the size is the number of octets that are hashed.
+    S2k,
+    /// A function that is to need memory: scrypt, Argon2; the size is bytes of memory.
+    MemoryHard,
+    /// bcrypt (Provos, Mazières 1999) over the passphrase and a NUL; the size is the number of rounds, 2 to the cost.
+    Bcrypt,
     /// A composite of two algorithms ([`Algorithm::composite`]).
     Composite,
     /// Not a cipher: digests and baselines.
@@ -213,6 +226,23 @@ pub enum Primitive {
     Polyval,
     /// Poly1305, RFC 8439 §2.5.
     Poly1305,
+    /// scrypt with r = 8 and p = 1, RFC 7914.
+    Scrypt,
+    /// Argon2d with one lane, RFC 9106.
+    Argon2d {
+        /// Passes over the memory.
+        passes: u8,
+    },
+    /// Argon2i with one lane, RFC 9106.
+    Argon2i {
+        /// Passes over the memory.
+        passes: u8,
+    },
+    /// Argon2id with one lane, RFC 9106.
+    Argon2id {
+        /// Passes over the memory.
+        passes: u8,
+    },
     /// XXH3, 128-bit output.
     Xxh3_128,
     /// XXH64.
@@ -305,6 +335,12 @@ pub enum SizeRule {
     AtLeast(usize),
     /// Fewer than so many bytes.
     LessThan(usize),
+    /// From so much to so much.
+    Between(usize, usize),
+    /// A power of two, from so much to so much.
+    PowerOfTwo(usize, usize),
+    /// Whole KiB, at least so many bytes.
+    WholeKib(usize),
 }
 
 impl SizeRule {
@@ -315,6 +351,9 @@ impl SizeRule {
             Self::MultipleOf(n) => len.is_multiple_of(n),
             Self::AtLeast(n) => len >= n,
             Self::LessThan(n) => len < n,
+            Self::Between(least, most) => (least..=most).contains(&len),
+            Self::PowerOfTwo(least, most) => (least..=most).contains(&len) && len.is_power_of_two(),
+            Self::WholeKib(least) => len >= least && len.is_multiple_of(1024),
         }
     }
 }
@@ -385,8 +424,25 @@ impl Algorithm {
 
     /// Which sizes the algorithm takes, in words.
     pub fn size_reason(&self) -> String {
+        if let Some(unit) = self.cost_unit() {
+            return match self.sizes {
+                SizeRule::PowerOfTwo(least, most) => {
+                    format!("{self} takes powers of two, from {least} to {most} {unit}")
+                }
+                SizeRule::Between(least, most) => {
+                    format!("{self} is measured with {least} to {most} {unit}")
+                }
+                SizeRule::WholeKib(n) => format!("{self} takes whole KiB, from {n} {unit} on"),
+                _ => format!("{self} takes any number of {unit}"),
+            };
+        }
         match self.sizes {
-            SizeRule::Any => format!("{self} takes messages of any size"),
+            SizeRule::Any
+            | SizeRule::Between(..)
+            | SizeRule::PowerOfTwo(..)
+            | SizeRule::WholeKib(_) => {
+                format!("{self} takes messages of any size")
+            }
             SizeRule::MultipleOf(n) => {
                 format!("{self} without padding takes whole blocks of {n} bytes")
             }
@@ -400,7 +456,7 @@ impl Algorithm {
         match self.kind {
             Kind::Aead | Kind::Mac => Integrity::Tamper,
             Kind::Checked | Kind::Digest => Integrity::Accident,
-            Kind::Cipher | Kind::Copy | Kind::Null => Integrity::None,
+            Kind::Cipher | Kind::Derivation | Kind::Copy | Kind::Null => Integrity::None,
         }
     }
 
@@ -411,7 +467,33 @@ impl Algorithm {
 
     /// Whether it has a secret: a key.
     pub fn has_secret(&self) -> bool {
-        (self.encrypts() || self.kind == Kind::Mac) && self.key_len > 0
+        (self.encrypts() || matches!(self.kind, Kind::Mac | Kind::Derivation)) && self.key_len > 0
+    }
+
+    /// What a size is of, where it is no number of bytes of a message but what a derivation is to cost.
+    pub fn cost_unit(&self) -> Option<&'static str> {
+        match self.mode {
+            Mode::Pbkdf2 => Some("iterations"),
+            Mode::MemoryHard => Some("bytes of memory"),
+            Mode::Bcrypt => Some("rounds"),
+            Mode::S2k => Some("octets"),
+            _ => None,
+        }
+    }
+
+    /// A size with its unit: `64 bytes`, `1000 iterations`.
+    pub fn size_in_words(&self, size: usize) -> String {
+        format!("{size} {}", self.cost_unit().unwrap_or("bytes"))
+    }
+
+    /// What an operation of a size is to cost, where a size is that.
+    pub fn cost(&self, size: usize) -> Option<usize> {
+        self.cost_unit().map(|_| size)
+    }
+
+    /// Bytes of a message's input in memory. That of a derivation whose size is a cost is looked at by nobody.
+    pub fn input_len(&self, size: usize) -> usize {
+        if self.cost_unit().is_some() { 16 } else { size }
     }
 
     /// Whether associated data belong to a message.
@@ -426,7 +508,7 @@ impl Algorithm {
 
     /// Whether an operation writes output as long as the message, beside the tag.
     pub fn writes_output(&self) -> bool {
-        !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Null)
+        !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Derivation | Kind::Null)
     }
 
     /// Whether it is a digest that is not made to be hard to meet on purpose.
@@ -445,6 +527,11 @@ impl Algorithm {
     fn weakness(&self) -> Option<&'static str> {
         let weakness = self.cipher.weakness()?;
         Some(match self.mode {
+            // What it derives hangs on the cost of its key schedule, not on the cipher's blocks.
+            Mode::Bcrypt => return None,
+            Mode::Pbkdf2 | Mode::Hkdf | Mode::S2k => {
+                "weak digest: its collisions do not matter here, but nothing new should use it"
+            }
             // RFC 6151 §2.3; NIST SP 800-131A Rev. 2 §10 leaves HMAC-SHA-1 alone.
             Mode::Hmac => {
                 "weak digest: HMAC withstands its collisions, but nothing new should use it"
@@ -472,6 +559,10 @@ impl Algorithm {
             }
             (Kind::Digest, _) => Some("no encryption: a digest, without a key"),
             (Kind::Mac, _) => Some("no encryption: authentication alone"),
+            (Kind::Derivation, Mode::Hkdf) => {
+                Some("no encryption: derives from a key; too fast for a passphrase")
+            }
+            (Kind::Derivation, _) => Some("no encryption: derives a key from a passphrase"),
             (Kind::Copy, _) => Some("no encryption: a baseline"),
             (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
             (Kind::Aead, _) => None,
@@ -488,7 +579,9 @@ impl Algorithm {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
             (Kind::Cipher, _) => Some("no-integrity"),
             (Kind::Checked, _) => Some("accident-only"),
-            (Kind::Digest | Kind::Mac | Kind::Copy | Kind::Null, _) => Some("no-encryption"),
+            (Kind::Digest | Kind::Mac | Kind::Derivation | Kind::Copy | Kind::Null, _) => {
+                Some("no-encryption")
+            }
             (Kind::Aead, _) => None,
         }
     }
@@ -559,7 +652,7 @@ impl Direction {
     pub fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::Cipher | Kind::Aead | Kind::Checked => &[Self::Encrypt, Self::Decrypt],
-            Kind::Digest | Kind::Mac => &[Self::Digest],
+            Kind::Digest | Kind::Mac | Kind::Derivation => &[Self::Digest],
             Kind::Copy | Kind::Null => &[Self::Copy],
         }
     }
@@ -855,6 +948,14 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("asconhash", "ascon-hash256"),
     ("crc32iscsi", "crc32c"),
     ("cmac", "aes-128-cmac"),
+    ("argon2id", "argon2id-t1"),
+    ("argon2i", "argon2i-t3"),
+    ("argon2d", "argon2d-t1"),
+    ("argon2", "argon2id-t1"),
+    ("pbkdf2hmac", "pbkdf2"),
+    ("pbkdf2", "pbkdf2-sha256"),
+    ("s2k", "s2k-sha256"),
+    ("hkdf", "hkdf-sha256"),
 ];
 
 const DIGESTS: &[&[Algorithm]] = &[&[
@@ -918,6 +1019,57 @@ const MACS: &[&[Algorithm]] = &[&[
     mac("polyval", Primitive::Polyval, Mode::Universal, 16, 16),
     mac("poly1305", Primitive::Poly1305, Mode::OneTimeMac, 32, 16),
 ]];
+/// A passphrase and a salt of 16 bytes each give a key of 32.
+const fn derivation(
+    name: &'static str,
+    cipher: Primitive,
+    mode: Mode,
+    sizes: SizeRule,
+) -> Algorithm {
+    Algorithm { sizes, ..other(name, Kind::Derivation, cipher, mode, (16, 16, 32)) }
+}
+
+/// OpenSSL takes no longer info before 4.0; protocols have some dozens of bytes.
+const HKDF_SIZES: SizeRule = SizeRule::LessThan(1025);
+/// scrypt's N is two at least (RFC 7914 §2), which takes 2 KiB with r = 8.
+const SCRYPT_SIZES: SizeRule = SizeRule::PowerOfTwo(2048, 1 << 31);
+/// Twice what is advised for SHA-1: a size that is meant as memory is none.
+const PBKDF2_SIZES: SizeRule = SizeRule::Between(1, 2_600_000);
+/// RFC 9580 §3.7.1.3: the most octets that its byte says; salt and passphrase are hashed once at least.
+const S2K_SIZES: SizeRule = SizeRule::Between(24, 65_011_712);
+/// bcrypt's costs from 4 to 14.
+const BCRYPT_SIZES: SizeRule = SizeRule::PowerOfTwo(16, 1 << 14);
+/// Argon2 counts its memory in KiB, eight for a lane at least (RFC 9106 §3.1).
+const ARGON2_SIZES: SizeRule = SizeRule::WholeKib(8192);
+
+const DERIVATIONS: &[&[Algorithm]] = &[&[
+    derivation("pbkdf2-sha1", Primitive::Sha1, Mode::Pbkdf2, PBKDF2_SIZES),
+    derivation("pbkdf2-sha256", Primitive::Sha256, Mode::Pbkdf2, PBKDF2_SIZES),
+    derivation("pbkdf2-sha512", Primitive::Sha512, Mode::Pbkdf2, PBKDF2_SIZES),
+    derivation("scrypt", Primitive::Scrypt, Mode::MemoryHard, SCRYPT_SIZES),
+    derivation("argon2id-t1", Primitive::Argon2id { passes: 1 }, Mode::MemoryHard, ARGON2_SIZES),
+    derivation("argon2id-t2", Primitive::Argon2id { passes: 2 }, Mode::MemoryHard, ARGON2_SIZES),
+    derivation("argon2id-t3", Primitive::Argon2id { passes: 3 }, Mode::MemoryHard, ARGON2_SIZES),
+    // libsodium takes no fewer passes.
+    derivation("argon2i-t3", Primitive::Argon2i { passes: 3 }, Mode::MemoryHard, ARGON2_SIZES),
+    derivation("argon2d-t1", Primitive::Argon2d { passes: 1 }, Mode::MemoryHard, ARGON2_SIZES),
+    // The 24 bytes of which the usual text form has 23; the lowest cost is 4.
+    Algorithm {
+        tag_len: 24,
+        ..derivation("bcrypt", Primitive::Blowfish, Mode::Bcrypt, BCRYPT_SIZES)
+    },
+    // RFC 9580 §3.7.1.3 has salts of 8 bytes.
+    Algorithm { nonce_len: 8, ..derivation("s2k-sha1", Primitive::Sha1, Mode::S2k, S2K_SIZES) },
+    Algorithm { nonce_len: 8, ..derivation("s2k-sha256", Primitive::Sha256, Mode::S2k, S2K_SIZES) },
+    Algorithm {
+        key_len: 32,
+        ..derivation("hkdf-sha256", Primitive::Sha256, Mode::Hkdf, HKDF_SIZES)
+    },
+    Algorithm {
+        key_len: 32,
+        ..derivation("hkdf-sha512", Primitive::Sha512, Mode::Hkdf, HKDF_SIZES)
+    },
+]];
 const CHECKSUMS: &[&[Algorithm]] = &[&[
     digest("xxh3-64", Primitive::Xxh3, 8),
     digest("xxh3-128", Primitive::Xxh3_128, 16),
@@ -949,6 +1101,7 @@ const GROUPS: &[Group] = &[
     ("AES with a checksum or a MAC", COMPOSITES),
     ("digests", DIGESTS),
     ("message authentication codes", MACS),
+    ("key derivation", DERIVATIONS),
     ("checksums", CHECKSUMS),
     ("baselines", BASELINES),
 ];

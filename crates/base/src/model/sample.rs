@@ -210,6 +210,10 @@ pub struct RawSample {
     /// Whether that was shorter than the case needs, as other processes have shown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unsettled: bool,
+    /// Of operations that take longer than a thread is left alone: ticks beside `ticks`, which are of the thread's CPU
+    /// time then, in which the thread did not run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub away_ticks: u64,
     /// Microseconds for which the core was waited for to be quiet, since the sample before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_us: u32,
@@ -273,8 +277,8 @@ pub struct OtherEnd {
 
 /// What most samples have none of is left out of what is written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
+fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
+    *count == N::default()
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -311,6 +315,10 @@ pub const QUIET_PROBE_FRACTION: f64 = 0.93;
 /// How far the clock may move within a sample: the two readings scatter by up to 0.3 % each
 /// where the time-stamp counter advances in steps of 10 ns, so 2 % is outside their noise.
 const CLOCK_MOVED_FRACTION: f64 = 0.02;
+
+/// The share of a sample's CPU time for which the thread may have been away: a scheduler's slice of another program is
+/// some milliseconds, which is little beside tens of them.
+const MOST_AWAY: f64 = 0.25;
 
 fn is_first(thread: &u32) -> bool {
     *thread == 0
@@ -355,6 +363,12 @@ impl RawSample {
         self.switches.saturating_sub(self.voluntary)
     }
 
+    /// Whether its time is CPU time and nearly all of the time that went by: what ran in between has taken little from
+    /// the caches.
+    fn hardly_away(&self) -> bool {
+        self.away_ticks > 0 && self.away_ticks as f64 <= self.ticks as f64 * MOST_AWAY
+    }
+
     /// The lower of the two throughput probes.
     pub fn probe(&self) -> f64 {
         self.probe_before.min(self.probe_after)
@@ -365,7 +379,7 @@ impl RawSample {
     pub fn disturbance(&self, quiet_probe: f64) -> Option<Disturbance> {
         if self.migrated {
             Some(Disturbance::Migrated)
-        } else if self.involuntary() > 0 {
+        } else if self.involuntary() > 0 && !self.hardly_away() {
             Some(Disturbance::Switched)
         } else if self.major_faults > 0 {
             Some(Disturbance::PagedIn)
@@ -405,6 +419,7 @@ mod tests {
         cpu: 0,
         settled_us: 100,
         unsettled: false,
+        away_ticks: 0,
         waited_us: 0,
     };
 
@@ -419,6 +434,9 @@ mod tests {
         let is = |s: RawSample| s.disturbance(5.0);
         assert_eq!(is(RawSample { migrated: true, ..CLEAN }), Some(Disturbance::Migrated));
         assert_eq!(is(RawSample { switches: 1, ..CLEAN }), Some(Disturbance::Switched));
+        assert_eq!(is(RawSample { switches: 1, away_ticks: 240, ..CLEAN }), None);
+        let long = RawSample { switches: 1, away_ticks: 260, ..CLEAN };
+        assert_eq!(is(long), Some(Disturbance::Switched));
         assert_eq!(is(RawSample { stolen: true, ..CLEAN }), Some(Disturbance::Stolen));
         assert_eq!(is(RawSample { major_faults: 1, ..CLEAN }), Some(Disturbance::PagedIn));
         assert_eq!(is(RawSample { clock_after: 1.5, ..CLEAN }), Some(Disturbance::ClockMoved));

@@ -87,6 +87,7 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../../suites/hashes.toml"),
     include_str!("../../../../suites/legacy.toml"),
     include_str!("../../../../suites/openssl-speed.toml"),
+    include_str!("../../../../suites/passphrase.toml"),
 ];
 
 impl Suite {

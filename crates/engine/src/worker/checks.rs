@@ -217,7 +217,7 @@ pub(crate) fn calls(
             // The checks that follow say so.
             _ => continue,
         };
-        for size in SIZES.into_iter().filter(|size| algorithm.sizes.allows(*size)) {
+        for size in sizes(algorithm) {
             let uppers = one(&mut subject, direction, size)?;
             found.count += 1;
             let remark = "leaves the upper halves of vector registers in use: SSE code that runs after it is slower on many cores";
@@ -304,10 +304,17 @@ fn one(subject: &mut Subject, direction: Direction, size: usize) -> Result<bool,
     )))
 }
 
+/// The sizes that an algorithm has; what needs memory, the least of it.
+fn sizes(algorithm: &'static Algorithm) -> impl Iterator<Item = usize> {
+    let own = SIZES.into_iter().filter(|size| algorithm.sizes.allows(*size));
+    let least = [2048, 8192].into_iter().find(|size| algorithm.sizes.allows(*size));
+    own.clone().chain(least.filter(|_| own.clone().next().is_none()))
+}
+
 /// Whether every so many calls one takes long.
 fn periodic(subject: &mut Subject, direction: Direction) -> Option<String> {
     let algorithm = subject.session.algorithm();
-    let size = SIZES.into_iter().find(|size| algorithm.sizes.allows(*size))?;
+    let size = sizes(algorithm).next()?;
     let mut sheet = Sheet::new(subject, direction, size);
     let mut times = Vec::with_capacity(CALLS);
     let begun = Instant::now();
@@ -550,7 +557,7 @@ fn new_and_again(
     sampled: Duration,
     rng: &mut StdRng,
 ) -> (Duration, Duration) {
-    let (roll, count) = (rng.next_u64(), messages_for(visit.size) as u32);
+    let (roll, count) = (rng.next_u64(), messages_for(visit.input_len()) as u32);
     let Subject { session, material, reference, .. } = subject;
     let rekeys = visit.model == Model::Rekey;
     let fresh = Plaintext::new(rng.next_u64()).first(plain.len()).to_vec();
@@ -581,7 +588,7 @@ fn drawn_and_counted(
     plain: &[u8],
     rng: &mut StdRng,
 ) -> (Duration, Duration) {
-    let (roll, count) = (rng.next_u64(), messages_for(visit.size) as u32);
+    let (roll, count) = (rng.next_u64(), messages_for(visit.input_len()) as u32);
     let Subject { session, material, .. } = subject;
     let feed = Feed::new(material, visit, (plain, None), 0);
     let mut batch = MessageBatch::place(session, arena, &feed.set(), roll);

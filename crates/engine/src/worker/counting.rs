@@ -112,7 +112,8 @@ fn message(
     if !subject.session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
-    let (size, mut plaintext, mut arena) = (asked.size, Plaintext::new(0), Arena::new());
+    let (size, cost) = (algorithm.input_len(asked.size), algorithm.cost(asked.size));
+    let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new());
     let plain = plaintext.first(size * messages_for(size));
     let material = &subject.material;
     let made = (asked.direction == Direction::Decrypt)
@@ -124,6 +125,7 @@ fn message(
     };
     let set = MessageSet {
         size,
+        cost,
         inputs,
         nonces,
         tags,
@@ -145,6 +147,7 @@ fn message(
             direction: asked.direction,
             model: Model::Message,
             size,
+            cost,
             reference: &subject.reference,
             aad: &material.aad,
             plain,
@@ -262,12 +265,14 @@ pub(crate) fn count_costs(
 
 fn one_size(subject: &mut Subject, direction: Direction, size: usize) -> Result<Costs, Finding> {
     let mut arena = Arena::new();
-    let plain = Plaintext::new(0).first(size * messages_for(size)).to_vec();
+    let algorithm = subject.session.algorithm();
+    let (input_len, cost) = (algorithm.input_len(size), algorithm.cost(size));
+    let plain = Plaintext::new(0).first(input_len * messages_for(input_len)).to_vec();
     let made = (direction == Direction::Decrypt)
         .then(|| subject.material.encrypted(&subject.reference, size, &plain, false));
     let Subject { session, material, .. } = subject;
     let remote = session.is_remote();
-    let feed = Feed::of_messages(material, size, (&plain, made.as_ref()), 0);
+    let feed = Feed::of_messages(material, (input_len, cost), (&plain, made.as_ref()), 0);
     let batch = MessageBatch::place(session, &mut arena, &feed.set(), 0);
     if remote { in_a_runtime(batch, size) } else { in_this_process(batch, size) }
 }

@@ -139,6 +139,7 @@ impl Ciphertexts {
 /// What a batch of whole messages works on.
 pub(crate) struct Feed<'a> {
     size: usize,
+    cost: Option<usize>,
     plain: &'a [u8],
     aad: &'a [u8],
     /// Of decryption.
@@ -158,20 +159,21 @@ impl<'a> Feed<'a> {
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
         first: u64,
     ) -> Self {
+        let size = (visit.input_len(), visit.cost());
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
         let key = (visit.model == Model::Rekey).then(|| [material.key_raised(first)]);
-        Self { forged, key, ..Self::of_messages(material, visit.size, (plain, made), first) }
+        Self { forged, key, ..Self::of_messages(material, size, (plain, made), first) }
     }
 
-    /// For the model `message`.
+    /// For the model `message`, with inputs of this length; of a derivation with what it is to cost.
     pub(crate) fn of_messages(
         material: &'a Material,
-        size: usize,
+        (size, cost): (usize, Option<usize>),
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
         first: u64,
     ) -> Self {
         let nonce = [material.nonce_raised(first)];
-        Self { size, plain, aad: &material.aad, made, forged: None, nonce, key: None }
+        Self { size, cost, plain, aad: &material.aad, made, forged: None, nonce, key: None }
     }
 
     /// With the right tags, whatever the model.
@@ -191,6 +193,7 @@ impl<'a> Feed<'a> {
         };
         MessageSet {
             size: self.size,
+            cost: self.cost,
             inputs,
             nonces,
             tags,
@@ -405,6 +408,8 @@ pub(crate) struct Expected<'a> {
     pub(crate) model: Model,
     /// Bytes of a message.
     pub(crate) size: usize,
+    /// What a derivation costs.
+    pub(crate) cost: Option<usize>,
     pub(crate) reference: &'a Reference,
     pub(crate) aad: &'a [u8],
     /// All messages, one after the other.
@@ -430,9 +435,23 @@ impl<'a> Expected<'a> {
         (poison, answers, took): (u8, &'a mut Answers, Duration),
     ) -> Self {
         let algorithm = reference.algorithm();
-        let Visit { direction, model, size, .. } = *visit;
-        Self { algorithm, direction, model, size, reference, aad, plain, poison, answers, took }
+        let Visit { direction, model, .. } = *visit;
+        let (size, cost) = (visit.input_len(), visit.cost());
+        Self {
+            algorithm,
+            direction,
+            model,
+            size,
+            cost,
+            reference,
+            aad,
+            plain,
+            poison,
+            answers,
+            took,
+        }
     }
+
     /// Compares what the last of `ran` operations left, and as much of what is left of those before it, in
     /// random order, as there is time for. Of the others, whether they were written at all. Whether all were
     /// compared.
@@ -515,6 +534,10 @@ impl<'a> Expected<'a> {
         let mut output = vec![0; if writes { message.len() } else { 0 }];
         let mut tag = vec![0; self.algorithm.tag_len];
         let own = (self.model == Model::Rekey).then(|| Reference::new(self.algorithm, &done.key));
+        if let Some(cost) = self.cost {
+            own.as_ref().unwrap_or(self.reference).derive(&done.nonce, cost, &mut tag);
+            return (output, tag);
+        }
         own.as_ref().unwrap_or(self.reference).encrypt(
             &done.nonce,
             self.aad,

@@ -293,7 +293,7 @@ impl Lane {
     }
 
     fn message(&mut self, subject: &mut Subject, visit: &Visit, around: &Around<'_>) -> Part {
-        let size = visit.size;
+        let size = visit.input_len();
         let made = subject.ciphertexts(visit, self.plaintext.first(size * messages_for(size)));
         let (taken, latency, seen) = self.timed(subject, visit, around, made.as_ref())?;
         let hot = visit.footprint == Footprint::Hot && !visit.in_place;
@@ -320,7 +320,8 @@ impl Lane {
         around: &Around<'_>,
         made: Option<&Ciphertexts>,
     ) -> Result<(Taken, Option<Latencies>, Seen), Finding> {
-        let (size, first, roll) = (visit.size, self.next_nonces(), self.placement.next_u64());
+        let (size, first, roll) =
+            (visit.input_len(), self.next_nonces(), self.placement.next_u64());
         let plain = self.plaintext.first(size * messages_for(size));
         let Subject { session, reference, material, answers, .. } = subject;
         let algorithm = session.algorithm();
@@ -369,7 +370,7 @@ impl Lane {
         made: Option<&Ciphertexts>,
         (op_ns, seen): (f64, Seen),
     ) -> Result<(), Finding> {
-        let (size, first) = (visit.size, self.next_nonces());
+        let (size, first) = (visit.input_len(), self.next_nonces());
         let plain = self.plaintext.first(size * messages_for(size));
         let rng = &mut self.placement;
         // Where every call of the sample was compared, none of them was left out.

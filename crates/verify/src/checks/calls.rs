@@ -122,7 +122,9 @@ const UNALIGNED_SIZES: [usize; 8] = [1, 16, 17, 64, 100, 256, 257, 4096];
 
 pub(crate) fn unaligned(context: &mut Context<'_>) -> Verdict {
     let rule = context.algorithm.sizes;
-    let sizes = UNALIGNED_SIZES.into_iter().filter(|n| rule.allows(*n));
+    // What needs memory has larger sizes only.
+    let least = Some(8192).filter(|_| !rule.allows(257) && rule.allows(8192));
+    let sizes = UNALIGNED_SIZES.into_iter().filter(|n| rule.allows(*n)).chain(least);
     context.every_example("unaligned", sizes, |context, session, example| {
         let mut count = 0;
         for offset in 1..16 {

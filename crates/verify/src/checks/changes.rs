@@ -2,7 +2,7 @@
 //! decryption rejects a message of which anything was changed.
 
 use crate::context::{Context, Setup, Stop, Verdict, refuse};
-use crate::inputs::{Call, Example, Placement, may_be_refused};
+use crate::inputs::{self, Call, Example, Placement, may_be_refused};
 use crate::reference::Reference;
 use crate::vectors;
 use base::model::{AAD_LEN, Algorithm, Direction, Kind, Mode, Primitive};
@@ -95,7 +95,8 @@ pub(crate) fn every_byte(
     change: Change<'_>,
 ) -> Verdict {
     let Setup { mut inputs, key, reference } = context.setup(&format!("{part}-matters"));
-    let example = inputs.example(&reference, MESSAGE_LEN, AAD_LEN);
+    let len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
+    let example = inputs.example(&reference, len, AAD_LEN);
     let mut count = 0;
     for &direction in context.directions() {
         // Authenticated decryption under a changed part must be rejected: the check `tamper`.
@@ -110,7 +111,7 @@ pub(crate) fn every_byte(
             change(context, &mut session, &key, &example, at)?;
             if context.buffers.result() == before {
                 return refuse(format!(
-                    "{direction} of {MESSAGE_LEN} bytes gives the same output when byte {at} of the {part} is changed"
+                    "{direction} of {len} bytes gives the same output when byte {at} of the {part} is changed"
                 ));
             }
             count += 1;

@@ -9,6 +9,7 @@
 
 mod aead;
 mod block;
+mod derivation;
 
 use self::aead::{Aegis, Aegis128, Aegis256, Siv};
 use ::aead::AeadInOut;
@@ -41,6 +42,7 @@ pub struct Reference {
 enum Work {
     Cipher(Box<dyn Implementation>),
     Tag(Tagger),
+    Derivation(derivation::Deriver),
     Copy,
     Nothing,
 }
@@ -103,6 +105,7 @@ impl Reference {
         assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
         let work = match algorithm.kind {
             Kind::Digest | Kind::Mac => Work::Tag(tagger(algorithm, key)),
+            Kind::Derivation => Work::Derivation(derivation::deriver(algorithm, key)),
             Kind::Copy => Work::Copy,
             Kind::Null => Work::Nothing,
             Kind::Cipher | Kind::Aead | Kind::Checked => {
@@ -139,6 +142,7 @@ impl Reference {
                 cipher.encrypt(nonce, aad, output, tag);
             }
             Work::Tag(tagger) => tagger(nonce, input, tag),
+            Work::Derivation(derive) => derive(nonce, input, tag),
             Work::Copy => output.copy_from_slice(input),
             Work::Nothing => {}
         }
@@ -169,12 +173,26 @@ impl Reference {
                 tagger(nonce, input, made);
                 made == tag
             }
+            Work::Derivation(derive) => {
+                let mut made = vec![0; tag.len()];
+                derive(nonce, input, &mut made);
+                made == tag
+            }
             Work::Copy => {
                 output.copy_from_slice(input);
                 true
             }
             Work::Nothing => true,
         }
+    }
+
+    /// What a derivation whose size is a cost gives for it.
+    ///
+    /// # Panics
+    /// As [`Reference::encrypt`].
+    pub fn derive(&self, salt: &[u8], cost: usize, derived: &mut [u8]) {
+        // Memory that is not looked at is none.
+        self.encrypt(salt, &[], &vec![0; cost], &mut [], derived);
     }
 
     /// The model `stream` under one nonce: ECB, CBC, CFB, OFB, CTR and ChaCha20 continue from
@@ -637,13 +655,17 @@ mod tests {
         }
     }
 
+    /// Within a block and around its borders, around wide strides.
+    const LENGTHS: [usize; 18] =
+        [0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 48, 64, 77, 128, 240, 255, 256];
+
     #[test]
     fn the_first_update_is_the_message() {
         let mut streams = 0;
         for reference in ciphers() {
             let nonce = nonce(&reference);
             for &direction in directions(&reference) {
-                for len in (0..257).filter(|&len| reference.stream_sizes().allows(len)) {
+                for len in LENGTHS.into_iter().filter(|len| reference.stream_sizes().allows(*len)) {
                     let Some(mut stream) = reference.stream(direction, &nonce, false) else {
                         continue;
                     };

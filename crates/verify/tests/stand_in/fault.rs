@@ -44,6 +44,10 @@ pub enum Fault {
     RefusesANewKey,
     /// There is no call for a new key.
     TakesNoNewKey,
+    /// A derivation makes one iteration less than it is asked for.
+    OneIterationLess,
+    /// A derivation needs half of the memory that it is asked to, where that is defined.
+    HalfTheMemory,
     /// Messages after the first of a session get another nonce.
     KeepsState,
     /// Encryption is wrong from the 250th message of a session on.

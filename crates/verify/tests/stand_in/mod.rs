@@ -97,6 +97,15 @@ struct State {
 }
 
 impl State {
+    /// The cost at which a derivation derives that is to be made at another one.
+    fn derived_at(&self, cost: usize) -> usize {
+        match self.fault {
+            Fault::OneIterationLess if cost > 1 => cost - 1,
+            Fault::HalfTheMemory if self.algorithm.sizes.allows(cost / 2) => cost / 2,
+            _ => cost,
+        }
+    }
+
     /// Output, tag and code of a message.
     fn compute(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], tag: &[u8]) -> Computed {
         let mut nonce = nonce.to_vec();
@@ -205,13 +214,20 @@ impl Operations for State {
         if self.fault == Fault::ReturnsEarly {
             return raw::OK;
         }
+        let of_cost;
+        let input = if self.algorithm.cost_unit().is_some() {
+            of_cost = vec![0; self.derived_at(m.len)];
+            of_cost.as_slice()
+        } else {
+            // SAFETY: the contract's length.
+            unsafe { from_raw_parts(m.input, m.len) }
+        };
         // SAFETY: the contract's lengths. All are read before anything is written, since output may
         // be input.
-        let (nonce, aad, input, tag) = unsafe {
+        let (nonce, aad, tag) = unsafe {
             (
                 from_raw_parts(m.nonce, nonce_len),
                 from_raw_parts(m.aad, m.aad_len),
-                from_raw_parts(m.input, m.len),
                 from_raw_parts(m.tag.cast_const(), tag_len),
             )
         };

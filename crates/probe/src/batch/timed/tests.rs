@@ -110,7 +110,8 @@ fn on_a_walk(
     let (inputs, nonces) = (vec![0; size * messages_for(size)], [vec![0; 12]]);
     let (tags, keys, aad) = ([].as_slice(), [].as_slice(), [].as_slice());
     let (inputs, nonces, in_place, expected) = (&inputs[..], &nonces[..], false, raw::OK);
-    let set = MessageSet { size, inputs, nonces, tags, keys, aad, expected, in_place, walk };
+    let set =
+        MessageSet { size, cost: None, inputs, nonces, tags, keys, aad, expected, in_place, walk };
     run(&mut MessageBatch::place(&mut session, &mut arena, &set, 12345));
 }
 

@@ -1,0 +1,206 @@
+//! Key derivation: `PKCS5_PBKDF2_HMAC` and `EVP_PBE_scrypt`, which every library of the family has in some form; `HKDF`
+//! of BoringSSL and those after it; `EVP_KDF` of OpenSSL 3 for HKDF and, since 3.2, Argon2.
+
+use crate::derivation::{Derive, done, session};
+use crate::evp::digest::find_digest;
+use crate::evp::{Errors, Evp, Method, Offer, Param};
+use crate::family::{In, Out, Request};
+use base::model::{Mode, Primitive};
+use contract::{functions, raw};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+/// `PKCS5_PBKDF2_HMAC` of OpenSSL and LibreSSL: passphrase and its length, salt and its length, iterations, digest, bytes
+/// of output, output.
+type Pbkdf2Fn =
+    unsafe extern "C" fn(In, c_int, In, c_int, c_int, *const c_void, c_int, Out) -> c_int;
+/// The same of BoringSSL and AWS-LC.
+type Pbkdf2SizeFn =
+    unsafe extern "C" fn(In, usize, In, usize, u32, *const c_void, usize, Out) -> c_int;
+/// `EVP_PBE_scrypt`: passphrase, salt, N, r, p, most memory, output.
+type ScryptFn = unsafe extern "C" fn(In, usize, In, usize, u64, u64, u64, u64, Out, usize) -> c_int;
+/// `HKDF`: output, digest, secret, salt, info.
+type HkdfFn =
+    unsafe extern "C" fn(Out, usize, *const c_void, In, usize, In, usize, In, usize) -> c_int;
+
+functions! {
+    /// Of kdf.h, from OpenSSL 3 on.
+    struct EvpKdf {
+        EVP_KDF_fetch: fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
+        EVP_KDF_free: fn(*mut c_void);
+        EVP_KDF_CTX_new: fn(*mut c_void) -> *mut c_void;
+        EVP_KDF_CTX_free: fn(*mut c_void);
+        EVP_KDF_derive: fn(*mut c_void, Out, usize, *const Param) -> c_int;
+    }
+}
+
+impl Request<'_, Evp> {
+    pub(super) fn derivation(&self) -> Offer {
+        match (self.algorithm.mode, self.algorithm.cipher) {
+            (Mode::Pbkdf2, _) => self.pbkdf2().map(Ok),
+            (Mode::MemoryHard, Primitive::Scrypt) => self.scrypt().map(Ok),
+            (Mode::MemoryHard, Primitive::Argon2d { passes }) => self.argon2(c"ARGON2D", passes),
+            (Mode::MemoryHard, Primitive::Argon2i { passes }) => self.argon2(c"ARGON2I", passes),
+            (Mode::MemoryHard, Primitive::Argon2id { passes }) => self.argon2(c"ARGON2ID", passes),
+            (Mode::Hkdf, _) => self.hkdf().map(Ok).or_else(|| self.evp_hkdf()),
+            _ => None,
+        }
+    }
+
+    /// The digest below a derivation.
+    fn digest_below(&self) -> Option<Method> {
+        let (name, len) = match self.algorithm.cipher {
+            Primitive::Sha1 => ("sha1", 20),
+            Primitive::Sha256 => ("sha256", 32),
+            Primitive::Sha512 => ("sha512", 64),
+            _ => return None,
+        };
+        find_digest(&self.library.object, self.library.api.errors, name, len)
+    }
+
+    fn pbkdf2(&self) -> Option<raw::Session> {
+        let (object, errors) = (&self.library.object, self.library.api.errors);
+        let (md, call) = (self.digest_below()?, c"PKCS5_PBKDF2_HMAC");
+        let has_sizes = matches!(self.library.product.title.as_str(), "BoringSSL" | "AWS-LC");
+        if has_sizes {
+            // SAFETY: the type is that of these two's evp.h.
+            let f = unsafe { object.function::<Pbkdf2SizeFn>("PKCS5_PBKDF2_HMAC") }?;
+            return Some(session(self, call, move |d: &Derive<'_>| {
+                let (key, len) = (d.key.as_ptr(), d.key.len());
+                let Some(cost) = d.cost() else { return raw::FAILED };
+                // SAFETY: every pointer covers the length beside it; a digest of this library.
+                let code =
+                    unsafe { f(key, len, d.salt, d.salt_len, cost, md.as_ptr(), d.out_len, d.out) };
+                checked(errors, code)
+            }));
+        }
+        // SAFETY: the type is that of evp.h, where the passphrase is a `char *`.
+        let f = unsafe { object.function::<Pbkdf2Fn>("PKCS5_PBKDF2_HMAC") }?;
+        Some(session(self, call, move |d: &Derive<'_>| {
+            let [len, salt_len, out_len] =
+                [d.key.len(), d.salt_len, d.out_len].map(Derive::len::<c_int>);
+            let Some(cost) = d.cost() else { return raw::FAILED };
+            // SAFETY: every pointer covers the length beside it; a digest of this library.
+            let code = unsafe {
+                f(d.key.as_ptr(), len, d.salt, salt_len, cost, md.as_ptr(), out_len, d.out)
+            };
+            checked(errors, code)
+        }))
+    }
+
+    fn scrypt(&self) -> Option<raw::Session> {
+        let errors = self.library.api.errors;
+        // SAFETY: the type is that of evp.h.
+        let f = unsafe { self.library.object.function::<ScryptFn>("EVP_PBE_scrypt") }?;
+        Some(session(self, c"EVP_PBE_scrypt", move |d: &Derive<'_>| {
+            let (key, len, n) = (d.key.as_ptr(), d.key.len(), d.kib() as u64);
+            // Its own bound is 32 MiB; beside N blocks it has some more.
+            let most = 2 * d.cost as u64 + (1 << 20);
+            // SAFETY: every pointer covers the length beside it.
+            let code = unsafe { f(key, len, d.salt, d.salt_len, n, 8, 1, most, d.out, d.out_len) };
+            checked(errors, code)
+        }))
+    }
+
+    fn hkdf(&self) -> Option<raw::Session> {
+        let (md, errors) = (self.digest_below()?, self.library.api.errors);
+        // SAFETY: the type is that of hkdf.h.
+        let f = unsafe { self.library.object.function::<HkdfFn>("HKDF") }?;
+        Some(session(self, c"HKDF", move |d: &Derive<'_>| {
+            let (key, len, md) = (d.key.as_ptr(), d.key.len(), md.as_ptr());
+            // SAFETY: every pointer covers the length beside it; a digest of this library.
+            let code =
+                unsafe { f(d.out, d.out_len, md, key, len, d.salt, d.salt_len, d.info, d.cost) };
+            checked(errors, code)
+        }))
+    }
+
+    fn evp_hkdf(&self) -> Offer {
+        if ["3.0.", "3.1."].iter().any(|old| self.library.product.version.starts_with(old)) {
+            // In a confined worker 3.0.19 reads at address 0 here, and in a program of its own it does not.
+            return None;
+        }
+        let digest: &'static CStr = match self.algorithm.cipher {
+            Primitive::Sha256 => c"sha256",
+            _ => c"sha512",
+        };
+        self.evp_kdf(c"HKDF", move |kdf, d| {
+            let params = [
+                Param::text(c"digest", digest),
+                Param::bytes(c"key", d.key.as_ptr(), d.key.len()),
+                Param::bytes(c"salt", d.salt, d.salt_len),
+                Param::bytes(c"info", d.info, d.cost),
+                Param::END,
+            ];
+            kdf.derive(d, &params)
+        })
+    }
+
+    fn argon2(&self, name: &'static CStr, passes: u8) -> Offer {
+        self.evp_kdf(name, move |kdf, d| {
+            let (passes, lanes, kib) = (usize::from(passes), 1, d.kib());
+            let params = [
+                Param::bytes(c"pass", d.key.as_ptr(), d.key.len()),
+                Param::bytes(c"salt", d.salt, d.salt_len),
+                Param::number(c"iter", &passes),
+                Param::number(c"lanes", &lanes),
+                Param::number(c"threads", &lanes),
+                Param::number(c"memcost", &kib),
+                Param::END,
+            ];
+            kdf.derive(d, &params)
+        })
+    }
+
+    fn evp_kdf(&self, name: &CStr, derive: impl Fn(&Kdf, &Derive<'_>) -> bool + 'static) -> Offer {
+        let errors = self.library.api.errors;
+        let kdf = Kdf::fetch(EvpKdf::of(&self.library.object).ok()?, name);
+        errors.clear();
+        let kdf = kdf?;
+        Some(Ok(session(self, c"EVP_KDF_derive", move |d: &Derive<'_>| {
+            checked(errors, c_int::from(derive(&kdf, d)))
+        })))
+    }
+}
+
+fn checked(errors: Errors, code: c_int) -> i32 {
+    if code <= 0 {
+        errors.clear();
+    }
+    done(code > 0)
+}
+
+/// A context, which all calls share.
+struct Kdf {
+    functions: EvpKdf,
+    ctx: *mut c_void,
+}
+
+impl Kdf {
+    /// `None` where the library has no such function.
+    fn fetch(functions: EvpKdf, name: &CStr) -> Option<Self> {
+        // SAFETY: the default context and properties, and a NUL-terminated name; the context keeps the method.
+        let ctx = unsafe {
+            let kdf = (functions.EVP_KDF_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
+            if kdf.is_null() {
+                return None;
+            }
+            let ctx = (functions.EVP_KDF_CTX_new)(kdf);
+            (functions.EVP_KDF_free)(kdf);
+            ctx
+        };
+        (!ctx.is_null()).then_some(Self { functions, ctx })
+    }
+
+    fn derive(&self, d: &Derive<'_>, params: &[Param]) -> bool {
+        // SAFETY: a context of ours; the list ends with `END`, and what it points to outlives the call.
+        unsafe { (self.functions.EVP_KDF_derive)(self.ctx, d.out, d.out_len, params.as_ptr()) > 0 }
+    }
+}
+
+impl Drop for Kdf {
+    fn drop(&mut self) {
+        // SAFETY: a context of ours, freed once.
+        unsafe { (self.functions.EVP_KDF_CTX_free)(self.ctx) }
+    }
+}
