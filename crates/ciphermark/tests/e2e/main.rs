@@ -26,4 +26,5 @@ mod survive;
 mod tiers;
 mod tls;
 mod verify;
+mod watch_sampling;
 mod zoo;
