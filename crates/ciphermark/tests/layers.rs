@@ -246,6 +246,7 @@ const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/adapters/src/runtime.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
     ("crates/host/src/elf.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
     ("crates/ciphermark/src/files.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
+    ("crates/ciphermark/src/commands/watch/command.rs", "Command::new(", 1, "what the user typed after `watch`, as it would run without us"),
     ("crates/ciphermark/src/commands/advise_server.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/fleet.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
 ];

@@ -17,6 +17,7 @@ pub mod memory;
 #[cfg(any(test, target_arch = "aarch64"))]
 mod midr;
 pub mod tier;
+mod watched;
 
 pub use cache::{Remembered, cache_directory};
 pub use child::{end_group, ends_within, output};
@@ -32,6 +33,7 @@ pub use libraries::{
 use machine::Tree;
 pub use machine::{Counters, CpuTimes, cpu_times, ranges_of_list, ticks_per_second};
 use record::{Clock, Host};
+pub use watched::{WATCH_VARIABLE, WatchFile, cpu_of_children, share};
 
 /// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
 /// on: caches, frequency and siblings are its own.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod calls;
 pub mod claims;
 pub mod compare;
 pub mod load;

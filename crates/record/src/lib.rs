@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod at_rest;
+mod calls;
 mod executed;
 mod file;
 mod format;
@@ -18,6 +19,10 @@ mod sampled;
 pub mod tls;
 
 pub use base::analysis::Estimate;
+pub use calls::{
+    CALLS_SCHEMA, CALLS_VERSION, CallCount, CallDirection, CallOperation, CalledLibrary, Calls, Missed,
+    WatchedProcess,
+};
 pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, Leak, LeakKind, LeakVerdict, Leaks,
     PmuCount, Share, SteppedOperation, UncountedSize,

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+mod calls;
 mod comparison;
 mod executed;
 pub mod formats;
@@ -26,6 +27,7 @@ pub use archive::{
     best_of_machines, best_of_machines_csv, best_of_machines_json, best_of_machines_table,
     machines, otava, trend, trend_csv,
 };
+pub use calls::watched;
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
 pub use executed::{CallRow, ExecutedRow, MessageCost, calls};
 pub use leaks::leaks;
