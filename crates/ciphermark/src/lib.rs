@@ -104,6 +104,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Tls(mut args) => commands::tls::tls(&mut args),
+        Command::Watch(args) => commands::watch::watch(&args),
         Command::Quietly(args) => commands::machine::quietly(&args),
         Command::Fleet(args) => commands::fleet::fleet(&args),
         Command::Doctor(args) => commands::machine::doctor(&args),

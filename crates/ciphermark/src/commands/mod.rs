@@ -21,6 +21,7 @@ pub mod report;
 pub mod run;
 pub mod tls;
 pub mod verify;
+pub mod watch;
 
 use self::machine::ListArgs;
 use self::report::ReportArgs;
@@ -52,6 +53,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use tls::TlsArgs;
+use watch::WatchArgs;
 
 /// Which cases.
 #[derive(Debug, Args)]
@@ -301,6 +303,8 @@ pub enum Command {
     Pair(PairArgs),
     /// Measure TLS handshakes, records and primitives, and calculate a server's load.
     Tls(TlsArgs),
+    /// Show what a running program encrypts and what that costs it.
+    Watch(WatchArgs),
     /// Run another benchmark only while its core is otherwise idle.
     Quietly(QuietlyArgs),
     /// Measure on many machines through Slurm or Kubernetes, one job for each machine type.
@@ -328,9 +332,8 @@ impl Command {
     /// Whether it reads files that may be a stranger's, beside which what it keeps itself is small.
     pub fn reads(&self) -> bool {
         match self {
-            Self::Show(_) | Self::Import(_) | Self::Report(_) | Self::Archive(_) => true,
+            Self::Show(_) | Self::Import(_) | Self::Report(_) | Self::Archive(_) | Self::Trend(_) => true,
             Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
-            Self::Trend(_) => true,
             Self::Tls(args) => args.reads(),
             _ => false,
         }
