@@ -187,7 +187,39 @@ fn notes(answer: &Ranking) -> Vec<String> {
     }
     notes.extend(answer.imported.then(|| IMPORTED.to_owned()));
     notes.extend(answer.secret.map(|left_out| left_out.to_string()));
+    notes.extend(not_measured(answer));
     notes
+}
+
+/// Algorithms of which not all that could take part was measured, and what measures it.
+fn not_measured(answer: &Ranking) -> Option<String> {
+    const FEW: usize = 4;
+    let mut of: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for missing in &answer.missing {
+        *of.entry(&missing.algorithm).or_default() += 1;
+    }
+    let names: Vec<&str> = of.keys().copied().collect();
+    let all: Vec<String> = of
+        .iter()
+        .take(FEW)
+        .map(|(algorithm, n)| match n {
+            1 => format!("{} in a library", clean(algorithm)),
+            n => format!("{} in {n} libraries", clean(algorithm)),
+        })
+        .collect();
+    let more = names.len().saturating_sub(FEW);
+    let more = if more > 0 { format!(" and {more} algorithms more") } else { String::new() };
+    let terms = &answer.terms;
+    let mut flags = format!("-m {}", terms.model);
+    flags += &terms.size.map(|size| format!(" -s {size}")).unwrap_or_default();
+    flags += &terms.tier.map(|tier| format!(" -t {tier}")).unwrap_or_default();
+    (!all.is_empty()).then(|| {
+        format!(
+            "NOT MEASURED, and any of it may be the first: {}{more}; `ciphermark run -a '{}' {flags}` measures it",
+            all.join(", "),
+            clean(&names.join(","))
+        )
+    })
 }
 
 fn refused(absent: &Absent) -> String {

@@ -7,7 +7,7 @@ use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
 use crate::commands::run::RunArgs;
-use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, choose, one_of, run};
+use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, advise, choose, one_of, run};
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Prices;
@@ -17,7 +17,9 @@ use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
 use record::{Estimate, Record};
 use report::{BestOfMachine, ComparisonFormat, Money};
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 /// `ciphermark rank`
 #[derive(Debug, Args)]
@@ -80,6 +82,9 @@ pub struct QuestionArgs {
     /// Only cases whose traces were the same for all secrets (`ciphermark leaks`).
     #[arg(long)]
     pub same_trace: bool,
+    /// Rank what depends on a secret, too.
+    #[arg(long, conflicts_with = "same_trace")]
+    pub leaking: bool,
     /// Algorithms by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
@@ -142,16 +147,46 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
         },
         Some(flags) => {
             let question = question(flags)?;
-            let record = match record()? {
+            let mut record = match record()? {
                 Some(record) => record,
                 None => measure(&question, flags, args.time)?,
             };
             let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
-            vec![judge::compare::rank(&record, &question, rows).map_err(Failure::usage)?]
+            vec![judged(&mut record, &question, rows)?]
         }
     };
     screen::print(|options| report::rankings(&answers, args.format, options))?;
     Ok(Exit::Done)
+}
+
+/// Time for verdicts on secrets that a record lacks, and rows of a group that are judged side by side.
+const JUDGING: Duration = Duration::from_secs(20);
+const IN_LINE: usize = 4;
+
+/// The answer, when its first rows are judged: here, where the record's CPU and builds are. What depends on a secret gives its
+/// place to the next.
+fn judged(record: &mut Record, question: &Question, rows: usize) -> Result<Ranking, Failure> {
+    let stop = run::watch_signals()?.within(JUDGING);
+    let is_here = host::facts(0).cpu.name == record.host.cpu.name;
+    let mut tried = BTreeSet::new();
+    loop {
+        let ranking = judge::compare::rank(record, question, rows).map_err(Failure::usage)?;
+        if question.leaking || !is_here || stop.is_over() {
+            return Ok(ranking);
+        }
+        let first = ranking.standings.iter().flat_map(|s| s.rows.iter().take(IN_LINE));
+        let has_secret = |name: &str| Algorithm::find(name).is_ok_and(Algorithm::has_secret);
+        let new = first.filter(|r| r.leaks.is_none() && has_secret(&r.case.algorithm));
+        let new = new.map(|r| (r.case.tier, (r.library.clone(), r.case.algorithm.clone())));
+        let new: BTreeSet<_> = new.filter(|one| tried.insert(one.clone())).collect();
+        if new.is_empty() {
+            return Ok(ranking);
+        }
+        for tier in new.iter().map(|(tier, _)| *tier).collect::<BTreeSet<Tier>>() {
+            let of_tier = new.iter().filter(|(t, _)| *t == tier).map(|(_, pair)| pair.clone());
+            record.leaks.extend(advise::judge(false, &of_tier.collect(), tier, &stop)?);
+        }
+    }
 }
 
 fn question(args: &QuestionArgs) -> Result<Question, Failure> {
@@ -187,6 +222,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         in_place: args.in_place.map(|w| matches!(w, InPlaceArg::Yes)),
         setting: args.setting.clone(),
         same_trace: args.same_trace,
+        leaking: args.leaking,
         algorithms: choose::globs(&args.algorithm)?,
         libraries: choose::globs(&libraries)?,
     })

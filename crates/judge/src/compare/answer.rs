@@ -4,7 +4,7 @@
 use crate::compare::{Case, Matching, Settings, Side, Tally, Unit, compare, family, group};
 use base::analysis::{ALPHA, Group, Ratio, surely_faster};
 use base::model::{Algorithm, Direction, Footprint, Kind, Mode, Model, Tier};
-use record::{LibraryId, Measurement, Record, State};
+use record::{LeakVerdict, LibraryId, Measurement, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The size that rows are ranked at where it was measured: `PostgreSQL`'s page, and large enough that the cost per
@@ -161,6 +161,11 @@ fn sizes(rows: &[&Measurement]) -> Option<Vec<usize>> {
     Some(sizes)
 }
 
+/// What depends on a secret is nobody's best, however fast it is.
+fn leaks(record: &Record, m: &Measurement) -> bool {
+    record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends)
+}
+
 /// The OpenSSL that programs of this system find.
 fn system(record: &Record) -> Option<&LibraryId> {
     let of_system = |m: &&Measurement| {
@@ -178,7 +183,7 @@ impl<'a> Family<'a> {
     ) -> Option<Self> {
         let reference = *sizes.last()?;
         let measured = rows.iter().filter(|m| m.state == State::Measured && m.size == reference);
-        let measured = measured.filter(|m| m.mb_per_s.is_some());
+        let measured = measured.filter(|m| m.mb_per_s.is_some() && !leaks(record, m));
         let key_len = |m: &Measurement| Algorithm::find(&m.algorithm).map_or(0, |a| a.key_len);
         let longest = measured.clone().map(|m| key_len(m)).max()?;
         let by_speed = |a: &&&Measurement, b: &&&Measurement| {
@@ -265,7 +270,8 @@ impl Best {
     /// [`crate::compare::rank`].
     pub fn of(record: &Record, rows: &[&Measurement]) -> Self {
         let mut tables: BTreeMap<Case, Vec<(Group, &Measurement)>> = BTreeMap::new();
-        for m in rows.iter().copied().filter(|m| m.state == State::Measured) {
+        let counts = |m: &&Measurement| m.state == State::Measured && !leaks(record, m);
+        for m in rows.iter().copied().filter(counts) {
             // The harness's own cost takes part in no ranking.
             if let Some(group) = group(record, m, unit(m)).filter(|_| m.mb_per_s.is_some()) {
                 let case = Case { algorithm: String::new(), ..Case::of(m) };

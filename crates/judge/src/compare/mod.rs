@@ -4,6 +4,7 @@
 
 mod answer;
 mod comparison;
+mod missing;
 mod ranking;
 mod sides;
 pub mod trust;
@@ -18,6 +19,7 @@ pub use comparison::{
     ByPairs, Compared, Comparison, Condition, Confirmation, Facts, Found, Settings, Side, Sought,
     Summary, Tally, Told, compare,
 };
+pub use missing::Missing;
 pub use ranking::{Absent, Ranked, Ranking, Secret, Standing, Terms, rank};
 use record::{Measurement, Record, State};
 use serde::Serialize;
@@ -113,6 +115,8 @@ pub struct Question {
     pub setting: Option<String>,
     /// Whether only cases take part whose traces were the same for all secrets.
     pub same_trace: bool,
+    /// Whether what depends on a secret is ranked, too.
+    pub leaking: bool,
     /// Algorithms by glob; any of them.
     pub algorithms: Vec<NameGlob>,
     /// Libraries by glob over name or `name@version`; any of them.

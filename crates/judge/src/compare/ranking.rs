@@ -1,6 +1,7 @@
 //! The answer to a question: cases in the order of their costs, with the places that they may have; of
 //! nothing but what took the same way with every secret, where that is asked.
 
+use crate::compare::missing::{Missing, missing};
 use crate::compare::{By, Case, Per, Question, Unit, family, group, instructions_of, label};
 use base::analysis::{ALPHA, Group, Ratio, Standing as Place, surely_faster};
 use base::model::{Direction, Footprint, Model, NameGlob, Tier};
@@ -113,13 +114,16 @@ pub struct Ranking {
     pub standings: Vec<Standing>,
     /// Cases that were refused or failed.
     pub absent: Vec<Absent>,
+    /// What could take part and was not measured as it was asked for.
+    pub missing: Vec<Missing>,
     /// Whether these are figures from elsewhere, which have no interval: so it is where none was measured.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// Cases without raw samples of two processes or more (or without counts, where instructions
     /// are asked for), which cannot be ranked.
     pub unranked: usize,
-    /// Measured cases that take no part because same traces were asked for; none where they were not.
+    /// Measured cases that take no part because they depend on a secret, or because same traces were asked for; none where
+    /// there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
 }
@@ -141,11 +145,16 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         let word = state.name();
         return Err(format!("the record has no {word} case for: {}", terms.sentence));
     }
-    let secret = question.same_trace.then(|| only_same_trace(record, &mut found));
+    let secret = match question.same_trace {
+        true => Some(only_same_trace(record, &mut found)),
+        false if question.leaking => None,
+        false => without_leaking(record, &mut found),
+    };
     let mut ranking = Ranking {
         alpha: ALPHA,
         standings: Vec::new(),
         absent: found.iter().filter_map(absent).collect(),
+        missing: missing(record, question, &terms),
         imported: state == State::Imported,
         unranked: found.iter().filter(|m| m.state == State::Imported && !contends(m)).count(),
         secret,
@@ -175,7 +184,7 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     Ok(ranking)
 }
 
-fn of_library(question: &Question, m: &Measurement) -> bool {
+pub(crate) fn of_library(question: &Question, m: &Measurement) -> bool {
     let versioned = format!("{}@{}", m.library.name, m.library.version);
     let is = |g: &base::model::NameGlob| g.matches(&m.library.name) || g.matches(&versioned);
     question.libraries.is_empty() || question.libraries.iter().any(is)
@@ -258,7 +267,7 @@ impl Terms {
         Ok(terms)
     }
 
-    fn takes(&self, m: &Measurement) -> bool {
+    pub(crate) fn takes(&self, m: &Measurement) -> bool {
         self.size.is_none_or(|s| m.size == s || m.size == 0)
             && self.tier.is_none_or(|t| t == m.tier)
             && (self.direction, self.model, self.threads) == (m.direction, m.model, m.threads)
@@ -476,6 +485,17 @@ impl fmt::Display for Secret {
             false => write!(f, "left out: {}", counts.join(", ")),
         }
     }
+}
+
+/// Drops measured cases that depend on a secret, and counts them; none where there is none.
+fn without_leaking(record: &Record, found: &mut Vec<&Measurement>) -> Option<Secret> {
+    let mut secret = Secret::default();
+    found.retain(|m| {
+        let leaks = record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends);
+        secret.depends += usize::from(leaks && m.state == State::Measured);
+        !leaks || m.state != State::Measured
+    });
+    (secret.depends > 0).then_some(secret)
 }
 
 /// Drops measured cases without the same trace, and counts them.
@@ -770,8 +790,17 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_ask_sees_all_with_their_verdicts() {
+    fn what_depends_on_a_secret_takes_no_place_and_is_counted() {
         let ranking = rank(&judged(), &Question::default(), 10).unwrap();
+        let rows = &ranking.standings[0].rows;
+        assert!(rows.iter().all(|r| r.library.name != "depends"), "{rows:?}");
+        assert_eq!(ranking.secret.map(|s| (s.depends, s.without_verdict)), Some((1, 0)));
+    }
+
+    #[test]
+    fn who_asks_for_what_leaks_sees_all_with_their_verdicts() {
+        let question = Question { leaking: true, ..Question::default() };
+        let ranking = rank(&judged(), &question, 10).unwrap();
         assert_eq!((ranking.secret, ranking.standings[0].rows.len()), (None, 6));
         let row = |name: &str| {
             let mut rows = ranking.standings[0].rows.iter();
