@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs clean-libs web build first attached program bench bench-page gallery test test-all test-long list-long test-times test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs clean-libs web build first attached program bench bench-page gallery test test-all test-long test-times test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -77,12 +77,7 @@ test-all: test test-long ## those and the long ones: real servers, kills, bundle
 test-long: libs
 	@scripts/setup tests
 	$(BUILT_FOR_TESTS)
-	$(NEXTEST) --profile long --run-ignored only
-	scripts/webtest
-
-# For .ci/run.
-list-long:
-	@scripts/nextest list $(TESTED) --tests --run-ignored only --message-format oneline
+	$(NEXTEST) --profile long --run-ignored only; status=$$?; scripts/webtest && exit $$status
 
 test-times: ## where the time of the last test runs went: by test, by crate compiled, by library built
 	@scripts/test-times
