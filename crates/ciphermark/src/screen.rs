@@ -56,6 +56,14 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
+/// As [`print`], to standard error: standard output is another program's.
+pub fn print_aside(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
+    let mut out = anstream::stderr();
+    let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
+    let text = render(Options { width: width(), color });
+    out.write_all(text.as_bytes()).map_err(|e| Failure::output(&e))
+}
+
 /// Prints what `render` produces, or writes it to a file.
 pub fn print_to(
     output: Option<&Path>,

@@ -119,7 +119,8 @@ fn grouped(number: u64) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    // What is minus nothing is nothing.
+    format!("{:.1} %", 100.0 * share + 0.0)
 }
 
 fn time(ns: f64) -> String {

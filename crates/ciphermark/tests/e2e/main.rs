@@ -26,5 +26,6 @@ mod survive;
 mod tiers;
 mod tls;
 mod verify;
+mod watch;
 mod watch_sampling;
 mod zoo;
