@@ -18,6 +18,8 @@ pub(crate) const FIGURES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 /// No program prints so long a line, nor so many figures.
 const MOST_LINE_BYTES: usize = 1 << 16;
 const MOST_ROWS: usize = 1 << 17;
+const MOST_BYTES: usize = 8 << 20;
+const MOST_LINES: usize = 1 << 16;
 /// What is said of the figure of several processes.
 pub(crate) const MULTI: &str = "figures of {} processes together: not one core's speed";
 
@@ -160,6 +162,13 @@ pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, St
             "line {} has more than {} KiB: no benchmark prints such",
             at + 1,
             MOST_LINE_BYTES >> 10
+        ));
+    }
+    let lines = text.lines().count();
+    if text.len() > MOST_BYTES || lines > MOST_LINES {
+        return Err(format!(
+            "it has {lines} lines and {} KiB: no benchmark prints so much",
+            text.len() >> 10
         ));
     }
     let format = match format {

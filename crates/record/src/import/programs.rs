@@ -960,7 +960,7 @@ mod tests {
         assert!(why("\0\0\u{1b}[2J\n\0").starts_with("no line of it is a figure"));
         assert!(why("[{\"numCalls\": [[[[").starts_with("it begins as JSON and is none of"));
         let many: String = (0..140_000).map(|i| format!("a{i} 16 1.0 MB/s\n")).collect();
-        assert!(why(&many).contains("140000 figures; at most 131072"));
+        assert!(why(&many).starts_with("it has 140000 lines and "), "{}", why(&many));
         assert!(why("aes 16 99999999999999999999 GB/s\n").ends_with("bytes a second is no speed"));
         let named = read("a\u{1b}[31mb 16 5 MB/s\n", None, &Said::default()).unwrap().rows;
         assert!(!named[0].algorithm.contains('\u{1b}'));

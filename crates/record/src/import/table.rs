@@ -57,14 +57,14 @@ pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
             .size
             .or(said.size)
             .ok_or_else(|| wrong("no size before the figure: add --size BYTES".to_owned()))?;
-        let several = cells.figures.len() > 1;
+        let (several, ours) = (cells.figures.len() > 1, algorithm(&name));
         for (column, bytes_per_second) in cells.figures.iter().enumerate() {
             // Behind a name and a size, where the line has them, headings are the figures'.
             let before = usize::from(!cells.name.is_empty()) + usize::from(cells.size.is_some());
             let heading = headings.get(before + column).filter(|_| several);
             let library = said.library.clone().unwrap_or_else(|| "imported".to_owned());
             let column = heading.cloned().unwrap_or_else(|| (column + 1).to_string());
-            let mut row = said.row("imported", "", algorithm(&name));
+            let mut row = said.row("imported", "", ours.clone());
             row.library = if several { format!("{library}:{}", shown(&column)) } else { library };
             (row.model, row.size, row.mb_per_s) =
                 (Model::Stream, Some(size), bytes_per_second / 1e6);
