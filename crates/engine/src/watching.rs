@@ -6,7 +6,7 @@ use probe::sampling::kinds::{Code, Kind, kind_of_name};
 use probe::sampling::objects::{Function, Object};
 use probe::sampling::{FileIndex, KERNEL, MADE, Place, Sampler, Samples, UNKNOWN};
 use record::{Parts, Sampled, SampledFile, SampledFunction, SampledKind, SampledProgram};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -425,7 +425,7 @@ mod tests {
     /// Unused places keep their file only.
     #[test]
     fn samples_in_nothing_that_can_be_read_are_said_and_counted() {
-        let mut places = HashMap::new();
+        let mut places = std::collections::HashMap::new();
         places.insert(Place { file: MADE, offset: 0, program: 0 }, 60);
         places.insert(Place { file: 3, offset: 16, program: 0 }, 40);
         let named = |path: &str| probe::sampling::CodeFile { path: path.into(), file: None };

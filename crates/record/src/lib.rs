@@ -20,8 +20,8 @@ pub mod tls;
 
 pub use base::analysis::Estimate;
 pub use calls::{
-    CALLS_SCHEMA, CALLS_VERSION, CallCount, CallDirection, CallOperation, CalledLibrary, Calls, Missed,
-    WatchedProcess,
+    CALLS_SCHEMA, CALLS_VERSION, CallCount, CallDirection, CallOperation, CalledLibrary, Calls,
+    Missed, WatchedProcess,
 };
 pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, Leak, LeakKind, LeakVerdict, Leaks,

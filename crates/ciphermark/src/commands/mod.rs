@@ -332,7 +332,11 @@ impl Command {
     /// Whether it reads files that may be a stranger's, beside which what it keeps itself is small.
     pub fn reads(&self) -> bool {
         match self {
-            Self::Show(_) | Self::Import(_) | Self::Report(_) | Self::Archive(_) | Self::Trend(_) => true,
+            Self::Show(_)
+            | Self::Import(_)
+            | Self::Report(_)
+            | Self::Archive(_)
+            | Self::Trend(_) => true,
             Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
             Self::Tls(args) => args.reads(),
             _ => false,

@@ -464,7 +464,7 @@ fn time(
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
     let (known, keys) = known_and_not(scene.list, keys(plan, standings));
     if keys.is_empty() && !known.is_empty() {
-        return Ok(scene.from_list(known, keeping));
+        return Ok(scene.listed(known, keeping));
     }
     let of_key = |(i, key): (usize, &CellKey)| CaseProgress::new(i, Subject::Page(scene.page(key)));
     let files = stage.files(Some(page_size));
@@ -620,7 +620,7 @@ impl Scene<'_> {
     }
 
     /// What stands in the price list, where nothing is left to be timed.
-    fn from_list(&self, known: Vec<Kept>, keeping: Keeping) -> Timed {
+    fn listed(&self, known: Vec<Kept>, keeping: Keeping) -> Timed {
         let host = host(self.libraries);
         let timing = Timing {
             rounds: rounds(&known),

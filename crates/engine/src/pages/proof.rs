@@ -64,6 +64,10 @@ pub(crate) type Standings = BTreeMap<Pair, Standing>;
 
 /// Takes the whole store through every pair that stands; a random sample of it where the run has an end. Decrypted pages go into the copy, if there is
 /// to be one, from all pairs in turn.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is taken, through whom, how far, and who is told"
+)]
 pub(crate) fn verify(
     store: &Store,
     recipes: &[Recipe],

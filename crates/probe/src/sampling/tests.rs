@@ -112,6 +112,7 @@ fn a_process_is_sampled_while_it_computes_and_one_that_is_not_there_is_said() {
         Err(why) => {
             eprintln!("not tested: {why}");
             child.kill().unwrap();
+            child.wait().unwrap();
             return;
         }
     };

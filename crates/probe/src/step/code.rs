@@ -536,8 +536,8 @@ fn frames<'data, R: ReadRef<'data>>(file: &object::File<'data, R>) -> Option<Vec
     };
     let mut all: Vec<(u64, u64)> = entries
         .map(|entry| {
-            let [begin, description] = [&entry[..4], &entry[4..]]
-                .map(|half| half.first_chunk::<4>().map_or(0, |bytes| place(bytes)));
+            let [begin, description] =
+                [&entry[..4], &entry[4..]].map(|half| half.first_chunk::<4>().map_or(0, place));
             (begin, length(description).unwrap_or(0))
         })
         .collect();
