@@ -1,6 +1,6 @@
 //! What holds of every rendering.
 
-use super::{ComparisonFormat, Format, comparison, rankings, render};
+use super::{ComparisonFormat, Format, comparison, leaks, rankings, render};
 use crate::sample;
 use base::text::{Options, width};
 use judge::compare::{Best, Class, Condition, Matching, Per, Question, Settings, Side};
@@ -48,6 +48,7 @@ fn texts(record: &Record, options: Options) -> Renderings {
         ("table", render(record, &all, &best, Format::Table, options)),
         ("answers", answered(record, format, options)),
         ("comparison", compared(record, format, options)),
+        ("secrets", leaks(&record.leaks, Format::Table, options)),
     ]
 }
 
@@ -110,6 +111,7 @@ fn hostile_names_are_no_markup_and_stay_in_their_cells() {
         ("table", table),
         ("answers", answered(&record, format, options)),
         ("comparison", compared(&record, format, options)),
+        ("secrets", leaks(&record.leaks, Format::Markdown, options)),
     ] {
         assert!(
             !text.contains("<script>") && !text.contains("</summary><script"),
@@ -128,6 +130,7 @@ fn hostile_names_are_no_formulas_and_stay_as_they_are_in_json() {
     for (name, text) in [
         ("answers", answered(&record, ComparisonFormat::Csv, options)),
         ("comparison", compared(&record, ComparisonFormat::Csv, options)),
+        ("secrets", leaks(&record.leaks, Format::Csv, options)),
     ] {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         for row in reader.records() {

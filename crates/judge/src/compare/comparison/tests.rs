@@ -455,22 +455,13 @@ const WIDE: Costs = [
     1000.0, 1100.0,
 ];
 
-fn side_of(record: &Record) -> Side<'_> {
-    Side { record, name: record.started.clone(), rows: record.measurements.iter().collect() }
-}
-
 /// Each algorithm with the factor by which it changed, and how its processes scatter.
 fn compared_at(cases: &[(&str, f64, Costs)]) -> Comparison {
     let of = |costs: &Costs, factor: f64| costs.map(|c| c * factor).to_vec();
     let base = cases.iter().map(|(a, _, costs)| case(a, 16, &of(costs, 1.0))).collect();
     let new = cases.iter().map(|(a, factor, costs)| case(a, 16, &of(costs, *factor))).collect();
     let (base, new) = (record("a", base), record("b", new));
-    let settings = Settings {
-        tolerance: 0.005,
-        matching: Matching::ByName,
-        apart: crate::compare::Apart::Nothing,
-    };
-    compare(&side_of(&base), &side_of(&new), &settings)
+    compare(&side(&base), &side(&new), &SETTINGS)
 }
 
 fn names(c: &Comparison) -> Vec<&str> {
