@@ -296,7 +296,7 @@ fn never_fall(core: &Core, tiers: &[Tier], algorithm: &Algorithm, of_what: (Dire
     let mut known: Vec<(Tier, f64)> = Vec::new();
     for tier in tiers {
         let mut before = 0.0;
-        for size in [16, 64, 256, 1024, 8192, 65_536] {
+        for size in [16, 256, 8192] {
             let of = of(algorithm.name, direction, *tier);
             let of = Operation { model, size, ..of };
             let Ok(found) = limit(core, &of) else { continue };
