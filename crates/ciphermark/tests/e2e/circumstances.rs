@@ -73,18 +73,18 @@ fn verdict(library: &str, cache: &Path, set: Set<'_>) -> String {
     text(&row(&line, cache, set), "verdict").to_owned()
 }
 
-/// Sets and clears with one cache, in both orders, and demands each time what a fresh cache gives.
+/// Sets and clears with one cache, in both orders, and demands each time what a fresh cache gave.
 fn holds<T: PartialEq + std::fmt::Debug>(seen: impl Fn(&Path, Set<'_>) -> T, set: Set<'_>) {
-    let fresh = |set| seen(scratch().path(), set);
-    let (with, without) = (fresh(set), fresh(Set::default()));
-    assert_ne!(with, without, "{set:?} decides nothing here");
-    for order in [[true, false, true], [false, true, false]] {
+    let none = Set::default();
+    let one_after_another = |sets: [Set<'_>; 3]| {
         let cache = scratch();
-        for is_set in order {
-            let (set, expected) = if is_set { (set, &with) } else { (Set::default(), &without) };
-            assert_eq!(&seen(cache.path(), set), expected, "{set:?} in {order:?}");
-        }
-    }
+        sets.map(|set| seen(cache.path(), set))
+    };
+    let [with, without_later, with_again] = one_after_another([set, none, set]);
+    let [without, with_later, without_again] = one_after_another([none, set, none]);
+    assert_ne!(with, without, "{set:?} decides nothing here");
+    assert_eq!((&with_later, &with_again), (&with, &with), "{set:?}");
+    assert_eq!((&without_later, &without_again), (&without, &without), "{set:?}");
 }
 
 fn system(library: &str) -> String {

@@ -179,10 +179,11 @@ fn one_operation_gives_the_same_at_every_tier() {
         let nonce = ["--nonce", "000000000000000000000000"];
         ciphermark(&[&case[..], &nonce].concat(), b"the same bytes").with_code(0).bytes
     };
-    assert_eq!(at("native").len(), 14 + 16);
+    let native = at("native");
+    assert_eq!(native.len(), 14 + 16);
     let all = call("list tiers --json").with_code(0).rows();
     for tier in all.iter().filter(|t| t["available"] == true).map(|t| text(t, "name")) {
-        assert_eq!(at(tier), at("native"), "{tier}");
+        assert_eq!(at(tier), native, "{tier}");
     }
 }
 
