@@ -130,7 +130,7 @@ pub(crate) const BOTAN: Family = Family {
     offers: Some(|name, _| {
         // What Botan has in no version, and what came with Botan 3.
         let never = "aegis- memcpy null blake3 xxh crc32c rc2- magma- turboshake kt128 sha512-224 \
-            blake2s256-mac xsalsa20- ghash polyval";
+            blake2s256-mac xsalsa20- ghash polyval bcrypt";
         let new = "kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
         !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
@@ -215,6 +215,7 @@ pub(crate) const MBEDTLS: Family = Family {
             || block(&["des-"], &["-ecb", "-cbc", "-cmac"])
             || block(&["bf-"], &["-ecb", "-cbc", "-cfb", "-ctr"])
             || others.contains(&name)
+            || ["pbkdf2-", "hkdf-"].iter().any(|start| name.starts_with(start))
             || name.starts_with("hmac-")
                 && !["sha512-256", "sha3-256", "sha3-512", "sm3"].iter().any(|h| name.ends_with(h))
     }),
@@ -255,6 +256,10 @@ pub(crate) const NETTLE: Family = Family {
             "siphash-",
             "ghash",
             "polyval",
+            "scrypt",
+            "argon2",
+            "bcrypt",
+            "s2k-",
             // Nettle 3.10.
             "shake128",
         ];
@@ -298,7 +303,8 @@ pub(crate) const TOMCRYPT: Family = Family {
             "aes" => plain || ends(&["-gcm", "-ccm", "-ccm8", "-ocb", "-eax", "-xts", "-gmac", "-cmac"]),
             "camellia" => plain || ends(&["-gcm", "-ccm", "-ocb", "-eax", "-xts", "-cmac"]),
             "twofish" => plain || ends(&["-gcm", "-ocb", "-eax", "-xts"]),
-            "des" => plain || ends(&["-cmac"]),
+ "des" => plain || ends(&["-cmac"]),
+            "pbkdf2" | "hkdf" => true,
             "hmac" => !ends(&["-sm3"]),
             first => {
                 "seed bf cast5 rc2 chacha8 chacha12 chacha20 poly1305 md4 md5 sha1 sha224 sha256 sha384 sha512 sha3 \

@@ -71,9 +71,10 @@ impl WatchFile {
     /// # Errors
     /// The system's reason.
     pub fn create() -> io::Result<Self> {
-        let prefix = "ciphermark-watch-";
-        let in_memory = tempfile::Builder::new().prefix(prefix).tempdir_in("/dev/shm");
-        let directory = in_memory.or_else(|_| tempfile::Builder::new().prefix(prefix).tempdir())?;
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut private = tempfile::Builder::new();
+        private.prefix("ciphermark-watch-").permissions(std::fs::Permissions::from_mode(0o700));
+        let directory = private.tempdir_in("/dev/shm").or_else(|_| private.tempdir())?;
         let mut options = File::options();
         let options = options.read(true).write(true).create_new(true).mode(0o600);
         let file = options.open(directory.path().join("calls"))?;

@@ -87,7 +87,7 @@ fn only_what_a_program_or_a_list_has_is_chosen_and_in_its_libraries() {
         &format!("advise {} --for backup --only brg", record()),
         &["--only brg", "did you mean 'borg'?", "gocryptfs"],
     );
-    refuses("advise --for tls-server --only borg", &["--only is for stored data"]);
+    refuses("advise --for tls-server --only borg", &["--only borg", "apache, haproxy, nginx"]);
 }
 
 /// One screen says what to do; everything else is behind a flag.

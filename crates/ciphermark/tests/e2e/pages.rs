@@ -185,7 +185,7 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     }
     refuses(
         &format!("pages --synthetic -o {small}"),
-        &["is not a run of this command: not overwritten"],
+        &["is not a ciphermark record: not overwritten"],
     );
     assert_eq!(std::fs::read(&small).unwrap(), b"not a page");
 }

@@ -111,7 +111,8 @@ fn a_ranking_of_same_traces_leaves_out_the_rest_and_says_how_many() {
     assert!(whole[0]["secret"]["without_verdict"].as_u64().unwrap() > 10, "{whole}");
     let text = call(&what).with_code(0).stdout;
     assert!(text.contains("left out: 1 depend on the secret,"), "{text}");
-    let all = call(&format!("rank {path} -a aes-256-gcm -s 8K --leaking --rows all")).with_code(0).stdout;
+    let all =
+        call(&format!("rank {path} -a aes-256-gcm -s 8K --leaking --rows all")).with_code(0).stdout;
     assert!(all.contains("openssl@3.0.19‡") && all.contains("‡: depends on the secret"), "{all}");
     let none = format!("rank {} -a aes-256-gcm -s 8K --same-trace", published());
     refuses(&none, &["without a verdict"]);

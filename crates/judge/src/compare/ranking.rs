@@ -175,7 +175,9 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     }
     ranking.standings = standings.into_iter().map(|(_, s)| s).collect();
     if ranking.standings.is_empty() {
-        let secret = ranking.secret.map(|left_out| format!(" ({left_out})")).unwrap_or_default();
+        let too = if question.same_trace { "" } else { "; --leaking ranks them, too" };
+        let secret = ranking.secret.map(|left_out| format!(" ({left_out}{too})"));
+        let secret = secret.unwrap_or_default();
         return Err(format!(
             "no case has what it takes to be ranked for: {}{secret}",
             ranking.terms.sentence

@@ -22,6 +22,9 @@ fn the_systems_openssl_offers_all_that_it_has() {
     let module = EVP.path().unwrap().with_file_name("ossl-modules").join("legacy.so");
     let legacy = module.exists();
     let missing = |a: &Algorithm| match (a.cipher, a.mode) {
+        (_, Mode::Bcrypt | Mode::S2k) => true,
+        (_, Mode::Hkdf) => version < (3, 2),
+        (cipher, Mode::MemoryHard) => cipher != Primitive::Scrypt && version < (3, 2),
         (Primitive::Aes, mode) => mode == Mode::Eax || mode == Mode::GcmSiv && version < (3, 5),
         (Primitive::Camellia, mode) => {
             matches!(mode, Mode::Xts | Mode::Gcm | Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Siv)
