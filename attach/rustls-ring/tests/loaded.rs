@@ -11,7 +11,9 @@ fn what_ring_has_is_negotiated_and_the_rest_is_told_in_words() {
     for case in &offer.handshakes {
         assert!(curves.contains(&case.exchange), "{case}");
     }
-    for certificate in Certificate::ALL {
+    // ring has no ML-DSA.
+    let signs = |c: &&Certificate| !c.to_string().starts_with("mldsa");
+    for certificate in Certificate::ALL.iter().filter(signs) {
         assert!(offer.handshakes.iter().any(|c| c.certificate == *certificate), "{certificate}");
     }
     for (case, words) in &offer.not_offered {

@@ -80,7 +80,7 @@ fn table(rows: &[&CallCount], cpu: f64, calls: &Calls) -> Table {
     let row = |row: &&CallCount| {
         let pieces = row.pieces as f64 / row.count.max(1) as f64;
         let file = calls.libraries.get(row.library).and_then(|library| library.path.file_name());
-        let library = file.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let library = file.map(|name| clean(&name.to_string_lossy())).unwrap_or_default();
         vec![
             Cell::plain(percent(row.seconds / cpu)),
             Cell::plain(clean(&row.algorithm)),
@@ -309,9 +309,10 @@ mod tests {
     #[test]
     fn the_screen_names_shares_rows_faults_libraries_and_what_was_missed() {
         let text = watched(&example(), Options::default());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "nginx: 0.475 s CPU, 18.4 % in crypto calls (12,000 operations)",
-            "12.0 %  aes-256-gcm  encrypt  16385",
+            "12.0 % aes-256-gcm encrypt 16385",
             "9.50 µs",
             "4.2 %: aes-256-gcm is looked up by name 12000 times for 12000 messages",
             "OpenSSL 3.0.22, build 01234567",
@@ -319,7 +320,7 @@ mod tests {
             "2 processes were not watched",
             "watching cost about 5.3 % of the CPU time",
         ] {
-            assert!(text.contains(part), "{part}\n{text}");
+            assert!(words.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
         let narrow = watched(&example(), Options { width: 60, color: false });

@@ -212,6 +212,7 @@ mod tests {
     #[test]
     fn the_screen_says_how_much_how_sure_where_and_what_was_not_seen() {
         let text = sampled(&example(), "process 1", Options::default());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "process 1: 1.00 s of CPU in 10.0 s, at least 30.0 ±2.8 % in cryptography",
             "40.0 ±3.0 % seen by samples only",
@@ -220,7 +221,7 @@ mod tests {
             "12.0 % in code that a program made",
             "3 records were lost",
         ] {
-            assert!(text.contains(part), "{part}: {text}");
+            assert!(words.contains(part), "{part}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
     }
