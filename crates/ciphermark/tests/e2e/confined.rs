@@ -739,8 +739,8 @@ fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line
         (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
     };
     let in_site = STORES.map(|(change, said)| (change, "report -o SITE --from", said));
-    let doubts = "do('UPDATE record SET doubts = ?', 'x' * (65 << 20))";
-    let in_list = (doubts, "archive list --why", "a field of more than 64 MiB");
+    let doubts = "do('UPDATE record SET trust = ?, doubts = ?', 'doubtful', 'x' * (65 << 20))";
+    let in_list = (doubts, "archive list --doubtful --why", "a field of more than 64 MiB");
     for (at, (change, read, said)) in in_site.into_iter().chain([in_list]).enumerate() {
         let (store, site) =
             (file(&directory, &format!("{at}.db")), file(&directory, &format!("{at}")));

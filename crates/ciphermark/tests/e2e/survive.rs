@@ -306,11 +306,9 @@ fn full_devices_are_told_in_one_line() {
     assert!(said.contains("No space left on device"), "{said}");
     assert_eq!(names(temporary.path()).len(), 1, "the record is not lost");
 
-    let record = repository("crates/record/tests/sample.json");
-    for (what, more) in
-        [("show", &[][..]), ("rank", &["--leaking"][..]), ("export", &["-o", "/dev/full"][..])]
-    {
-        let words = [&[what, arg(&record)], more].concat();
+    let record = published();
+    for (what, more) in [("show", &[][..]), ("rank", &[]), ("export", &["-o", "/dev/full"])] {
+        let words = [&[what, &record], more].concat();
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec \"$0\" \"$@\" > /dev/full"]).arg(program()).args(words);
         let output = Background::of(shell).ends_within(SOON).with_code(4);
