@@ -68,6 +68,7 @@ impl Kind {
 }
 
 /// What one instruction tells.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "some are told by x86's alone"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     AesRound,
