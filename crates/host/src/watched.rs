@@ -28,7 +28,7 @@ pub const WATCH_VARIABLE: &str = "CIPHERMARK_WATCH";
 const WORD: usize = 8;
 /// Part of the slowest that a trimmed mean leaves out.
 const TRIMMED: f64 = 0.05;
-/// What one timed call costs beside its own time, in ns (`lab/watch`).
+/// What one timed call costs beside its own time, in ns (docs/WATCH.md).
 const CALL_NS: f64 = 25.0;
 
 /// The file, in a directory that nobody else can enter; both go with the value.

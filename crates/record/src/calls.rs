@@ -221,7 +221,7 @@ pub struct Missed {
     pub contexts: u64,
     /// Kinds of messages that share the row `other`, because there were too many.
     pub kinds: u64,
-    /// What watching itself took, by the cost of a call that `lab/watch` measures.
+    /// What watching itself took, by what a call costs that is timed (docs/WATCH.md).
     pub overhead_seconds: f64,
     /// Calls that were timed.
     pub calls: u64,
