@@ -67,7 +67,8 @@ fn a_right_library_passes_every_check_of_a_mode_of_each_kind() {
 #[test]
 #[ignore = "long: every check of every algorithm"]
 fn a_right_library_passes_every_check_of_every_algorithm() {
-    passes_every_check(Algorithm::all().iter());
+    // What derives keys takes minutes each without optimisation, and has its kinds above.
+    passes_every_check(Algorithm::all().iter().filter(|a| a.kind != Kind::Derivation));
 }
 
 fn passes_every_check(algorithms: impl Iterator<Item = &'static Algorithm>) {
