@@ -618,7 +618,7 @@ pub struct Samples {
     /// never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waited_us: Vec<u32>,
-    /// Of operations whose `ticks` are of CPU time, ticks for which the thread did not run (since 1.6); absent where
+    /// Of operations whose `ticks` are of CPU time, ticks for which the process did not run (since 1.6); absent where
     /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub away_ticks: Vec<u64>,

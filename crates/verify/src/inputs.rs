@@ -247,15 +247,8 @@ pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n 
 /// least on.
 pub(crate) fn sweep_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
     let rule = algorithm.sizes;
-    let memory = rule_of_memory(algorithm).into_iter().flatten();
-    (0..=SWEEP_END).filter(move |n| rule.allows(*n)).chain(memory)
-}
-
-/// Of a function that needs memory, the sizes up to a few times the least.
-fn rule_of_memory(algorithm: &Algorithm) -> Option<impl Iterator<Item = usize>> {
-    let rule = algorithm.sizes;
-    let kib = (1..=24).map(|n| n << 10).filter(move |n| rule.allows(*n));
-    (algorithm.mode == Mode::MemoryHard).then_some(kib)
+    let most_kib = if algorithm.mode == Mode::MemoryHard { 24 } else { 0 };
+    (0..=SWEEP_END).chain((1..=most_kib).map(|kib| kib << 10)).filter(move |n| rule.allows(*n))
 }
 
 /// The largest power of two for an algorithm. Those that libraries do a block, a byte or a bit at a
@@ -315,11 +308,12 @@ pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool
 
 /// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.
 pub(crate) fn few_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
-    let (rule, of_memory) = (algorithm.sizes, algorithm.mode == Mode::MemoryHard);
-    [0, 1, 15, 16, 17, 31, 48, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 4096, 4097]
-        .into_iter()
-        .filter(move |n| rule.allows(*n))
-        .chain([8192, 13 << 10, 32 << 10].into_iter().filter(move |n| of_memory && rule.allows(*n)))
+    const SIZES: [usize; 18] =
+        [0, 1, 15, 16, 17, 31, 48, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 4096, 4097];
+    let rule = algorithm.sizes;
+    let of_memory: &[usize] =
+        if algorithm.mode == Mode::MemoryHard { &[8192, 13 << 10, 32 << 10] } else { &[] };
+    SIZES.iter().chain(of_memory).copied().filter(move |n| rule.allows(*n))
 }
 
 /// A size that an algorithm defines, this one if it does.

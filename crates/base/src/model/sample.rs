@@ -210,8 +210,8 @@ pub struct RawSample {
     /// Whether that was shorter than the case needs, as other processes have shown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unsettled: bool,
-    /// Of operations that take longer than a thread is left alone: ticks beside `ticks`, which are of the thread's CPU
-    /// time then, in which the thread did not run.
+    /// Of operations that take longer than a program is left alone: `ticks` are of the process's CPU time then, and these
+    /// are the ticks for which it did not run.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub away_ticks: u64,
     /// Microseconds for which the core was waited for to be quiet, since the sample before.

@@ -272,7 +272,7 @@ fn one_size(subject: &mut Subject, direction: Direction, size: usize) -> Result<
         .then(|| subject.material.encrypted(&subject.reference, size, &plain, false));
     let Subject { session, material, .. } = subject;
     let remote = session.is_remote();
-    let feed = Feed::of_messages(material, (input_len, cost), (&plain, made.as_ref()), 0);
+    let feed = Feed::of_messages(material, input_len, cost, (&plain, made.as_ref()), 0);
     let batch = MessageBatch::place(session, &mut arena, &feed.set(), 0);
     if remote { in_a_runtime(batch, size) } else { in_this_process(batch, size) }
 }

@@ -159,16 +159,17 @@ impl<'a> Feed<'a> {
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
         first: u64,
     ) -> Self {
-        let size = (visit.input_len(), visit.cost());
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
         let key = (visit.model == Model::Rekey).then(|| [material.key_raised(first)]);
-        Self { forged, key, ..Self::of_messages(material, size, (plain, made), first) }
+        let (size, cost) = (visit.input_len(), visit.cost());
+        Self { forged, key, ..Self::of_messages(material, size, cost, (plain, made), first) }
     }
 
     /// For the model `message`, with inputs of this length; of a derivation with what it is to cost.
     pub(crate) fn of_messages(
         material: &'a Material,
-        (size, cost): (usize, Option<usize>),
+        size: usize,
+        cost: Option<usize>,
         (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
         first: u64,
     ) -> Self {
