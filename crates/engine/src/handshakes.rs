@@ -41,7 +41,7 @@ pub struct TlsRequest {
     pub command: Vec<String>,
 }
 
-/// Rows that compete: an answer names the best few stacks.
+/// Rows that compete: an answer names the best few stacks, and the others need no number.
 #[derive(Clone, Debug, Default)]
 pub struct TlsRace {
     /// Rows that one table compares, as places in the request. By the first the best three stacks are named, by
@@ -122,13 +122,11 @@ fn sampled(
         budget: Budget { precision: wanted.precision, time: wanted.time },
         // Without an end every row gets a number.
         least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
-        race: wanted.race.as_ref().map(|race| Race {
-            groups: race.groups.clone(),
+        race: wanted.race.clone().map(|rows| Race {
+            rows,
             sources: stacks.len(),
-            wanted: race.wanted.clone(),
             // What a record costs is sending and receiving it.
             counts_both: kind == RecordRow::KIND,
-            rulers: race.rulers.clone(),
         }),
         cpu: wanted.cpu,
     };

@@ -233,6 +233,10 @@ impl Worker {
                 self.kill();
                 Err(WorkerError::Interrupted)
             }
+            // What it has forked may hold its pipe open.
+            Err(LineEnd::TimedOut) if host::ends_within(&self.child, Duration::ZERO) => {
+                Err(self.obituary())
+            }
             Err(LineEnd::TimedOut) => {
                 self.kill();
                 let words = self.last_words().and_then(|words| words.said);

@@ -1,6 +1,7 @@
 //! Cases that compete: an answer names the best few of several sources, and what surely is not among them is
 //! sampled no more. One process shows what takes twice as long; more of them show less, and their intervals the rest.
 
+use crate::handshakes::TlsRace;
 use crate::progress::{CaseProgress, End};
 use base::analysis::{MIN_PROCESSES, median, summarise};
 use base::model::{QuietRates, RawSample};
@@ -17,18 +18,11 @@ const IN_SOME: f64 = 1.5;
 /// Which cases of which sources are compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Race {
-    /// Rows that one table compares. By the first of them the best few sources are named, by each of the others the
-    /// best one.
-    pub(crate) groups: Vec<Vec<usize>>,
+    pub(crate) rows: TlsRace,
     /// Sources: row `r` of source `s` is case `r · sources + s`.
     pub(crate) sources: usize,
-    /// Those that are named whatever they take.
-    pub(crate) wanted: BTreeSet<usize>,
     /// Whether both ends count, not only the first.
     pub(crate) counts_both: bool,
-    /// Where rows are summed up with weights that are not known here: what rules others out. One of these has to be
-    /// surely faster in every row.
-    pub(crate) rulers: Option<BTreeSet<usize>>,
 }
 
 /// Between which bounds a case's cost lies, as far as its samples say.
@@ -43,12 +37,12 @@ impl Race {
     pub(crate) fn out(&self, all: &[CaseProgress], quiet: &QuietRates) -> Vec<usize> {
         let bounds: Vec<Option<Bounds>> = all.iter().map(|one| self.bounds(one, quiet)).collect();
         let mut needed: BTreeSet<usize> = BTreeSet::new();
-        for group in &self.groups {
+        for group in &self.rows.groups {
             for source in (0..self.sources).filter(|source| self.is_in(group, *source, &bounds)) {
                 needed.extend(group.iter().map(|row| row * self.sources + source));
             }
         }
-        let raced: BTreeSet<usize> = self.groups.iter().flatten().copied().collect();
+        let raced: BTreeSet<usize> = self.rows.groups.iter().flatten().copied().collect();
         let is_raced = |case: usize| raced.contains(&(case / self.sources));
         let open = (0..all.len()).filter(|case| all[*case].end.is_none());
         open.filter(|case| is_raced(*case) && !needed.contains(case)).collect()
@@ -56,10 +50,10 @@ impl Race {
 
     /// Whether a source may be among those that a group's answer names.
     fn is_in(&self, group: &[usize], source: usize, bounds: &[Option<Bounds>]) -> bool {
-        if self.wanted.contains(&source) {
+        if self.rows.wanted.contains(&source) {
             return true;
         }
-        if let Some(rulers) = &self.rulers {
+        if let Some(rulers) = &self.rows.rulers {
             return !rulers.iter().any(|ruler| self.is_faster(*ruler, source, group, bounds));
         }
         group.iter().enumerate().any(|(place, row)| {
@@ -163,13 +157,12 @@ mod tests {
 
     fn out(costs: &[&[u64]], processes: u32, wanted: &[usize]) -> Vec<usize> {
         let sources = costs[0].len();
-        let race = Race {
+        let rows = TlsRace {
             groups: vec![(0..costs.len()).collect()],
-            sources,
             wanted: wanted.iter().copied().collect(),
-            counts_both: false,
-            rulers: None,
+            ..TlsRace::default()
         };
+        let race = Race { rows, sources, counts_both: false };
         let all: Vec<CaseProgress> = costs
             .concat()
             .iter()
@@ -203,12 +196,10 @@ mod tests {
 
     #[test]
     fn what_is_slower_in_every_row_is_out_whatever_the_weights_and_only_who_may_rules_it_out() {
-        let race = |rulers: &[usize]| Race {
-            groups: vec![vec![0, 1]],
-            sources: 3,
-            wanted: BTreeSet::new(),
-            counts_both: false,
-            rulers: Some(rulers.iter().copied().collect()),
+        let race = |rulers: &[usize]| {
+            let rulers = Some(rulers.iter().copied().collect());
+            let rows = TlsRace { groups: vec![vec![0, 1]], rulers, ..TlsRace::default() };
+            Race { rows, sources: 3, counts_both: false }
         };
         let costs = [100, 200, 300, 300, 200, 400];
         let all: Vec<CaseProgress> =
@@ -220,13 +211,8 @@ mod tests {
 
     #[test]
     fn what_is_not_offered_rules_nothing_out() {
-        let race = Race {
-            groups: vec![vec![0]],
-            sources: 4,
-            wanted: BTreeSet::new(),
-            counts_both: false,
-            rulers: None,
-        };
+        let rows = TlsRace { groups: vec![vec![0]], ..TlsRace::default() };
+        let race = Race { rows, sources: 4, counts_both: false };
         let mut all: Vec<CaseProgress> =
             [1000, 1, 1, 9000].iter().enumerate().map(|(i, cost)| case(i, *cost, 12)).collect();
         for not_offered in [1, 2] {

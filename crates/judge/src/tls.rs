@@ -14,6 +14,10 @@ pub const BEST: usize = 3;
 /// Bytes of data in the records that are asked about: a full one, and one of a few words.
 pub const RECORD_SIZES: [u32; 2] = [16384, 64];
 
+/// Bytes of data in a record, and bytes that are digested, in a run that selects no sizes.
+pub const ALL_RECORD_SIZES: [u32; 5] = [64, 256, 1400, 4096, 16384];
+pub const DIGEST_SIZES: [u32; 4] = [64, 256, 1400, 16384];
+
 /// Suites that servers enable.
 pub const RECORD_SUITES: [Suite; 3] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Chacha20Poly1305];
 
@@ -90,47 +94,52 @@ impl Asked for RecordRow {
 }
 
 /// Titles of the primitives that people ask about, each with its rows.
-pub const PRIMITIVES: [(&str, &[(Scheme, Operation)]); 3] = [
+pub const PRIMITIVES: [(&str, &[Primitive]); 3] = [
     (
         "Certificates: the server signs, the client verifies",
         &[
-            (Scheme::EcdsaP256, Operation::Sign),
-            (Scheme::EcdsaP256, Operation::Verify),
-            (Scheme::Rsa2048Pss, Operation::Sign),
-            (Scheme::Rsa2048Pss, Operation::Verify),
-            (Scheme::Ed25519, Operation::Sign),
+            primitive(Scheme::EcdsaP256, Operation::Sign),
+            primitive(Scheme::EcdsaP256, Operation::Verify),
+            primitive(Scheme::Rsa2048Pss, Operation::Sign),
+            primitive(Scheme::Rsa2048Pss, Operation::Verify),
+            primitive(Scheme::Ed25519, Operation::Sign),
         ],
     ),
     (
         "Key exchange: each end generates and agrees",
         &[
-            (Scheme::X25519, Operation::Generate),
-            (Scheme::X25519, Operation::Agree),
-            (Scheme::P256, Operation::Generate),
-            (Scheme::P256, Operation::Agree),
+            primitive(Scheme::X25519, Operation::Generate),
+            primitive(Scheme::X25519, Operation::Agree),
+            primitive(Scheme::P256, Operation::Generate),
+            primitive(Scheme::P256, Operation::Agree),
         ],
     ),
     (
         "Post-quantum: the server encapsulates and signs",
         &[
-            (Scheme::Mlkem768, Operation::Encapsulate),
-            (Scheme::Mlkem768, Operation::Decapsulate),
-            (Scheme::Mldsa44, Operation::Sign),
-            (Scheme::Mldsa65, Operation::Sign),
-            (Scheme::Mldsa65, Operation::Verify),
+            primitive(Scheme::Mlkem768, Operation::Encapsulate),
+            primitive(Scheme::Mlkem768, Operation::Decapsulate),
+            primitive(Scheme::Mldsa44, Operation::Sign),
+            primitive(Scheme::Mldsa65, Operation::Sign),
+            primitive(Scheme::Mldsa65, Operation::Verify),
         ],
     ),
 ];
 
 /// A primitive that has no size.
-pub fn primitive(scheme: Scheme, operation: Operation) -> Wanted {
-    (Subject::Primitive(Primitive { scheme, operation, size: None }), Temperature::Hot)
+pub const fn primitive(scheme: Scheme, operation: Operation) -> Primitive {
+    Primitive { scheme, operation, size: None }
+}
+
+/// The row that a primitive has in a run.
+pub fn of_primitive(primitive: Primitive) -> Wanted {
+    (Subject::Primitive(primitive), Temperature::Hot)
 }
 
 impl Asked for PrimitiveRow {
     fn groups() -> Vec<Group> {
         let all = PRIMITIVES.iter().flat_map(|(_, rows)| *rows);
-        all.map(|(scheme, operation)| vec![primitive(*scheme, *operation)]).collect()
+        all.map(|primitive| vec![of_primitive(*primitive)]).collect()
     }
 
     fn turns() -> Vec<u32> {
@@ -143,6 +152,11 @@ impl Asked for PrimitiveRow {
 /// Whether programs of this system find a stack: its OpenSSL.
 pub fn is_system(stack: &Stack) -> bool {
     stack.name == "openssl" && SYSTEM.iter().any(|d| stack.crypto_path.starts_with(d))
+}
+
+/// The stack that programs of this system find.
+pub fn system<R: Row>(run: &Run<R>) -> Option<&Stack> {
+    run.stacks.iter().find(|stack| is_system(stack))
 }
 
 /// What a stack has of a row.
@@ -189,7 +203,7 @@ pub struct Standings<'a, R> {
 }
 
 impl<'a, R: Asked> Standings<'a, R> {
-    /// The stacks of a group; a table has as many lines as `most`, at least the best three and yours.
+    /// Where each stack of a run stands in a group.
     pub fn of(run: &'a Run<R>, group: &[Wanted]) -> Self {
         let mut found = Self {
             lines: Vec::new(),
@@ -214,22 +228,20 @@ impl<'a, R: Asked> Standings<'a, R> {
                 _ => all.push(Line { stack, figures, is_yours: yours == Some(place) }),
             }
         }
-        all.sort_by(|a, b| a.rank(0).total_cmp(&b.rank(0)));
+        all.sort_by(|a: &Line<'a, R>, b| a.rank(0).total_cmp(&b.rank(0)));
         found.choose(all, group.len());
         found
     }
 
     /// Names the best three, the best of each other column, and yours.
     fn choose(&mut self, all: Vec<Line<'a, R>>, columns: usize) {
-        let best_of = |column: usize| {
-            let cheapest =
-                |a: &&Line<'a, R>, b: &&Line<'a, R>| a.rank(column).total_cmp(&b.rank(column));
-            all.iter().min_by(cheapest).filter(|line| line.rank(column).is_finite())
-        };
-        let leaders: Vec<&str> =
-            (1..columns).filter_map(best_of).map(|line| line.stack.label.as_str()).collect();
-        let highest = |line: &Line<'a, R>| line.figures.first().and_then(highest::<R>);
-        let third = all.iter().take(BEST).filter_map(highest).reduce(f64::max);
+        let leaders: Vec<&str> = (1..columns)
+            .filter_map(|column| best_of(&all, column))
+            .map(|place| all[place].stack.label.as_str())
+            .collect();
+        let low = |line: &Line<'a, R>| line.ranked_at(0, |cost| cost.low_ns);
+        let high = |line: &Line<'a, R>| line.ranked_at(0, |cost| cost.high_ns);
+        let third = all.iter().take(BEST).filter_map(high).reduce(f64::max);
         let mut behind = Vec::new();
         for (place, line) in all.into_iter().enumerate() {
             if place < BEST || leaders.contains(&line.stack.label.as_str()) {
@@ -237,8 +249,7 @@ impl<'a, R: Asked> Standings<'a, R> {
             } else if line.is_yours {
                 behind.push(line);
             } else {
-                let low = line.figures.first().and_then(lowest::<R>);
-                let may_be = low.zip(third).is_none_or(|(low, third)| low <= third);
+                let may_be = low(&line).zip(third).is_none_or(|(low, third)| low <= third);
                 if may_be { self.undecided.push(line.stack) } else { self.slower.push(line.stack) }
             }
         }
@@ -249,27 +260,33 @@ impl<'a, R: Asked> Standings<'a, R> {
     pub fn yours(&self) -> Option<&Line<'a, R>> {
         self.lines.iter().find(|line| line.is_yours)
     }
-}
 
-impl<R: Asked> Line<'_, R> {
-    /// What ranks it in a column.
-    fn rank(&self, column: usize) -> f64 {
-        let costs = self.figures.get(column).and_then(Figure::costs);
-        costs.map_or(f64::INFINITY, R::ranked_by)
+    /// The stack that advice starts from: yours, else the best.
+    pub fn own(&self) -> Option<&Line<'a, R>> {
+        self.yours().or(self.lines.first())
     }
 }
 
-fn bound<R: Asked>(figure: &Figure<'_, R>, end: impl Fn(&Cost) -> f64) -> Option<f64> {
-    let at = |cost: Cost| Cost { median_ns: end(&cost), ..cost };
-    figure.costs().map(|costs| R::ranked_by(costs.map(at)))
+impl<R: Asked> Line<'_, R> {
+    /// What the first of a column's two parts costs.
+    pub fn cost(&self, column: usize) -> Option<Cost> {
+        self.figures[column].costs().map(|[first, _]| first)
+    }
+
+    fn ranked_at(&self, column: usize, end: impl Fn(&Cost) -> f64) -> Option<f64> {
+        let at = |cost: Cost| Cost { median_ns: end(&cost), ..cost };
+        self.figures[column].costs().map(|costs| R::ranked_by(costs.map(at)))
+    }
+
+    fn rank(&self, column: usize) -> f64 {
+        self.ranked_at(column, |cost| cost.median_ns).unwrap_or(f64::INFINITY)
+    }
 }
 
-fn lowest<R: Asked>(figure: &Figure<'_, R>) -> Option<f64> {
-    bound(figure, |cost| cost.low_ns)
-}
-
-fn highest<R: Asked>(figure: &Figure<'_, R>) -> Option<f64> {
-    bound(figure, |cost| cost.high_ns)
+/// The place of the line that has the lowest figure of a column.
+pub fn best_of<R: Asked>(lines: &[Line<'_, R>], column: usize) -> Option<usize> {
+    let places = (0..lines.len()).filter(|place| lines[*place].rank(column).is_finite());
+    places.min_by(|a, b| lines[*a].rank(column).total_cmp(&lines[*b].rank(column)))
 }
 
 /// Why a stack without a number is no loss.

@@ -5,7 +5,7 @@
 use crate::comparison::words::{interval_heading, with_level};
 use crate::labels::{Libraries, percent, size, size_with_unit, speed, supported, versioned};
 use crate::leaks::mark as mark_of;
-use crate::screen::{LINES, Screen, WARNINGS};
+use crate::screen::{LINES, Screen, WARNINGS, headline};
 use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
 use crate::{ComparisonFormat, leaks, notes, summary};
@@ -159,11 +159,11 @@ fn cells(r: &Ranked, group: String, answer: &Ranking, heading: &str) -> Vec<Cell
     ]
 }
 
-/// What stands below one answer.
 /// What is said below figures from elsewhere.
 pub(crate) const IMPORTED: &str =
     "†: imported, neither measured nor checked here: no interval, so that no difference is sure";
 
+/// What stands below one answer.
 fn notes(answer: &Ranking) -> Vec<String> {
     let mut notes = Vec::new();
     if let [only] = &answer.standings[..] {
@@ -445,18 +445,11 @@ impl<'a> Found<'a> {
 
     fn machine(&self) -> String {
         let record = self.record;
-        let clock = record.host.clock.core_ghz_median;
         let measured = record.measurements.iter().filter(|m| m.state == State::Measured).count();
         let loaded = record.libraries.iter().filter(|l| l.error.is_none()).count();
-        let parts = [
-            Some(clean(&record.host.cpu.name)),
-            clock.map(|ghz| format!("core at {ghz:.2} GHz")),
-            Some(format!(
-                "{loaded} libraries, {measured} cases in {:.0} s",
-                record.measuring_seconds
-            )),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let seconds = record.measuring_seconds;
+        let measured = format!("{loaded} libraries, {measured} cases in {seconds:.0} s");
+        headline(&record.host, vec![measured])
     }
 
     fn precision(&self) -> Option<String> {

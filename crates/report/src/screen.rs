@@ -2,8 +2,9 @@
 //! each and yours, a sentence, what was left out, what to type next. Any kind of row can fill it.
 
 use base::text::{
-    ALARM, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clip, paint, width,
+    ALARM, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, clip, paint, width,
 };
+use record::Host;
 
 /// Most lines of the screen.
 pub(crate) const LINES: usize = 40;
@@ -12,9 +13,16 @@ pub(crate) const WIDTH: usize = 100;
 /// Most lines on what not to use.
 pub(crate) const WARNINGS: usize = 6;
 
+/// The first line: the machine, and what was measured on it.
+pub(crate) fn headline(host: &Host, measured: Vec<String>) -> String {
+    let clock = host.clock.core_ghz_median.map(|ghz| format!("core at {ghz:.2} GHz"));
+    let parts = [clean(&host.cpu.name)].into_iter().chain(clock).chain(measured);
+    parts.collect::<Vec<_>>().join(", ")
+}
+
 /// What draws a screen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Screen {
+pub struct Screen {
     pub(crate) options: Options,
 }
 

@@ -2,16 +2,16 @@
 //! best of them and yours, a sentence with what was measured, what was left out, what to type next.
 
 use crate::labels::{percent, size_with_unit, supported};
-use crate::screen::Screen;
+use crate::screen::{Screen, headline};
 use base::model::Tier;
 use base::text::{ASIDE, Align, BEST, CAUTION, Cell, Column, Options, PLAIN, clean, clip};
 use judge::advise::tls_server::can_use;
-use judge::tls::{self, Asked, Figure, Line, Standings, saves};
+use judge::tls::{self, Asked, Figure, Line, Standings, best_of, saves};
+use record::Estimate;
 use record::tls::{
     Certificate, Cost, Exchange, Filter, Handshake, Kind, Operation, Primitive, PrimitiveRow,
     Protection, RecordRow, Row, Run, Scheme, Stack, Suite, matrix, rows,
 };
-use record::{Estimate, Host};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a stack's name.
@@ -38,12 +38,8 @@ pub trait Answers: Asked {
 
     /// The tables and the sentences; none where no stack has a whole row.
     #[doc(hidden)]
-    fn answer(run: &Run<Self>, screen: &Drawn) -> Option<Answered>;
+    fn answer(run: &Run<Self>, screen: &Screen) -> Option<Answered>;
 }
-
-/// What a screen is drawn with.
-#[derive(Clone, Copy, Debug)]
-pub struct Drawn(Screen);
 
 /// Tables, sentences, and stacks that are not in them.
 #[derive(Debug, Default)]
@@ -67,8 +63,7 @@ pub fn stacks_screen<R: Answers>(
     path: Option<&str>,
     options: Options,
 ) -> Option<String> {
-    let drawn = Drawn(Screen::of(options));
-    let screen = drawn.0;
+    let screen = Screen::of(options);
     let asked: Vec<_> = R::groups().concat();
     if !run.rows.iter().any(|row| asked.contains(&row.subject())) {
         return None;
@@ -76,7 +71,7 @@ pub fn stacks_screen<R: Answers>(
     let mut out = screen.line(&machine(run), PLAIN);
     let circumstances = circumstances(run);
     out += &circumstances.iter().map(|line| screen.line(line, CAUTION)).collect::<String>();
-    let Some(answered) = R::answer(run, &drawn) else {
+    let Some(answered) = R::answer(run, &screen) else {
         let none = "Not enough measured: no stack has a number for each case; raise --budget.";
         return Some(out + "\n" + &screen.line(none, CAUTION) + &next(run, path, &screen));
     };
@@ -91,16 +86,14 @@ pub fn stacks_screen<R: Answers>(
 }
 
 fn machine<R: Row>(run: &Run<R>) -> String {
-    let Host { cpu, clock, .. } = &run.host;
     let quiet = run.noise.clean as f64 / run.noise.samples.max(1) as f64;
-    let parts = [
-        Some(clean(&cpu.name)),
-        clock.core_ghz_median.map(|ghz| format!("core at {ghz:.2} GHz")),
-        (run.plan.tier != Tier::Native).then(|| format!("tier {}", run.plan.tier)),
-        Some(format!("{} stacks in {:.0} s", run.stacks.len(), run.seconds)),
-        Some(format!("{} % of samples quiet", percent(quiet))),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let mut measured = Vec::new();
+    if run.plan.tier != Tier::Native {
+        measured.push(format!("tier {}", run.plan.tier));
+    }
+    measured.push(format!("{} stacks in {:.0} s", run.stacks.len(), run.seconds));
+    measured.push(format!("{} % of samples quiet", percent(quiet)));
+    headline(&run.host, measured)
 }
 
 /// Circumstances that bear on the stacks: two lines at most.
@@ -125,20 +118,20 @@ fn marks<R: Answers>(run: &Run<R>, answered: &Answered) -> Option<String> {
         widest = widest.max(precision);
         contended += usize::from(row.is_contended());
     }
-    let asked = percent(run.plan.precision);
-    let asked = asked.trim_end_matches(".0");
-    let busy = ">: only a busy core was seen, so it is at least so fast.";
-    match (wide, contended) {
-        (0, 0) => None,
-        (0, _) => Some(busy.to_owned()),
-        _ => {
-            let busy = if contended > 0 { format!(" {busy}") } else { String::new() };
-            let (rows, widest) = (if wide == 1 { "row is" } else { "rows are" }, percent(widest));
-            Some(format!(
-                "~: {wide} {rows} wider than ±{asked} %, the widest ±{widest} %; a longer --budget helps.{busy}"
-            ))
-        }
+    let mut said = Vec::new();
+    if wide > 0 {
+        let asked = percent(run.plan.precision);
+        said.push(format!(
+            "~: {wide} {} wider than ±{} %, the widest ±{} %; a longer --budget helps.",
+            if wide == 1 { "row is" } else { "rows are" },
+            asked.trim_end_matches(".0"),
+            percent(widest)
+        ));
     }
+    if contended > 0 {
+        said.push(">: only a busy core was seen, so it is at least so fast.".to_owned());
+    }
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 fn left_out<R: Answers>(run: &Run<R>, answered: &Answered) -> String {
@@ -234,36 +227,29 @@ fn us(cost: &Cost) -> String {
     number(cost, 1000.0)
 }
 
-/// `~` where it is not as precise as was asked for, `>` where only a busy core was seen.
-fn mark<R: Row>(run: &Run<R>, row: &R, cost: &Cost) -> &'static str {
-    match (row.is_contended(), cost.precision() > run.plan.precision) {
+/// A cost's text behind `~` where it is not as precise as was asked for, behind `>` where only a busy core was seen.
+fn marked<R: Row>(run: &Run<R>, row: &R, cost: &Cost, text: impl Fn(&Cost) -> String) -> String {
+    let sign = match (row.is_contended(), cost.precision() > run.plan.precision) {
         (true, _) => ">",
         (_, true) => "~",
         _ => "",
-    }
+    };
+    format!("{sign}{}", text(cost))
 }
 
+/// One of the two costs of a figure.
 fn cell<R: Row>(
     run: &Run<R>,
-    figure: Option<&Figure<'_, R>>,
+    figure: &Figure<'_, R>,
+    end: usize,
     style: anstyle::Style,
-    of: impl Fn(&R, &[Cost; 2]) -> (String, Cost),
+    text: impl Fn(&Cost) -> String,
 ) -> Cell {
     match figure {
-        Some(Figure::Known(row, costs)) => {
-            let (text, cost) = of(row, costs);
-            Cell::number(format!("{}{text}", mark(run, row, &cost)), style)
-        }
-        _ => Cell::new("not offered", ASIDE),
+        Figure::Known(row, costs) => Cell::number(marked(run, *row, &costs[end], text), style),
+        Figure::NotOffered => Cell::new("not offered", ASIDE),
+        Figure::Missing(_) => Cell::new("no number", ASIDE),
     }
-}
-
-/// Which line of a table has the lowest in a column.
-fn best_of<R: Asked>(found: &Standings<'_, R>, column: usize) -> Option<usize> {
-    let cost = |line: &Line<'_, R>| line.figures.get(column).and_then(Figure::costs);
-    let all = found.lines.iter().enumerate();
-    let ranked = all.filter_map(|(at, line)| Some((at, R::ranked_by(cost(line)?))));
-    ranked.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
 /// `68 %`.
@@ -291,7 +277,7 @@ impl Answers for Handshake {
         ("What to set", "ciphermark advise --for tls-server --clients browser"),
     ];
 
-    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+    fn answer(run: &Run<Self>, screen: &Screen) -> Option<Answered> {
         let groups = Self::groups();
         let found = Standings::of(run, groups.first()?);
         let mut answered = Answered::default();
@@ -299,14 +285,14 @@ impl Answers for Handshake {
         if found.lines.is_empty() {
             return None;
         }
-        answered.tables = servers(run, &found, &drawn.0);
+        answered.tables = servers(run, &found, screen);
         let with_mldsa = Standings::of(run, &tls::post_quantum());
         let hybrid = found.lines.iter().find(|line| line.figures[HYBRID].costs().is_some());
         let shown = with_mldsa.lines.first().or(hybrid).map(|line| line.stack);
-        answered.sentences = handshake_advice(&found);
+        answered.sentences = vec![handshake_advice(&found)];
         if let Some(stack) = shown {
             answered.shown.insert(stack.label.clone());
-            let (table, is_slow_start) = wire(run, stack, &drawn.0);
+            let (table, is_slow_start) = wire(run, stack, screen);
             answered.tables += "\n";
             answered.tables += &table;
             answered.sentences.extend(is_slow_start.then(|| {
@@ -324,12 +310,13 @@ fn servers(run: &Run<Handshake>, found: &Standings<'_, Handshake>, screen: &Scre
     let headings = ["p256", "rsa-2048", "p256 + mlkem768", "resumed", "resumed + mlkem768"];
     let mut columns = vec![Column::new("server CPU, µs a connection, TLS 1.3", Align::Left)];
     columns.extend(headings.map(|heading| Column::new(heading, Align::Right)));
-    let best: Vec<Option<usize>> = (0..headings.len()).map(|c| best_of(found, c)).collect();
+    let best: Vec<Option<usize>> =
+        (0..headings.len()).map(|column| best_of(&found.lines, column)).collect();
     let row = |(at, line): (usize, &Line<'_, Handshake>)| {
         let mut cells = vec![Cell::plain(format!("  {}", clip(&named(line), NAME)))];
         cells.extend(line.figures.iter().enumerate().map(|(column, figure)| {
             let style = if best[column] == Some(at) { BEST } else { PLAIN };
-            cell(run, Some(figure), style, |_, [server, _]| (us(server), *server))
+            cell(run, figure, 0, style, us)
         }));
         cells
     };
@@ -341,7 +328,7 @@ fn servers(run: &Run<Handshake>, found: &Standings<'_, Handshake>, screen: &Scre
 /// whether a server cannot send all that it has to say at once.
 fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) {
     use {Certificate as C, Exchange as X};
-    let yours = run.stacks.iter().find(|s| tls::is_system(s)).filter(|s| s.label != stack.label);
+    let yours = tls::system(run).filter(|s| s.label != stack.label);
     let mut columns =
         vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
     columns.extend(
@@ -353,28 +340,23 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
     let mut is_slow_start = false;
     let mut row = |(exchange, certificate): (X, C)| {
         let wanted = tls::handshake(exchange, certificate, Kind::Full);
-        let Figure::Known(row, [server, client]) = tls::figure(run, stack, wanted) else {
-            return None;
-        };
-        let bytes = row.bytes?;
+        let figure = tls::figure(run, stack, wanted);
+        let Figure::Known(Handshake { bytes: Some(bytes), .. }, _) = figure else { return None };
         is_slow_start |= packets(bytes.server) > FIRST_SEGMENTS;
-        let part =
-            |cost: &Cost| Cell::number(format!("{}{}", mark(run, row, cost), us(cost)), PLAIN);
         let mut cells = vec![
             Cell::plain(format!("  {exchange}, {certificate}")),
-            part(&server),
-            part(&client),
+            cell(run, &figure, 0, PLAIN, us),
+            cell(run, &figure, 1, PLAIN, us),
             Cell::plain(bytes.server.to_string()),
             Cell::plain(packets(bytes.server).to_string()),
             Cell::plain(bytes.client.to_string()),
         ];
         cells.extend(yours.map(|yours| match tls::figure(run, yours, wanted) {
-            Figure::Known(row, [server, client]) => {
-                let of = |cost: &Cost| format!("{}{}", mark(run, row, cost), us(cost));
-                Cell::number(format!("{} + {}", of(&server), of(&client)), PLAIN)
+            Figure::Known(row, costs) => {
+                let [server, client] = costs.map(|cost| marked(run, row, &cost, us));
+                Cell::number(format!("{server} + {client}"), PLAIN)
             }
-            Figure::NotOffered => Cell::new("not offered", ASIDE),
-            Figure::Missing(_) => Cell::new("no number", ASIDE),
+            none => cell(run, &none, 0, PLAIN, us),
         }));
         Some(cells)
     };
@@ -390,16 +372,10 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
     (screen.table(columns, vec![(String::new(), rows)]), is_slow_start)
 }
 
-fn server(line: &Line<'_, Handshake>, place: usize) -> Option<Cost> {
-    line.figures.get(place).and_then(Figure::costs).map(|[server, _]| server)
-}
-
-fn handshake_advice(found: &Standings<'_, Handshake>) -> Vec<String> {
+fn handshake_advice(found: &Standings<'_, Handshake>) -> String {
     let mut said = Vec::new();
-    let Some(best) = found.lines.first() else { return said };
-    let own = found.yours().unwrap_or(best);
-    let cost = |place| server(own, place);
-    if let Some((rsa, p256)) = cost(RSA).zip(cost(P256)) {
+    let Some(own) = found.own() else { return String::new() };
+    if let Some((rsa, p256)) = own.cost(RSA).zip(own.cost(P256)) {
         said.extend(saves(&rsa, &p256).map(|saved| {
             format!(
                 "In {}, a certificate of P-256 in place of RSA-2048 saves {} of the server's CPU for a full \
@@ -409,36 +385,35 @@ fn handshake_advice(found: &Standings<'_, Handshake>) -> Vec<String> {
         }));
     }
     said.extend(faster_stack(found, own));
-    if let Some((full, resumed)) = cost(P256).zip(cost(RESUMED)) {
+    if let Some((full, resumed)) = own.cost(P256).zip(own.cost(RESUMED)) {
         said.extend(
-            saves(&full, &resumed).map(|saved| format!("Resuming saves {} there.", share(saved))),
+            saves(&full, &resumed)
+                .map(|saved| format!("In {}, resuming saves {}.", named(own), share(saved))),
         );
     }
-    let with_both = |line: &&Line<'_, Handshake>| server(line, HYBRID).is_some();
-    let hybrid = Some(own).filter(with_both).or_else(|| found.lines.iter().find(with_both));
-    if let Some(line) = hybrid
-        && let Some((without, with)) = server(line, P256).zip(server(line, HYBRID))
-    {
+    let both = |line: &Line<'_, Handshake>| line.cost(P256).zip(line.cost(HYBRID));
+    let mut lines = std::iter::once(own).chain(&found.lines);
+    if let Some((line, (without, with))) = lines.find_map(|line| Some((line, both(line)?))) {
         let adds = with.median_ns - without.median_ns;
-        let is_shown = without.high_ns < with.low_ns;
-        said.push(match is_shown {
-            true => format!(
+        said.push(if saves(&with, &without).is_some() {
+            format!(
                 "X25519MLKEM768 in place of X25519 costs {:.0} µs more in {}.",
                 adds / 1000.0,
                 named(line)
-            ),
-            false => format!("X25519MLKEM768 is not shown to cost more in {}.", named(line)),
+            )
+        } else {
+            format!("X25519MLKEM768 is not shown to cost more in {}.", named(line))
         });
     }
     // One paragraph: a screen has no room for more.
-    vec![said.join(" ")]
+    said.join(" ")
 }
 
 /// Which other stack would need less.
 fn faster_stack(found: &Standings<'_, Handshake>, own: &Line<'_, Handshake>) -> Option<String> {
     let best = found.lines.first()?;
-    let now = server(own, P256)?;
-    let saved = |line: &Line<'_, Handshake>| saves(&now, &server(line, P256)?);
+    let now = own.cost(P256)?;
+    let saved = |line: &Line<'_, Handshake>| saves(&now, &line.cost(P256)?);
     let is_other = |line: &&Line<'_, Handshake>| line.stack.label != own.stack.label;
     if !is_other(&best) {
         return None;
@@ -447,14 +422,15 @@ fn faster_stack(found: &Standings<'_, Handshake>, own: &Line<'_, Handshake>) -> 
         return Some("No other stack here is shown to need less.".to_owned());
     };
     let less = |line: &Line<'_, Handshake>, part: f64| {
-        let cost = server(line, P256).map(|cost| us(&cost)).unwrap_or_default();
+        let cost = line.cost(P256).map(|cost| us(&cost)).unwrap_or_default();
         format!("{} needs {} less for it ({cost} µs)", clean(&line.stack.label), share(part))
     };
-    if can_use(&best.stack.label) {
+    if can_use("nginx", &best.stack.label) {
         return Some(format!("{}.", less(best, most)));
     }
     let others = found.lines.iter().filter(is_other);
-    let usable = others.filter(|l| can_use(&l.stack.label)).find_map(|l| Some((l, saved(l)?)));
+    let usable =
+        others.filter(|l| can_use("nginx", &l.stack.label)).find_map(|l| Some((l, saved(l)?)));
     let unusable = format!("{}, but nginx cannot use it", less(best, most));
     Some(match usable {
         Some((line, part)) => format!("{}; {unusable}.", less(line, part)),
@@ -466,8 +442,7 @@ fn faster_stack(found: &Standings<'_, Handshake>, own: &Line<'_, Handshake>) -> 
 
 impl Answers for RecordRow {
     fn all_rows() -> usize {
-        const SIZES: usize = 5;
-        Protection::all(&[], &[]).len() * SIZES
+        Protection::all(&[], &[]).len() * tls::ALL_RECORD_SIZES.len()
     }
 
     const BESIDE: &'static str = "other sizes, TLS 1.2 with CBC, CCM, and the bare ciphers";
@@ -476,7 +451,7 @@ impl Answers for RecordRow {
         ("TLS 1.2", "ciphermark tls records -V 1.2"),
     ];
 
-    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+    fn answer(run: &Run<Self>, screen: &Screen) -> Option<Answered> {
         let mut answered = Answered::default();
         let mut tables = Vec::new();
         let mut sentences = Vec::new();
@@ -498,7 +473,7 @@ impl Answers for RecordRow {
             return None;
         }
         answered.without.clear();
-        answered.tables = drawn.0.table(record_columns(), tables);
+        answered.tables = screen.table(record_columns(), tables);
         answered.sentences = vec![sentences.join(" ")];
         Some(answered)
     }
@@ -524,64 +499,52 @@ fn record_rows(run: &Run<RecordRow>, found: &Standings<'_, RecordRow>) -> Vec<Ve
         let time = estimate(cost, 1.0);
         supported(full / time.median * 1000.0, Some(&time))
     };
-    let per_byte = |cost: &Cost| {
-        cost.cycles.map_or_else(|| "?".to_owned(), |c| supported(c.median / full, Some(&c)))
+    let per_byte = |cost: Cost| {
+        let cycles = cost.cycles.map(|cycles| supported(cycles.median / full, Some(&cycles)));
+        Cell::number(cycles.unwrap_or_else(|| "?".to_owned()), PLAIN)
     };
-    let best: Vec<Option<usize>> = (0..2).map(|c| best_of(found, c)).collect();
+    let ns = |cost: &Cost| number(cost, 1.0);
+    let best = [best_of(&found.lines, 0), best_of(&found.lines, 1)];
     let row = |(at, line): (usize, &Line<'_, RecordRow>)| {
-        let style = |column: usize| if best[column] == Some(at) { BEST } else { PLAIN };
-        let per_byte = |end: usize| match line.figures.first() {
-            Some(Figure::Known(_, costs)) => Cell::number(per_byte(&costs[end]), PLAIN),
-            _ => Cell::new("not offered", ASIDE),
-        };
-        let of = |place: usize, end: usize, text: &dyn Fn(&Cost) -> String| {
-            cell(run, line.figures.get(place), style(place), |_, costs: &[Cost; 2]| {
-                (text(&costs[end]), costs[end])
-            })
-        };
-        let ns = |cost: &Cost| number(cost, 1.0);
-        vec![
+        let [large, small] = best.map(|best| if best == Some(at) { BEST } else { PLAIN });
+        let [send, receive] = line.figures[0].costs()?;
+        Some(vec![
             Cell::plain(format!("  {}", clip(&named(line), NAME))),
-            of(0, 0, &speed),
-            per_byte(0),
-            of(0, 1, &speed),
-            per_byte(1),
-            of(1, 0, &ns),
-            of(1, 1, &ns),
-        ]
+            cell(run, &line.figures[0], 0, large, speed),
+            per_byte(send),
+            cell(run, &line.figures[0], 1, large, speed),
+            per_byte(receive),
+            cell(run, &line.figures[1], 0, small, ns),
+            cell(run, &line.figures[1], 1, small, ns),
+        ])
     };
-    found.lines.iter().enumerate().map(row).collect()
+    found.lines.iter().enumerate().filter_map(row).collect()
 }
 
 /// What a suite costs, and what another stack would save.
-fn record_advice(suite: Suite, found: &Standings<'_, RecordRow>) -> Vec<String> {
-    let Some(best) = found.lines.first() else { return Vec::new() };
-    let own = found.yours().unwrap_or(best);
-    let sending = |line: &Line<'_, RecordRow>, place: usize| {
-        line.figures.get(place).and_then(Figure::costs).map(|[send, _]| send)
-    };
-    let Some(full) = sending(own, 0) else { return Vec::new() };
+fn record_advice(suite: Suite, found: &Standings<'_, RecordRow>) -> Option<String> {
+    let (best, own) = (found.lines.first()?, found.own()?);
+    let full = own.cost(0)?;
     let mut said = format!("{suite}: {} sends a full record in {} µs", named(own), us(&full));
     if best.stack.label == own.stack.label && found.lines.len() > 1 {
         said += ", none takes less";
     }
     if best.stack.label != own.stack.label {
-        match sending(best, 0).and_then(|cost| saves(&full, &cost)) {
+        match best.cost(0).and_then(|cost| saves(&full, &cost)) {
             Some(saved) => {
                 said += &format!(", {} takes {} less", clean(&best.stack.label), share(saved));
             }
             None => said += ", and no other is shown to take less",
         }
     }
-    vec![said + "."]
+    Some(said + ".")
 }
 
 // Primitives.
 
 impl Answers for PrimitiveRow {
     fn all_rows() -> usize {
-        const SIZES: [u32; 4] = [64, 256, 1400, 16384];
-        Primitive::all(&[], &[], &SIZES).len()
+        Primitive::all(&[], &[], &tls::DIGEST_SIZES).len()
     }
 
     const BESIDE: &'static str = "other key lengths, curves and fields, digests, the calls alone";
@@ -590,23 +553,23 @@ impl Answers for PrimitiveRow {
         ("Do they leak keys?", "ciphermark leaks -l openssl -a ecdsa-p256,x25519"),
     ];
 
-    fn answer(run: &Run<Self>, drawn: &Drawn) -> Option<Answered> {
+    fn answer(run: &Run<Self>, screen: &Screen) -> Option<Answered> {
         let mut answered = Answered::default();
         let mut tables = Vec::new();
         let mut absent: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let yours = run.stacks.iter().find(|stack| tls::is_system(stack));
+        let yours = tls::system(run);
         for (title, rows) in tls::PRIMITIVES {
-            let row = |(scheme, operation): &(Scheme, Operation)| {
-                let found = Standings::of(run, &[tls::primitive(*scheme, *operation)]);
+            let row = |primitive: &Primitive| {
+                let found = Standings::of(run, &[tls::of_primitive(*primitive)]);
                 // A hole is not a no: whoever lacks a number may be among the best three.
                 let is_open = found.lines.len() < tls::BEST && !found.missing.is_empty();
                 if found.lines.is_empty() || is_open {
                     let why = if found.missing.is_empty() { "not offered" } else { "no number" };
-                    absent.entry(why).or_default().push(format!("{scheme} {operation}"));
+                    absent.entry(why).or_default().push(primitive.to_string());
                     return None;
                 }
                 answered.note(&found);
-                primitive_row(run, (*scheme, *operation), &found, yours.is_some())
+                Some(primitive_row(run, *primitive, &found, yours.is_some()))
             };
             let lines: Vec<Vec<Cell>> = rows.iter().filter_map(row).collect();
             if !lines.is_empty() {
@@ -625,7 +588,7 @@ impl Answers for PrimitiveRow {
             },
         ));
         columns.extend(yours.map(|_| Column::new("yours", Align::Right)));
-        answered.tables = drawn.0.table(columns, tables);
+        answered.tables = screen.table(columns, tables);
         let yours = yours.map(|stack| format!("Yours: {}. ", clean(&stack.label)));
         answered.sentences = vec![yours.unwrap_or_default() + &primitive_advice(run)];
         Some(answered)
@@ -634,24 +597,22 @@ impl Answers for PrimitiveRow {
 
 fn primitive_row(
     run: &Run<PrimitiveRow>,
-    (scheme, operation): (Scheme, Operation),
+    primitive: Primitive,
     found: &Standings<'_, PrimitiveRow>,
     has_yours: bool,
-) -> Option<Vec<Cell>> {
-    let whole = |_: &PrimitiveRow, [whole, _]: &[Cost; 2]| {
-        let is_long = whole.median_ns >= 100_000.0;
-        let text = if is_long { format!("{:.0}", whole.median_ns / 1000.0) } else { us(whole) };
-        (text, *whole)
+) -> Vec<Cell> {
+    let whole = |cost: &Cost| match cost.median_ns {
+        100_000.0.. => format!("{:.0}", cost.median_ns / 1000.0),
+        _ => us(cost),
     };
     let figure =
-        |line: &Line<'_, PrimitiveRow>, style| cell(run, line.figures.first(), style, whole);
-    found.lines.first()?;
-    let operation = match operation {
+        |line: &Line<'_, PrimitiveRow>, style| cell(run, &line.figures[0], 0, style, whole);
+    let operation = match primitive.operation {
         Operation::Encapsulate => "encaps",
         Operation::Decapsulate => "decaps",
         other => other.name(),
     };
-    let mut cells = vec![Cell::plain(format!("  {scheme} {operation}"))];
+    let mut cells = vec![Cell::plain(format!("  {} {operation}", primitive.scheme))];
     for place in 0..tls::BEST {
         let style = if place == 0 { BEST } else { PLAIN };
         match found.lines.get(place) {
@@ -669,46 +630,36 @@ fn primitive_row(
             None => Cell::new("no number", ASIDE),
         });
     }
-    Some(cells)
+    cells
 }
 
 /// What the server's work comes to in one stack: yours where it has it, else the fastest that has it.
 fn primitive_advice(run: &Run<PrimitiveRow>) -> String {
-    let whole = |stack: &Stack, (scheme, operation): (Scheme, Operation)| {
-        tls::figure(run, stack, tls::primitive(scheme, operation)).costs().map(|[whole, _]| whole)
+    let cost = |stack: &Stack, primitive: Primitive| {
+        tls::figure(run, stack, tls::of_primitive(primitive)).costs().map(|[whole, _]| whole)
     };
-    let compare = |one: (Scheme, Operation), other: (Scheme, Operation)| {
-        let both = |stack: &Stack| Some((whole(stack, one)?, whole(stack, other)?));
-        let yours = run.stacks.iter().find(|stack| tls::is_system(stack) && both(stack).is_some());
-        let found = Standings::of(run, &[tls::primitive(one.0, one.1)]);
-        let stack = yours.or_else(|| {
-            found.lines.iter().map(|line| line.stack).find(|stack| both(stack).is_some())
-        })?;
-        let (first, second) = both(stack)?;
-        let in_words =
-            |dear: (Scheme, Operation), cheap: (Scheme, Operation), costs: (&Cost, &Cost)| {
-                saves(costs.0, costs.1)?;
-                let times = costs.0.median_ns / costs.1.median_ns;
-                let label = clean(&stack.label);
-                Some(format!(
-                    "In {label}, {} {} takes {} µs, {times:.1} times {} {}.",
-                    dear.0,
-                    dear.1,
-                    us(costs.0),
-                    cheap.0,
-                    cheap.1
-                ))
-            };
-        in_words(one, other, (&first, &second)).or_else(|| in_words(other, one, (&second, &first)))
+    let compare = |[one, other]: [Primitive; 2]| {
+        let found = Standings::of(run, &[tls::of_primitive(one)]);
+        let mut stacks = tls::system(run).into_iter().chain(found.lines.iter().map(|l| l.stack));
+        let (stack, first, second) =
+            stacks.find_map(|stack| Some((stack, cost(stack, one)?, cost(stack, other)?)))?;
+        let (dear, high, cheap, low) = if first.median_ns > second.median_ns {
+            (one, first, other, second)
+        } else {
+            (other, second, one, first)
+        };
+        saves(&high, &low)?;
+        let times = high.median_ns / low.median_ns;
+        let label = clean(&stack.label);
+        Some(format!("In {label}, {dear} takes {} µs, {times:.1} times {cheap}.", us(&high)))
     };
-    let sign = Operation::Sign;
     let pairs = [
-        ((Scheme::Rsa2048Pss, sign), (Scheme::EcdsaP256, sign)),
-        ((Scheme::Mldsa65, sign), (Scheme::EcdsaP256, sign)),
-        ((Scheme::Mlkem768, Operation::Encapsulate), (Scheme::X25519, Operation::Agree)),
+        [(Scheme::Rsa2048Pss, Operation::Sign), (Scheme::EcdsaP256, Operation::Sign)],
+        [(Scheme::Mldsa65, Operation::Sign), (Scheme::EcdsaP256, Operation::Sign)],
+        [(Scheme::Mlkem768, Operation::Encapsulate), (Scheme::X25519, Operation::Agree)],
     ];
-    let said: Vec<String> = pairs.iter().filter_map(|(one, other)| compare(*one, *other)).collect();
-    said.join(" ")
+    let pairs = pairs.map(|pair| pair.map(|(scheme, operation)| tls::primitive(scheme, operation)));
+    pairs.into_iter().filter_map(compare).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

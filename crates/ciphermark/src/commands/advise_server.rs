@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::Data;
 use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
-use judge::advise::tls_server::{Evidence, Format, PROGRAMS, Question};
+use judge::advise::tls_server::{Evidence, Format, PROGRAMS, Question, can_use};
 use record::tls::{Certificate, Document, Filter, Handshake, Subject, Temperature};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -201,6 +201,7 @@ pub(crate) fn psql(connection: &str, query: &str) -> Result<String, Failure> {
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
+    let is_program = |only: &&String| PROGRAMS.iter().any(|(name, _)| name == only);
     if let Some(only) = args.only.as_ref().filter(|only| !is_program(only)) {
         let all = PROGRAMS.map(|(name, _)| name).join(", ");
         return Err(Failure::usage(format!("--only {only}: for a TLS server one of {all}")));
@@ -235,10 +236,6 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         Some(_) => Exit::SomeRefused,
         None => Exit::Found,
     })
-}
-
-fn is_program(only: &str) -> bool {
-    PROGRAMS.iter().any(|(name, _)| *name == only)
 }
 
 /// Why prices may be others here: they are of another CPU.
@@ -329,18 +326,20 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
     let (mut stacks, _) = crate::commands::tls::stacks(&args.library, false)?;
-    stacks.retain(|stack| question.may_use(&stack.facts.label));
-    if stacks.is_empty() {
-        let only = question.only.as_deref().unwrap_or_default();
-        return Err(Failure::not_done(format!("no TLS stack here that {only} can be built with")));
+    if let Some(only) = &question.only {
+        stacks.retain(|stack| can_use(only, &stack.facts.label));
+        if stacks.is_empty() {
+            let why = format!("no TLS stack here that {only} can be built with");
+            return Err(Failure::not_done(why));
+        }
     }
     // A price is a sum over cases: what is slower in each is out. What nginx cannot use rules out nothing that it can.
-    let can_use = |at: &usize| judge::advise::tls_server::can_use(&stacks[*at].facts.label);
+    let is_ruler = |at: &usize| can_use("nginx", &stacks[*at].facts.label);
     let race = TlsRace {
         groups: vec![(0..cases.len()).collect()],
         turns: vec![0],
         wanted: BTreeSet::new(),
-        rulers: Some((0..stacks.len()).filter(can_use).collect()),
+        rulers: Some((0..stacks.len()).filter(is_ruler).collect()),
     };
     let row = |case| (Subject::Handshake(case), question.temperature);
     let request = TlsRequest {

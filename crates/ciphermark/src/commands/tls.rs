@@ -15,6 +15,7 @@ use engine::{
     Attached, Budget, Event, Keeping, Request, SampledRow, SelectedStacks, StackFile, Stop,
     SurveyError, TlsOutcome, TlsRace, TlsRequest,
 };
+use judge::tls::{ALL_RECORD_SIZES, DIGEST_SIZES};
 use load::{CalibrateArgs, LoadArgs, WhyArgs};
 use record::tls::{
     Certificate, Exchange, Filter, Format, Handshake, Kind, LARGEST_RECORD, Operation, Primitive,
@@ -353,9 +354,9 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
 fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     let is_selected =
         !args.primitives.is_empty() || !args.operations.is_empty() || args.size.is_some();
-    let sizes = args.size.clone().unwrap_or(RecordSizes(DIGESTED.to_vec())).0;
+    let sizes = args.size.as_ref().map_or(&DIGEST_SIZES[..], |sizes| &sizes.0);
     let wanted = Wanted::of::<PrimitiveRow>(&args.common, is_selected, || {
-        let all = Primitive::all(&args.primitives, &args.operations, &sizes);
+        let all = Primitive::all(&args.primitives, &args.operations, sizes);
         all.into_iter().map(|p| (Subject::Primitive(p), Temperature::Hot)).collect()
     });
     if wanted.rows.is_empty() {
@@ -363,10 +364,6 @@ fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     }
     run::<PrimitiveRow>(&args.common, wanted, begun)
 }
-
-/// Bytes that are digested, and of data in a record, where none are given.
-const DIGESTED: [u32; 4] = [64, 256, 1400, 16384];
-const RECORDS: [u32; 5] = [64, 256, 1400, 4096, 16384];
 
 /// What is to be sampled.
 type Rows = Vec<(Subject, Temperature)>;
@@ -629,12 +626,15 @@ impl TlsCommon {
         let run = &outcome.run;
         let is_answer = !self.all && !is_selected && self.out.format == Format::Table;
         let shown = output.map(|path| path.display().to_string());
-        let answer = |options| report::stacks_screen(run, shown.as_deref(), options);
-        if is_answer && answer(Options::default()).is_some() {
-            screen::print(|options| answer(options).unwrap_or_default())?;
+        let table = |width| record::tls::table(run, width);
+        if is_answer {
+            screen::print(|options| {
+                let answer = report::stacks_screen(run, shown.as_deref(), options);
+                answer.unwrap_or_else(|| table(options.width))
+            })?;
         } else {
-            let tables = (|width| record::tls::table(run, width), || record::tls::markdown(run));
-            screen::print_own(&record, self.out.format, tables)?;
+            let markdown = || record::tls::markdown(run);
+            screen::print_own(&record, self.out.format, (table, markdown))?;
         }
         say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =
@@ -652,7 +652,7 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     }
     let TlsNegotiated { versions, suites } = &args.negotiated;
     let is_selected = !versions.is_empty() || !suites.is_empty() || args.size.is_some();
-    let sizes = args.size.clone().unwrap_or(RecordSizes(RECORDS.to_vec())).0;
+    let sizes = args.size.as_ref().map_or(&ALL_RECORD_SIZES[..], |sizes| &sizes.0);
     let wanted = Wanted::of::<RecordRow>(&args.common, is_selected, || {
         let of_one = |protection: &Protection| {
             let protection = *protection;
@@ -672,7 +672,7 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     let request = args.common.request(&wanted, &stacks, &keeping);
     let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
-    let bare = bare(args, (&request, &protections, &sizes), &stacks, &libraries, &third);
+    let bare = bare(&args.common, &request, &stacks, &libraries, &third);
     let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
         engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
     })?;
@@ -683,21 +683,28 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
 
 /// The ciphers of the suites, called directly in the libraries under the stacks.
 fn bare(
-    args: &RecordsArgs,
-    (request, protections, sizes): (&TlsRequest, &[Protection], &[u32]),
+    common: &TlsCommon,
+    request: &TlsRequest,
     stacks: &[StackFile],
     libraries: &[Attached],
     stop: &Stop,
 ) -> Result<record::Record, Failure> {
-    let is_wanted = |a: &&Algorithm| protections.iter().any(|p| p.suite.cipher() == a.name);
+    let rows = || {
+        request.rows.iter().filter_map(|(subject, _)| match subject {
+            Subject::Records { protection, size } => Some((protection.suite, *size as usize)),
+            _ => None,
+        })
+    };
+    let is_wanted = |a: &&Algorithm| rows().any(|(suite, _)| suite.cipher() == a.name);
+    let sizes: Vec<usize> = rows().map(|(_, size)| size).collect();
     let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
     let budget = Budget { precision: request.precision, time: request.time / 3 };
     let request = Request {
-        sizes: sizes.iter().map(|size| *size as usize).collect(),
+        sizes: choose::distinct(&sizes),
         seed: request.seed,
-        tiers: vec![args.common.tier()?],
+        tiers: vec![common.tier()?],
         ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
     };
-    survey(args.common.quiet, &request, &libraries, stop)
+    survey(common.quiet, &request, &libraries, stop)
 }

@@ -3,7 +3,7 @@
 
 use crate::advise::tls_server::{
     self, Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting,
-    Question, Rejected,
+    Question, Rejected, can_use,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
 use record::State;
@@ -111,9 +111,8 @@ fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecErr
     for stack in evidence.stacks() {
         let lacking = evidence.lacking(stack);
         for candidate in Candidate::all(stack, question) {
-            if !question.may_use(stack) {
-                let detail =
-                    format!("{} with {stack}", question.only.as_deref().unwrap_or_default());
+            if let Some(only) = question.only.as_deref().filter(|only| !can_use(only, stack)) {
+                let detail = format!("{only} with {stack}");
                 rejected.push(Rejected { candidate, rule: "cannot-use".to_owned(), detail });
                 continue;
             }
@@ -218,7 +217,7 @@ fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &
     let set = tls_server::directives(&best.candidate, question, evidence);
     let mut remarks: Vec<String> = best.remarks.iter().cloned().chain(set.left_out).collect();
     if set.directives.is_empty() {
-        let usable = judged.served.iter().find(|s| tls_server::can_use(&s.candidate.stack));
+        let usable = judged.served.iter().find(|s| can_use("nginx", &s.candidate.stack));
         remarks.extend(usable.map(|s| {
             format!(
                 "of what nginx can use, this costs least: {} ({:.2} times)",
@@ -353,12 +352,15 @@ impl Evidence<'_> {
         all.filter(of_calibration).collect()
     }
 
-    /// Key exchanges that a stack was asked for and has not.
+    /// Key exchanges that a stack was asked for and has not, of the versions that it has.
     pub(crate) fn lacking(&self, stack: &str) -> Vec<Exchange> {
         let rows = || self.handshakes.rows.iter().filter(|row| row.stack == stack);
+        let is_offered = |row: &&Handshake| row.state != State::Unsupported;
+        let has = |version| rows().filter(is_offered).any(|row| row.case.version == version);
         let lacks = |exchange: &Exchange| {
-            let mut of_it = rows().filter(|row| row.case.exchange == *exchange).peekable();
-            of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
+            let is_it = |row: &&Handshake| row.case.exchange == *exchange && has(row.case.version);
+            let mut of_it = rows().filter(is_it).peekable();
+            of_it.peek().is_some() && !of_it.any(|row| is_offered(&row))
         };
         Exchange::ALL.iter().copied().filter(lacks).collect()
     }
@@ -703,8 +705,7 @@ mod tests {
             ("apache", "aws-lc@5", false),
             ("apache", "mine@1", true),
         ] {
-            let asked = Question { only: Some(program.to_owned()), ..question(&["browser"]) };
-            assert_eq!(asked.may_use(stack), may, "{program} {stack}");
+            assert_eq!(can_use(program, stack), may, "{program} {stack}");
         }
     }
 
@@ -721,6 +722,25 @@ mod tests {
         assert_eq!(advice.missing, []);
         let dearer = advice.rejected.iter().filter(|r| r.rule == "dearer");
         assert!(dearer.count() > 0, "{:?}", advice.rejected);
+    }
+
+    #[test]
+    fn a_stack_without_a_version_is_not_one_that_lacks_its_groups_and_nothing_is_open() {
+        let mut handshakes = document();
+        let of_slow =
+            |r: &&mut Handshake| r.stack == "slow@1.0" && r.case.version == Version::Tls13;
+        for row in handshakes.rows.iter_mut().filter(of_slow) {
+            (row.state, row.server, row.client) = (State::Unsupported, None, None);
+            row.reason = Some("no TLS 1.3".to_owned());
+        }
+        // As where the handshakes were measured for the question.
+        let is_asked = |c: &Case| c.version == Version::Tls13 && c.exchange != Exchange::P256;
+        handshakes.rows.retain(|r| is_asked(&r.case));
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let advice = advise(&question(&["browser"]), &evidence).unwrap();
+        assert_eq!(advice.missing, []);
+        let out = advice.rejected.iter().filter(|r| r.candidate.stack == "slow@1.0");
+        assert!(out.clone().count() > 0 && out.clone().all(|r| r.rule == "not-offered"));
     }
 
     #[test]

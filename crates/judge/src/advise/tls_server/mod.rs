@@ -17,6 +17,7 @@ pub use choice::{Evidence, RULES, Rule, advise, cases};
 use record::tls::{Certificate, Exchange, Suite, Temperature, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 // What is asked.
 
@@ -47,15 +48,14 @@ pub const PROGRAMS: [(&str, &[&str]); 3] = [
     ("nginx", &["openssl", "libressl", "boringssl", "aws-lc"]),
 ];
 
-impl Question {
-    /// Whether the program that serves can use a stack, by its label. Of a name that somebody gave, it is not known.
-    pub fn may_use(&self, stack: &str) -> bool {
-        let Some(only) = &self.only else { return true };
-        let known = PROGRAMS.iter().flat_map(|(_, stacks)| *stacks).chain(&UNUSABLE);
-        let own = PROGRAMS.iter().filter(|(name, _)| name == only).flat_map(|(_, stacks)| *stacks);
-        let is_of = |name: &&&str| stack.starts_with(**name);
-        own.clone().any(|name| is_of(&name)) || !known.clone().any(|name| is_of(&name))
-    }
+/// Stacks that no program here can be built with.
+const OTHERS: [&str; 8] = ["rustls", "gnutls", "mbedtls", "s2n", "botan", "nss", "go", "java"];
+
+/// Whether a program can use a stack, by its label. Of a name that somebody gave, it is not known.
+pub fn can_use(program: &str, stack: &str) -> bool {
+    let is_of = |names: &[&str]| names.iter().any(|name| stack.starts_with(name));
+    let own = PROGRAMS.iter().any(|(name, stacks)| *name == program && is_of(stacks));
+    own || !is_of(&OTHERS) && !PROGRAMS.iter().any(|(_, stacks)| is_of(stacks))
 }
 
 /// A wrong wish.
@@ -350,16 +350,13 @@ fn more(all: usize) -> Option<String> {
 /// Why nothing serves: of each rule how many settings it rejects, and for what.
 fn whys(advice: &Advice) -> Vec<String> {
     let of = |rule: &Rule| {
-        let all: Vec<_> = advice.rejected.iter().filter(|r| r.rule == rule.id).collect();
-        let first = all.first()?;
-        let details: std::collections::BTreeSet<String> =
-            all.iter().map(|r| clean(&r.detail)).collect();
-        let shown: Vec<String> = details.iter().take(3).cloned().collect();
+        let rejected: Vec<_> = advice.rejected.iter().filter(|r| r.rule == rule.id).collect();
+        let details: BTreeSet<String> = rejected.iter().map(|r| clean(&r.detail)).collect();
         let more = if details.len() > 3 { "; …" } else { "" };
-        let _ = first;
-        Some(format!("  {} settings, {}: {}{more}", all.len(), rule.id, shown.join("; ")))
+        let shown = details.into_iter().take(3).collect::<Vec<_>>().join("; ");
+        format!("  {} settings, {}: {shown}{more}", rejected.len(), rule.id)
     };
-    advice.rules.iter().filter_map(of).collect()
+    advice.rules.iter().map(of).collect()
 }
 
 /// What could be chosen and has no price.
@@ -510,15 +507,6 @@ pub(crate) struct Directives {
     pub left_out: Vec<String>,
 }
 
-/// Stacks without OpenSSL's interface, with which nginx cannot be built. Of a name that somebody gave, it is not known.
-const UNUSABLE: [&str; 9] =
-    ["rustls", "gnutls", "mbedtls", "wolfssl", "s2n", "botan", "nss", "go", "java"];
-
-/// Whether nginx can use a stack, by its label.
-pub fn can_use(stack: &str) -> bool {
-    !UNUSABLE.iter().any(|name| stack.starts_with(name))
-}
-
 pub(crate) fn directives(
     candidate: &Candidate,
     question: &Question,
@@ -527,7 +515,7 @@ pub(crate) fn directives(
     if question.only.as_ref().is_some_and(|only| only != "nginx") {
         return Directives { directives: Vec::new(), left_out: Vec::new() };
     }
-    if !can_use(&candidate.stack) {
+    if !can_use("nginx", &candidate.stack) {
         let why = format!("nginx cannot use {}", candidate.stack);
         return Directives { directives: Vec::new(), left_out: vec![why] };
     }
