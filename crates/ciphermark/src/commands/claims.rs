@@ -9,8 +9,8 @@ use base::model::{Footprint, NameGlob, nearest};
 use clap::Args;
 use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
-use record::Record;
 use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
+use record::{Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -176,6 +176,12 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
     let (mut records, mut runs) = (Vec::new(), Vec::new());
     for path in paths {
         match files::load(path)? {
+            Kind::Survey(record) if is_imported(&record) => {
+                return Err(Failure::usage(format!(
+                    "'{}' has only imported figures, which prove no claim: name a record of `ciphermark run`",
+                    path.display()
+                )));
+            }
             Kind::Survey(record) => records.push(*record),
             Kind::Tls(file) => match *file {
                 TlsFile::Handshakes(run) => runs.push(run),
@@ -185,6 +191,11 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
         }
     }
     Ok((records, runs))
+}
+
+fn is_imported(record: &Record) -> bool {
+    let all = &record.measurements;
+    !all.is_empty() && all.iter().all(|m| m.state == State::Imported)
 }
 
 fn nothing_of(path: &Path) -> Failure {

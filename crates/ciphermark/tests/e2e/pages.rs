@@ -185,9 +185,13 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     }
     refuses(
         &format!("pages --synthetic -o {small}"),
-        &["is not a ciphermark record: not overwritten"],
+        &["is not a run of this command: not overwritten"],
     );
     assert_eq!(std::fs::read(&small).unwrap(), b"not a page");
+    // A record of its own it would overwrite: what stops it here is the store.
+    let copy = file(&directory, "own.json");
+    std::fs::copy(repository("crates/record/tests/at-rest.json"), &copy).unwrap();
+    refuses(&format!("pages {small} -o {copy}"), &["no whole page"]);
 }
 
 /// Every probe comes out as with random nonces; what differs is room, and that they can come twice.

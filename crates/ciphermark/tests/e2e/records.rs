@@ -332,6 +332,7 @@ fn every_command_answers_from_imported_figures_or_says_in_a_line_why_not() {
     call(&format!("report {a} -o {}", file(&directory, "p.html"))).with_code(0);
     refuses(&format!("explain {a}"), &["its 4 figures are imported: nothing was counted in them"]);
     refuses(&format!("show {a} --leaks"), &["has no verdicts on secrets"]);
+    refuses(&format!("claims {a}"), &["has only imported figures, which prove no claim"]);
     let store = file(&directory, "s.db");
     for record in [&a, &b] {
         call(&format!("archive add {store} {record} --machine mine")).with_code(0);

@@ -18,7 +18,7 @@ use base::model::{Algorithm, Direction, Model, Tier};
 use prices::{Kept, PriceList};
 pub use prices::{Pairs, keep_pairs, known_pairs};
 use probe::Clock;
-use proof::{Copy, PART, Stage, Standing, Standings, Workers, probe, verdicts, verify};
+use proof::{Copy, PART, Proof, Stage, Standing, Standings, Workers, verdicts};
 use record::at_rest::scheme::{Profile, Recipe};
 use record::at_rest::store::{Kind, Scan, Store, StoreError};
 use record::at_rest::{
@@ -165,23 +165,19 @@ pub fn run(
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
-    let mut workers = Workers::new(libraries, plan.tier, stage.files(None), &plan.stop);
-    let (recipes, seed) = (&*plan.recipes, plan.seed);
-    let is_short = plan.priced.is_some();
-    verify(
+    let mut proof = Proof {
         store,
-        recipes,
-        (&mut stage, &mut workers),
-        &mut standings,
-        seed,
-        copy,
-        is_short,
+        recipes: &plan.recipes,
+        workers: Workers::new(libraries, plan.tier, stage.files(None), &plan.stop),
+        stage: &mut stage,
+        standings: &mut standings,
+        seed: plan.seed,
         events,
-    )?;
-    let of_probes = (seed, plan.probes);
-    let probes =
-        probe(store, recipes, (&mut stage, &mut workers), &mut standings, of_probes, events)?;
-    drop(workers);
+    };
+    proof.verify(copy, plan.priced.is_some())?;
+    let probes = proof.probe(plan.probes)?;
+    // Workers that timing starts have the machine to themselves.
+    drop(proof);
     let timed =
         timed(plan, store, &list, &mut stage, (&scan, &standings), (keeping, began), events)?;
     let after = self::scan(store, false, events)?;
@@ -379,13 +375,7 @@ fn check(
 
 fn page_store(store: &Store, before: &Scan, after: &Scan) -> PageStore {
     PageStore {
-        kind: match store.kind() {
-            Kind::Postgres => "postgres",
-            Kind::Sqlite => "sqlite",
-            Kind::Image => "image",
-            Kind::Synthetic => "synthetic",
-        }
-        .to_owned(),
+        kind: store.kind().name().to_owned(),
         name: file_name(store.root()),
         page_size: store.page_size(),
         pages: before.pages,

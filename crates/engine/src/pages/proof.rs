@@ -62,53 +62,138 @@ impl Standing {
 
 pub(crate) type Standings = BTreeMap<Pair, Standing>;
 
-/// Takes the whole store through every pair that stands; a random sample of it where the run has an end. Decrypted pages go into the copy, if there is
-/// to be one, from all pairs in turn.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what is taken, through whom, how far, and who is told"
-)]
-pub(crate) fn verify(
-    store: &Store,
-    recipes: &[Recipe],
-    (stage, workers): (&mut Stage, &mut Workers<'_>),
-    standings: &mut Standings,
-    seed: u64,
-    mut copy: Option<Copy>,
-    is_short: bool,
-    events: Events<'_>,
-) -> Result<(), PagesError> {
-    let stop = workers.stop;
-    let (all, in_part) = match stop.left() {
-        None => (store.all().collect(), PART / store.page_size()),
-        Some(_) => (drawn(store, seed), SMALL_PART / store.page_size()),
-    };
-    let proof = if is_short { within(stop, SHARE).within(SHORT) } else { within(stop, SHARE) };
-    let mut done = 0;
-    for part in all.chunks(in_part.max(1)) {
-        // The first part is for every pair.
-        if done > 0 && proof.is_over() {
-            break;
+/// A store's pages on their way through the workers of all pairs.
+pub(crate) struct Proof<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) recipes: &'a [Recipe],
+    pub(crate) stage: &'a mut Stage,
+    pub(crate) workers: Workers<'a>,
+    pub(crate) standings: &'a mut Standings,
+    pub(crate) seed: u64,
+    pub(crate) events: Events<'a>,
+}
+
+impl Proof<'_> {
+    /// Takes the whole store through every pair that stands; a random sample of it where the run has an end.
+    /// Decrypted pages go into the copy, if there is to be one, from all pairs in turn.
+    pub(crate) fn verify(
+        &mut self,
+        mut copy: Option<Copy>,
+        is_short: bool,
+    ) -> Result<(), PagesError> {
+        let (store, stop) = (self.store, self.workers.stop);
+        let (all, in_part) = match stop.left() {
+            None => (store.all().collect(), PART / store.page_size()),
+            Some(_) => (drawn(store, self.seed), SMALL_PART / store.page_size()),
+        };
+        let limit = if is_short { within(stop, SHARE).within(SHORT) } else { within(stop, SHARE) };
+        let mut done = 0;
+        for part in all.chunks(in_part.max(1)) {
+            // The first part is for every pair.
+            if done > 0 && limit.is_over() {
+                break;
+            }
+            self.put(part)?;
+            let turns = copy.as_ref().map(|_| standing(self.standings));
+            for scheme in 0..self.recipes.len() {
+                let found = self.one_scheme(scheme, turns.as_deref());
+                settle(self.standings, scheme, found, part.len() as u64);
+                let share = part.len() as u64 * (scheme as u64 + 1) / self.recipes.len() as u64;
+                let of = all.len() as u64;
+                (self.events)(PagesEvent::Verifying { done: done + share, of });
+            }
+            if let Some(copy) = &mut copy {
+                hand_on(store, self.stage, part, copy).map_err(PagesError::Copy)?;
+            }
+            done += part.len() as u64;
         }
-        stage.put(store, part)?;
-        load(workers, standings, part.len(), store.page_size());
-        let turns = copy.as_ref().map(|_| standing(standings));
-        for scheme in 0..recipes.len() {
-            let found = one_scheme(workers, standings, (recipes, scheme), seed, turns.as_deref());
-            settle(standings, scheme, found, part.len() as u64);
-            events(PagesEvent::Verifying {
-                done: done + part.len() as u64 * (scheme as u64 + 1) / recipes.len() as u64,
-                of: all.len() as u64,
-            });
-        }
-        if let Some(copy) = &mut copy {
-            hand_on(store, stage, part, copy).map_err(PagesError::Copy)?;
-        }
-        done += part.len() as u64;
+        // One that an interrupt has cut off goes.
+        let copy = copy.filter(|_| done == all.len() as u64);
+        copy.map_or(Ok(()), |copy| copy.finish(store).map_err(PagesError::Copy))
     }
-    // One that an interrupt has cut off goes.
-    let copy = copy.filter(|_| done == all.len() as u64);
-    copy.map_or(Ok(()), |copy| copy.finish(store).map_err(PagesError::Copy))
+
+    /// Stages pages, and has every library that still has a scheme to prove take them.
+    fn put(&mut self, pages: &[PageRef]) -> Result<(), PagesError> {
+        self.stage.put(self.store, pages)?;
+        let mut libraries: Vec<usize> =
+            standing(self.standings).into_iter().map(|(library, _)| library).collect();
+        libraries.dedup();
+        for library in libraries {
+            let loaded = self.workers.load(library, self.stage.pages, self.store.page_size());
+            if let Err(finding) = loaded {
+                for ((l, _), standing) in self.standings.iter_mut() {
+                    if *l == library && standing.outcome.is_ok() {
+                        standing.outcome = Err(finding.clone());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The libraries in which a scheme stands.
+    fn standing_of(&self, scheme: usize) -> Vec<usize> {
+        let own = standing(self.standings).into_iter().filter(|pair| pair.1 == scheme);
+        own.map(|pair| pair.0).collect()
+    }
+
+    /// One scheme in all libraries at once: none of it is timed.
+    fn one_scheme(&mut self, scheme: usize, turns: Option<&[Pair]>) -> Found {
+        let own = self.standing_of(scheme);
+        for library in &own {
+            let slot = |turns: &[Pair]| {
+                Some((turns.len(), turns.iter().position(|pair| *pair == (*library, scheme))?))
+            };
+            let (recipe, copy) = (self.recipes[scheme].clone(), turns.and_then(slot));
+            let job = VerifyJob { recipe, seed: self.seed, copy };
+            self.workers.ask(*library, PageJob::Verify(job));
+        }
+        let answer = |library: usize| {
+            let found = self.workers.answer(library);
+            let found = found.and_then(|answer| match answer {
+                PageAnswer::Verified { digest, sum_by } => Ok((digest, sum_by)),
+                _ => Err(Finding::failed("answered something else")),
+            });
+            (library, found)
+        };
+        own.into_iter().map(answer).collect()
+    }
+
+    /// Changes pages of every pair that stands, so many of each kind, and sees what is noticed.
+    pub(crate) fn probe(&mut self, count: u32) -> Result<Vec<Probed>, PagesError> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let most = (PART / self.store.page_size()) as u64;
+        self.put(&self.store.heads(most.min(1024), 8))?;
+        let mut probed = Vec::new();
+        let share = within(self.workers.stop, SHARE);
+        for (scheme, recipe) in self.recipes.iter().enumerate() {
+            if share.is_over() {
+                break;
+            }
+            let own = self.standing_of(scheme);
+            for library in &own {
+                let job = ProbeJob { recipe: recipe.clone(), seed: self.seed, count };
+                self.workers.ask(*library, PageJob::Probe(job));
+            }
+            for library in own {
+                match self.workers.answer(library).and_then(counts) {
+                    Ok(counts) => probed.push(judge(library, recipe, counts)),
+                    // What is only not probed is proven all the same.
+                    Err(finding) if finding.stopped.is_some() => {}
+                    Err(finding) => {
+                        if let Some(standing) = self.standings.get_mut(&(library, scheme)) {
+                            standing.outcome = Err(finding);
+                        }
+                    }
+                }
+            }
+            let (done, of) = (scheme as u64 + 1, self.recipes.len() as u64);
+            (self.events)(PagesEvent::Probing { done, of });
+        }
+        Ok(probed)
+    }
 }
 
 /// All pages in random order, but for runs of neighbours: where the time is up, those before are a sample.
@@ -123,54 +208,7 @@ fn standing(standings: &Standings) -> Vec<Pair> {
     standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|(pair, _)| *pair).collect()
 }
 
-/// Has every library that still has a scheme to prove take the staged pages.
-fn load(workers: &mut Workers<'_>, standings: &mut Standings, pages: usize, page_size: usize) {
-    let mut libraries: Vec<usize> =
-        standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|((l, _), _)| *l).collect();
-    libraries.dedup();
-    for library in libraries {
-        if let Err(finding) = workers.load(library, pages, page_size) {
-            for ((l, _), standing) in standings.iter_mut() {
-                if *l == library && standing.outcome.is_ok() {
-                    standing.outcome = Err(finding.clone());
-                }
-            }
-        }
-    }
-}
-
 type Found = Vec<(usize, Result<(String, Option<String>), Finding>)>;
-
-/// One scheme in all libraries at once: none of it is timed.
-fn one_scheme(
-    workers: &mut Workers<'_>,
-    standings: &Standings,
-    (recipes, scheme): (&[Recipe], usize),
-    seed: u64,
-    turns: Option<&[Pair]>,
-) -> Found {
-    let own = standing(standings).into_iter().filter(|pair| pair.1 == scheme).map(|pair| pair.0);
-    let own: Vec<usize> = own.collect();
-    for library in &own {
-        let slot = |turns: &[Pair]| {
-            Some((turns.len(), turns.iter().position(|pair| *pair == (*library, scheme))?))
-        };
-        let copy = turns.and_then(slot);
-        workers.ask(
-            *library,
-            PageJob::Verify(VerifyJob { recipe: recipes[scheme].clone(), seed, copy }),
-        );
-    }
-    let answer = |library: &usize| {
-        let found = workers.answer(*library);
-        let found = found.and_then(|answer| match answer {
-            PageAnswer::Verified { digest, sum_by } => Ok((digest, sum_by)),
-            _ => Err(Finding::failed("answered something else")),
-        });
-        (*library, found)
-    };
-    own.iter().map(answer).collect()
-}
 
 /// Holds the libraries' digests of one part against each other: who is outvoted is refused.
 fn settle(standings: &mut Standings, scheme: usize, found: Found, pages: u64) {
@@ -209,52 +247,6 @@ fn hand_on(store: &Store, stage: &Stage, part: &[PageRef], copy: &mut Copy) -> R
         copy.put(store, *reference, &page)?;
     }
     Ok(())
-}
-
-/// Changes pages of every pair that stands and sees what is noticed.
-pub(crate) fn probe(
-    store: &Store,
-    recipes: &[Recipe],
-    (stage, workers): (&mut Stage, &mut Workers<'_>),
-    standings: &mut Standings,
-    (seed, count): (u64, u32),
-    events: Events<'_>,
-) -> Result<Vec<Probed>, PagesError> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let most = (PART / store.page_size()) as u64;
-    stage.put(store, &store.heads(most.min(1024), 8))?;
-    load(workers, standings, stage.pages, store.page_size());
-    let mut probed = Vec::new();
-    let share = within(workers.stop, SHARE);
-    for (scheme, recipe) in recipes.iter().enumerate() {
-        if share.is_over() {
-            break;
-        }
-        let own: Vec<usize> = standings
-            .iter()
-            .filter(|((_, s), standing)| *s == scheme && standing.outcome.is_ok())
-            .map(|((library, _), _)| *library)
-            .collect();
-        for library in &own {
-            workers.ask(*library, PageJob::Probe(ProbeJob { recipe: recipe.clone(), seed, count }));
-        }
-        for library in own {
-            match workers.answer(library).and_then(counts) {
-                Ok(counts) => probed.push(judge(library, recipe, counts)),
-                // What is only not probed is proven all the same.
-                Err(finding) if finding.stopped.is_some() => {}
-                Err(finding) => {
-                    if let Some(standing) = standings.get_mut(&(library, scheme)) {
-                        standing.outcome = Err(finding);
-                    }
-                }
-            }
-        }
-        events(PagesEvent::Probing { done: scheme as u64 + 1, of: recipes.len() as u64 });
-    }
-    Ok(probed)
 }
 
 fn counts(answer: PageAnswer) -> Result<Vec<ProbeCounts>, Finding> {

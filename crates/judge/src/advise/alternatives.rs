@@ -281,7 +281,7 @@ pub struct Open {
     pub kind: OpenWhy,
     /// Its cost over the chosen one's, at the least; none where nothing bounds it, or nothing was chosen.
     pub times_at_least: Option<f64>,
-    /// The same, at the most; none where it was not measured.
+    /// The same, at the most; none where it was not measured, or has no interval.
     pub times_at_most: Option<f64>,
     /// Why it is not known; may be empty.
     pub why: String,
@@ -370,7 +370,7 @@ pub(crate) fn open_answers(
                 library: price.label(),
                 kind,
                 times_at_least: Some(cost.low / chosen.median),
-                times_at_most: Some(cost.high / chosen.median),
+                times_at_most: (cost.half() > 0.0).then(|| cost.high / chosen.median),
                 why: String::new(),
                 algorithms: match kind {
                     OpenWhy::Unjudged => judged_algorithms(candidate, price),

@@ -81,7 +81,11 @@ pub struct Price {
 impl Price {
     /// What ranks: the mean of both directions by the share of reads.
     pub fn cost(&self, reads: f64) -> Interval {
-        sum(share(self.read_ns, reads), share(self.write_ns, 1.0 - reads))
+        let cost = sum(share(self.read_ns, reads), share(self.write_ns, 1.0 - reads));
+        // Where one direction has no interval, both together have none.
+        let counts = [(self.read_ns, reads), (self.write_ns, 1.0 - reads)];
+        let is_known = counts.iter().all(|(ns, share)| *share <= 0.0 || ns.half() > 0.0);
+        if is_known { cost } else { Interval::exact(cost.median) }
     }
 
     /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
@@ -161,6 +165,8 @@ pub struct Costs {
 struct Known {
     prices: Result<Vec<Price>, String>,
     gaps: Vec<Gap>,
+    /// Whether the evidence was to have it, or no library that is measured does.
+    was_asked: bool,
 }
 
 impl Costs {
@@ -181,7 +187,7 @@ impl Costs {
                 Box::new(move |s: &Scheme| {
                     if !fits {
                         let why = "the record of pages is of another size or tier".to_owned();
-                        return Known { prices: Err(why), gaps: Vec::new() };
+                        return Known { prices: Err(why), gaps: Vec::new(), was_asked: true };
                     }
                     let (prices, gaps) = match s.rekeyed {
                         Some(of) => {
@@ -194,7 +200,9 @@ impl Costs {
                             pages.lacking(&s.id),
                         ),
                     };
-                    let mut known = Known { prices, gaps };
+                    let asked = s.rekeyed.map_or(&*s.id, |of| of.name);
+                    let was_asked = pages.was_asked(asked) || elsewhere(s).is_some();
+                    let mut known = Known { prices, gaps, was_asked };
                     for price in known.prices.iter_mut().flatten() {
                         price.leaks = of_scheme(s, judged, &price.libraries, tier);
                     }
@@ -212,10 +220,12 @@ impl Costs {
                             Model::Rekey => Vec::new(),
                             _ => parts::gaps_of_derived(of, &rekeyed, &parts),
                         },
+                        was_asked: true,
                     },
                     None => Known {
                         prices: prices(s, &parts, &joins, size),
                         gaps: parts::gaps_of_survey(s, &parts, size),
+                        was_asked: true,
                     },
                 })
             }
@@ -231,6 +241,11 @@ impl Costs {
             Some(Err(why)) => Err(why),
             None => Err("not looked at"),
         }
+    }
+
+    /// Whether a scheme without a price was looked for.
+    pub(crate) fn was_asked(&self, scheme: &Scheme) -> bool {
+        self.schemes.get(&scheme.id).is_some_and(|known| known.was_asked)
     }
 
     /// Where a scheme may be had and was not measured.
@@ -457,7 +472,14 @@ impl<'a> Pages<'a> {
         (of(Direction::Encrypt).unwrap_or(0.0), of(Direction::Decrypt).unwrap_or(0.0))
     }
 
+    fn was_asked(&self, scheme: &str) -> bool {
+        self.record.verified.iter().any(|v| v.scheme == scheme)
+    }
+
     fn why_not(&self, scheme: &str) -> String {
+        if !self.was_asked(scheme) {
+            return "the record of pages did not ask for it".to_owned();
+        }
         let name = |library: usize| self.record.libraries[library].name.clone();
         let odd = self.record.probes.iter().find(|p| p.scheme == scheme && !p.as_expected);
         if let Some(odd) = odd {
@@ -476,9 +498,6 @@ impl<'a> Pages<'a> {
         }
         if of_it.iter().any(|v| v.state == State::Measured) {
             return "no time was taken of it in memory or in a file, in both directions".to_owned();
-        }
-        if of_it.is_empty() {
-            return "the record of pages did not ask for it".to_owned();
         }
         "no library of the record offers it for pages".to_owned()
     }

@@ -132,25 +132,35 @@ pub(crate) const SAME: f64 = 0.05;
 /// By what share one cost is above another, from and to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside {
-    pub low: f64,
-    pub high: f64,
+    low: f64,
+    high: f64,
+    /// A median without an interval shows nothing to be the same.
+    has_intervals: bool,
 }
 
 /// How a cost lies beside another.
 pub(crate) fn beside(cost: Interval, other: Interval) -> Beside {
     let difference = cost.independent(other, |a, b| a - b);
-    Beside { low: difference.low / other.median, high: difference.high / other.median }
+    Beside {
+        low: difference.low / other.median,
+        high: difference.high / other.median,
+        has_intervals: cost.half() > 0.0 && other.half() > 0.0,
+    }
 }
 
 impl Beside {
     /// Whether both are shown to be the same, within [`SAME`].
     pub fn is_same(self) -> bool {
-        self.low >= -SAME && self.high <= SAME
+        self.has_intervals && self.is_near()
     }
 
     /// Whether it may be the lower one by more than that.
     pub fn may_be_lower(self) -> bool {
-        self.low < -SAME
+        self.low < -SAME || !self.has_intervals && self.is_near()
+    }
+
+    fn is_near(self) -> bool {
+        self.low >= -SAME && self.high <= SAME
     }
 }
 

@@ -100,16 +100,19 @@ pub struct Basis {
 pub enum Outcome {
     /// This scheme.
     Choice(Box<Choice>),
-    /// None: these wishes stand against each other.
+    /// None: these wishes stand against each other, or what would fit was not measured.
     None(Conflict),
 }
 
-/// Wishes that no scheme fulfils together.
+/// Wishes that no scheme fulfils together; or the schemes that do and were not measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Conflict {
     /// As they would be typed; without any one of them there is an answer. Empty where the record
     /// has nothing that could be chosen.
     pub flags: Vec<String>,
+    /// Schemes that fit and that the record did not ask for: while there are such, no wish is to blame.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_asked: Vec<String>,
 }
 
 /// What to use.
@@ -296,7 +299,7 @@ pub fn advise(
             choice.avoided = alternatives::avoided(data, question, &costs, &choice);
             Outcome::Choice(Box::new(choice))
         }
-        None => Outcome::None(conflict(data, question, &costs)),
+        None => Outcome::None(conflict(data, question, &all, &costs)),
     };
     let rejected: Vec<Rejected> = all.iter().filter_map(rejected).collect();
     Advice {
@@ -506,14 +509,24 @@ fn longer(
     found
 }
 
-fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> Conflict {
+fn conflict(
+    data: &Data,
+    question: &Question<'_>,
+    all: &[Candidate<'_>],
+    costs: &Costs,
+) -> Conflict {
+    let fitting = all.iter().filter(|c| c.may_fit && !costs.was_asked(c.scheme));
+    let not_asked: Vec<String> = fitting.map(|c| c.scheme.id.clone()).collect();
+    if !not_asked.is_empty() {
+        return Conflict { flags: Vec::new(), not_asked };
+    }
     let names = alternatives::conflict(data, question, costs);
     let terms = terms_of(question);
     let typed = |name: &&str| match terms.iter().find(|term| term.flag == *name) {
         Some(term) => format!("--{name} {}", term.value),
         None => format!("--{name}"),
     };
-    Conflict { flags: names.iter().map(typed).collect() }
+    Conflict { flags: names.iter().map(typed).collect(), not_asked }
 }
 
 // The schemes that fit, each with the libraries beside its cheapest.

@@ -7,7 +7,7 @@ use crate::advise::evaluate::{beside, stored_bytes, usable};
 use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
 };
-use crate::advise::{Advice, Outcome, Wished, advise, needed_schemes, sentences};
+use crate::advise::{Outcome, advise, sentences};
 use crate::claims::expression::Interval;
 use base::model::{Direction, Tier};
 use base::text::{Options, clean, wrap};
@@ -29,7 +29,8 @@ pub struct StoreWish<'a> {
 pub fn wishes_of_store<'a>(
     data: &'a Data,
     kind: &str,
-    (page_size, tier): (usize, Tier),
+    page_size: usize,
+    tier: Tier,
     today: Date,
 ) -> Vec<StoreWish<'a>> {
     let used = match kind {
@@ -133,7 +134,7 @@ pub fn priced(
         remarks: Vec::new(),
     };
     let Outcome::Choice(choice) = &advice.outcome else {
-        return Priced { remarks: vec![why_none(data, question, &advice)], ..none };
+        return Priced { remarks: sentences::none(&advice).into_iter().collect(), ..none };
     };
     let costs = Costs::of(data, question, Evidence::Pages(record), &around.judged);
     let Some(scheme) = data.schemes.iter().find(|s| s.id == choice.scheme) else { return none };
@@ -144,52 +145,27 @@ pub fn priced(
     if !shown.iter().any(|p| is_own(p)) {
         shown.extend(all.iter().find(|p| is_own(p)));
     }
-    let cost = |p: &Price| p.cost(question.reads);
-    let best = shown.first().map(|p| cost(p));
-    let row = |p: &&Price| PricedRow {
-        library: p.label(),
-        write: p.write_ns,
-        read: p.read_ns,
-        cost: cost(p),
-        is_own: is_own(p),
-        is_tied: best.is_some_and(|best| is_shown_the_same(cost(p), best)),
-        leaks: p.leaks,
+    let best = shown.first().map(|p| p.cost(question.reads));
+    let row = |(place, p): (usize, &&Price)| {
+        let cost = p.cost(question.reads);
+        PricedRow {
+            library: p.label(),
+            write: p.write_ns,
+            read: p.read_ns,
+            cost,
+            is_own: is_own(p),
+            is_tied: place == 0 || best.is_some_and(|best| beside(cost, best).is_same()),
+            leaks: p.leaks,
+        }
     };
     Priced {
         scheme: Some(scheme.id.clone()),
         stored: stored_bytes(scheme, question),
-        rows: shown.iter().map(row).collect(),
-        remarks: remarks(&advice),
+        rows: shown.iter().enumerate().map(row).collect(),
+        // What could give another answer.
+        remarks: sentences::open(&advice).into_iter().take(1).collect(),
         ..none
     }
-}
-
-/// Without an interval nothing is shown to be the same, but for the first itself.
-fn is_shown_the_same(cost: Interval, best: Interval) -> bool {
-    let has_interval = |ns: Interval| ns.high > ns.low;
-    let is_itself = (cost.median, cost.low, cost.high) == (best.median, best.low, best.high);
-    is_itself || has_interval(cost) && has_interval(best) && beside(cost, best).is_same()
-}
-
-/// A hole is not a no: what fits and has no price was not measured; only where nothing fits do wishes exclude each other.
-fn why_none(data: &Data, question: &Question<'_>, advice: &Advice) -> String {
-    let fits = needed_schemes(data, question, Wished::Asked);
-    let names: Vec<&str> = fits.iter().take(SCHEMES).map(|s| s.id.as_str()).collect();
-    match &names[..] {
-        [] => sentences::none(advice).unwrap_or_default(),
-        names => format!(
-            "not measured: {} would fit, and none has a price; --budget 2m has time for more",
-            names.join(", ")
-        ),
-    }
-}
-
-/// Schemes that are named where none has a price.
-const SCHEMES: usize = 3;
-
-/// What could give another answer.
-fn remarks(advice: &Advice) -> Vec<String> {
-    sentences::open(advice).into_iter().take(1).collect()
 }
 
 /// What the screen says beside its prices.
@@ -285,11 +261,10 @@ fn rows(group: &Priced, own: &str) -> String {
 
 /// `258 ±1.2 %`
 fn figure(ns: Interval) -> String {
-    let half = (ns.high - ns.low) / 2.0;
-    if half <= 0.0 {
+    if ns.half() <= 0.0 {
         return format!("{:.0} ±?   ", ns.median);
     }
-    format!("{:.0} ±{:.1} %", ns.median, 100.0 * half / ns.median)
+    format!("{:.0} ±{:.1} %", ns.median, 100.0 * ns.half_width())
 }
 
 /// How much of the store went through each row and back.
@@ -359,6 +334,7 @@ fn capital(text: &str) -> String {
 mod tests {
     use super::*;
     use jiff::civil::date;
+    use record::at_rest::NsRange;
 
     const TODAY: Date = date(2026, 11, 21);
 
@@ -371,8 +347,7 @@ mod tests {
         let data = Data::built_in();
         let around =
             Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
-        let page = (record.store.page_size, record.tier);
-        wishes_of_store(&data, kind, page, TODAY)
+        wishes_of_store(&data, kind, record.store.page_size, record.tier, TODAY)
             .iter()
             .map(|wish| priced(&data, wish, record, &around, own))
             .collect()
@@ -382,12 +357,12 @@ mod tests {
     fn every_kind_of_store_has_three_to_five_wishes_and_its_own_scheme() {
         let data = Data::built_in();
         for kind in ["postgres", "sqlite", "image", "synthetic"] {
-            let wishes = wishes_of_store(&data, kind, (4096, Tier::Native), TODAY);
+            let wishes = wishes_of_store(&data, kind, 4096, Tier::Native, TODAY);
             assert!((3..=5).contains(&wishes.len()), "{kind}");
             let has_own = wishes.iter().any(|w| w.title.contains("SQLCipher"));
             assert_eq!(has_own, kind == "sqlite");
         }
-        let disk = wishes_of_store(&data, "image", (4096, Tier::Native), TODAY);
+        let disk = wishes_of_store(&data, "image", 4096, Tier::Native, TODAY);
         assert_eq!(disk[0].question.wishes.expansion, Some(0), "a sector has no room");
     }
 
@@ -405,6 +380,16 @@ mod tests {
         less.cells.retain(|c| c.library != 0 || c.direction == Direction::Encrypt);
         let rows = &of(&less)[1].rows;
         assert!(!rows.is_empty() && rows.iter().all(|r| r.library != label(0)), "{rows:?}");
+    }
+
+    #[test]
+    fn medians_that_have_no_interval_tie_with_nothing() {
+        let mut record = record();
+        for ns in record.cells.iter_mut().filter_map(|c| c.crypto_ns.as_mut()) {
+            *ns = NsRange { median: 100.0, low: None, high: None };
+        }
+        let gcm = &groups("postgres", &record, &|_| false)[1];
+        assert!(gcm.rows.len() > 1 && gcm.rows[1..].iter().all(|r| !r.is_tied), "{gcm:?}");
     }
 
     #[test]

@@ -214,12 +214,12 @@ fn of_kind(advice: &Advice, kind: OpenWhy, all: &[&Open]) -> String {
         OpenWhy::Undecided => format!(
             "undecided, could cost less: {}",
             named(all, |o| {
-                let percent = |times: Option<f64>| 100.0 * (times.unwrap_or(1.0) - 1.0);
-                format!(
-                    " ({:+.0} to {:+.0} %)",
-                    percent(o.times_at_least),
-                    percent(o.times_at_most)
-                )
+                let percent = |times: f64| 100.0 * (times - 1.0);
+                let least = percent(o.times_at_least.unwrap_or(1.0));
+                match o.times_at_most.map(percent) {
+                    Some(most) => format!(" ({least:+.0} to {most:+.0} %)"),
+                    None => format!(" ({least:+.0} %, interval unknown)"),
+                }
             })
         ),
         OpenWhy::Unjudged if all.iter().any(|o| is_chosen(&o)) => {
@@ -304,9 +304,19 @@ pub(crate) fn nanoseconds(ns: &Interval) -> String {
     format!("{:.0} ns ±{:.1} %", ns.median, 100.0 * ns.half() / ns.median)
 }
 
+/// Schemes that are named where none of those that fit was measured.
+const NOT_ASKED: usize = 3;
+
 /// `none: no scheme fulfils …`
 pub(crate) fn none(advice: &Advice) -> Option<String> {
     let Outcome::None(conflict) = &advice.outcome else { return None };
+    if !conflict.not_asked.is_empty() {
+        let named = conflict.not_asked.iter().take(NOT_ASKED).map(String::as_str);
+        return Some(format!(
+            "not measured: {} would fit, and have no price",
+            named.collect::<Vec<_>>().join(", ")
+        ));
+    }
     Some(if conflict.flags.is_empty() {
         match advice.open.is_empty() {
             true => "none: no library of the record has a scheme for this".to_owned(),

@@ -4,7 +4,8 @@
 
 use crate::commands::advise::{is_build, judged_first, surroundings};
 use crate::commands::pages::PagesArgs;
-use crate::commands::run::{claim_output, random_seed, say, watch_signals};
+use crate::commands::run::{random_seed, say, watch_signals};
+use crate::commands::tls::claim_output;
 use crate::commands::{advise_server, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
@@ -17,7 +18,7 @@ use judge::advise::prices::{Around, StoreWish, priced, screen as drawn, wishes_o
 use judge::advise::{Data, Evidence, Wished};
 use record::LibraryId;
 use record::at_rest::scheme::{Recipe, good_practice};
-use record::at_rest::store::{Kind, Store};
+use record::at_rest::store::Store;
 use record::at_rest::{Keying, Medium, PagesRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -71,13 +72,12 @@ struct Own {
 /// Prices the schemes and prints the screen.
 pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     // Given back, with nothing in it, when the record is written.
-    let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let _claim = claim_output(args.output.as_deref(), record::at_rest::KIND, None)?;
     let stop = args.time.limit(&watch_signals()?);
     let (store, about) = asked(args)?;
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let page = (store.page_size(), args.tier);
-    let wishes = wishes_of_store(&data, kind(&store), page, today);
+    let wishes = wishes_of_store(&data, store.kind().name(), store.page_size(), args.tier, today);
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
     let pairs = pricing.pairs(store.page_size(), &about.own, &stop);
@@ -106,11 +106,11 @@ pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool
     }
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let page = (record.store.page_size, record.tier);
-    let wishes = wishes_of_store(&data, &record.store.kind, page, today);
+    let store = &record.store;
+    let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &[] };
     let stop = watch_signals()?.within(JUDGING);
-    let about = About { server: None, own: of_kind(&record.store.kind, &record.store.facts) };
+    let about = About { server: None, own: of_kind(&store.kind, &store.facts) };
     pricing.print(&about, record, &stop)?;
     Ok(true)
 }
@@ -307,15 +307,6 @@ fn both(look: &Screened, library: usize, algorithm: &'static Algorithm) -> Optio
     }
 }
 
-fn kind(store: &Store) -> &'static str {
-    match store.kind() {
-        Kind::Postgres => "postgres",
-        Kind::Sqlite => "sqlite",
-        Kind::Image => "image",
-        Kind::Synthetic => "synthetic",
-    }
-}
-
 fn title(about: &About, record: &PagesRecord) -> String {
     let s = &record.store;
     let mib = |bytes: u64| bytes >> 20;
@@ -386,7 +377,7 @@ fn asked(args: &PagesArgs) -> Result<(Store, About), Failure> {
         return of_server(connection);
     }
     let store = super::open(args, None)?;
-    let own = of_kind(kind(&store), store.facts());
+    let own = of_kind(store.kind().name(), store.facts());
     Ok((store, About { server: None, own }))
 }
 
@@ -401,7 +392,7 @@ fn of_kind(kind: &str, facts: &[String]) -> Own {
 }
 
 /// `host=… dbname=…`, or `postgresql://…`, and no such file.
-pub(super) fn is_connection(text: &str) -> bool {
+fn is_connection(text: &str) -> bool {
     let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
     (is_url || text.contains('=')) && !Path::new(text).exists()
 }

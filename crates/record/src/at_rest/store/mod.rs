@@ -15,7 +15,8 @@ use xxhash_rust::xxh3::xxh3_128;
 pub const PAGE_SIZES: [usize; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
 /// What kind of store it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// A `PostgreSQL` data directory.
     Postgres,
@@ -25,6 +26,13 @@ pub enum Kind {
     Image,
     /// Made of a seed.
     Synthetic,
+}
+
+impl Kind {
+    /// As records have it.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// A file of pages.
