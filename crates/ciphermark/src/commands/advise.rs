@@ -252,15 +252,7 @@ pub(crate) fn judge(
     tier: Tier,
     stop: &Stop,
 ) -> Result<Vec<Leaks>, Failure> {
-    let is_here = |l: &LibraryId| record::expanded(&l.path).is_file();
-    let here = pairs.iter().filter(|(l, _)| is_here(l));
-    let names: BTreeSet<String> = here.map(|(l, _)| wanted(l)).collect();
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    let named: Vec<LibraryChoice> =
-        choose::libraries(&names.into_iter().collect::<Vec<_>>())?.into_iter().collect();
-    let libraries = engine::at_tiers(&choose::discover(&named), &[tier]);
+    let libraries = engine::at_tiers(&found_again(pairs.iter().map(|(l, _)| l))?, &[tier]);
     let subject = |(id, algorithm): &(LibraryId, String)| {
         let library = libraries.iter().position(|l| is_build(l, id))?;
         Some(LeakSubject { library, tier, algorithm: algorithm.clone() })
@@ -275,9 +267,20 @@ pub(crate) fn judge(
     Ok(judged.leaks)
 }
 
-/// What finds a build again: its file under its name.
-fn wanted(library: &LibraryId) -> String {
-    format!("{}={}", library.name, record::expanded(&library.path).display())
+/// The libraries that are now at the files of these builds: the same, or newer ones.
+fn found_again<'a>(builds: impl Iterator<Item = &'a LibraryId>) -> Result<Vec<Attached>, Failure> {
+    let named = builds.filter(|l| is_file(l));
+    let named = named.map(|l| format!("{}={}", l.name, record::expanded(&l.path).display()));
+    let named: Vec<String> = named.collect::<BTreeSet<_>>().into_iter().collect();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named: Vec<LibraryChoice> = choose::libraries(&named)?.into_iter().collect();
+    Ok(choose::discover(&named))
+}
+
+fn is_file(library: &LibraryId) -> bool {
+    record::expanded(&library.path).is_file()
 }
 
 /// Whether a library that is here is a build of a record.
@@ -353,15 +356,12 @@ fn builds_here(record: &Record) -> Result<Option<Vec<Attached>>, Failure> {
         return Ok(None);
     }
     let ids: Vec<LibraryId> = record.libraries.iter().map(record::Library::identity).collect();
-    let is_file = |id: &&LibraryId| record::expanded(&id.path).is_file();
-    let names: Vec<String> = ids.iter().filter(is_file).map(wanted).collect();
-    if names.is_empty() {
+    let found = found_again(ids.iter())?;
+    if found.is_empty() {
         return Ok(None);
     }
-    let named: Vec<LibraryChoice> = choose::libraries(&names)?.into_iter().collect();
-    let found = choose::discover(&named);
     let own = |id: &LibraryId| found.iter().find(|l| is_build(l, id)).cloned();
-    Ok(ids.iter().filter(is_file).map(own).collect())
+    Ok(ids.iter().filter(|id| is_file(id)).map(own).collect())
 }
 
 /// A record with what it lacked for the question, which is measured now and nothing else.

@@ -162,7 +162,7 @@ fn sizes(rows: &[&Measurement]) -> Option<Vec<usize>> {
 }
 
 /// What depends on a secret is nobody's best, however fast it is.
-fn leaks(record: &Record, m: &Measurement) -> bool {
+pub(crate) fn leaks(record: &Record, m: &Measurement) -> bool {
     record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends)
 }
 

@@ -1,6 +1,7 @@
 //! The answer to a question: cases in the order of their costs, with the places that they may have; of
 //! nothing but what took the same way with every secret, where that is asked.
 
+use crate::compare::answer::leaks;
 use crate::compare::missing::{Missing, missing};
 use crate::compare::{By, Case, Per, Question, Unit, family, group, instructions_of, label};
 use base::analysis::{ALPHA, Group, Ratio, Standing as Place, surely_faster};
@@ -493,9 +494,9 @@ impl fmt::Display for Secret {
 fn without_leaking(record: &Record, found: &mut Vec<&Measurement>) -> Option<Secret> {
     let mut secret = Secret::default();
     found.retain(|m| {
-        let leaks = record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends);
-        secret.depends += usize::from(leaks && m.state == State::Measured);
-        !leaks || m.state != State::Measured
+        let is_left_out = m.state == State::Measured && leaks(record, m);
+        secret.depends += usize::from(is_left_out);
+        !is_left_out
     });
     (secret.depends > 0).then_some(secret)
 }

@@ -516,17 +516,30 @@ impl Archive {
     /// # Errors
     /// [`ArchiveError`]
     pub fn has_case(&mut self, of: &Listed, chosen: &Chosen) -> Result<bool, ArchiveError> {
-        let (first, next) = database::rows_of_record(of.id);
-        let (sql, takes_next) = chosen.sql("id, state");
-        let values: [Value; 2] = [first.into(), next.into()];
-        let rows = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
-        let is_taken = |row: &Row| {
-            let (workload, library) = database::parts_of_row(row.int(0)?);
+        let has_number = |row: &Row| {
             let state = usize::try_from(row.int(1)?).ok().and_then(|state| STATES.get(state));
-            Ok(chosen.takes(workload, library) && state.is_some_and(|state| state.has_number()))
+            Ok(state.is_some_and(|state| state.has_number()))
         };
-        let found: Result<Vec<bool>, String> = rows.iter().map(is_taken).collect();
+        let rows = self.cases(of, chosen, "id, state")?;
+        let found: Result<Vec<bool>, String> = rows.iter().map(has_number).collect();
         Ok(found.map_err(self.damaged())?.contains(&true))
+    }
+
+    /// The chosen rows of a record; `columns` begin with their number.
+    fn cases(
+        &mut self,
+        of: &Listed,
+        chosen: &Chosen,
+        columns: &str,
+    ) -> Result<Vec<Row>, ArchiveError> {
+        let (first, next) = database::rows_of_record(of.id);
+        let (sql, takes_next) = chosen.sql(columns);
+        let values: [Value; 2] = [first.into(), next.into()];
+        let mut rows = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
+        rows.retain(|row| {
+            row.int(0).map(database::parts_of_row).is_ok_and(|(w, l)| chosen.takes(w, l))
+        });
+        Ok(rows)
     }
 
     /// A record with the chosen cases, as verdicts need it: without samples, with the costs of the processes.
@@ -542,14 +555,7 @@ impl Archive {
         let (mut record, absent) = head_of(rows.first().ok_or_else(gone)?).map_err(&damaged)?;
         let is_damaged = |why: String| damaged(format!("{}: {why}", of.sha256));
         record.executed = self.counted(of, chosen, &words)?;
-        let (first, next) = database::rows_of_record(of.id);
-        let (sql, takes_next) = chosen.sql("id, state, note, ns, cycles, figures");
-        let values: [Value; 2] = [first.into(), next.into()];
-        let mut cases = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
-        let is_taken = |row: &Row| {
-            row.int(0).map(database::parts_of_row).is_ok_and(|(w, l)| chosen.takes(w, l))
-        };
-        cases.retain(is_taken);
+        let cases = self.cases(of, chosen, "id, state, note, ns, cycles, figures")?;
         let notes = self.notes(&cases)?;
         for row in &cases {
             record.measurements.push(measurement(row, &words, &notes).map_err(is_damaged)?);

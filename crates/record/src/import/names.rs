@@ -2,19 +2,11 @@
 //! may hold anything.
 
 use base::model::Algorithm;
+use base::text::clean;
 
-/// Without what would break a line or steer a terminal.
-pub(crate) fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
-}
-
-pub(crate) fn shown(text: &str) -> String {
-    plain(text).chars().take(60).collect()
-}
-
-/// The beginning of a text, without what would break a line.
+/// The beginning of a text that may hold anything.
 pub(crate) fn quoted(text: &str) -> String {
-    text.chars().take(60).filter(|c| !c.is_control()).collect()
+    clean(&text.chars().take(60).collect::<String>())
 }
 
 pub(crate) fn number(word: &str) -> Result<f64, String> {
@@ -80,6 +72,14 @@ pub(crate) fn operation(theirs: &str) -> Option<&'static str> {
         "decr" | "decrypt" => "decrypt",
         _ => return None,
     })
+}
+
+/// What is done with keys of a scheme: in the words of `tls primitives`, else in the program's own.
+pub(crate) fn step(theirs: &str, done: &str) -> String {
+    match operation(done) {
+        Some(operation) => scheme(theirs, operation),
+        None => quoted(&format!("{theirs} {done}").to_lowercase()),
+    }
 }
 
 /// `256 bits ecdsa (nistp256)` as `ecdsa-p256 sign`, `ML-KEM-768` as `mlkem768 encapsulate`: in the words of

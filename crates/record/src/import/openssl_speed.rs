@@ -254,7 +254,7 @@ impl Reader {
             ("R", [count, name, seconds]) => {
                 let doing = self.doing.take().filter(|(doing, ..)| *doing == plain(name));
                 if let Some((name, of, size)) = doing {
-                    self.test((name, size), number(count)?, (number(seconds)?, of));
+                    self.test(name, size, number(count)?, number(seconds)?, of);
                 }
             }
             // Keys and signatures: +DTP, +F2, +R1, …
@@ -284,7 +284,7 @@ impl Reader {
         let Some((_, seconds)) = result.rsplit_once(" in ") else { return Ok(()) };
         let count = result.split(' ').next().unwrap_or_default();
         let time = |word: &str| number(word.strip_suffix('s').unwrap_or(word));
-        self.test((plain(name), size_of(size)?), number(count)?, (time(seconds)?, time(of)?));
+        self.test(plain(name), size_of(size)?, number(count)?, time(seconds)?, time(of)?);
         Ok(())
     }
 
@@ -325,7 +325,7 @@ impl Reader {
     }
 
     /// One test: so many operations in so much of the time that it was to take.
-    fn test(&mut self, (name, size): (String, usize), count: f64, (seconds, of): (f64, f64)) {
+    fn test(&mut self, name: String, size: usize, count: f64, seconds: f64, of: f64) {
         if seconds <= 0.0 && count > 0.0 {
             self.infinite.push((name, size));
             return;
@@ -363,11 +363,10 @@ impl Reader {
             self.tests.iter_mut().for_each(|test| test.doubt = Some(OF_ONE_CHILD.to_owned()));
         }
         self.doubt_results();
+        let Self { version, engine, is_elapsed, unread, mut infinite, .. } = self;
         let mut figures: Vec<Figure> = Vec::new();
         let mut places: HashMap<(String, usize), usize> = HashMap::new();
-        for figure in
-            std::mem::take(&mut self.tests).into_iter().chain(std::mem::take(&mut self.results))
-        {
+        for figure in self.tests.into_iter().chain(self.results) {
             match places.entry((figure.name.clone(), figure.size)) {
                 Entry::Occupied(place) => figures[*place.get()] = figure,
                 Entry::Vacant(place) => {
@@ -377,7 +376,7 @@ impl Reader {
             }
         }
         let mut keys: Vec<KeyFigure> = Vec::new();
-        for mut key in std::mem::take(&mut self.keys) {
+        for mut key in self.keys {
             let is_its =
                 |(rate, _): &&(f64, String)| (rate / key.per_second - 1.0).abs() < SAME_RATE;
             key.doubt = self.short_keys.iter().find(is_its).map(|(_, why)| why.clone());
@@ -387,16 +386,10 @@ impl Reader {
             }
         }
         if figures.is_empty() && keys.is_empty() {
-            return Err(if self.infinite.is_empty() {
-                NotSpeed::Nothing
-            } else {
-                NotSpeed::NoTime
-            });
+            return Err(if infinite.is_empty() { NotSpeed::Nothing } else { NotSpeed::NoTime });
         }
-        let mut infinite = std::mem::take(&mut self.infinite);
         infinite.sort();
         infinite.dedup();
-        let Self { version, engine, is_elapsed, unread, .. } = self;
         Ok(Output { version, figures, keys, engine, is_elapsed, unread, infinite })
     }
 

@@ -1,7 +1,7 @@
 //! What the benchmarks of other programs printed, as rows: BoringSSL's and AWS-LC's `bssl speed`, `cryptsetup benchmark`,
 //! libgcrypt's `bench-slope`, `botan speed`, wolfSSL's `benchmark`, `borg benchmark cpu`, `gocryptfs -speed`, Go's `testing`.
 
-use crate::import::names::{algorithm, operation, scheme};
+use crate::import::names::{algorithm, number, operation, quoted, scheme, step};
 use crate::import::{Format, Found, Row, Said};
 use base::model::{Algorithm, Direction, Kind, Model};
 use serde::Deserialize;
@@ -17,7 +17,11 @@ fn brief(seconds: f64) -> Option<String> {
 }
 
 fn float(word: &str) -> Option<f64> {
-    word.trim_end_matches([',', ';']).parse().ok().filter(|n: &f64| n.is_finite())
+    number(word.trim_end_matches([',', ';'])).ok()
+}
+
+fn first_word(text: &str) -> String {
+    quoted(text.trim_start().split([' ', ',', ';']).next().unwrap_or_default())
 }
 
 /// The number before a word that begins with `unit`.
@@ -139,7 +143,7 @@ fn of_bssl(rows: &mut Rows<'_>, name: &str, count: f64, seconds: f64, size: Opti
             let name = match done {
                 Some((theirs, done)) => scheme(&theirs, done),
                 None if words[0].starts_with("ECDH") => scheme(name, "agree"),
-                None => crate::import::names::quoted(&name.to_lowercase()),
+                None => quoted(&name.to_lowercase()),
             };
             rows.add_operation(name, seconds / count)
         }
@@ -177,7 +181,7 @@ pub(crate) fn json(text: &str, said: &Said) -> Result<Found, String> {
     };
     for test in tests {
         if let Some(version) = test.version {
-            rows.version = crate::import::names::quoted(&version);
+            rows.version = quoted(&version);
         } else if let (Some(name), Some(count), Some(us)) =
             (&test.description, test.num_calls, test.microseconds)
         {
@@ -187,11 +191,7 @@ pub(crate) fn json(text: &str, said: &Said) -> Result<Found, String> {
             match (test.buf_size.filter(|size| *size > 0), test.bps, test.events) {
                 (Some(size), Some(bps), _) => of_botan(&mut rows, name, op, size, bps, seconds),
                 (_, _, Some(events)) if events > 0.0 && seconds > 0.0 => {
-                    let name = operation(op).map_or_else(
-                        || format!("{name} {op}").to_lowercase(),
-                        |op| scheme(name, op),
-                    );
-                    rows.add_operation(name, seconds / events).doubt = brief(seconds);
+                    rows.add_operation(step(name, op), seconds / events).doubt = brief(seconds);
                 }
                 _ => rows.found.leave(1, "tests without a figure"),
             }
@@ -213,8 +213,7 @@ pub(crate) fn botan(text: &str, said: &Said) -> Found {
     let mut rows = Rows::new(Format::BotanSpeed, said, "botan", Model::Message);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("Botan ") {
-            rows.version =
-                rest.split([' ', ',']).next().map(crate::import::names::quoted).unwrap_or_default();
+            rows.version = first_word(rest);
         }
         if !is_botan(line) {
             continue;
@@ -252,9 +251,7 @@ fn of_botan_line(rows: &mut Rows<'_>, line: &str) -> Option<()> {
     if rate <= 0.0 {
         return None;
     }
-    let name = words.first()?.replace('-', " ");
-    let name = operation(doing)
-        .map_or_else(|| format!("{name} {doing}").to_lowercase(), |op| scheme(&name, op));
+    let name = step(&words.first()?.replace('-', " "), doing);
     // Rates are whole numbers: of few a second, the time of one says more.
     let each = float(right.split(' ').next()?).map(|ms| ms / 1e3).filter(|_| rate < 100.0);
     rows.add_operation(name, each.filter(|s| *s > 0.0).unwrap_or(1.0 / rate)).doubt =
@@ -408,8 +405,7 @@ pub(crate) fn wolfcrypt(text: &str, said: &Said) -> Found {
     let mut heading: Vec<&str> = Vec::new();
     for line in text.lines() {
         if let Some((_, version)) = line.split_once("wolfSSL version ") {
-            rows.version =
-                crate::import::names::quoted(version.split_whitespace().next().unwrap_or_default());
+            rows.version = first_word(version);
         } else if let Some((_, rest)) = line.split_once("(block bytes ") {
             block = rest.split(',').next().and_then(|n| n.parse().ok()).unwrap_or(block);
         } else if let Some((left, right)) = line.split_once(" took ") {
@@ -460,9 +456,7 @@ fn of_wolfcrypt(rows: &mut Rows<'_>, left: &str, right: &str, block: usize) -> O
         let rate = before(&figures, "ops/sec").filter(|rate| *rate > 0.0)?;
         words.truncate(words.len().checked_sub(2)?);
         let at = words.iter().rposition(|word| word.bytes().all(|b| b.is_ascii_digit()))?;
-        let (kind, done) = (words[..=at].join(" "), words[at + 1..].join(" "));
-        let name = operation(&done)
-            .map_or_else(|| format!("{kind} {done}").to_lowercase(), |op| scheme(&kind, op));
+        let name = step(&words[..=at].join(" "), &words[at + 1..].join(" "));
         rows.add_operation(name, 1.0 / rate).doubt = brief(seconds);
         return Some(());
     }
@@ -489,9 +483,7 @@ fn of_csv(rows: &mut Rows<'_>, heading: &[&str], line: &str, block: usize) -> Op
         let rate = float(rate).filter(|rate| *rate > 0.0)?;
         let done = field(&|h| h == "operation").unwrap_or_default();
         let kind = format!("{name} {}", field(&|h| h == "key size").unwrap_or_default());
-        let name = operation(done)
-            .map_or_else(|| format!("{kind} {done}").to_lowercase(), |op| scheme(&kind, op));
-        rows.add_operation(name, 1.0 / rate);
+        rows.add_operation(step(&kind, done), 1.0 / rate);
         return Some(());
     }
     let unit_of = heading.iter().find_map(|h| h.strip_suffix("/s"))?;
@@ -562,11 +554,9 @@ pub(crate) fn gocryptfs(text: &str, said: &Said) -> Found {
     let mut rows = Rows::new(Format::Gocryptfs, said, "gocryptfs", Model::Message);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("gocryptfs v") {
-            rows.version =
-                crate::import::names::quoted(rest.split([';', ' ']).next().unwrap_or_default());
+            rows.version = first_word(rest);
         } else if let Some(cpu) = line.strip_prefix("cpu: ") {
-            rows.found.machine =
-                Some(crate::import::names::quoted(cpu.split(';').next().unwrap_or(cpu).trim()));
+            rows.found.machine = Some(quoted(cpu.split(';').next().unwrap_or(cpu).trim()));
         } else if let Some((name, by)) =
             line.split_whitespace().next().and_then(|w| w.rsplit_once('-'))
         {
@@ -596,9 +586,9 @@ pub(crate) fn go(text: &str, said: &Said) -> Found {
     let mut package = String::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("pkg: ") {
-            package = crate::import::names::quoted(name.trim());
+            package = quoted(name.trim());
         } else if let Some(cpu) = line.strip_prefix("cpu: ") {
-            rows.found.machine = Some(crate::import::names::quoted(cpu.trim()));
+            rows.found.machine = Some(quoted(cpu.trim()));
         } else if line.starts_with("Benchmark")
             && line.contains(" ns/op")
             && of_go(&mut rows, line, &package).is_none()
@@ -625,14 +615,14 @@ fn of_go(rows: &mut Rows<'_>, line: &str, package: &str) -> Option<()> {
     let Some(speed) = before(&words, "MB/s").filter(|speed| *speed > 0.0) else {
         let name =
             format!("{} {}", package.rsplit('/').next().unwrap_or_default(), name.to_lowercase());
-        rows.add_operation(crate::import::names::quoted(name.trim()), ns / 1e9).doubt = doubt;
+        rows.add_operation(quoted(name.trim()), ns / 1e9).doubt = doubt;
         return Some(());
     };
     // A speed is printed with two digits behind the point, so that its size is one of the name's, or near.
     let size = named_size(name, ns * speed / 1e3);
     let (theirs, way) = go_name(name, package);
     let row = rows.add(&theirs, way, size, size as f64 / ns * 1e9);
-    (row.doubt, row.label) = (doubt, crate::import::names::quoted(name));
+    (row.doubt, row.label) = (doubt, quoted(name));
     Some(())
 }
 
@@ -650,9 +640,8 @@ fn named_size(name: &str, found: f64) -> usize {
 fn go_name(name: &str, package: &str) -> (String, Option<Direction>) {
     let lower = name.to_lowercase();
     let has = |part: &str| lower.contains(part);
-    let way =
-        [("seal", "encrypt"), ("open", "decrypt"), ("encrypt", "encrypt"), ("decrypt", "decrypt")];
-    let way = way.into_iter().find(|(part, _)| has(part)).and_then(|(_, way)| direction(way));
+    let ways = ["seal", "open", "encrypt", "decrypt"];
+    let way = ways.into_iter().find(|part| has(part)).and_then(direction);
     // Go's own benchmarks use keys of 128 bits where the name says none.
     let bits = ["192", "256"]
         .into_iter()

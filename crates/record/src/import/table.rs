@@ -2,12 +2,12 @@
 //! size and figures with their unit.
 
 use crate::Imported;
-use crate::import::names::{algorithm, plain, shown};
+use crate::import::names::{algorithm, quoted};
 use crate::import::{FIGURES, Format, Found, Row, Said};
 use base::model::{Direction, Model, Tier};
+use base::text::clean;
+use base::text::flags::parse_bytes;
 use std::collections::BTreeMap;
-
-// Published tables: CSV of a documented shape (`docs/FORMAT.md`).
 
 /// A published table.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
             let library = said.library.clone().unwrap_or_else(|| "imported".to_owned());
             let column = heading.cloned().unwrap_or_else(|| (column + 1).to_string());
             let mut row = said.row("imported", "", ours.clone());
-            row.library = if several { format!("{library}:{}", shown(&column)) } else { library };
+            row.library = if several { format!("{library}:{}", quoted(&column)) } else { library };
             (row.model, row.size, row.mb_per_s) =
                 (Model::Stream, Some(size), bytes_per_second / 1e6);
             rows.push(row);
@@ -118,17 +118,10 @@ impl Cells {
     }
 }
 
-/// `16`, `8K`, `8KiB`, `16B`.
+/// `16`, `8K`, `8KB`, `8KiB`, `16B`.
 fn size_of(word: &str) -> Option<usize> {
-    let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, unit) = word.split_at(digits);
-    let unit = match unit {
-        "" | "B" => 1,
-        "K" | "k" | "KB" | "KiB" => 1 << 10,
-        "M" | "MB" | "MiB" => 1 << 20,
-        _ => return None,
-    };
-    let size = number.parse::<usize>().ok()?.checked_mul(unit)?;
+    let short = word.strip_suffix('B').filter(|word| word.ends_with(['K', 'M']));
+    let size = parse_bytes(short.unwrap_or(word)).ok()?;
     (1..=base::model::MAX_SIZE).contains(&size).then_some(size)
 }
 
@@ -195,7 +188,7 @@ fn head(text: &str) -> Result<Imported, BadTable> {
     let value = |key: &str| {
         let remarks = text.lines().filter_map(|l| l.strip_prefix('#'));
         let mut values = remarks.filter_map(|l| l.trim().strip_prefix(key)?.strip_prefix(':'));
-        values.next().map(|v| plain(v.trim()))
+        values.next().map(clean)
     };
     let source = value("source").filter(|s| !s.is_empty()).ok_or_else(|| BadTable {
         line: 1,
@@ -216,7 +209,7 @@ fn columns(header: &csv::StringRecord, line: u64) -> Result<BTreeMap<String, usi
     for (i, name) in header.iter().enumerate() {
         if !NEEDED.contains(&name) && !OPTIONAL.contains(&name) {
             let known = [&NEEDED[..], &OPTIONAL[..]].concat().join(", ");
-            return Err(bad(format!("unknown column '{}'; there are {known}", shown(name))));
+            return Err(bad(format!("unknown column '{}'; there are {known}", quoted(name))));
         }
         if columns.insert(name.to_owned(), i).is_some() {
             return Err(bad(format!("column '{name}' is there twice")));
@@ -246,9 +239,9 @@ impl Fields<'_> {
         };
         let mb_per_s = self.number("mb_per_s")?.ok_or("column 'mb_per_s' is empty")?;
         Ok(Row {
-            label: plain(self.text("label")),
+            label: clean(self.text("label")),
             library: self.needed("library")?,
-            version: plain(self.text("version")),
+            version: clean(self.text("version")),
             direction,
             model: match self.text("model") {
                 "" => Model::Stream,
@@ -275,7 +268,7 @@ impl Fields<'_> {
     }
 
     fn needed(&self, column: &str) -> Result<String, String> {
-        match plain(self.text(column)) {
+        match clean(self.text(column)) {
             text if text.is_empty() => Err(format!("column '{column}' is empty")),
             text => Ok(text),
         }
@@ -284,7 +277,7 @@ impl Fields<'_> {
     fn size(&self) -> Result<usize, String> {
         let text = self.text("size");
         let size = text.parse().ok().filter(|size| (1..=base::model::MAX_SIZE).contains(size));
-        size.ok_or_else(|| format!("size '{}' is no number of bytes from 1", shown(text)))
+        size.ok_or_else(|| format!("size '{}' is no number of bytes from 1", quoted(text)))
     }
 
     /// A positive number, or nothing.
@@ -294,7 +287,7 @@ impl Fields<'_> {
             return Ok(None);
         }
         let number = text.parse().ok().filter(|n: &f64| FIGURES.contains(n));
-        number.map(Some).ok_or_else(|| format!("{column} '{}' is no positive number", shown(text)))
+        number.map(Some).ok_or_else(|| format!("{column} '{}' is no positive number", quoted(text)))
     }
 }
 
@@ -311,12 +304,12 @@ fn one_of<T: Copy>(
     let found = names.iter().position(|n| *n == word);
     found
         .map(|i| all[i])
-        .ok_or_else(|| format!("{what} '{}' is none of {}", shown(word), names.join(", ")))
+        .ok_or_else(|| format!("{what} '{}' is none of {}", quoted(word), names.join(", ")))
 }
 
 fn broken(error: &csv::Error) -> BadTable {
     let line = error.position().map_or(1, csv::Position::line);
-    BadTable { line, why: shown(&error.to_string()) }
+    BadTable { line, why: quoted(&error.to_string()) }
 }
 
 #[cfg(test)]
