@@ -5,19 +5,17 @@
 //! of it is full, the one that was used longest ago is counted and forgotten.
 
 use crate::enter::{Slot, Thread};
-use crate::layout::{
-    AREA_ROWS, BUCKETS, C_AAD, C_ADDRESS, C_BYTES, C_KEY_TICKS, C_PIECES, C_TICKS, C_USED, C_WHAT,
-    CLASS, CLOCK_TICKS, CONTEXT_AT, CONTEXT_WORDS, CONTEXTS, DECRYPT, DONE, ENCRYPT, EVICTED,
-    EXACT, FREE, IN_PLACE, KEY, LIVE, NAMED, NEITHER, OTHER, OVERFLOWN, R_BUCKETS, R_BYTES,
-    R_IN_PLACE, R_KEY_TICKS, R_KEYS, R_PIECES, R_SIZE, R_WHAT, ROW_WORDS, ROWS, USED, WHAT_MASK,
-    algorithm_of, bucket, class, operation_of, sizes, what,
-};
+use crate::layout::*;
 use crate::libraries::library;
 use crate::names;
 use crate::region::{self, Area, Words};
 use crate::table::{Arguments, Does, Function, NONE, RESULT, number};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Every so many-th call of a thread measures what its being timed costs; beyond so many ticks, something else ran.
+const OWN_EACH: u64 = 64;
+const OWN_MOST: u64 = 1 << 14;
 
 /// One call, and where it is counted.
 struct Call<'a> {
@@ -29,20 +27,6 @@ struct Call<'a> {
     result: u64,
     ticks: u64,
     now: u64,
-}
-
-/// A message, as it is counted.
-#[derive(Default)]
-struct Message {
-    what: u64,
-    size: u64,
-    aad: u64,
-    tag: u64,
-    pieces: u64,
-    keys: u64,
-    key_ticks: u64,
-    in_place: bool,
-    ticks: u64,
 }
 
 /// Ahead of a call that gives back a context: another thread may be given its address right after.
@@ -73,8 +57,14 @@ pub unsafe extern "C" fn after(
     thread: *mut Thread,
 ) {
     // SAFETY: the caller's.
-    if let Some(call) = unsafe { call(slot, arguments, result, ticks, now, thread) } {
-        call.count();
+    let Some(call) = (unsafe { call(slot, arguments, result, ticks, now, thread) }) else { return };
+    call.count();
+    if call.area.words[AREA_CALLS].load(Relaxed) % OWN_EACH == OWN_EACH / 2 {
+        let own = crate::enter::ticks().saturating_sub(now);
+        if own < OWN_MOST {
+            call.region[OWN_TICKS].fetch_add(own, Relaxed);
+            call.region[OWN_COUNT].fetch_add(1, Relaxed);
+        }
     }
 }
 
@@ -164,7 +154,7 @@ impl Call<'_> {
     #[inline(never)]
     fn count_whole(&self) {
         let f = self.function;
-        if f.does == Does::Whole && f.operation != crate::layout::CIPHER && self.only_asks() {
+        if f.does == Does::Whole && f.operation != CIPHER && self.only_asks() {
             return;
         }
         let what = what(
@@ -383,7 +373,7 @@ impl Call<'_> {
 impl Function {
     /// Whether each call sets up a key.
     fn algorithm_has_key(&self) -> bool {
-        matches!(self.operation, crate::layout::CIPHER | crate::layout::MAC)
+        matches!(self.operation, CIPHER | MAC)
     }
 }
 
@@ -413,29 +403,12 @@ fn find(region: Words, address: u64) -> Option<Words> {
 
 /// Counts a context's message, where there is one.
 fn finish(region: Words, area: Area, context: Words) {
-    let of = context[C_WHAT].load(Relaxed);
-    if of & LIVE == 0 {
-        return;
-    }
-    let (aad, pieces) = (context[C_AAD].load(Relaxed), context[C_PIECES].load(Relaxed));
-    let is_message = of & DONE != 0 || pieces & 0xffff_ffff != 0 || aad & 0xffff_ffff != 0;
-    let without = of & WHAT_MASK;
-    let message = Message {
-        // Set up, and not used: the time for it is not lost.
-        what: if is_message { without } else { without & !(0xff << 32) | KEY << 32 },
-        size: context[C_BYTES].load(Relaxed),
-        aad: aad & 0xffff_ffff,
-        tag: aad >> 32 & 0xff,
-        pieces: pieces & 0xffff_ffff,
-        keys: pieces >> 32,
-        key_ticks: context[C_KEY_TICKS].load(Relaxed),
-        in_place: of & IN_PLACE != 0,
-        ticks: context[C_TICKS].load(Relaxed),
-    };
+    let Some(message) = Message::of_context(|at| context[at].load(Relaxed)) else { return };
     put(region, area, &message);
     for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS] {
         context[word].store(0, Relaxed);
     }
+    let of = context[C_WHAT].load(Relaxed);
     context[C_WHAT].store(of & (WHAT_MASK | NAMED), Relaxed);
 }
 
@@ -482,7 +455,7 @@ fn row(area: Area, what: u64, size: u64) -> Option<usize> {
 
 /// A new row: of the size itself while there are few of its kind, else of its class.
 fn insert(region: Words, area: Area, what: u64, exact: u64, in_class: u64) -> usize {
-    let _locked = area.shared.then(|| region::lock(region));
+    let _locked = area.shared.then(|| region::lock(&region[LOCK]));
     let used = |at: &AtomicU64| at.load(Relaxed);
     let rows = || (0..LAST).map(|row| used(&area.words[AREA_ROWS + row * ROW_WORDS + R_WHAT]));
     let (all, own) =

@@ -79,14 +79,17 @@ global_asm!(
     ".popsection",
 );
 
+/// Where the places begin.
+macro_rules! head {
+    () => {
+        ".text\n.balign 16\n.globl ciphermark_watch_places\n.hidden ciphermark_watch_places\n\
+        ciphermark_watch_places:\n.rept {slots}"
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 global_asm!(
-    ".text",
-    ".balign 16",
-    ".globl ciphermark_watch_places",
-    ".hidden ciphermark_watch_places",
-    "ciphermark_watch_places:",
-    ".rept {slots}",
+    head!(),
     ".balign 16",
     "endbr64",
     "leaq 0(%rip), %r11", // the address behind it: 11 bytes into the place
@@ -210,12 +213,7 @@ global_asm!(
 
 #[cfg(target_arch = "aarch64")]
 global_asm!(
-    ".text",
-    ".balign 16",
-    ".globl ciphermark_watch_places",
-    ".hidden ciphermark_watch_places",
-    "ciphermark_watch_places:",
-    ".rept {slots}",
+    head!(),
     "adr x17, .",
     "b ciphermark_watch_enter",
     ".endr",

@@ -51,6 +51,10 @@ pub const UNBOUND: usize = 10;
 pub const CLOCK_TICKS: usize = 12;
 /// Locks of the two lists of names.
 pub const LOCK: usize = 13;
+/// What being timed cost in some of the calls, in ticks, and how many those are: from the clock's reading behind the call to
+/// one more before the program goes on, which takes as long as the one ahead of the call.
+pub const OWN_TICKS: usize = 14;
+pub const OWN_COUNT: usize = 15;
 /// Name of the program.
 pub const PROGRAM: usize = 16;
 pub const PROGRAM_WORDS: usize = 32;
@@ -88,6 +92,44 @@ pub const DONE: u64 = 1 << 49;
 pub const IN_PLACE: u64 = 1 << 50;
 /// Its algorithm is known.
 pub const NAMED: u64 = 1 << 51;
+
+/// A message, as it is counted.
+#[derive(Default)]
+pub struct Message {
+    pub what: u64,
+    pub size: u64,
+    pub aad: u64,
+    pub tag: u64,
+    pub pieces: u64,
+    pub keys: u64,
+    pub key_ticks: u64,
+    pub in_place: bool,
+    pub ticks: u64,
+}
+
+impl Message {
+    /// The one that a context is in the middle of.
+    pub fn of_context(word: impl Fn(usize) -> u64) -> Option<Self> {
+        let (of, aad, pieces) = (word(C_WHAT), word(C_AAD), word(C_PIECES));
+        if of & LIVE == 0 {
+            return None;
+        }
+        let is_message = of & DONE != 0 || pieces & 0xffff_ffff != 0 || aad & 0xffff_ffff != 0;
+        let without = of & WHAT_MASK;
+        Some(Self {
+            // Set up, and not used: the time for it is not lost.
+            what: if is_message { without } else { without & !(0xff << 32) | KEY << 32 },
+            size: word(C_BYTES),
+            aad: aad & 0xffff_ffff,
+            tag: aad >> 32 & 0xff,
+            pieces: pieces & 0xffff_ffff,
+            keys: pieces >> 32,
+            key_ticks: word(C_KEY_TICKS),
+            in_place: of & IN_PLACE != 0,
+            ticks: word(C_TICKS),
+        })
+    }
+}
 
 // An area.
 /// Thread that owns it.
@@ -166,9 +208,6 @@ pub const fn class_end(first: u64) -> u64 {
 
 /// Most sizes of one operation that are kept as they are.
 pub const EXACT: usize = 8;
-
-/// Index of the name of what has none.
-pub const UNNAMED: u64 = 0;
 
 // Operations.
 pub const OTHER: u64 = 0;

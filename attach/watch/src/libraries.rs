@@ -7,8 +7,8 @@ use crate::layout::{LIBRARIES, UNBOUND};
 use crate::region::{self, Words};
 use crate::table::{Does, Function, GETTERS, Getter};
 use crate::tables::FAMILIES;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize};
 
 /// A library, under the index that its path has in the region.
 pub struct Library {
@@ -96,18 +96,9 @@ static BINDING: AtomicU64 = AtomicU64::new(0);
 
 /// What callers of a function shall call instead; the function itself where all places are taken.
 pub fn bind(function: &'static Function, real: usize, library: u64) -> usize {
-    while BINDING.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
-        std::hint::spin_loop();
-    }
-    let address = bind_alone(function, real, library);
-    BINDING.store(0, Release);
-    address
-}
-
-fn bind_alone(function: &'static Function, real: usize, library: u64) -> usize {
+    let _locked = region::lock(&BINDING);
     let bound = BOUND.load(Relaxed);
-    let pointer = AtomicPtr::new(std::ptr::from_ref(function).cast_mut());
-    let pointer = pointer.into_inner();
+    let pointer = std::ptr::from_ref(function).cast_mut();
     let is =
         |slot: &Slot| slot.real.load(Relaxed) == real && slot.function.load(Relaxed) == pointer;
     if let Some(index) = TABLE[..bound].iter().position(is) {

@@ -3,13 +3,7 @@
 //! could refuse. What is written lies in the page cache, which outlives a process that is killed.
 
 use crate::enter::{Thread, ticks};
-use crate::layout::{
-    ALGORITHM_AT, ALGORITHM_COUNT, ALGORITHM_WORDS, ALGORITHMS, AREA_AT, AREA_CALLS, AREA_COUNT,
-    AREA_THREAD, AREA_WORDS, AREAS, BEGAN, C_ADDRESS, C_WHAT, CLOCK_TICKS, CONTEXT_AT,
-    CONTEXT_WORDS, CONTEXTS, CPU_BEFORE, CPU_NOW, ENDED, FILE_REFUSED, FILE_WORDS, LIBRARIES,
-    LIBRARY_AT, LIBRARY_COUNT, LIBRARY_WORDS, LOCK, MAGIC, NAMED, PARENT, PID, PROGRAM,
-    PROGRAM_WORDS, REGION_WORDS, REGIONS, STAMPED, STATE, TAKEN, WHAT_MASK, WORDS,
-};
+use crate::layout::*;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
@@ -307,19 +301,19 @@ fn take_area(region: Words) -> Option<usize> {
     populate(last).then_some(last.as_ptr() as usize | SHARED)
 }
 
-/// Keeps others out of the lists of names, for as long as it lives.
-pub struct Locked(Words);
+/// Keeps others out for as long as it lives.
+pub struct Locked(&'static AtomicU64);
 
-pub fn lock(region: Words) -> Locked {
-    while region[LOCK].compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+pub fn lock(word: &'static AtomicU64) -> Locked {
+    while word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
         std::hint::spin_loop();
     }
-    Locked(region)
+    Locked(word)
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        self.0[LOCK].store(0, Release);
+        self.0.store(0, Release);
     }
 }
 
@@ -361,7 +355,7 @@ fn intern(
     if let Some(index) = find(0) {
         return Some(index as u64);
     }
-    let _locked = lock(region);
+    let _locked = lock(&region[LOCK]);
     if let Some(index) = find(0) {
         return Some(index as u64);
     }

@@ -185,6 +185,21 @@ pub const fn function(name: &'static str, arguments: u8, does: Does) -> Function
     }
 }
 
+/// A whole operation, of an algorithm that the function's name says.
+pub const fn whole(
+    name: &'static str,
+    arguments: u8,
+    operation: u64,
+    what: &'static str,
+) -> Function {
+    function(name, arguments, Does::Whole).of(operation).named(Name::Fixed(what))
+}
+
+/// Gives back a context.
+pub const fn free(name: &'static str, arguments: u8, what: &'static str) -> Function {
+    function(name, arguments, Does::Free).of(layout::FREE).named(Name::Fixed(what))
+}
+
 impl Function {
     pub const fn of(mut self, operation: u64) -> Self {
         self.operation = operation;

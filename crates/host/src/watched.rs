@@ -4,16 +4,7 @@
 #[path = "../../../attach/watch/src/layout.rs"]
 mod layout;
 
-use layout::{
-    ALGORITHM_AT, ALGORITHM_COUNT, ALGORITHM_WORDS, ALGORITHMS, AREA_AT, AREA_CALLS, AREA_COUNT,
-    AREA_ROWS, AREA_WORDS, AREAS, BEGAN, BUCKETS, C_AAD, C_ADDRESS, C_BYTES, C_KEY_TICKS, C_PIECES,
-    C_TICKS, C_WHAT, CLASS, CONTEXT_AT, CONTEXT_WORDS, CONTEXTS, CPU_BEFORE, CPU_NOW, DONE, ENDED,
-    EVICTED, EXACT, FILE_REFUSED, FILE_WORDS, IN_PLACE, KEY, LIBRARIES, LIBRARY_AT, LIBRARY_COUNT,
-    LIBRARY_WORDS, LIVE, MAGIC, OVERFLOWN, PARENT, PID, PROGRAM, PROGRAM_WORDS, R_BUCKETS, R_BYTES,
-    R_IN_PLACE, R_KEY_TICKS, R_KEYS, R_PIECES, R_SIZE, R_WHAT, REGION_WORDS, REGIONS, ROW_WORDS,
-    ROWS, STAMPED, STATE, UNBOUND, USED, WHAT_MASK, WORDS, algorithm_of, bucket, class, class_end,
-    direction_of, library_of, operation_of,
-};
+use layout::*;
 use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, WatchedProcess};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::collections::BTreeMap;
@@ -21,15 +12,15 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// The variable by which a process finds the file.
 pub const WATCH_VARIABLE: &str = "CIPHERMARK_WATCH";
 
 const WORD: usize = 8;
+const _: () = assert!(CallOperation::Key as u64 == KEY && CallOperation::Kdf as u64 == KDF);
 /// Part of the slowest that a trimmed mean leaves out.
 const TRIMMED: f64 = 0.05;
-/// What one timed call costs beside its own time, in ns (docs/WATCH.md).
-const CALL_NS: f64 = 25.0;
 
 /// The file, in a directory that nobody else can enter; both go with the value.
 pub struct WatchFile {
@@ -107,7 +98,9 @@ impl WatchFile {
             let at = FILE_WORDS + index * REGION_WORDS;
             let head = self.words(at, PID + 1)?;
             if head[STATE] != 0 {
-                taken.push((at, head[STATE] == ENDED || !is_there(head[PID])));
+                // A process that takes the place right now has not written its number yet.
+                let is_gone = head[PID] != 0 && !is_there(head[PID]);
+                taken.push((at, head[STATE] == ENDED || is_gone));
             }
         }
         if taken.len() < REGIONS / 2 {
@@ -140,7 +133,6 @@ impl WatchFile {
             self.read_region(FILE_WORDS + index * REGION_WORDS, ns_per_tick, &mut calls)?;
         }
         calls.missed.processes = self.words(FILE_REFUSED, 1)?[0];
-        calls.missed.overhead_seconds = calls.missed.calls as f64 * CALL_NS / 1e9;
         Ok(calls)
     }
 
@@ -160,11 +152,11 @@ impl WatchFile {
             return Ok(());
         }
         let names = Names::read(self, at, &head)?;
-        let mut rows = BTreeMap::new();
+        let (mut rows, mut called) = (BTreeMap::new(), 0);
         let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS);
         for area in 0..areas {
             let words = self.words(at + AREA_AT + area * AREA_WORDS, AREA_WORDS)?;
-            calls.missed.calls += words[AREA_CALLS];
+            called += words[AREA_CALLS];
             for row in words[AREA_ROWS..]
                 .chunks_exact(ROW_WORDS)
                 .take(ROWS)
@@ -186,20 +178,21 @@ impl WatchFile {
         let count = |((what, size), row): ((u64, u64), Row)| {
             row.count(what, size, &names, &libraries, ns_per_tick)
         };
-        let cpu = head[CPU_NOW].saturating_sub(head[CPU_BEFORE]) as f64 / 1e9;
+        let [before, now] = [head[CPU_BEFORE], head[CPU_NOW]].map(|ns| ns as f64 / 1e9);
+        let runs = head[STATE] != ENDED;
+        let now = if runs { now.max(cpu_of(head[PID]).unwrap_or(0.0)) } else { now };
         calls.processes.push(WatchedProcess {
             program: PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
             pid: head[PID],
             parent: head[PARENT],
-            cpu_seconds: if head[STATE] == ENDED {
-                cpu
-            } else {
-                cpu.max(cpu_of(head[PID]).unwrap_or(0.0))
-            },
-            ended: head[STATE] == ENDED,
+            cpu_seconds: (now - before).max(0.0),
+            ended: !runs,
             threads: head[AREA_COUNT],
             rows: in_classes(rows.into_iter().filter_map(count).collect()),
         });
+        let each = head[OWN_TICKS] as f64 / head[OWN_COUNT].max(1) as f64;
+        calls.missed.calls += called;
+        calls.missed.overhead_seconds += called as f64 * each * ns_per_tick / 1e9;
         calls.missed.contexts += head[EVICTED];
         calls.missed.kinds += head[OVERFLOWN];
         calls.missed.functions += head[UNBOUND];
@@ -280,27 +273,18 @@ impl Row {
 
     /// The message that a context is in the middle of.
     fn of_context(context: &[u64]) -> Option<((u64, u64), [u64; ROW_WORDS])> {
-        let what = context[C_WHAT];
-        if context[C_ADDRESS] == 0 || what & LIVE == 0 {
-            return None;
-        }
-        let (pieces, aad) = (context[C_PIECES] & 0xffff_ffff, context[C_AAD] & 0xffff_ffff);
-        let is_message = what & DONE != 0 || pieces != 0 || aad != 0;
-        let what = if is_message {
-            what & WHAT_MASK
-        } else {
-            what & WHAT_MASK & !(0xff << 32) | KEY << 32
-        };
+        let message =
+            (context[C_ADDRESS] != 0).then(|| Message::of_context(|at| context[at]))??;
         let mut row = [0; ROW_WORDS];
-        row[R_BYTES] = context[C_BYTES];
-        row[R_PIECES] = pieces;
-        row[R_KEYS] = context[C_PIECES] >> 32;
-        row[R_KEY_TICKS] = context[C_KEY_TICKS];
-        row[R_IN_PLACE] = u64::from(context[C_WHAT] & IN_PLACE != 0);
-        let at = R_BUCKETS + 2 * bucket(context[C_TICKS]);
+        row[R_BYTES] = message.size;
+        row[R_PIECES] = message.pieces;
+        row[R_KEYS] = message.keys;
+        row[R_KEY_TICKS] = message.key_ticks;
+        row[R_IN_PLACE] = message.in_place.into();
+        let at = R_BUCKETS + 2 * bucket(message.ticks);
         row[at] = 1;
-        row[at + 1] = context[C_TICKS];
-        Some(((what, layout::sizes(context[C_BYTES], aad, context[C_AAD] >> 32 & 0xff)), row))
+        row[at + 1] = message.ticks;
+        Some(((message.what, sizes(message.size, message.aad, message.tag)), row))
     }
 
     fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
@@ -335,15 +319,15 @@ impl Row {
         let range = |n| if what & CLASS != 0 { [n, class_end(n)] } else { [n, n] };
         Some(CallCount {
             library: *libraries.get(number(library_of(what)))?,
-            operation: *CallOperation::ALL.get(number(operation_of(what)))?,
+            operation: CallOperation::from_repr(number(operation_of(what)))?,
             algorithm: names
                 .algorithms
                 .get(number(algorithm_of(what)))
                 .cloned()
                 .unwrap_or_else(|| "?".to_owned()),
             direction: match direction_of(what) {
-                layout::ENCRYPT => Some(CallDirection::Encrypt),
-                layout::DECRYPT => Some(CallDirection::Decrypt),
+                ENCRYPT => Some(CallDirection::Encrypt),
+                DECRYPT => Some(CallDirection::Decrypt),
                 _ => None,
             },
             size: range(bytes),
@@ -387,7 +371,7 @@ fn in_classes(mut rows: Vec<CallCount>) -> Vec<CallCount> {
             classify(row);
         }
     }
-    joined(rows)
+    CallCount::joined(rows)
 }
 
 /// Replaces sizes by their classes.
@@ -395,47 +379,6 @@ fn classify(row: &mut CallCount) {
     for range in [&mut row.size, &mut row.aad] {
         let first = class(range[0]);
         *range = [first, class_end(first).max(range[1])];
-    }
-}
-
-/// Rows of the same kind as one. The trimmed mean of several is the mean of theirs.
-fn joined(rows: Vec<CallCount>) -> Vec<CallCount> {
-    let mut all = BTreeMap::new();
-    for row in rows {
-        let key = (
-            row.library,
-            row.operation,
-            row.algorithm.clone(),
-            row.direction,
-            row.size,
-            row.aad,
-            row.tag,
-        );
-        let sum = all.entry(key).or_insert_with(|| CallCount { trimmed_ns: 0.0, ..zeroed(&row) });
-        let count = (sum.count + row.count).max(1) as f64;
-        sum.trimmed_ns =
-            (sum.trimmed_ns * sum.count as f64 + row.trimmed_ns * row.count as f64) / count;
-        sum.count += row.count;
-        sum.bytes += row.bytes;
-        sum.pieces += row.pieces;
-        sum.keys += row.keys;
-        sum.in_place += row.in_place;
-        sum.seconds += row.seconds;
-        sum.key_seconds += row.key_seconds;
-    }
-    all.into_values().collect()
-}
-
-fn zeroed(row: &CallCount) -> CallCount {
-    CallCount {
-        algorithm: row.algorithm.clone(),
-        library: row.library,
-        operation: row.operation,
-        direction: row.direction,
-        size: row.size,
-        aad: row.aad,
-        tag: row.tag,
-        ..CallCount::default()
     }
 }
 
@@ -465,7 +408,7 @@ pub fn share(calls: &mut Calls) {
     for process in &mut calls.processes {
         name(&mut process.program);
         process.rows.iter_mut().for_each(classify);
-        process.rows = joined(std::mem::take(&mut process.rows));
+        process.rows = CallCount::joined(std::mem::take(&mut process.rows));
     }
     // Its files and functions name the machine's directories.
     calls.sampled = None;
@@ -478,20 +421,24 @@ fn is_there(pid: u64) -> bool {
 
 /// CPU time of a process that runs.
 fn cpu_of(pid: u64) -> Option<f64> {
-    let fields = |at| cpu_field(&pid.to_string(), at);
-    Some((fields(11)? + fields(12)?) as f64 / crate::ticks_per_second() as f64)
-}
-
-/// One of the numbers behind the name in a process's `stat`.
-fn cpu_field(process: &str, at: usize) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(at)?.parse().ok()
+    seconds(&pid.to_string(), [11, 12])
 }
 
 /// CPU time of this process's children that have ended, and of theirs.
 pub fn cpu_of_children() -> Option<f64> {
-    let fields = |at| cpu_field("self", at);
-    Some((fields(13)? + fields(14)?) as f64 / crate::ticks_per_second() as f64)
+    seconds("self", [13, 14])
+}
+
+fn seconds(process: &str, [user, system]: [usize; 2]) -> Option<f64> {
+    let ticks = stat_field::<u64>(process, user)? + stat_field::<u64>(process, system)?;
+    Some(ticks as f64 / crate::ticks_per_second() as f64)
+}
+
+/// One of the words behind the name in a process's `stat` (proc_pid_stat(5)). The name may hold anything.
+pub fn stat_field<T: FromStr>(process: &str, at: usize) -> Option<T> {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(at)?.parse().ok()
 }
 
 #[cfg(test)]

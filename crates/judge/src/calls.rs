@@ -91,13 +91,8 @@ pub fn programs(calls: &Calls) -> Vec<ProgramCalls> {
 fn program(calls: &Calls, path: &Path, processes: &[&WatchedProcess]) -> ProgramCalls {
     let name =
         path.file_name().map_or_else(|| "?".to_owned(), |name| name.to_string_lossy().into_owned());
-    let mut rows: Vec<CallCount> = Vec::new();
-    for row in processes.iter().flat_map(|process| &process.rows) {
-        match rows.iter_mut().find(|sum| is_same(sum, row)) {
-            Some(sum) => add(sum, row),
-            None => rows.push(row.clone()),
-        }
-    }
+    let rows = processes.iter().flat_map(|process| process.rows.iter().cloned()).collect();
+    let mut rows = CallCount::joined(rows);
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let in_calls =
         |process: &WatchedProcess| process.rows.iter().map(|row| row.seconds).sum::<f64>();
@@ -115,25 +110,6 @@ fn program(calls: &Calls, path: &Path, processes: &[&WatchedProcess]) -> Program
         rows,
         faults,
     }
-}
-
-fn is_same(a: &CallCount, b: &CallCount) -> bool {
-    let key =
-        |row: &CallCount| (row.library, row.operation, row.direction, row.size, row.aad, row.tag);
-    key(a) == key(b) && a.algorithm == b.algorithm
-}
-
-fn add(sum: &mut CallCount, more: &CallCount) {
-    let count = (sum.count + more.count).max(1) as f64;
-    sum.trimmed_ns =
-        (sum.trimmed_ns * sum.count as f64 + more.trimmed_ns * more.count as f64) / count;
-    sum.count += more.count;
-    sum.bytes += more.bytes;
-    sum.pieces += more.pieces;
-    sum.keys += more.keys;
-    sum.in_place += more.in_place;
-    sum.seconds += more.seconds;
-    sum.key_seconds += more.key_seconds;
 }
 
 /// Whether it is what the program wants, and not what it does for that.
@@ -187,8 +163,8 @@ fn contexts(rows: &[CallCount], found: &mut Vec<Fault>) {
         };
         let of = messages(rows, row.library, |other| other.operation == operation);
         let is_free = |other: &&CallCount| {
-            let key = |row: &CallCount| (row.library, row.algorithm.clone());
-            other.operation == CallOperation::Free && key(other) == key(row)
+            other.operation == CallOperation::Free
+                && (other.library, &other.algorithm) == (row.library, &row.algorithm)
         };
         let freed: f64 = rows.iter().filter(is_free).map(|row| row.seconds).sum();
         if is_habit(row.count, of) {
@@ -204,10 +180,10 @@ fn contexts(rows: &[CallCount], found: &mut Vec<Fault>) {
 }
 
 /// Faults that one kind of messages shows by itself; sizes of the same algorithm together.
-fn of_rows(calls: &Calls, rows: &[CallCount], found: &mut Vec<Fault>) {
+fn of_rows<'a>(calls: &Calls, rows: &'a [CallCount], found: &mut Vec<Fault>) {
     let mut sums = BTreeMap::<(FaultKind, &str), Fault>::new();
-    let mut note = |kind, row: &'_ CallCount, count, seconds, subject| {
-        let fault = sums.entry((kind, subject)).or_insert_with(|| Fault {
+    let mut note = |kind, row: &'a CallCount, count, seconds| {
+        let fault = sums.entry((kind, &row.algorithm)).or_insert_with(|| Fault {
             kind,
             subject: row.algorithm.clone(),
             count: 0,
@@ -219,15 +195,14 @@ fn of_rows(calls: &Calls, rows: &[CallCount], found: &mut Vec<Fault>) {
         fault.seconds += seconds;
     };
     for row in rows.iter().filter(|row| is_work(row)) {
-        let subject = row.algorithm.as_str();
         if row.key_seconds > 0.0 && row.keys as f64 >= EACH * row.count as f64 {
-            note(FaultKind::Key, row, row.keys, row.key_seconds, subject);
+            note(FaultKind::Key, row, row.keys, row.key_seconds);
         }
         if row.pieces >= MANY_PIECES * row.count && row.bytes < FEW_BYTES * row.pieces {
-            note(FaultKind::Pieces, row, row.pieces, row.seconds, subject);
+            note(FaultKind::Pieces, row, row.pieces, row.seconds);
         }
         if calls.cpu_has_aes && is_software(row) {
-            note(FaultKind::Software, row, row.count, row.seconds, subject);
+            note(FaultKind::Software, row, row.count, row.seconds);
         }
     }
     let is_often = |fault: &Fault| fault.count >= HABIT || fault.kind == FaultKind::Software;

@@ -107,22 +107,9 @@ pub struct CallCount {
     pub trimmed_ns: f64,
 }
 
-/// What a call does.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    strum::Display
-)]
+/// What a call does; a watched process writes the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, JsonSchema, strum::Display, strum::FromRepr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum CallOperation {
@@ -163,44 +150,9 @@ pub enum CallOperation {
     Key,
 }
 
-impl CallOperation {
-    /// In the order of their numbers in a watched process.
-    pub const ALL: [Self; 17] = [
-        Self::Other,
-        Self::Cipher,
-        Self::Digest,
-        Self::Mac,
-        Self::Sign,
-        Self::Verify,
-        Self::Derive,
-        Self::Kdf,
-        Self::Random,
-        Self::Keygen,
-        Self::Seal,
-        Self::Open,
-        Self::Fetch,
-        Self::New,
-        Self::Free,
-        Self::Setting,
-        Self::Key,
-    ];
-}
-
 /// Which way.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    strum::Display
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, JsonSchema, strum::Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum CallDirection {
@@ -221,20 +173,48 @@ pub struct Missed {
     pub contexts: u64,
     /// Kinds of messages that share the row `other`, because there were too many.
     pub kinds: u64,
-    /// What watching itself took, by what a call costs that is timed (docs/WATCH.md).
+    /// What watching itself took: the calls, by what the timed ones cost that measured it (docs/WATCH.md).
     pub overhead_seconds: f64,
     /// Calls that were timed.
     pub calls: u64,
 }
 
 impl Calls {
-    /// Time in calls.
-    pub fn call_seconds(&self) -> f64 {
-        self.rows().map(|(_, row)| row.seconds).sum()
+    /// Rows of all processes.
+    pub fn rows(&self) -> impl Iterator<Item = &CallCount> {
+        self.processes.iter().flat_map(|process| &process.rows)
+    }
+}
+
+impl CallCount {
+    /// What rows have in common that are of one kind of messages.
+    fn key(&self) -> impl Ord {
+        let sizes = (self.size, self.aad, self.tag);
+        (self.library, self.operation, &self.algorithm, self.direction, sizes)
     }
 
-    /// All rows, with their processes.
-    pub fn rows(&self) -> impl Iterator<Item = (&WatchedProcess, &CallCount)> {
-        self.processes.iter().flat_map(|process| process.rows.iter().map(move |row| (process, row)))
+    /// Rows of the same kind as one. The trimmed mean of several is the mean of theirs.
+    pub fn joined(mut rows: Vec<Self>) -> Vec<Self> {
+        rows.sort_by(|a, b| a.key().cmp(&b.key()));
+        rows.dedup_by(|more, sum| {
+            let is_same = more.key() == sum.key();
+            if is_same {
+                sum.add(more);
+            }
+            is_same
+        });
+        rows
+    }
+
+    fn add(&mut self, more: &Self) {
+        let [own, others] = [&*self, more].map(|row| row.trimmed_ns * row.count as f64);
+        self.count += more.count;
+        self.trimmed_ns = (own + others) / self.count.max(1) as f64;
+        self.bytes += more.bytes;
+        self.pieces += more.pieces;
+        self.keys += more.keys;
+        self.in_place += more.in_place;
+        self.seconds += more.seconds;
+        self.key_seconds += more.key_seconds;
     }
 }

@@ -2,6 +2,7 @@
 //! what calls do not show.
 
 use crate::labels::supported;
+use crate::sampled::plus_minus;
 use base::text::{ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, paint};
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
 use record::{CallCount, CallOperation, Calls, Sampled};
@@ -166,7 +167,7 @@ fn sentence(fault: &Fault, cpu: f64) -> String {
 
 /// Files and versions.
 fn libraries(calls: &Calls, options: Options) -> String {
-    let used = |index: &usize| calls.rows().any(|(_, row)| row.library == *index);
+    let used = |index: &usize| calls.rows().any(|row| row.library == *index);
     let line = |index: usize| {
         let library = &calls.libraries[index];
         let build =
@@ -197,12 +198,10 @@ fn parts(calls: &Calls, options: Options) -> String {
         HEADING,
         options.color,
     ) + "\n";
-    let only = sampled.parts.by_samples_only;
     text += &format!("  {} seen by calls\n", percent(sampled.parts.by_calls));
     text += &format!(
-        "  {:.1} ±{:.1} % seen only by samples{}\n",
-        100.0 * only.fraction,
-        100.0 * only.half_width(),
+        "  {} seen only by samples{}\n",
+        plus_minus(sampled.parts.by_samples_only),
         seen_only(sampled)
     );
     text += &format!("  {} other\n", percent(sampled.parts.other));
@@ -218,10 +217,8 @@ fn seen_only(sampled: &Sampled) -> String {
         .files
         .iter()
         .filter(|file| file.seconds_in_calls.is_none() && file.crypto_samples > 0);
-    let name = |path: &std::path::Path| {
-        path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    };
-    files.next().map_or_else(String::new, |file| format!(", most in {}", clean(&name(&file.path))))
+    let name = files.next().and_then(|file| file.path.file_name());
+    name.map_or_else(String::new, |name| format!(", most in {}", clean(&name.to_string_lossy())))
 }
 
 /// What the reader has to know.

@@ -40,19 +40,14 @@ fn headline(sampled: &Sampled, name: &str) -> String {
 }
 
 /// `73.8 ±1.9 %`
-fn plus_minus(share: SampledShare) -> String {
+pub(crate) fn plus_minus(share: SampledShare) -> String {
     format!("{:.1} ±{:.1} %", 100.0 * share.fraction, 100.0 * share.half_width())
 }
 
 fn parts(sampled: &Sampled) -> String {
-    let parts = sampled.parts;
-    let mut text = String::new();
-    if parts.by_calls > 0.0 {
-        text += &format!("  {:.1} % seen by calls\n", 100.0 * parts.by_calls);
-    }
-    let only = plus_minus(parts.by_samples_only);
-    text += &format!("  {only} seen by samples only, in ciphers' code and libraries for it\n");
-    text + &format!("  {:.1} % other\n", 100.0 * parts.other)
+    let only = plus_minus(sampled.parts.by_samples_only);
+    let other = 100.0 * sampled.parts.other;
+    format!("  {only} in ciphers' code and libraries for it\n  {other:.1} % other\n")
 }
 
 fn section(heading: &str, table: Option<Table>, options: Options) -> String {
@@ -106,8 +101,7 @@ fn files(sampled: &Sampled) -> Option<Table> {
 fn about(file: &SampledFile) -> String {
     let version = file.version.as_deref().map(clean);
     let build = file.build_id.as_deref().map(|id| format!("build {}", &id[..id.len().min(8)]));
-    let in_calls = file.seconds_in_calls.map(|seconds| format!("{seconds:.2} s in calls"));
-    [version, build, in_calls].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [version, build].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn functions(sampled: &Sampled) -> Option<Table> {
@@ -215,7 +209,7 @@ mod tests {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "process 1: 1.00 s of CPU in 10.0 s, at least 30.0 ±2.8 % in cryptography",
-            "40.0 ±3.0 % seen by samples only",
+            "40.0 ±3.0 % in ciphers' code",
             "does not count as cryptography",
             "OpenSSL 3.0.22, build 01234567",
             "12.0 % in code that a program made",

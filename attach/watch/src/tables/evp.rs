@@ -1,14 +1,14 @@
 //! `libcrypto`: OpenSSL 1.1 to 4, LibreSSL, BoringSSL, AWS-LC.
 
 use crate::layout::{
-    DECRYPT, DERIVE, ENCRYPT, FETCH, FREE, KDF, KEY, KEYGEN, NEITHER, NEW, OPEN, RANDOM, SEAL,
+    CIPHER, DECRYPT, DERIVE, ENCRYPT, FETCH, KDF, KEY, KEYGEN, NEITHER, NEW, OPEN, RANDOM, SEAL,
     SETTING, SIGN, VERIFY,
 };
 use crate::table::{
-    Does::{Begin, Control, Copy, Each, End, Free, Last, New, Reset, Set, Update, Whole},
+    Does::{Begin, Control, Copy, Each, End, Last, New, Reset, Set, Update, Whole},
     Family, Function, NONE,
     Name::{Aead, AeadKind, Cipher, Digest, Fixed, Hmac, Kdf, Key, KeyOf, Mac, Over, Text},
-    function as f,
+    free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family {
@@ -16,10 +16,6 @@ pub const FAMILY: Family = Family {
     functions: FUNCTIONS,
 };
 
-const CONTEXT: Function = f("", 1, Free).of(FREE);
-const fn free(name: &'static str, of: &'static str) -> Function {
-    Function { name, algorithm: Fixed(of), ..CONTEXT }
-}
 const fn new(name: &'static str, arguments: u8, of: &'static str) -> Function {
     f(name, arguments, New).of(NEW).named(Fixed(of))
 }
@@ -42,18 +38,11 @@ const fn low(name: &'static str, arguments: u8, what: &'static str) -> Function 
 const fn fetch(name: &'static str) -> Function {
     f(name, 3, Whole).of(FETCH).named(Text(1))
 }
-const fn whole(name: &'static str, what: &'static str) -> Function {
+const fn hash(name: &'static str, what: &'static str) -> Function {
     f(name, 3, Whole).digest().named(Fixed(what)).bytes(1)
 }
 const fn sign(name: &'static str, arguments: u8, of: u64) -> Function {
     f(name, arguments, Begin).of(of)
-}
-const fn random(name: &'static str, arguments: u8) -> Function {
-    f(name, arguments, Whole).of(RANDOM).named(Fixed("random"))
-}
-/// `RSA_sign` and those that are called the same way.
-const fn plain(name: &'static str, arguments: u8, of: u64, what: &'static str) -> Function {
-    f(name, arguments, Whole).of(of).named(Fixed(what))
 }
 const fn sealed(name: &'static str, arguments: u8, direction: u64) -> Function {
     f(name, arguments, Whole).cipher(direction).named(Aead(0))
@@ -67,7 +56,7 @@ const MAC_CONTEXT: &str = "mac context";
 const FUNCTIONS: &[Function] = &[
     // ciphers
     new("EVP_CIPHER_CTX_new", 0, CIPHER_CONTEXT),
-    free("EVP_CIPHER_CTX_free", CIPHER_CONTEXT),
+    free("EVP_CIPHER_CTX_free", 1, CIPHER_CONTEXT),
     f("EVP_CIPHER_CTX_reset", 1, Reset),
     f("EVP_CIPHER_CTX_cleanup", 1, Reset),
     f("EVP_CIPHER_CTX_copy", 2, Copy),
@@ -94,13 +83,13 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_CIPHER_CTX_set_key_length", 2, Set),
     f("EVP_CIPHER_CTX_set_params", 2, Set),
     f("EVP_CIPHER_CTX_get_params", 2, Set),
-    f("EVP_CIPHER_CTX_set_padding", 2, Whole).of(SETTING).named(Fixed("padding")),
+    whole("EVP_CIPHER_CTX_set_padding", 2, SETTING, "padding"),
     fetch("EVP_CIPHER_fetch"),
     // digests
     new("EVP_MD_CTX_new", 0, DIGEST_CONTEXT),
     new("EVP_MD_CTX_create", 0, DIGEST_CONTEXT),
-    free("EVP_MD_CTX_free", DIGEST_CONTEXT),
-    free("EVP_MD_CTX_destroy", DIGEST_CONTEXT),
+    free("EVP_MD_CTX_free", 1, DIGEST_CONTEXT),
+    free("EVP_MD_CTX_destroy", 1, DIGEST_CONTEXT),
     f("EVP_MD_CTX_reset", 1, Reset),
     f("EVP_MD_CTX_cleanup", 1, Reset),
     f("EVP_MD_CTX_copy", 2, Copy),
@@ -115,12 +104,12 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_Digest", 6, Whole).digest().named(Digest(4, NONE)).bytes(1),
     f("EVP_Q_digest", 7, Whole).digest().named(Text(1)).bytes(4),
     fetch("EVP_MD_fetch"),
-    whole("MD5", "md5"),
-    whole("SHA1", "sha1"),
-    whole("SHA224", "sha224"),
-    whole("SHA256", "sha256"),
-    whole("SHA384", "sha384"),
-    whole("SHA512", "sha512"),
+    hash("MD5", "md5"),
+    hash("SHA1", "sha1"),
+    hash("SHA224", "sha224"),
+    hash("SHA256", "sha256"),
+    hash("SHA384", "sha384"),
+    hash("SHA512", "sha512"),
     low("MD5_Init", 1, "md5"),
     low("SHA1_Init", 1, "sha1"),
     low("SHA224_Init", 1, "sha224"),
@@ -142,7 +131,7 @@ const FUNCTIONS: &[Function] = &[
     // message authentication codes
     f("HMAC", 7, Whole).mac().named(Hmac(0, NONE)).bytes(4),
     new("HMAC_CTX_new", 0, MAC_CONTEXT),
-    free("HMAC_CTX_free", MAC_CONTEXT),
+    free("HMAC_CTX_free", 1, MAC_CONTEXT),
     f("HMAC_CTX_reset", 1, Reset),
     f("HMAC_CTX_copy", 2, Copy),
     f("HMAC_Init", 4, Begin).mac().named(Hmac(3, 0)).key(1),
@@ -153,8 +142,8 @@ const FUNCTIONS: &[Function] = &[
     f("CMAC_Update", 3, Update).mac().bytes(2),
     f("CMAC_Final", 3, End).mac(),
     new("EVP_MAC_CTX_new", 1, MAC_CONTEXT),
-    free("EVP_MAC_CTX_free", MAC_CONTEXT),
-    f("EVP_MAC_CTX_dup", 1, Whole).of(NEW).named(Fixed(MAC_CONTEXT)),
+    free("EVP_MAC_CTX_free", 1, MAC_CONTEXT),
+    whole("EVP_MAC_CTX_dup", 1, NEW, MAC_CONTEXT),
     f("EVP_MAC_init", 4, Begin).mac().named(Mac(0)).key(1),
     f("EVP_MAC_update", 3, Update).mac().named(Mac(0)).bytes(2),
     f("EVP_MAC_final", 4, End).mac(),
@@ -199,46 +188,46 @@ const FUNCTIONS: &[Function] = &[
     new("EVP_PKEY_CTX_new_id", 2, KEY_CONTEXT),
     new("EVP_PKEY_CTX_new_from_pkey", 3, KEY_CONTEXT),
     new("EVP_PKEY_CTX_new_from_name", 3, KEY_CONTEXT),
-    free("EVP_PKEY_CTX_free", KEY_CONTEXT),
-    plain("EVP_PKEY_keygen", 2, KEYGEN, "key"),
-    plain("EVP_PKEY_generate", 2, KEYGEN, "key"),
-    plain("EVP_PKEY_paramgen", 2, KEYGEN, "parameters"),
-    plain("RSA_generate_key_ex", 4, KEYGEN, "rsa"),
-    plain("EC_KEY_generate_key", 1, KEYGEN, "ec"),
-    plain("RSA_sign", 6, SIGN, "rsa").int(2),
-    plain("RSA_verify", 6, VERIFY, "rsa").int(2),
-    plain("RSA_public_encrypt", 5, SEAL, "rsa").int(0),
-    plain("RSA_private_decrypt", 5, OPEN, "rsa").int(0),
-    plain("RSA_private_encrypt", 5, SIGN, "rsa").int(0),
-    plain("RSA_public_decrypt", 5, VERIFY, "rsa").int(0),
-    plain("ECDSA_sign", 6, SIGN, "ecdsa").int(2),
-    plain("ECDSA_verify", 6, VERIFY, "ecdsa").int(2),
-    plain("ECDSA_do_sign", 3, SIGN, "ecdsa").int(1),
-    plain("ECDSA_do_verify", 4, VERIFY, "ecdsa").int(1),
-    plain("ED25519_sign", 4, SIGN, "ed25519").bytes(2),
-    plain("ED25519_verify", 4, VERIFY, "ed25519").bytes(1),
-    plain("ECDH_compute_key", 5, DERIVE, "ecdh"),
-    plain("X25519", 3, DERIVE, "x25519"),
-    plain("DH_compute_key", 3, DERIVE, "dh"),
+    free("EVP_PKEY_CTX_free", 1, KEY_CONTEXT),
+    whole("EVP_PKEY_keygen", 2, KEYGEN, "key"),
+    whole("EVP_PKEY_generate", 2, KEYGEN, "key"),
+    whole("EVP_PKEY_paramgen", 2, KEYGEN, "parameters"),
+    whole("RSA_generate_key_ex", 4, KEYGEN, "rsa"),
+    whole("EC_KEY_generate_key", 1, KEYGEN, "ec"),
+    whole("RSA_sign", 6, SIGN, "rsa").int(2),
+    whole("RSA_verify", 6, VERIFY, "rsa").int(2),
+    whole("RSA_public_encrypt", 5, SEAL, "rsa").int(0),
+    whole("RSA_private_decrypt", 5, OPEN, "rsa").int(0),
+    whole("RSA_private_encrypt", 5, SIGN, "rsa").int(0),
+    whole("RSA_public_decrypt", 5, VERIFY, "rsa").int(0),
+    whole("ECDSA_sign", 6, SIGN, "ecdsa").int(2),
+    whole("ECDSA_verify", 6, VERIFY, "ecdsa").int(2),
+    whole("ECDSA_do_sign", 3, SIGN, "ecdsa").int(1),
+    whole("ECDSA_do_verify", 4, VERIFY, "ecdsa").int(1),
+    whole("ED25519_sign", 4, SIGN, "ed25519").bytes(2),
+    whole("ED25519_verify", 4, VERIFY, "ed25519").bytes(1),
+    whole("ECDH_compute_key", 5, DERIVE, "ecdh"),
+    whole("X25519", 3, DERIVE, "x25519"),
+    whole("DH_compute_key", 3, DERIVE, "dh"),
     // derivation and random bytes
     f("EVP_KDF_derive", 4, Whole).of(KDF).named(Kdf(0)).bytes(2),
     fetch("EVP_KDF_fetch"),
     f("PKCS5_PBKDF2_HMAC", 8, Whole).of(KDF).named(Over("pbkdf2-", 5)).int(6),
-    f("PKCS5_PBKDF2_HMAC_SHA1", 7, Whole).of(KDF).named(Fixed("pbkdf2-sha1")).int(5),
-    f("EVP_PBE_scrypt", 10, Whole).of(KDF).named(Fixed("scrypt")).bytes(9),
+    whole("PKCS5_PBKDF2_HMAC_SHA1", 7, KDF, "pbkdf2-sha1").int(5),
+    whole("EVP_PBE_scrypt", 10, KDF, "scrypt").bytes(9),
     f("EVP_BytesToKey", 8, Whole).of(KDF).named(Over("bytestokey-", 1)),
     f("HKDF", 10, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
-    random("RAND_bytes", 2).int(1),
-    random("RAND_priv_bytes", 2).int(1),
-    random("RAND_pseudo_bytes", 2).int(1),
-    random("RAND_bytes_ex", 4).bytes(2),
-    random("RAND_priv_bytes_ex", 4).bytes(2),
+    whole("RAND_bytes", 2, RANDOM, "random").int(1),
+    whole("RAND_priv_bytes", 2, RANDOM, "random").int(1),
+    whole("RAND_pseudo_bytes", 2, RANDOM, "random").int(1),
+    whole("RAND_bytes_ex", 4, RANDOM, "random").bytes(2),
+    whole("RAND_priv_bytes_ex", 4, RANDOM, "random").bytes(2),
     // the functions below EVP
-    plain("AES_set_encrypt_key", 3, KEY, "aes"),
-    plain("AES_set_decrypt_key", 3, KEY, "aes"),
-    plain("AES_encrypt", 3, crate::layout::CIPHER, "aes-block").toward(ENCRYPT).constant(16),
-    plain("AES_decrypt", 3, crate::layout::CIPHER, "aes-block").toward(DECRYPT).constant(16),
-    plain("AES_cbc_encrypt", 6, crate::layout::CIPHER, "aes-cbc").bytes(2).toward_at(5),
-    plain("AES_wrap_key", 5, crate::layout::CIPHER, "aes-wrap").toward(ENCRYPT).int(4),
-    plain("AES_unwrap_key", 5, crate::layout::CIPHER, "aes-wrap").toward(DECRYPT).int(4),
+    whole("AES_set_encrypt_key", 3, KEY, "aes"),
+    whole("AES_set_decrypt_key", 3, KEY, "aes"),
+    whole("AES_encrypt", 3, CIPHER, "aes-block").toward(ENCRYPT).constant(16),
+    whole("AES_decrypt", 3, CIPHER, "aes-block").toward(DECRYPT).constant(16),
+    whole("AES_cbc_encrypt", 6, CIPHER, "aes-cbc").bytes(2).toward_at(5),
+    whole("AES_wrap_key", 5, CIPHER, "aes-wrap").toward(ENCRYPT).int(4),
+    whole("AES_unwrap_key", 5, CIPHER, "aes-wrap").toward(DECRYPT).int(4),
 ];

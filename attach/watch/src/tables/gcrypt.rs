@@ -1,13 +1,11 @@
 //! libgcrypt. `gcry_md_putc` is a macro that no caller calls: those bytes are not counted.
 
-use crate::layout::{
-    DECRYPT, ENCRYPT, FREE, KDF, KEYGEN, NEITHER, OPEN, RANDOM, SEAL, SIGN, VERIFY,
-};
+use crate::layout::{DECRYPT, ENCRYPT, KDF, KEYGEN, NEITHER, OPEN, RANDOM, SEAL, SIGN, VERIFY};
 use crate::table::{
-    Does::{Aad, Begin, Copy, End, Free, Set, Update, Whole},
+    Does::{Aad, Begin, Copy, End, Set, Update, Whole},
     Family, Function, Getter,
     Name::{Fixed, GcryCipher, Listed, Number},
-    function as f,
+    free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family { marks: &["gcry_md_write"], functions: FUNCTIONS };
@@ -17,12 +15,6 @@ const fn update(name: &'static str, direction: u64) -> Function {
 }
 const fn begin(name: &'static str, arguments: u8) -> Function {
     f(name, arguments, Begin).cipher(NEITHER)
-}
-const fn key(name: &'static str, arguments: u8, of: u64) -> Function {
-    f(name, arguments, Whole).of(of).named(Fixed("public key"))
-}
-const fn random(name: &'static str, arguments: u8) -> Function {
-    f(name, arguments, Whole).of(RANDOM).named(Fixed("random"))
 }
 const KDFS: &[(u32, &str)] = &[
     (16, "s2k-simple"),
@@ -45,7 +37,7 @@ const FUNCTIONS: &[Function] = &[
     update("gcry_cipher_decrypt", DECRYPT),
     f("gcry_cipher_gettag", 3, End).cipher(NEITHER).tag(2),
     f("gcry_cipher_checktag", 3, End).cipher(NEITHER).tag(2),
-    f("gcry_cipher_close", 1, Free).of(FREE).named(Fixed("cipher context")),
+    free("gcry_cipher_close", 1, "cipher context"),
     f("gcry_md_open", 3, Begin).digest().behind(0).named(Number(1, Getter::GcryMdName)),
     f("gcry_md_enable", 2, Begin).digest().named(Number(1, Getter::GcryMdName)),
     f("gcry_md_setkey", 3, Begin).mac().key(1),
@@ -54,7 +46,7 @@ const FUNCTIONS: &[Function] = &[
     f("gcry_md_ctl", 4, End).digest(),
     f("gcry_md_reset", 1, Begin).digest(),
     f("gcry_md_copy", 2, Copy).behind(0),
-    f("gcry_md_close", 1, Free).of(FREE).named(Fixed("digest context")),
+    free("gcry_md_close", 1, "digest context"),
     f("gcry_md_hash_buffer", 4, Whole).digest().named(Number(0, Getter::GcryMdName)).bytes(3),
     f("gcry_mac_open", 4, Begin).mac().behind(0).named(Fixed("mac")),
     f("gcry_mac_setkey", 3, Begin).mac().key(1),
@@ -62,15 +54,15 @@ const FUNCTIONS: &[Function] = &[
     f("gcry_mac_write", 3, Update).mac().bytes(2),
     f("gcry_mac_read", 3, End).mac(),
     f("gcry_mac_verify", 3, End).mac(),
-    f("gcry_mac_close", 1, Free).of(FREE).named(Fixed("mac context")),
-    key("gcry_pk_sign", 3, SIGN),
-    key("gcry_pk_verify", 3, VERIFY),
-    key("gcry_pk_encrypt", 3, SEAL),
-    key("gcry_pk_decrypt", 3, OPEN),
-    key("gcry_pk_genkey", 2, KEYGEN),
+    free("gcry_mac_close", 1, "mac context"),
+    whole("gcry_pk_sign", 3, SIGN, "public key"),
+    whole("gcry_pk_verify", 3, VERIFY, "public key"),
+    whole("gcry_pk_encrypt", 3, SEAL, "public key"),
+    whole("gcry_pk_decrypt", 3, OPEN, "public key"),
+    whole("gcry_pk_genkey", 2, KEYGEN, "public key"),
     f("gcry_kdf_derive", 9, Whole).of(KDF).named(Listed(2, KDFS)).bytes(7),
-    random("gcry_randomize", 3).bytes(1),
-    random("gcry_create_nonce", 2).bytes(1),
-    random("gcry_random_bytes", 2).bytes(0),
-    random("gcry_random_bytes_secure", 2).bytes(0),
+    whole("gcry_randomize", 3, RANDOM, "random").bytes(1),
+    whole("gcry_create_nonce", 2, RANDOM, "random").bytes(1),
+    whole("gcry_random_bytes", 2, RANDOM, "random").bytes(0),
+    whole("gcry_random_bytes_secure", 2, RANDOM, "random").bytes(0),
 ];

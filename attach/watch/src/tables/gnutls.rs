@@ -1,11 +1,11 @@
 //! GnuTLS's own interface to ciphers. Its records are encrypted inside it, where only samples see them.
 
-use crate::layout::{DECRYPT, ENCRYPT, FREE, KDF, NEITHER, RANDOM, SIGN, VERIFY};
+use crate::layout::{DECRYPT, ENCRYPT, KDF, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
-    Does::{Aad, Begin, End, Free, Last, Update, Whole},
+    Does::{Aad, Begin, End, Last, Update, Whole},
     Family, Function, Getter,
-    Name::{Fixed, Number},
-    function as f,
+    Name::Number,
+    free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family { marks: &["gnutls_cipher_init"], functions: FUNCTIONS };
@@ -30,7 +30,7 @@ const FUNCTIONS: &[Function] = &[
     update("gnutls_cipher_encrypt2", 5, ENCRYPT).moves(1, 3),
     update("gnutls_cipher_decrypt2", 5, DECRYPT).moves(1, 3),
     f("gnutls_cipher_tag", 3, End).cipher(NEITHER).tag(2),
-    f("gnutls_cipher_deinit", 1, Free).of(FREE).named(Fixed("cipher context")),
+    free("gnutls_cipher_deinit", 1, "cipher context"),
     f("gnutls_aead_cipher_init", 3, Begin)
         .cipher(NEITHER)
         .behind(0)
@@ -38,23 +38,23 @@ const FUNCTIONS: &[Function] = &[
         .key(2),
     aead("gnutls_aead_cipher_encrypt", ENCRYPT).moves(6, 8),
     aead("gnutls_aead_cipher_decrypt", DECRYPT).moves(6, 8).less(16),
-    f("gnutls_aead_cipher_deinit", 1, Free).of(FREE).named(Fixed("cipher context")),
+    free("gnutls_aead_cipher_deinit", 1, "cipher context"),
     f("gnutls_hash_init", 2, Begin).digest().behind(0).named(Number(1, Getter::GnutlsDigestName)),
     f("gnutls_hash", 3, Update).digest().bytes(2),
     f("gnutls_hash_output", 2, End).digest(),
-    f("gnutls_hash_deinit", 2, Free).of(FREE).named(Fixed("digest context")),
+    free("gnutls_hash_deinit", 2, "digest context"),
     f("gnutls_hash_fast", 4, Whole).digest().named(Number(0, Getter::GnutlsDigestName)).bytes(2),
     f("gnutls_hmac_init", 4, Begin).mac().behind(0).named(Number(1, Getter::GnutlsMacName)).key(2),
     f("gnutls_hmac", 3, Update).mac().bytes(2),
     f("gnutls_hmac_output", 2, End).mac(),
-    f("gnutls_hmac_deinit", 2, Free).of(FREE).named(Fixed("mac context")),
+    free("gnutls_hmac_deinit", 2, "mac context"),
     f("gnutls_hmac_fast", 6, Whole).mac().named(Number(0, Getter::GnutlsMacName)).bytes(4),
-    f("gnutls_rnd", 3, Whole).of(RANDOM).named(Fixed("random")).bytes(2),
-    f("gnutls_pbkdf2", 6, Whole).of(KDF).named(Fixed("pbkdf2")).bytes(5),
-    f("gnutls_hkdf_extract", 4, Whole).of(KDF).named(Fixed("hkdf-extract")),
-    f("gnutls_hkdf_expand", 5, Whole).of(KDF).named(Fixed("hkdf-expand")).bytes(4),
-    f("gnutls_privkey_sign_data", 5, Whole).of(SIGN).named(Fixed("public key")),
-    f("gnutls_privkey_sign_hash", 5, Whole).of(SIGN).named(Fixed("public key")),
+    whole("gnutls_rnd", 3, RANDOM, "random").bytes(2),
+    whole("gnutls_pbkdf2", 6, KDF, "pbkdf2").bytes(5),
+    whole("gnutls_hkdf_extract", 4, KDF, "hkdf-extract"),
+    whole("gnutls_hkdf_expand", 5, KDF, "hkdf-expand").bytes(4),
+    whole("gnutls_privkey_sign_data", 5, SIGN, "public key"),
+    whole("gnutls_privkey_sign_hash", 5, SIGN, "public key"),
     f("gnutls_privkey_sign_data2", 5, Whole).of(SIGN).named(Number(1, Getter::GnutlsSignName)),
     f("gnutls_privkey_sign_hash2", 5, Whole).of(SIGN).named(Number(1, Getter::GnutlsSignName)),
     f("gnutls_pubkey_verify_data2", 5, Whole).of(VERIFY).named(Number(1, Getter::GnutlsSignName)),

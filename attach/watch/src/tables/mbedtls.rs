@@ -1,11 +1,11 @@
 //! Mbed TLS 2 to 4, PSA among it.
 
-use crate::layout::{DECRYPT, ENCRYPT, NEITHER, RANDOM, SIGN, VERIFY};
+use crate::layout::{DECRYPT, ENCRYPT, MAC, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
     Does::{Begin, End, Last, Update, Whole},
     Family, Function,
     Name::{Fixed, Listed},
-    function as f,
+    function as f, whole,
 };
 
 pub const FAMILY: Family = Family {
@@ -94,12 +94,12 @@ const FUNCTIONS: &[Function] = &[
     digest("mbedtls_sha1_ret", 3, "sha1"),
     digest("mbedtls_sha256_ret", 4, "sha256"),
     digest("mbedtls_sha512_ret", 4, "sha512"),
-    f("mbedtls_md_hmac", 6, Whole).mac().named(Fixed("hmac")).bytes(4),
-    f("mbedtls_pk_sign", 9, Whole).of(SIGN).named(Fixed("public key")),
-    f("mbedtls_pk_verify", 6, Whole).of(VERIFY).named(Fixed("public key")),
-    f("mbedtls_ctr_drbg_random", 3, Whole).of(RANDOM).named(Fixed("random")).bytes(2),
+    whole("mbedtls_md_hmac", 6, MAC, "hmac").bytes(4),
+    whole("mbedtls_pk_sign", 9, SIGN, "public key"),
+    whole("mbedtls_pk_verify", 6, VERIFY, "public key"),
+    whole("mbedtls_ctr_drbg_random", 3, RANDOM, "random").bytes(2),
     f("psa_aead_encrypt", 11, Whole).cipher(ENCRYPT).named(Listed(1, PSA)).bytes(7).aad(5),
     f("psa_aead_decrypt", 11, Whole).cipher(DECRYPT).named(Listed(1, PSA)).bytes(7).less(16).aad(5),
     f("psa_hash_compute", 6, Whole).digest().named(Listed(0, PSA)).bytes(2),
-    f("psa_generate_random", 2, Whole).of(RANDOM).named(Fixed("random")).bytes(1),
+    whole("psa_generate_random", 2, RANDOM, "random").bytes(1),
 ];

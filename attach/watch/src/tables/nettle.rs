@@ -5,7 +5,7 @@ use crate::table::{
     Does::{Aad, Begin, End, Update, Whole},
     Family, Function,
     Name::Fixed,
-    function as f,
+    function as f, whole,
 };
 
 pub const FAMILY: Family = Family {
@@ -13,7 +13,7 @@ pub const FAMILY: Family = Family {
     functions: FUNCTIONS,
 };
 
-/// `init`, `update` and `digest` of one hash function.
+/// Functions of nettle that differ in their algorithm only.
 macro_rules! functions {
     (digests: $($digest:literal as $d:literal),*; macs: $($mac:literal as $m:literal),*;
      blocks: $($block:literal as $b:literal),*; aeads: $($aead:literal as $a:literal set by $iv:literal),*;
@@ -51,9 +51,6 @@ macro_rules! functions {
 const fn mode(name: &'static str, direction: u64, what: &'static str) -> Function {
     f(name, 7, Whole).cipher(direction).named(Fixed(what)).bytes(4)
 }
-const fn key(name: &'static str, arguments: u8, of: u64, what: &'static str) -> Function {
-    f(name, arguments, Whole).of(of).named(Fixed(what))
-}
 
 const FUNCTIONS: &[Function] = functions! {
     digests: "md5" as "md5", "sha1" as "sha1", "sha224" as "sha224", "sha256" as "sha256", "sha384" as "sha384",
@@ -69,20 +66,20 @@ const FUNCTIONS: &[Function] = functions! {
     mode("nettle_cbc_decrypt", DECRYPT, "cbc"),
     mode("nettle_ctr_crypt", NEITHER, "ctr"),
     f("nettle_chacha_crypt", 4, Whole).cipher(NEITHER).named(Fixed("chacha20")).bytes(1),
-    f("nettle_pbkdf2_hmac_sha1", 7, Whole).of(KDF).named(Fixed("pbkdf2-sha1")).bytes(5),
-    f("nettle_pbkdf2_hmac_sha256", 7, Whole).of(KDF).named(Fixed("pbkdf2-sha256")).bytes(5),
-    f("nettle_pbkdf2", 9, Whole).of(KDF).named(Fixed("pbkdf2")).bytes(7),
-    f("nettle_yarrow256_random", 3, Whole).of(RANDOM).named(Fixed("random")).bytes(1),
-    key("nettle_rsa_compute_root", 3, SIGN, "rsa"),
-    key("nettle_rsa_compute_root_tr", 6, SIGN, "rsa"),
-    key("nettle_rsa_pkcs1_verify", 4, VERIFY, "rsa"),
-    key("nettle_rsa_pss_sha256_verify_digest", 5, VERIFY, "rsa-pss"),
-    key("nettle_ecdsa_sign", 6, SIGN, "ecdsa"),
-    key("nettle_ecdsa_verify", 4, VERIFY, "ecdsa"),
-    key("nettle_ed25519_sha512_sign", 5, SIGN, "ed25519").bytes(2),
-    key("nettle_ed25519_sha512_verify", 4, VERIFY, "ed25519").bytes(1),
-    key("nettle_curve25519_mul", 3, DERIVE, "x25519"),
-    key("nettle_curve25519_mul_g", 2, DERIVE, "x25519"),
-    key("nettle_ecc_point_mul", 3, DERIVE, "ecdh"),
-    key("nettle_ecc_point_mul_g", 2, DERIVE, "ecdh"),
+    whole("nettle_pbkdf2_hmac_sha1", 7, KDF, "pbkdf2-sha1").bytes(5),
+    whole("nettle_pbkdf2_hmac_sha256", 7, KDF, "pbkdf2-sha256").bytes(5),
+    whole("nettle_pbkdf2", 9, KDF, "pbkdf2").bytes(7),
+    whole("nettle_yarrow256_random", 3, RANDOM, "random").bytes(1),
+    whole("nettle_rsa_compute_root", 3, SIGN, "rsa"),
+    whole("nettle_rsa_compute_root_tr", 6, SIGN, "rsa"),
+    whole("nettle_rsa_pkcs1_verify", 4, VERIFY, "rsa"),
+    whole("nettle_rsa_pss_sha256_verify_digest", 5, VERIFY, "rsa-pss"),
+    whole("nettle_ecdsa_sign", 6, SIGN, "ecdsa"),
+    whole("nettle_ecdsa_verify", 4, VERIFY, "ecdsa"),
+    whole("nettle_ed25519_sha512_sign", 5, SIGN, "ed25519").bytes(2),
+    whole("nettle_ed25519_sha512_verify", 4, VERIFY, "ed25519").bytes(1),
+    whole("nettle_curve25519_mul", 3, DERIVE, "x25519"),
+    whole("nettle_curve25519_mul_g", 2, DERIVE, "x25519"),
+    whole("nettle_ecc_point_mul", 3, DERIVE, "ecdh"),
+    whole("nettle_ecc_point_mul_g", 2, DERIVE, "ecdh"),
 };

@@ -1,11 +1,11 @@
 //! NSS: PK11 functions of libnss3.
 
-use crate::layout::{DECRYPT, DERIVE, ENCRYPT, FREE, NEITHER, RANDOM, SIGN, VERIFY};
+use crate::layout::{DECRYPT, DERIVE, ENCRYPT, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
-    Does::{Begin, End, Free, Last, Update, Whole},
+    Does::{Begin, End, Last, Update, Whole},
     Family, Function,
-    Name::{Fixed, Listed},
-    RESULT, function as f,
+    Name::Listed,
+    RESULT, free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family { marks: &["PK11_CipherOp"], functions: FUNCTIONS };
@@ -47,15 +47,15 @@ const FUNCTIONS: &[Function] = &[
     f("PK11_DigestBegin", 1, Begin),
     f("PK11_DigestOp", 3, Update).digest().int(2),
     f("PK11_DigestFinal", 4, End).digest(),
-    f("PK11_DestroyContext", 2, Free).of(FREE).named(Fixed("context")),
+    free("PK11_DestroyContext", 2, "context"),
     f("PK11_HashBuf", 4, Whole).digest().named(Listed(0, DIGESTS)).int(3),
     f("PK11_Encrypt", 8, Whole).cipher(ENCRYPT).named(Listed(1, MECHANISMS)).int(7),
     f("PK11_Decrypt", 8, Whole).cipher(DECRYPT).named(Listed(1, MECHANISMS)).int(7),
-    f("PK11_GenerateRandom", 2, Whole).of(RANDOM).named(Fixed("random")).int(1),
-    f("PK11_Sign", 3, Whole).of(SIGN).named(Fixed("public key")),
-    f("PK11_SignWithMechanism", 5, Whole).of(SIGN).named(Fixed("public key")),
-    f("PK11_Verify", 4, Whole).of(VERIFY).named(Fixed("public key")),
-    f("PK11_VerifyWithMechanism", 6, Whole).of(VERIFY).named(Fixed("public key")),
-    f("PK11_PubDeriveWithKDF", 10, Whole).of(DERIVE).named(Fixed("public key")),
-    f("PK11_Derive", 6, Whole).of(DERIVE).named(Fixed("symmetric key")),
+    whole("PK11_GenerateRandom", 2, RANDOM, "random").int(1),
+    whole("PK11_Sign", 3, SIGN, "public key"),
+    whole("PK11_SignWithMechanism", 5, SIGN, "public key"),
+    whole("PK11_Verify", 4, VERIFY, "public key"),
+    whole("PK11_VerifyWithMechanism", 6, VERIFY, "public key"),
+    whole("PK11_PubDeriveWithKDF", 10, DERIVE, "public key"),
+    whole("PK11_Derive", 6, DERIVE, "symmetric key"),
 ];

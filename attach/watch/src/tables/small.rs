@@ -1,11 +1,11 @@
 //! Small libraries: libmcrypt, libaegis.
 
-use crate::layout::{DECRYPT, ENCRYPT, FREE, NEITHER};
+use crate::layout::{DECRYPT, ENCRYPT, NEITHER};
 use crate::table::{
-    Does::{Begin, Free, Last, Whole},
+    Does::{Begin, Last, Whole},
     Family, Function,
     Name::{Fixed, Text},
-    RESULT, function as f,
+    RESULT, free, function as f,
 };
 
 pub const FAMILY: Family =
@@ -23,7 +23,7 @@ const FUNCTIONS: &[Function] = &[
     f("mcrypt_generic_init", 4, Begin).cipher(NEITHER).key(1),
     f("mcrypt_generic", 3, Last).cipher(ENCRYPT).int(2),
     f("mdecrypt_generic", 3, Last).cipher(DECRYPT).int(2),
-    f("mcrypt_module_close", 1, Free).of(FREE).named(Fixed("cipher context")),
+    free("mcrypt_module_close", 1, "cipher context"),
     seal("aegis128l_encrypt", "aegis-128l"),
     seal("aegis128x2_encrypt", "aegis-128x2"),
     seal("aegis128x4_encrypt", "aegis-128x4"),

@@ -1,11 +1,13 @@
 //! libsodium.
 
-use crate::layout::{DECRYPT, DERIVE, ENCRYPT, KDF, NEITHER, OPEN, RANDOM, SEAL, SIGN, VERIFY};
+use crate::layout::{
+    DECRYPT, DERIVE, DIGEST, ENCRYPT, KDF, MAC, NEITHER, OPEN, RANDOM, SEAL, SIGN, VERIFY,
+};
 use crate::table::{
     Does::{Begin, End, Update, Whole},
     Family, Function,
     Name::Fixed,
-    function as f,
+    function as f, whole,
 };
 
 pub const FAMILY: Family =
@@ -16,9 +18,6 @@ const fn seal(name: &'static str, what: &'static str) -> Function {
 }
 const fn open(name: &'static str, what: &'static str) -> Function {
     f(name, 9, Whole).cipher(DECRYPT).named(Fixed(what)).bytes(4).less(16).aad(6).moves(3, 0)
-}
-const fn key(name: &'static str, arguments: u8, of: u64, what: &'static str) -> Function {
-    f(name, arguments, Whole).of(of).named(Fixed(what))
 }
 const BOX: &str = "xsalsa20-poly1305";
 
@@ -39,10 +38,10 @@ const FUNCTIONS: &[Function] = &[
     f("crypto_secretbox_open_easy", 5, Whole).cipher(DECRYPT).named(Fixed(BOX)).bytes(2).less(16),
     f("crypto_secretbox", 5, Whole).cipher(ENCRYPT).named(Fixed(BOX)).bytes(2).less(32),
     f("crypto_secretbox_open", 5, Whole).cipher(DECRYPT).named(Fixed(BOX)).bytes(2).less(32),
-    key("crypto_box_easy", 6, SEAL, "x25519-xsalsa20-poly1305").bytes(2),
-    key("crypto_box_open_easy", 6, OPEN, "x25519-xsalsa20-poly1305").bytes(2).less(16),
-    key("crypto_box_seal", 4, SEAL, "x25519-xsalsa20-poly1305").bytes(2),
-    key("crypto_box_seal_open", 5, OPEN, "x25519-xsalsa20-poly1305").bytes(2).less(48),
+    whole("crypto_box_easy", 6, SEAL, "x25519-xsalsa20-poly1305").bytes(2),
+    whole("crypto_box_open_easy", 6, OPEN, "x25519-xsalsa20-poly1305").bytes(2).less(16),
+    whole("crypto_box_seal", 4, SEAL, "x25519-xsalsa20-poly1305").bytes(2),
+    whole("crypto_box_seal_open", 5, OPEN, "x25519-xsalsa20-poly1305").bytes(2).less(48),
     f("crypto_secretstream_xchacha20poly1305_push", 8, Whole)
         .cipher(ENCRYPT)
         .named(Fixed("xchacha20-poly1305-stream"))
@@ -59,34 +58,34 @@ const FUNCTIONS: &[Function] = &[
         .named(Fixed("chacha20"))
         .bytes(2),
     f("crypto_stream_xchacha20_xor", 5, Whole).cipher(NEITHER).named(Fixed("xchacha20")).bytes(2),
-    f("crypto_generichash", 6, Whole).digest().named(Fixed("blake2b")).bytes(3),
+    whole("crypto_generichash", 6, DIGEST, "blake2b").bytes(3),
     f("crypto_generichash_init", 4, Begin).digest().named(Fixed("blake2b")),
     f("crypto_generichash_update", 3, Update).digest().named(Fixed("blake2b")).bytes(2),
     f("crypto_generichash_final", 3, End).digest(),
-    f("crypto_hash_sha256", 3, Whole).digest().named(Fixed("sha256")).bytes(2),
-    f("crypto_hash_sha512", 3, Whole).digest().named(Fixed("sha512")).bytes(2),
-    f("crypto_hash", 3, Whole).digest().named(Fixed("sha512")).bytes(2),
+    whole("crypto_hash_sha256", 3, DIGEST, "sha256").bytes(2),
+    whole("crypto_hash_sha512", 3, DIGEST, "sha512").bytes(2),
+    whole("crypto_hash", 3, DIGEST, "sha512").bytes(2),
     f("crypto_hash_sha256_init", 1, Begin).digest().named(Fixed("sha256")),
     f("crypto_hash_sha256_update", 3, Update).digest().named(Fixed("sha256")).bytes(2),
     f("crypto_hash_sha256_final", 2, End).digest(),
     f("crypto_hash_sha512_init", 1, Begin).digest().named(Fixed("sha512")),
     f("crypto_hash_sha512_update", 3, Update).digest().named(Fixed("sha512")).bytes(2),
     f("crypto_hash_sha512_final", 2, End).digest(),
-    f("crypto_auth", 4, Whole).mac().named(Fixed("hmac-sha512-256")).bytes(2),
-    f("crypto_auth_hmacsha256", 4, Whole).mac().named(Fixed("hmac-sha256")).bytes(2),
-    f("crypto_onetimeauth", 4, Whole).mac().named(Fixed("poly1305")).bytes(2),
-    f("crypto_shorthash", 4, Whole).mac().named(Fixed("siphash24")).bytes(2),
-    key("crypto_sign", 5, SIGN, "ed25519").bytes(3),
-    key("crypto_sign_detached", 5, SIGN, "ed25519").bytes(3),
-    key("crypto_sign_open", 5, VERIFY, "ed25519").bytes(3).less(64),
-    key("crypto_sign_verify_detached", 4, VERIFY, "ed25519").bytes(2),
-    key("crypto_scalarmult", 3, DERIVE, "x25519"),
-    key("crypto_scalarmult_base", 2, DERIVE, "x25519"),
-    key("crypto_scalarmult_curve25519", 3, DERIVE, "x25519"),
-    key("crypto_pwhash", 8, KDF, "argon2").bytes(1),
-    key("crypto_pwhash_str", 5, KDF, "argon2"),
-    key("crypto_pwhash_str_verify", 3, KDF, "argon2"),
-    key("crypto_kdf_derive_from_key", 5, KDF, "blake2b-kdf").bytes(1),
-    key("randombytes_buf", 2, RANDOM, "random").bytes(1),
-    key("randombytes", 2, RANDOM, "random").bytes(1),
+    whole("crypto_auth", 4, MAC, "hmac-sha512-256").bytes(2),
+    whole("crypto_auth_hmacsha256", 4, MAC, "hmac-sha256").bytes(2),
+    whole("crypto_onetimeauth", 4, MAC, "poly1305").bytes(2),
+    whole("crypto_shorthash", 4, MAC, "siphash24").bytes(2),
+    whole("crypto_sign", 5, SIGN, "ed25519").bytes(3),
+    whole("crypto_sign_detached", 5, SIGN, "ed25519").bytes(3),
+    whole("crypto_sign_open", 5, VERIFY, "ed25519").bytes(3).less(64),
+    whole("crypto_sign_verify_detached", 4, VERIFY, "ed25519").bytes(2),
+    whole("crypto_scalarmult", 3, DERIVE, "x25519"),
+    whole("crypto_scalarmult_base", 2, DERIVE, "x25519"),
+    whole("crypto_scalarmult_curve25519", 3, DERIVE, "x25519"),
+    whole("crypto_pwhash", 8, KDF, "argon2").bytes(1),
+    whole("crypto_pwhash_str", 5, KDF, "argon2"),
+    whole("crypto_pwhash_str_verify", 3, KDF, "argon2"),
+    whole("crypto_kdf_derive_from_key", 5, KDF, "blake2b-kdf").bytes(1),
+    whole("randombytes_buf", 2, RANDOM, "random").bytes(1),
+    whole("randombytes", 2, RANDOM, "random").bytes(1),
 ];

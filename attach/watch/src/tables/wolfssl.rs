@@ -1,11 +1,11 @@
 //! wolfCrypt.
 
-use crate::layout::{DECRYPT, DERIVE, ENCRYPT, KDF, NEITHER, RANDOM, SIGN, VERIFY};
+use crate::layout::{DECRYPT, DERIVE, DIGEST, ENCRYPT, KDF, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
     Does::{Begin, End, Last, Update, Whole},
     Family, Function,
     Name::{Fixed, Listed},
-    function as f,
+    function as f, whole,
 };
 
 pub const FAMILY: Family =
@@ -74,20 +74,20 @@ const FUNCTIONS: &[Function] = &[
     f("wc_Sha256Final", 2, End).digest(),
     f("wc_Sha384Final", 2, End).digest(),
     f("wc_Sha512Final", 2, End).digest(),
-    f("wc_Sha256Hash", 3, Whole).digest().named(Fixed("sha256")).int(1),
-    f("wc_Sha512Hash", 3, Whole).digest().named(Fixed("sha512")).int(1),
+    whole("wc_Sha256Hash", 3, DIGEST, "sha256").int(1),
+    whole("wc_Sha512Hash", 3, DIGEST, "sha512").int(1),
     f("wc_HmacSetKey", 4, Begin).mac().named(Listed(1, HMACS)).key(2),
     f("wc_HmacUpdate", 3, Update).mac().int(2),
     f("wc_HmacFinal", 2, End).mac(),
-    f("wc_PBKDF2", 8, Whole).of(KDF).named(Fixed("pbkdf2")).int(6),
-    f("wc_scrypt", 9, Whole).of(KDF).named(Fixed("scrypt")).int(8),
-    f("wc_RNG_GenerateBlock", 3, Whole).of(RANDOM).named(Fixed("random")).int(2),
-    f("wc_RsaSSL_Sign", 6, Whole).of(SIGN).named(Fixed("rsa")).int(1),
-    f("wc_RsaPSS_Sign", 8, Whole).of(SIGN).named(Fixed("rsa-pss")).int(1),
-    f("wc_RsaSSL_Verify", 5, Whole).of(VERIFY).named(Fixed("rsa")),
-    f("wc_ecc_sign_hash", 6, Whole).of(SIGN).named(Fixed("ecdsa")).int(1),
-    f("wc_ecc_verify_hash", 6, Whole).of(VERIFY).named(Fixed("ecdsa")),
-    f("wc_ecc_shared_secret", 4, Whole).of(DERIVE).named(Fixed("ecdh")),
-    f("wc_curve25519_shared_secret", 4, Whole).of(DERIVE).named(Fixed("x25519")),
-    f("wc_curve25519_shared_secret_ex", 5, Whole).of(DERIVE).named(Fixed("x25519")),
+    whole("wc_PBKDF2", 8, KDF, "pbkdf2").int(6),
+    whole("wc_scrypt", 9, KDF, "scrypt").int(8),
+    whole("wc_RNG_GenerateBlock", 3, RANDOM, "random").int(2),
+    whole("wc_RsaSSL_Sign", 6, SIGN, "rsa").int(1),
+    whole("wc_RsaPSS_Sign", 8, SIGN, "rsa-pss").int(1),
+    whole("wc_RsaSSL_Verify", 5, VERIFY, "rsa"),
+    whole("wc_ecc_sign_hash", 6, SIGN, "ecdsa").int(1),
+    whole("wc_ecc_verify_hash", 6, VERIFY, "ecdsa"),
+    whole("wc_ecc_shared_secret", 4, DERIVE, "ecdh"),
+    whole("wc_curve25519_shared_secret", 4, DERIVE, "x25519"),
+    whole("wc_curve25519_shared_secret_ex", 5, DERIVE, "x25519"),
 ];

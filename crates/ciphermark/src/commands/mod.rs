@@ -339,6 +339,7 @@ impl Command {
             | Self::Trend(_) => true,
             Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
             Self::Tls(args) => args.reads(),
+            Self::Watch(args) => args.reads(),
             _ => false,
         }
     }

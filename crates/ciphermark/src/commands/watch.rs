@@ -48,6 +48,13 @@ pub struct WatchArgs {
     pub program: Vec<OsString>,
 }
 
+impl WatchArgs {
+    /// Whether it starts nothing that would inherit a bound of memory.
+    pub fn reads(&self) -> bool {
+        self.pid.is_some()
+    }
+}
+
 /// Watches and prints the answer.
 pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let Some(pid) = args.pid else { return command::command(args) };
@@ -87,7 +94,5 @@ fn claim(path: &Path) -> Result<(), Failure> {
 
 /// Whether a process is there and not only waited for.
 fn is_alive(pid: u32) -> bool {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.iter().rposition(|byte| *byte == b')').and_then(|at| stat.get(at + 2));
-    state.is_some_and(|state| !matches!(state, b'Z' | b'X'))
+    host::stat_field(&pid.to_string(), 0).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }

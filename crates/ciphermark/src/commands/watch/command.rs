@@ -53,6 +53,8 @@ pub fn command(args: &WatchArgs) -> Result<Exit, Failure> {
         // The exit code is the program's.
         say(&failure.message);
     }
+    // Ending by a signal drops nothing.
+    drop(watched);
     Ok(end_as(status))
 }
 
@@ -78,6 +80,10 @@ impl Watched {
     /// Prints what was seen until now, and writes it. Samples end here.
     fn answer(&mut self, args: &WatchArgs) -> Result<(), Failure> {
         let seconds = self.since.elapsed().as_secs_f64();
+        // Nothing is started any more that would inherit it, and files of strangers are read.
+        if let Err(why) = host::memory::bind() {
+            say(&why);
+        }
         let read = self.file.read();
         let mut calls =
             read.map_err(|e| Failure::not_done(format!("cannot read the counts: {e}")))?;
@@ -119,9 +125,8 @@ fn describe(calls: &mut Calls, seconds: f64) {
 
 /// Time in calls by file, for the samples.
 fn by_file(calls: &Calls) -> Vec<SeenByCalls> {
-    let seconds = |index| {
-        calls.rows().filter(|(_, row)| row.library == index).map(|(_, row)| row.seconds).sum()
-    };
+    let seconds =
+        |index| calls.rows().filter(|row| row.library == index).map(|row| row.seconds).sum();
     let of = |(index, library): (usize, &record::CalledLibrary)| SeenByCalls {
         path: library.path.clone(),
         seconds: seconds(index),
@@ -230,10 +235,7 @@ fn pass_on(child: &Child, signal: i32) {
 
 /// Whether what is typed at the terminal reaches this process's group.
 fn is_in_foreground() -> bool {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let field =
-        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(5)?.parse().ok());
-    field == Some(getpgrp().as_raw_nonzero().get())
+    host::stat_field("self", 5) == Some(getpgrp().as_raw_nonzero().get())
 }
 
 /// Ends as the program ended: with its code, or by its signal.
