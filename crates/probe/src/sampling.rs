@@ -99,7 +99,6 @@ impl Samples {
 
 /// Sampling that is going on.
 pub struct Sampler {
-    with_kernel: bool,
     stop: Arc<AtomicBool>,
     drains: JoinHandle<Samples>,
 }
@@ -114,7 +113,7 @@ impl Sampler {
         let (events, with_kernel) =
             with_or_without_kernel(|kernel| Events::open(&[Target::ToBeStarted], &cpus, kernel))
                 .map_err(|e| refused("what is started", &e))?;
-        Self::drain(events, Book::default(), with_kernel)
+        Self::drain(events, Book::new(), with_kernel)
     }
 
     /// Samples a process with all that it has started and will start.
@@ -131,7 +130,7 @@ impl Sampler {
         let what = format!("process {pid}");
         let (events, with_kernel) = with_or_without_kernel(|kernel| attach(pid, &cpus, kernel))
             .map_err(|e| refused(&what, &e))?;
-        let mut book = Book::default();
+        let mut book = Book::new();
         let pids: BTreeSet<u32> = tasks_of(pid).into_iter().map(|task| task.pid).collect();
         pids.into_iter().for_each(|pid| book.adopt(pid));
         Self::drain(events, book, with_kernel)
@@ -154,12 +153,7 @@ impl Sampler {
         };
         let drains = std::thread::Builder::new().name("samples".to_owned()).spawn(work);
         let drains = drains.map_err(|e| format!("no thread to take the samples: {e}"))?;
-        Ok(Self { with_kernel, stop, drains })
-    }
-
-    /// Whether time in the kernel is sampled, too.
-    pub fn with_kernel(&self) -> bool {
-        self.with_kernel
+        Ok(Self { stop, drains })
     }
 
     /// Ends it.
@@ -467,6 +461,15 @@ struct Book {
 }
 
 impl Book {
+    fn new() -> Self {
+        let names = ["[kernel]", "[made while running]", "[unknown]"];
+        Self {
+            looked_for: vec![None; names.len()],
+            files: names.map(|name| CodeFile { path: name.into(), file: None }).into(),
+            ..Self::default()
+        }
+    }
+
     /// Notes what a record says; those that are of no interest are left.
     fn add(&mut self, record: &perf_event::Record<'_>) {
         /// Behind all records but samples stand the thread and the time.
@@ -505,12 +508,9 @@ impl Book {
                 What::Forked { pid: fork.pid, parent: fork.ppid }
             }
             data::Record::Exit(exit) if exit.pid == exit.tid => What::Ended { pid: exit.pid },
-            data::Record::Lost(lost) => {
-                self.lost += lost.lost;
-                return;
-            }
-            data::Record::LostSamples(lost) => {
-                self.lost += lost.lost;
+            data::Record::Lost(data::Lost { lost, .. })
+            | data::Record::LostSamples(data::LostSamples { lost, .. }) => {
+                self.lost += lost;
                 return;
             }
             data::Record::Throttle(_) => {
@@ -564,7 +564,6 @@ impl Book {
     }
 
     fn count(&mut self, pid: u32, ip: u64, in_kernel: bool) {
-        self.constant_files();
         let process = self.processes.entry(pid).or_default();
         let (file, offset) = match process.at(ip) {
             _ if in_kernel => (KERNEL, ip),
@@ -587,17 +586,8 @@ impl Book {
         *self.places.entry(place).or_default() += 1;
     }
 
-    fn constant_files(&mut self) {
-        if self.files.is_empty() {
-            let names = ["[kernel]", "[made while running]", "[unknown]"];
-            self.files = names.map(|name| CodeFile { path: name.into(), file: None }).into();
-            self.looked_for = vec![None; names.len()];
-        }
-    }
-
     /// The index of a file that is mapped.
     fn file(&mut self, key: FileKey) -> FileIndex {
-        self.constant_files();
         // `//anon`, `[heap]` and `/dev/zero` have no file behind them; the kernel's `[vdso]` is none of the program's.
         let is_kernels = key.path.as_os_str().as_encoded_bytes().starts_with(b"[v");
         if key.inode == 0 && !is_kernels || key.path.starts_with("/dev/zero") {
@@ -655,8 +645,7 @@ impl Book {
         self.processes.insert(pid, process);
     }
 
-    fn samples(mut self, with_kernel: bool) -> Samples {
-        self.constant_files();
+    fn samples(self, with_kernel: bool) -> Samples {
         Samples {
             interval_ns: INTERVAL_NS,
             with_kernel,

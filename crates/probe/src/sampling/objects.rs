@@ -2,9 +2,7 @@
 //! they are read, never mapped, and what a table in them announces is bounded by the file.
 
 use crate::step::code::Symbols;
-use object::{
-    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ReadCache, ReadRef,
-};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, ReadCache, ReadRef};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
@@ -20,8 +18,6 @@ const MOST_SEARCHED: u64 = 64 << 20;
 pub struct Object {
     file: File,
     symbols: Symbols,
-    /// Address, length and offset in the file of what is loaded.
-    segments: Vec<(u64, u64, u64)>,
     /// Of the linker, in hexadecimal.
     pub build_id: Option<String>,
     /// What the file says that its cryptography is: `OpenSSL 3.0.22`, `Go 1.25.4`.
@@ -65,12 +61,7 @@ impl Object {
             let apart = apart.and_then(|file| Symbols::read(&ReadCache::new(file)));
             symbols.add(apart.into_iter().flat_map(Symbols::into_named));
         }
-        let segments = object.segments().map(|s| {
-            let (offset, len) = s.file_range();
-            (s.address(), len, offset)
-        });
         Some(Self {
-            segments: segments.collect(),
             version: go_version(&object).or_else(|| version(&object)),
             is_library: is_library(&object),
             symbols,
@@ -93,16 +84,17 @@ impl Object {
 
     /// The addresses that are loaded together with one.
     pub(crate) fn segment(&self, address: u64) -> Option<Range<u64>> {
-        let mut ranges = self.segments.iter().map(|(at, len, _)| *at..at.saturating_add(*len));
+        let segments = self.symbols.segments.iter();
+        let mut ranges = segments.map(|(_, len, at)| *at..at.saturating_add(*len));
         ranges.find(|range| range.contains(&address))
     }
 
     /// Bytes of the object, as many of these as the file has in one piece.
     pub fn bytes(&self, addresses: Range<u64>) -> Vec<u8> {
-        let holds = |(address, len, _): &&(u64, u64, u64)| {
+        let holds = |(_, len, address): &&(u64, u64, u64)| {
             addresses.start.checked_sub(*address).is_some_and(|within| within < *len)
         };
-        let Some((address, len, offset)) = self.segments.iter().find(holds) else {
+        let Some((offset, len, address)) = self.symbols.segments.iter().find(holds) else {
             return Vec::new();
         };
         let within = addresses.start - address;
@@ -111,28 +103,6 @@ impl Object {
         let read = self.file.read_at(&mut bytes, offset.saturating_add(within)).unwrap_or(0);
         bytes.truncate(read);
         bytes
-    }
-
-    /// Where functions with these symbols begin, as offsets in the file, by the index of the name.
-    pub fn exported(&self, names: &[&str]) -> Vec<(usize, u64)> {
-        let bytes = ReadCache::new(&self.file);
-        let Ok(object) = object::File::parse(&bytes) else { return Vec::new() };
-        let offset = |address: u64| {
-            let holds = |(from, len, _): &&(u64, u64, u64)| {
-                address.checked_sub(*from).is_some_and(|within| within < *len)
-            };
-            self.segments.iter().find(holds).map(|(from, _, offset)| offset + (address - from))
-        };
-        let all = object.dynamic_symbols().chain(object.symbols()).filter(|s| s.is_definition());
-        let mut found: Vec<(usize, u64)> = all
-            .filter_map(|symbol| {
-                let name = symbol.name().ok()?;
-                Some((names.iter().position(|n| *n == name)?, offset(symbol.address())?))
-            })
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
     }
 }
 

@@ -42,7 +42,7 @@ fn counts(book: Book) -> Vec<(String, String, u64, u64)> {
 /// What CPUs told is put in order by time, however late it was read.
 #[test]
 fn children_have_their_parents_mappings_until_they_execute_something() {
-    let mut book = Book::default();
+    let mut book = Book::new();
     let (old, new) = (mapped_file(&mut book, "/none/old"), mapped_file(&mut book, "/none/new"));
     let at = |pid, ip| What::At { pid, ip, in_kernel: false };
     book.waiting = vec![
@@ -73,7 +73,7 @@ fn children_have_their_parents_mappings_until_they_execute_something() {
 
 #[test]
 fn the_kernel_code_made_at_run_time_and_strange_addresses_are_told_apart() {
-    let mut book = Book::default();
+    let mut book = Book::new();
     let made = book.file(FileKey { path: "//anon".into(), inode: 0 });
     book.apply(What::Mapped { pid: 1, start: 0x1000, mapping: mapping(0x2000, 0, made) });
     book.count(1, 0x1800, false);

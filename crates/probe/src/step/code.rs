@@ -288,7 +288,7 @@ impl Code {
 pub(crate) struct Symbols {
     functions: Vec<Function>,
     /// Offset in the file, length there, and address within the object of each loaded segment.
-    segments: Vec<(u64, u64, u64)>,
+    pub(crate) segments: Vec<(u64, u64, u64)>,
     /// Beginning and end of each section, by its beginning.
     sections: Vec<(u64, u64)>,
     /// The stubs through which functions of other objects are called, by their beginnings: end and name.

@@ -70,6 +70,14 @@ mod x86_64 {
         Object::read(File::open(object).unwrap()).unwrap()
     }
 
+    /// Where a function of it begins.
+    fn begin(at: &Path, name: &str) -> u64 {
+        use object::{Object as _, ObjectSymbol as _};
+        let bytes = std::fs::read(at.join("a.so")).unwrap();
+        let object = object::File::parse(&*bytes).unwrap();
+        object.dynamic_symbols().find(|symbol| symbol.name() == Ok(name)).unwrap().address()
+    }
+
     fn function(name: &str, body: &str) -> String {
         format!(
             ".text\n.balign 64\n.globl {name}\n.type {name},@function\n{name}:\n.cfi_startproc\n{body}\nret\n\
@@ -90,8 +98,7 @@ mod x86_64 {
     fn kind(name: &str, body: &str) -> Option<Kind> {
         let scratch = tempfile::tempdir().unwrap();
         let object = object(scratch.path(), &function(name, body), &[]);
-        let (_, offset) = object.exported(&[name])[0];
-        let address = object.address(offset).unwrap();
+        let address = begin(scratch.path(), name);
         assert_eq!(object.function(address).unwrap().name.as_deref(), Some(name));
         kind_at(&object, address)
     }
@@ -169,8 +176,7 @@ mod x86_64 {
         let other = function("other", "xor %eax,%eax\nxor %edx,%edx");
         let source = function("both", TWO_LOOPS) + &other;
         let named = object(scratch.path(), &source, &[]);
-        let (_, offset) = named.exported(&["both"])[0];
-        let begin = named.address(offset).unwrap();
+        let begin = begin(scratch.path(), "both");
         let hidden = source.replace(".globl", ".hidden");
         let stripped = object(scratch.path(), &hidden, &["-s", "-Wl,--eh-frame-hdr"]);
         for (object, name) in [(&named, Some("both")), (&stripped, None)] {
