@@ -333,7 +333,7 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
             return Err(Failure::not_done(why));
         }
     }
-    // A price is a sum over cases: what is slower in each is out. What nginx cannot use rules out nothing that it can.
+    // A price is a sum over cases: a stack that is slower in each is out. Stacks that nginx cannot use rule out none.
     let is_ruler = |at: &usize| can_use("nginx", &stacks[*at].facts.label);
     let race = TlsRace {
         groups: vec![(0..cases.len()).collect()],

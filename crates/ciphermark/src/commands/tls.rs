@@ -148,9 +148,10 @@ pub struct TlsNegotiated {
     ciphermark tls handshake -t sandybridge                     on a machine of that year\n  \
     ciphermark tls handshake -l mine=/opt/openssl/lib/libssl.so.4 -o tls.json\n\n\
     Key exchanges: rsa, ffdhe2048, ffdhe4096, own-dh-2048, p256, p384, x25519, x25519mlkem768.\n\
-    Certificates: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519. Kinds: full, hello-retry,\n\
-    resumed-id, resumed-ticket, resumed-psk. Suites: aes-128-gcm, aes-256-gcm, chacha20-poly1305,\n\
-    aes-128-ccm, aes-128-cbc+sha1, aes-256-cbc+sha1, aes-128-cbc+sha256, aes-256-cbc+sha384.\n\n\
+    Certificates: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519, mldsa44, mldsa65, mldsa87.\n\
+    Kinds: full, hello-retry, resumed-id, resumed-ticket, resumed-psk.\n\
+    Suites: aes-128-gcm, aes-256-gcm, chacha20-poly1305, aes-128-ccm, aes-128-cbc+sha1,\n\
+    aes-256-cbc+sha1, aes-128-cbc+sha256, aes-256-cbc+sha384.\n\n\
     Every handshake that counts is checked against its row, from the bytes on the wire and at both\n\
     ends: version, suite, group, signature, resumed or not. Tables show medians. JSON and CSV also have\n\
     the means (a server's load is a sum of means), the first handshake of a process, bytes on the wire\n\

@@ -211,7 +211,8 @@ pub(crate) fn take_standard_output() -> std::io::Result<File> {
     Ok(File::from(answers))
 }
 
-/// Loads the libraries in the cage, once and for all, `if_held` the cage is strong enough. The process has one thread.
+/// Loads the libraries in the cage, which is closed for good; `if_held` says whether it is strong enough. The process has
+/// one thread.
 pub(crate) fn load(
     libraries: &Libraries,
     sockets: Sockets<'_>,
@@ -307,18 +308,20 @@ impl Hidden {
     fn hear<T: DeserializeOwned>(&mut self, within: Duration) -> Result<T, Trouble> {
         match self.from.recv_timeout(within) {
             Ok(line) => serde_json::from_str(&line).map_err(|e| Trouble::of("answer", e)),
-            Err(RecvTimeoutError::Timeout) => Err(Trouble(format!(
-                "a process of ours did not answer within {} s",
-                within.as_secs()
-            ))),
-            Err(RecvTimeoutError::Disconnected) => {
-                // A process that dies closes its pipes before it is gone.
-                let how = if host::ends_within(&self.child, Duration::from_secs(2)) {
-                    host::end_group(&mut self.child).map(|status| status.to_string())
-                } else {
-                    Some("it answers no more".to_owned())
+            Err(why) => {
+                // A process that dies closes its pipes before it is gone; what it has forked may hold them.
+                let (grace, alive) = match why {
+                    RecvTimeoutError::Timeout => {
+                        (Duration::ZERO, format!("did not answer within {} s", within.as_secs()))
+                    }
+                    RecvTimeoutError::Disconnected => {
+                        (Duration::from_secs(2), "answers no more".to_owned())
+                    }
                 };
-                Err(Trouble(format!("a process of ours ended ({})", how.unwrap_or_default())))
+                let is_over = host::ends_within(&self.child, grace);
+                let status = is_over.then(|| host::end_group(&mut self.child)).flatten();
+                let how = status.map_or(alive, |status| format!("ended ({status})"));
+                Err(Trouble(format!("a process of ours {how}")))
             }
         }
     }

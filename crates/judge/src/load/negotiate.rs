@@ -109,7 +109,7 @@ fn negotiate_12(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     refused("no suite in common that the server has a certificate, a group or a field for")
 }
 
-/// Whether a client verifies a kind of certificate. ML-DSA's none of the known ones does.
+/// Whether a client verifies a kind of certificate. No known client verifies ML-DSA's.
 fn takes(client: &ClientOffer, certificate: Certificate) -> bool {
     match certificate {
         Certificate::Ed25519 => client.takes_ed25519,

@@ -480,19 +480,34 @@ pub trait Row: Serialize + DeserializeOwned + Clone {
     }
 }
 
+/// What rows of every kind have in fields of the same names.
+macro_rules! common {
+    () => {
+        fn ended(&self) -> (State, Option<Stopped>) {
+            (self.state, self.stopped)
+        }
+
+        fn stack(&self) -> &str {
+            &self.stack
+        }
+
+        fn processes(&self) -> u64 {
+            self.processes
+        }
+
+        fn is_contended(&self) -> bool {
+            self.contended
+        }
+    };
+}
+
 impl Row for Handshake {
     const KIND: &'static str = "tls-handshakes";
     const COMMAND: &'static str = "handshake";
     const MODEL: Model = Model::Handshake;
     const PARTS: [Direction; 2] = [Direction::Server, Direction::Client];
 
-    fn ended(&self) -> (State, Option<Stopped>) {
-        (self.state, self.stopped)
-    }
-
-    fn stack(&self) -> &str {
-        &self.stack
-    }
+    common!();
 
     fn subject(&self) -> (Subject, Temperature) {
         (Subject::Handshake(self.case), self.temperature)
@@ -500,14 +515,6 @@ impl Row for Handshake {
 
     fn costs(&self) -> Option<[Cost; 2]> {
         Some([self.server?, self.client?])
-    }
-
-    fn processes(&self) -> u64 {
-        self.processes
-    }
-
-    fn is_contended(&self) -> bool {
-        self.contended
     }
 
     fn named(&self) -> Named {
@@ -522,13 +529,7 @@ impl Row for RecordRow {
     const MODEL: Model = Model::Records;
     const PARTS: [Direction; 2] = [Direction::Send, Direction::Receive];
 
-    fn ended(&self) -> (State, Option<Stopped>) {
-        (self.state, self.stopped)
-    }
-
-    fn stack(&self) -> &str {
-        &self.stack
-    }
+    common!();
 
     fn subject(&self) -> (Subject, Temperature) {
         (Subject::Records { protection: self.protection, size: self.size }, Temperature::Hot)
@@ -536,14 +537,6 @@ impl Row for RecordRow {
 
     fn costs(&self) -> Option<[Cost; 2]> {
         Some([self.send?, self.receive?])
-    }
-
-    fn processes(&self) -> u64 {
-        self.processes
-    }
-
-    fn is_contended(&self) -> bool {
-        self.contended
     }
 
     fn named(&self) -> Named {
@@ -562,13 +555,7 @@ impl Row for PrimitiveRow {
     const MODEL: Model = Model::Primitive;
     const PARTS: [Direction; 2] = [Direction::Whole, Direction::Call];
 
-    fn ended(&self) -> (State, Option<Stopped>) {
-        (self.state, self.stopped)
-    }
-
-    fn stack(&self) -> &str {
-        &self.stack
-    }
+    common!();
 
     fn subject(&self) -> (Subject, Temperature) {
         (Subject::Primitive(self.primitive), Temperature::Hot)
@@ -576,14 +563,6 @@ impl Row for PrimitiveRow {
 
     fn costs(&self) -> Option<[Cost; 2]> {
         Some([self.whole?, self.call?])
-    }
-
-    fn processes(&self) -> u64 {
-        self.processes
-    }
-
-    fn is_contended(&self) -> bool {
-        self.contended
     }
 
     fn named(&self) -> Named {

@@ -332,7 +332,7 @@ fn is_in_matrix(case: &Case) -> bool {
     let Case { version, exchange, certificate, kind, client_auth, .. } = *case;
     let usual = matches!(certificate, Certificate::Rsa2048 | Certificate::P256);
     match (kind, client_auth) {
-        // Who has the one has the other.
+        // Every stack with ML-DSA has ML-KEM: other groups would say nothing new.
         (Kind::Full, false) if certificate.is_post_quantum() => {
             exchange == Exchange::X25519Mlkem768
         }
