@@ -193,7 +193,8 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
     Ok((records, runs))
 }
 
-fn is_imported(record: &Record) -> bool {
+/// Whether all its figures are from elsewhere.
+pub(crate) fn is_imported(record: &Record) -> bool {
     let all = &record.measurements;
     !all.is_empty() && all.iter().all(|m| m.state == State::Imported)
 }

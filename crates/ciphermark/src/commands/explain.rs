@@ -1,5 +1,6 @@
 //! `ciphermark explain`: what runs inside the clock, counted now or read from a record.
 
+use crate::commands::claims::is_imported;
 use crate::commands::{DirectionArg, Filter, TierGlobs, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
@@ -56,10 +57,6 @@ pub struct ExplainArgs {
 /// they call; or prints what a run has counted, and what it says of costs.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let record = args.record.as_deref().map(files::survey).transpose()?;
-    let is_imported = |record: &Record| {
-        let all = &record.measurements;
-        !all.is_empty() && all.iter().all(|m| m.imported.is_some())
-    };
     if let Some(record) = record.as_ref().filter(|record| is_imported(record)) {
         return Err(Failure::usage(format!(
             "its {} figures are imported: nothing was counted in them; `ciphermark explain -l LIBRARY` counts now",
