@@ -8,7 +8,7 @@ use crate::pool::Source;
 use crate::process::{Worker, WorkerError};
 use crate::progress::{CaseProgress, End, Event};
 use crate::protocol::StackHello;
-use crate::race::Race;
+use crate::race::{Race, TlsRace};
 use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::{kinds, progress};
@@ -18,7 +18,6 @@ use record::tls::{
     PrimitiveRow, RecordFacts, RecordRow, Row, Subject, Temperature, both_ends, measured,
 };
 use record::{Host, Journal, JournalHead, Noise, Record, Samples, State, Stopped, Tool};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,20 +38,6 @@ pub struct TlsRequest {
     pub race: Option<TlsRace>,
     /// What was typed.
     pub command: Vec<String>,
-}
-
-/// Rows that compete: an answer names the best few stacks, and the others need no number.
-#[derive(Clone, Debug, Default)]
-pub struct TlsRace {
-    /// Rows that one table compares, as places in the request. By the first the best three stacks are named, by
-    /// each other the best one.
-    pub groups: Vec<Vec<usize>>,
-    /// When each group has its turn, where there is no time for all: the lowest first.
-    pub turns: Vec<u32>,
-    /// Stacks that are named whatever they take, as places among the stacks.
-    pub wanted: BTreeSet<usize>,
-    /// Where rows are summed up with weights: the stacks that rule out what is surely slower in every row.
-    pub rulers: Option<BTreeSet<usize>>,
 }
 
 /// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what

@@ -32,7 +32,7 @@ pub mod worker;
 pub use cpus::{machine, measuring_cpu, usable_cpus};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    SampledRow, SelectedStacks, TlsOutcome, TlsRace, TlsRequest, measure_tls, select_stacks,
+    SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
 pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks};
 pub use libraries::{
@@ -44,6 +44,7 @@ pub use pair::{PairBench, PairError, PairOutcome};
 pub use plan::{Budget, Machine, Request, Screened, cases};
 pub use process::{SUBCOMMAND, Worker, WorkerError};
 pub use progress::{Event, Progress};
+pub use race::TlsRace;
 pub use survey::{Ended, Keeping, Look, Outcome, SurveyError, screen, survey};
 pub use time::Stop;
 pub use verification::{

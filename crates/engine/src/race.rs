@@ -1,7 +1,6 @@
 //! Cases that compete: an answer names the best few of several sources, and what surely is not among them is
 //! sampled no more. One process shows what takes twice as long; more of them show less, and their intervals the rest.
 
-use crate::handshakes::TlsRace;
 use crate::progress::{CaseProgress, End};
 use base::analysis::{MIN_PROCESSES, median, summarise};
 use base::model::{QuietRates, RawSample};
@@ -14,6 +13,20 @@ const BEST: usize = 3;
 /// another program on the core's other thread, a layout that others do not have.
 const IN_ONE: f64 = 2.0;
 const IN_SOME: f64 = 1.5;
+
+/// Rows that compete: an answer names the best few stacks, and the others need no number.
+#[derive(Clone, Debug, Default)]
+pub struct TlsRace {
+    /// Rows that one table compares, as places in the request. By the first the best three stacks are named, by
+    /// each other the best one.
+    pub groups: Vec<Vec<usize>>,
+    /// When each group has its turn, where there is no time for all: the lowest first.
+    pub turns: Vec<u32>,
+    /// Stacks that are named whatever they take, as places among the stacks.
+    pub wanted: BTreeSet<usize>,
+    /// Where rows are summed up with weights: the stacks that rule out what is surely slower in every row.
+    pub rulers: Option<BTreeSet<usize>>,
+}
 
 /// Which cases of which sources are compared.
 #[derive(Clone, Debug)]

@@ -227,9 +227,9 @@ impl Terms {
         let state = if measured.is_empty() { State::Imported } else { State::Measured };
         let rows = if measured.is_empty() { imported } else { measured };
         if rows.is_empty() {
-            return Err(
-                "the record has no measured case of such an algorithm and library".to_owned()
-            );
+            let size = q.size.map(|size| format!(" at {size} bytes")).unwrap_or_default();
+            let what = "the record has no measured case of such an algorithm and library";
+            return Err(format!("{what}{size}"));
         }
         // What is left open is as usual, where the record has that, else as in its first case.
         let first = rows[0];
