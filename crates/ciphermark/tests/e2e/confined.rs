@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
 /// argument, which a library may go on without.
@@ -368,8 +368,13 @@ impl Outside {
             let maps = std::fs::read_to_string(entry.path().join("maps")).unwrap_or_default();
             maps.contains(directory)
         };
-        let left = std::fs::read_dir("/proc").unwrap().flatten().filter(is_left);
-        assert_eq!(left.count(), 0, "{line}: processes");
+        let left = || std::fs::read_dir("/proc").unwrap().flatten().filter(is_left).count();
+        // What was sent a signal has gone when the kernel gives it a turn.
+        let until = Instant::now() + Duration::from_secs(10);
+        while left() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(left(), 0, "{line}: processes");
     }
 }
 
