@@ -85,32 +85,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     if command.reads() {
         host::memory::bind().map_err(Failure::usage)?;
     }
-    match command {
-        Command::Run(args) => commands::run::run(&args),
-        Command::List(args) => commands::machine::list(&args),
-        Command::Verify(args) => commands::verify::verify(&args),
-        Command::Leaks(args) => commands::leaks::leaks(&args),
-        Command::Once(args) => commands::verify::once(&args),
-        Command::Show(args) => commands::convert::show(&args),
-        Command::Advise(args) => commands::advise::advise(&args),
-        Command::Claims(args) => commands::claims::claims(&args),
-        Command::Import(args) => commands::convert::import(&args),
-        Command::Explain(args) => commands::explain::explain(&args),
-        Command::Report(args) => commands::report::report(&args),
-        Command::Archive(args) => commands::archive::archive(&args),
-        Command::Trend(args) => commands::archive::trend(&args),
-        Command::Rank(args) => commands::rank::rank(&args),
-        Command::Pages(args) => commands::pages::pages(&args),
-        Command::Compare(args) => commands::compare::compare(&args),
-        Command::Pair(args) => commands::pair::pair(&args),
-        Command::Tls(mut args) => commands::tls::tls(&mut args),
-        Command::Watch(args) => commands::watch::watch(&args),
-        Command::Quietly(args) => commands::machine::quietly(&args),
-        Command::Fleet(args) => commands::fleet::fleet(&args),
-        Command::Doctor(args) => commands::machine::doctor(&args),
-        Command::Completions { shell } => commands::completions(shell),
-        Command::Man { directory } => commands::man(directory.as_deref()),
-    }
+    command.carry_out()
 }
 
 /// How the program ends.

@@ -72,14 +72,7 @@ fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
         FormatArg::Jsonl => Format::Jsonl,
         FormatArg::Csv => Format::Csv,
         FormatArg::Markdown => Format::Markdown,
-        FormatArg::Openssl
-        | FormatArg::OpensslMr
-        | FormatArg::Bencher
-        | FormatArg::Gha
-        | FormatArg::Lnt
-        | FormatArg::Parquet => {
-            return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl"));
-        }
+        _ => return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl")),
     };
     if record.leaks.is_empty() {
         return Err(Failure::usage(format!(

@@ -3,25 +3,25 @@
 //! tiers, sizes, how long it may take), of which `choose` decides what filters mean; hidden commands,
 //! completions and manual pages, and what is said of a wrong command line.
 
-pub mod advise;
+mod advise;
 mod advise_server;
-pub mod archive;
+mod archive;
 mod choose;
-pub mod claims;
-pub mod compare;
-pub mod convert;
-pub mod explain;
-pub mod fleet;
-pub mod leaks;
-pub mod machine;
-pub mod pages;
-pub mod pair;
-pub mod rank;
-pub mod report;
+mod claims;
+mod compare;
+mod convert;
+mod explain;
+mod fleet;
+mod leaks;
+mod machine;
+mod pages;
+mod pair;
+mod rank;
+mod report;
 pub mod run;
-pub mod tls;
-pub mod verify;
-pub mod watch;
+mod tls;
+mod verify;
+mod watch;
 
 use self::machine::ListArgs;
 use self::report::ReportArgs;
@@ -344,6 +344,36 @@ impl Command {
         }
     }
 
+    /// Does what it asks for.
+    pub fn carry_out(self) -> Result<Exit, Failure> {
+        match self {
+            Self::Run(args) => run::run(&args),
+            Self::List(args) => machine::list(&args),
+            Self::Verify(args) => verify::verify(&args),
+            Self::Leaks(args) => leaks::leaks(&args),
+            Self::Once(args) => verify::once(&args),
+            Self::Show(args) => convert::show(&args),
+            Self::Import(args) => convert::import(&args),
+            Self::Advise(args) => advise::advise(&args),
+            Self::Claims(args) => claims::claims(&args),
+            Self::Explain(args) => explain::explain(&args),
+            Self::Report(args) => report::report(&args),
+            Self::Archive(args) => archive::archive(&args),
+            Self::Trend(args) => archive::trend(&args),
+            Self::Rank(args) => rank::rank(&args),
+            Self::Compare(args) => compare::compare(&args),
+            Self::Pages(args) => pages::pages(&args),
+            Self::Pair(args) => pair::pair(&args),
+            Self::Tls(mut args) => tls::tls(&mut args),
+            Self::Watch(args) => watch::watch(&args),
+            Self::Quietly(args) => machine::quietly(&args),
+            Self::Fleet(args) => fleet::fleet(&args),
+            Self::Doctor(args) => machine::doctor(&args),
+            Self::Completions { shell } => completions(shell),
+            Self::Man { directory } => man(directory.as_deref()),
+        }
+    }
+
     /// What `ciphermark` without arguments does.
     pub fn bare() -> Self {
         let cli = Cli::parse_from(["ciphermark", "run"]);
@@ -438,14 +468,14 @@ fn usage_line(text: &str) -> String {
 // Completions and manual pages, generated from the command line's own definition.
 
 /// Prints a completion script.
-pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ciphermark", &mut script);
     print(&script)
 }
 
 /// Prints the manual page, or writes all pages into a directory.
-pub fn man(directory: Option<&Path>) -> Result<Exit, Failure> {
+fn man(directory: Option<&Path>) -> Result<Exit, Failure> {
     let Some(directory) = directory else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(|e| Failure::output(&e))?;
