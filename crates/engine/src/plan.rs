@@ -234,6 +234,10 @@ fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Fi
     {
         return Some(Finding::unsupported(why));
     }
+    if case.model.is_between() && (case.in_place || case.threads > 1 || !case.footprint.is_hot()) {
+        let why = "between messages other work is done by one thread, and fills the caches itself";
+        return Some(Finding::unsupported(why));
+    }
     if algorithm.kind == Kind::Derivation
         && (case.model == Model::Rekey || !case.footprint.is_hot())
     {
@@ -257,10 +261,10 @@ fn offered(
     }
     if !offer.models.is_empty() {
         match model {
-            Model::Rekey if algorithm.key_len == 0 => {
+            Model::Rekey | Model::BetweenRekey if algorithm.key_len == 0 => {
                 return Err(Finding::unsupported(format!("{algorithm} has no key")));
             }
-            Model::Rekey if offer.in_flight.is_some() => {
+            Model::Rekey | Model::BetweenRekey if offer.in_flight.is_some() => {
                 return Err(Finding::unsupported(contract::ONE_KEY));
             }
             Model::Forgery if !(algorithm.rejects() && direction == Direction::Decrypt) => {

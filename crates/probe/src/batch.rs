@@ -5,6 +5,7 @@
 //! `rekey` under a key of its own as well.
 
 pub(crate) mod arena;
+pub(crate) mod between;
 pub(crate) mod samples;
 pub(crate) mod timed;
 
@@ -12,6 +13,7 @@ use crate::arch::{Control, KEY_BYTES, Key, Keys, RING, Ring, Slot, Walk};
 use crate::step::{Stepper, Trace, Unavailable};
 use arena::{Arena, LINE, PLACES, Place, Places, WalkSize};
 use base::model::Direction;
+use between::Work;
 use contract::Session;
 use samples::Away;
 use timed::{Batch, Flight, Stacks};
@@ -112,6 +114,8 @@ pub struct MessageBatch<'a> {
     at: usize,
     /// What a runtime's process is told and tells; of use where it runs the operations.
     away: Away,
+    /// What is done before each operation, where they are timed alone between such.
+    work: Option<&'a mut Work>,
 }
 
 /// Where the messages are.
@@ -264,6 +268,7 @@ impl<'a> MessageBatch<'a> {
             count,
             at,
             away: Away::default(),
+            work: None,
         };
         batch.point(set, count);
         batch.place_remotely(set);
@@ -396,6 +401,15 @@ pub struct Done<'b> {
 }
 
 impl MessageBatch<'_> {
+    /// Each descriptor's input.
+    fn inputs<'s>(&self) -> [&'s [u8]; RING] {
+        // SAFETY: each points at a message of the placed set, which lies in memory that the batch has borrowed; nothing
+        // writes to it while operations run: outputs lie elsewhere, for this is not asked of what works in place.
+        std::array::from_fn(|i| unsafe {
+            std::slice::from_raw_parts(self.descriptors.ring.0[i].message.input, self.size)
+        })
+    }
+
     /// The descriptor that the operation used after which there were `back` more.
     fn slot(&self, back: usize) -> usize {
         (self.at + RING - 1 - back) % RING

@@ -16,6 +16,7 @@ pub mod step;
 pub mod surroundings;
 
 pub use batch::arena::{Arena, Place, WalkSize};
+pub use batch::between::Work;
 pub use batch::samples::{Evictor, Together, around_parts, sample_together};
 pub use batch::timed::{
     Batch, Met, Pace, StreamBatch, Taken, Undisturbed, forget_branches, settle,

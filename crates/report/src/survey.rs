@@ -199,8 +199,10 @@ impl Common {
                 Model::Message => 0,
                 Model::Rekey => 1,
                 Model::Forgery => 2,
-                Model::Stream => 3,
-                Model::Handshake | Model::Records | Model::Primitive | Model::Page => 4,
+                Model::Between => 3,
+                Model::BetweenRekey => 4,
+                Model::Stream => 5,
+                Model::Handshake | Model::Records | Model::Primitive | Model::Page => 6,
             },
             model: m.model,
             group: match m.direction {
@@ -390,9 +392,7 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
             let text = "the times do not lie on a line: neither number describes any size well";
             out += &part("", text, CAUTION, options);
         }
-        if let Some(call) =
-            any.and_then(|m| call(record, m)).filter(|_| common.model == Model::Rekey)
-        {
+        if let Some(call) = any.and_then(|m| call(record, m)).filter(|_| common.model.rekeys()) {
             out += &part("new key", &rekeying(call), PLAIN, options);
         }
         for m in cells.values() {

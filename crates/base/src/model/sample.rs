@@ -87,6 +87,13 @@ pub enum Model {
     Rekey,
     /// Decryption of a message whose tag is wrong, and its rejection.
     Forgery,
+    /// As `message`, each after other work like a program's: system calls, data, branches.
+    Between,
+    /// As `rekey`, each after such work.
+    #[serde(rename = "between-rekey")]
+    #[strum(serialize = "between-rekey")]
+    #[cfg_attr(feature = "clap", value(name = "between-rekey"))]
+    BetweenRekey,
     /// A TLS handshake, each end apart: `tls handshake`.
     #[cfg_attr(feature = "clap", value(skip))]
     Handshake,
@@ -103,7 +110,14 @@ pub enum Model {
 
 impl Model {
     /// Every model of a survey: what `run` measures.
-    pub const ALL: &'static [Self] = &[Self::Stream, Self::Message, Self::Rekey, Self::Forgery];
+    pub const ALL: &'static [Self] = &[
+        Self::Stream,
+        Self::Message,
+        Self::Rekey,
+        Self::Forgery,
+        Self::Between,
+        Self::BetweenRekey,
+    ];
 
     /// Every model that a record can have: those of `tls` and `pages` too.
     pub const RECORDED: &'static [Self] = &[
@@ -111,6 +125,8 @@ impl Model {
         Self::Message,
         Self::Rekey,
         Self::Forgery,
+        Self::Between,
+        Self::BetweenRekey,
         Self::Handshake,
         Self::Records,
         Self::Primitive,
@@ -120,6 +136,16 @@ impl Model {
     /// Whether it is one of a survey: what `run` measures.
     pub fn is_of_survey(self) -> bool {
         Self::ALL.contains(&self)
+    }
+
+    /// Whether each message has a key of its own, set inside the clock.
+    pub fn rekeys(self) -> bool {
+        matches!(self, Self::Rekey | Self::BetweenRekey)
+    }
+
+    /// Whether each message is timed alone, after other work.
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::Between | Self::BetweenRekey)
     }
 
     /// Whether an operation is made of bytes of data, so that it has megabytes a second.
@@ -137,6 +163,7 @@ impl Model {
     pub fn version(self) -> u32 {
         match self {
             Self::Stream | Self::Message | Self::Rekey | Self::Forgery => 1,
+            Self::Between | Self::BetweenRekey => 1,
             Self::Handshake | Self::Records | Self::Primitive | Self::Page => 1,
         }
     }
@@ -152,6 +179,10 @@ impl Model {
             }
             Self::Rekey => "as `message`, with a new key for each message",
             Self::Forgery => "decryption of a message with a wrong tag, which must be rejected",
+            Self::Between => {
+                "as `message`, each timed alone after other work: system calls, data, branches (`run --workload`)"
+            }
+            Self::BetweenRekey => "as `between`, with a new key for each message",
             Self::Handshake => "a TLS handshake in memory, each end apart (`tls handshake`)",
             Self::Records => "a TLS record, sent or received in memory (`tls records`)",
             Self::Primitive => "an operation under a TLS handshake (`tls primitives`)",

@@ -505,10 +505,10 @@ pub(crate) fn check_memory(
     rng: &mut StdRng,
 ) -> Result<(), Finding> {
     let algorithm = subject.session.algorithm();
-    let counts = visit.direction != Direction::Decrypt
-        && (algorithm.nonce_len >= 8 || visit.model == Model::Rekey);
+    let counts =
+        visit.direction != Direction::Decrypt && (algorithm.nonce_len >= 8 || visit.model.rekeys());
     // A key is set before anything is known of the message: with a short one, it is most of the time.
-    let short = visit.model == Model::Rekey && algorithm.sizes.allows(SHORT) && visit.size > SHORT;
+    let short = visit.model.rekeys() && algorithm.sizes.allows(SHORT) && visit.size > SHORT;
     let short_visit = Visit { size: SHORT, ..visit.clone() };
     let short_plain = texts.0.get(..SHORT * messages_for(SHORT)).filter(|_| short);
     let short_made = short_plain
@@ -537,8 +537,12 @@ pub(crate) fn check_memory(
 
 fn told(model: Model, counts: bool, (new, known): (Duration, Duration)) -> String {
     let (what, of, is_kept) = match (model, counts) {
-        (Model::Rekey, true) => ("keys", "key", "key schedules are remembered or made ahead"),
-        (Model::Rekey, false) => ("keys", "key", "key schedules are remembered"),
+        (Model::Rekey | Model::BetweenRekey, true) => {
+            ("keys", "key", "key schedules are remembered or made ahead")
+        }
+        (Model::Rekey | Model::BetweenRekey, false) => {
+            ("keys", "key", "key schedules are remembered")
+        }
         (_, true) => ("nonces", "nonce", "key streams are made ahead"),
         (Model::Forgery, false) => ("forgeries", "forgery", "answers are remembered"),
         (_, false) => ("messages", "message", "answers are remembered"),
@@ -559,7 +563,7 @@ fn new_and_again(
 ) -> (Duration, Duration) {
     let (roll, count) = (rng.next_u64(), messages_for(visit.input_len()) as u32);
     let Subject { session, material, reference, .. } = subject;
-    let rekeys = visit.model == Model::Rekey;
+    let rekeys = visit.model.rekeys();
     let fresh = Plaintext::new(rng.next_u64()).first(plain.len()).to_vec();
     let decrypts = visit.direction == Direction::Decrypt;
     let fresh_made = decrypts

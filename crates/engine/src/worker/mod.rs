@@ -16,7 +16,7 @@ use crate::protocol::{
     VERSION, VisitResult,
 };
 use crate::{decode, libraries};
-use base::model::{Algorithm, Direction, Feature, KERNEL_PATH, Model, Tier};
+use base::model::{Algorithm, Direction, Feature, KERNEL_PATH, Kind, Model, Tier};
 use checks::{OUTSIDE, in_decoy, judge, run_once, verify_one};
 use contract::{Library, OpenError};
 use counting::Counter;
@@ -713,6 +713,14 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
                 }
                 if algorithm.rejects() && direction == Direction::Decrypt {
                     offer.models.push(Model::Forgery);
+                }
+                // Each is timed alone, so that none can be in flight, and in this process.
+                let alone = in_flight == 1 && !session.is_remote();
+                if alone && algorithm.kind != Kind::Derivation {
+                    offer.models.push(Model::Between);
+                    if algorithm.key_len > 0 {
+                        offer.models.push(Model::BetweenRekey);
+                    }
                 }
             }
             offer.in_place = session.in_place();

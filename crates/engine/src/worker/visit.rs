@@ -9,7 +9,7 @@ use base::model::{Algorithm, Direction, Footprint, Kind, Model, RawSample, Settl
 use contract::{Library, Outcome, Session, raw};
 use probe::{
     Arena, Batch, Clock, MessageBatch, MessageSet, Pace, Place, StreamBatch, Taken, Together,
-    Undisturbed, WalkSize, messages_for, sample_together,
+    Undisturbed, WalkSize, Work, messages_for, sample_together,
 };
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng as _, SeedableRng as _};
@@ -234,6 +234,8 @@ pub(crate) struct Lane {
     nonces_used: u64,
     plaintext: Plaintext,
     subjects: HashMap<(&'static str, Direction, bool), Subject>,
+    /// What is done between messages, in the models that have such.
+    work: Option<Work>,
 }
 
 impl Lane {
@@ -246,6 +248,7 @@ impl Lane {
             nonces_used: (u64::from(process) << 48) + (u64::from(thread) << 42),
             plaintext: Plaintext::new(seed),
             subjects: HashMap::new(),
+            work: None,
         }
     }
 
@@ -255,15 +258,17 @@ impl Lane {
         visit: &Visit,
         around: &Around<'_>,
     ) -> Part {
-        let rekeys = visit.model == Model::Rekey;
+        let rekeys = visit.model.rekeys();
         let opened = self.take(library, visit, rekeys);
         let mut subject = around.gather(opened)?;
         let key = (subject.session.algorithm().name, visit.direction, rekeys);
         let taken = match visit.model {
             Model::Stream => self.stream(&mut subject, visit, around),
-            Model::Message | Model::Rekey | Model::Forgery => {
-                self.message(&mut subject, visit, around)
-            }
+            Model::Message
+            | Model::Rekey
+            | Model::Forgery
+            | Model::Between
+            | Model::BetweenRekey => self.message(&mut subject, visit, around),
             other @ (Model::Handshake | Model::Records | Model::Primitive | Model::Page) => {
                 Err(Finding::unsupported(format!("{other} is no model of a library's messages")))
             }
@@ -328,8 +333,15 @@ impl Lane {
         let feed = Feed::new(material, visit, (plain, made), first);
         let walk = around.gather(walk(session, visit))?;
         let remote = session.is_remote();
+        if visit.model.is_between() && self.work.is_none() {
+            let why = |e| Finding::failed(format!("no pipe for the work between messages: {e}"));
+            self.work = Some(Work::new(self.placement.next_u64()).map_err(why)?);
+        }
         let set = MessageSet { in_place: visit.in_place, walk, ..feed.set() };
         let mut batch = MessageBatch::place(session, &mut self.arena, &set, roll);
+        if visit.model.is_between() {
+            batch.after(self.work.as_mut());
+        }
         let poison = batch.poison_byte();
         let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
             ready(batch, warm_up, ops, poison);

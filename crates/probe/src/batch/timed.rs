@@ -332,6 +332,9 @@ impl Batch for MessageBatch<'_> {
     }
 
     fn run(&mut self, ops: u32) -> i32 {
+        if self.is_after_work() {
+            return self.run_after_work(ops, |step| step(1));
+        }
         if self.session.is_remote() {
             return self.run_remotely(ops);
         }
@@ -353,6 +356,11 @@ impl Batch for MessageBatch<'_> {
     }
 
     fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {
+        if self.is_after_work() {
+            let mut ticks = Vec::new();
+            self.time_after_work(clock, ops, &mut ticks);
+            return ticks.iter().sum::<u64>() as f64 / ticks_per_ns;
+        }
         if self.session.is_remote() {
             return self.turn(ops).ns;
         }
@@ -361,7 +369,17 @@ impl Batch for MessageBatch<'_> {
         clock.net(begin, clock.end()) as f64 / ticks_per_ns
     }
 
+    fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32 {
+        if self.is_after_work() {
+            return self.operations_after_work(clock, ticks_per_ns);
+        }
+        calibrate_ops(clock, ticks_per_ns, pace, self)
+    }
+
     fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        if self.is_after_work() {
+            return self.sample_after_work(clock, process, ops);
+        }
         if self.session.is_remote() {
             return self.sample_remotely(clock, process, ops);
         }
@@ -372,6 +390,9 @@ impl Batch for MessageBatch<'_> {
     }
 
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
+        if self.is_after_work() {
+            return self.time_after_work(clock, ops, ticks);
+        }
         if self.session.is_remote() {
             return self.run_alone_remotely(clock, ops, ticks);
         }
@@ -417,7 +438,7 @@ impl MessageBatch<'_> {
     /// Runs `part` on each of the stacks, which is given what runs operations. Of messages that are in
     /// flight, so many at once.
     #[inline(always)]
-    fn loop_over(
+    pub(crate) fn loop_over(
         &mut self,
         ops: u32,
         together: u32,
@@ -828,12 +849,16 @@ impl Windows {
     }
 }
 
-/// Has the core forget which way branches went: by going through 16,384 of them, each at an address of its own, that nobody
-/// can foresee. About 65 µs.
+/// Has the core forget which way branches went: by going through 16,384 of them. About 65 µs.
+pub fn forget_branches(clock: &Clock) {
+    go_through_branches::<2048>(clock.begin().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+}
+
+/// Goes through `GROUPS` times eight branches, each at an address of its own, that nobody can foresee: they follow from
+/// `state`, which must not be 0. Returns the next state.
 // Never inlined: the compiler takes the assembly for short, and aarch64's branches across it would not reach.
 #[inline(never)]
-pub fn forget_branches(clock: &Clock) {
-    let state = clock.begin().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+pub(crate) fn go_through_branches<const GROUPS: usize>(mut state: u64) -> u64 {
     // G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003), number 14. Eight of its bits decide.
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the branches go to the next instruction but one; nothing is changed but two registers and flags.
@@ -845,7 +870,7 @@ pub fn forget_branches(clock: &Clock) {
             "nop",
             "2:",
             ".endm",
-            ".rept 2048",
+            ".rept {groups}",
             "mov {t}, {s}",
             "shl {t}, 13",
             "xor {s}, {t}",
@@ -860,7 +885,8 @@ pub fn forget_branches(clock: &Clock) {
             ".endr",
             ".endr",
             ".purgem way",
-            s = inout(reg) state => _,
+            groups = const GROUPS,
+            s = inout(reg) state,
             t = out(reg) _,
             options(nomem, nostack),
         );
@@ -874,7 +900,7 @@ pub fn forget_branches(clock: &Clock) {
             "nop",
             "2:",
             ".endm",
-            ".rept 2048",
+            ".rept {groups}",
             "eor {s}, {s}, {s}, lsl #13",
             "eor {s}, {s}, {s}, lsr #7",
             "eor {s}, {s}, {s}, lsl #17",
@@ -883,12 +909,16 @@ pub fn forget_branches(clock: &Clock) {
             ".endr",
             ".endr",
             ".purgem way",
-            s = inout(reg) state => _,
+            groups = const GROUPS,
+            s = inout(reg) state,
             options(nomem, nostack),
         );
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    std::hint::black_box(state);
+    {
+        state = std::hint::black_box(state);
+    }
+    state
 }
 
 #[cfg(test)]
