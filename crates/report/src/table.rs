@@ -74,6 +74,41 @@ struct Extras {
     name: usize,
 }
 
+/// A column of what was measured at the size of the ranking, in text and Markdown.
+struct Figure {
+    head: &'static str,
+    align: Align,
+    style: Style,
+    of: fn(&Measurement) -> Option<String>,
+    /// In the place of what is not known of a measured case.
+    unknown: &'static str,
+}
+
+const FIGURES: [Figure; 3] = [
+    Figure { head: "c/B", align: Align::Point, style: PLAIN, of: cycles_per_byte, unknown: "" },
+    Figure {
+        head: "±%",
+        align: Align::Right,
+        style: ASIDE,
+        of: |m| m.precision.map(percent),
+        unknown: "",
+    },
+    Figure {
+        head: "limit%",
+        align: Align::Right,
+        style: PLAIN,
+        of: |m| m.limit_fraction.map(|f| format!("{:.0}", f * 100.0)),
+        unknown: "–",
+    },
+];
+
+impl Figure {
+    /// Nothing where nothing was measured.
+    fn text(&self, m: Option<&Measurement>) -> String {
+        m.map(|m| (self.of)(m).unwrap_or_else(|| self.unknown.to_owned())).unwrap_or_default()
+    }
+}
+
 /// Columns in the order in which they go on a narrow terminal. The warnings' place is taken by a `!`
 /// behind the algorithm then.
 const GOING: [&str; 4] = ["±%", "limit%", "c/B", "warnings"];
@@ -136,13 +171,9 @@ impl<'a> Layout<'a> {
     ) -> Self {
         let numbers = std::iter::repeat_n(Align::Point, sizes.len() + usize::from(extras.fixed));
         let names = [Align::Left, Align::Left, Align::Left];
-        let alignments = names.into_iter().chain(numbers).chain([
-            Align::Point,
-            Align::Right,
-            Align::Right,
-            Align::Left,
-            Align::Left,
-        ]);
+        let figures = FIGURES.iter().map(|figure| figure.align);
+        let alignments =
+            names.into_iter().chain(numbers).chain(figures).chain([Align::Left, Align::Left]);
         let columns = Columns::new(alignments);
         let mut layout =
             Self { best, sizes, reference: survey.reference, columns, options, extras };
@@ -196,8 +227,8 @@ impl<'a> Layout<'a> {
         }
         // Rows without a note must not make room for one.
         let shown = |head: &'static str| if self.extras.has(head) { head } else { "" };
-        let heads = ["c/B", "±%", "limit%"].map(|head| Cell::new(shown(head), HEADING));
-        cells.extend(heads.into_iter().chain([Cell::plain(""), Cell::plain("")]));
+        cells.extend(FIGURES.iter().map(|figure| Cell::new(shown(figure.head), HEADING)));
+        cells.extend([Cell::plain(""), Cell::plain("")]);
         cells
     }
 
@@ -284,18 +315,17 @@ impl<'a> Layout<'a> {
             cells.push(Cell::number(text, ASIDE));
         }
         let at_reference = row.measured(self.reference);
-        let cycles = at_reference.and_then(cycles_per_byte);
-        let precision = at_reference.and_then(|m| m.precision).map(percent);
         let shown = |column: &str, text: String| {
             if self.extras.has(column) { text } else { String::new() }
         };
-        cells.push(Cell::number(shown("c/B", cycles.unwrap_or_default()), PLAIN));
-        cells.push(Cell::new(shown("±%", precision.unwrap_or_default()), ASIDE));
+        cells.extend(FIGURES.iter().map(|figure| {
+            let text = shown(figure.head, figure.text(at_reference));
+            match figure.align {
+                Align::Point => Cell::number(text, figure.style),
+                _ => Cell::new(text, figure.style),
+            }
+        }));
         let fraction = at_reference.and_then(|m| m.limit_fraction);
-        // Nothing where nothing was measured, a dash where no limit is known.
-        let unknown = if at_reference.is_some() { "–" } else { "" };
-        let of_limit = fraction.map_or(unknown.to_owned(), |f| format!("{:.0}", f * 100.0));
-        cells.push(Cell::new(shown("limit%", of_limit), PLAIN));
         let bar = fraction.filter(|_| self.extras.bars).map(bar).unwrap_or_default();
         cells.push(Cell::new(bar, ASIDE));
         let warning = row.warning.as_deref().unwrap_or_default();
@@ -368,11 +398,11 @@ pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
 
 fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
     let name = |head| Column::new(head, Align::Left);
-    let number = |head| Column::new(head, Align::Right);
     let mut columns = vec![name("algorithm"), name("library")];
     let sizes = survey.sizes.iter().map(|size| labels::size(*size));
     columns.extend(sizes.map(|size| Column::named(size, Align::Right)));
-    columns.extend([number("c/B"), number("±%"), number("limit%"), name("note")]);
+    columns.extend(FIGURES.iter().map(|figure| Column::new(figure.head, Align::Right)));
+    columns.push(name("note"));
     let row = |row| cells(row, survey).into_iter().map(Cell::plain).collect();
     let table = Table::new(columns, section.rows.iter().map(row).collect());
     format!("\n### {}\n\n{}", escape(&section.title()), table.markdown())
@@ -382,10 +412,7 @@ fn cells(row: &Row<'_>, survey: &Survey<'_>) -> Vec<String> {
     let mut cells = vec![row.algorithm.clone(), row.library(usize::MAX)];
     cells.extend(survey.sizes.iter().map(|size| number(row.cells.get(size).copied())));
     let at_reference = row.measured(survey.reference);
-    cells.push(at_reference.and_then(cycles_per_byte).unwrap_or_default());
-    cells.push(at_reference.and_then(|m| m.precision).map(percent).unwrap_or_default());
-    let fraction = at_reference.and_then(|m| m.limit_fraction);
-    cells.push(fraction.map_or("–".to_owned(), |f| format!("{:.0}", f * 100.0)));
+    cells.extend(FIGURES.iter().map(|figure| figure.text(at_reference)));
     let problems = row.problems().into_iter().map(|p| p.text());
     let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
     cells.push(notes.join("; "));

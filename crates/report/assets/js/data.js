@@ -6,7 +6,6 @@ let data = null;
 
 const NUMBERS = [
   "ns", "ns_low", "ns_high", "cycles", "cycles_low", "cycles_high", "mb_per_s", "limit", "limit_cycles",
-  "instructions_per_byte", "instructions_per_message", "key_ns", "p50", "p99", "p99_9", "precision",
 ];
 
 // Tiers that are machines and not switches, the newest first.

@@ -67,9 +67,7 @@ function caseNumbers(i) {
     ["ns per operation", inUnit(UNITS.ns, i), interval(UNITS.ns, i)],
     c.cycles[i] > 0 ? ["cycles per byte", inUnit(UNITS.cpb, i), interval(UNITS.cpb, i)] : null,
     c.limit[i] > 0 ? ["of the limit", `${percent(c.limit[i])} %`, `${figure(c.limit_cycles[i])} cycles at least${limitedBy(i)}`] : null,
-    c.instructions_per_byte[i] >= 0 ? ["instructions per byte", figure(c.instructions_per_byte[i]), `and ${figure(c.instructions_per_message[i])} a message`] : null,
-    Number.isNaN(c.key_ns[i]) ? null : ["new key", `${figure(c.key_ns[i])} ns`, "beyond the model message"],
-    c.p50[i] > 0 ? ["latency p50", `${figure(c.p50[i])} ns`, `p99 ${figure(c.p99[i])} ns, p99.9 ${figure(c.p99_9[i])} ns`] : null,
+    ...data.facts.filter((f) => f.values[i] !== null).map((f) => [f.words, typeof f.values[i] === "number" ? figure(f.values[i]) : f.values[i], ""]),
   ];
   return el("dl", { class: "tiles" }, facts.filter(Boolean).map(([name, value, more]) =>
     el("div", null, el("dt", null, name), el("dd", null, el("b", null, value), el("span", null, more)))));

@@ -206,6 +206,8 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     /// Unit of its numbers, where the name does not say it.
     unit: Option<&'static str>,
+    /// What it is called on the page, where it stands among the facts of a case.
+    pub(crate) on_page: Option<&'static str>,
     pub(crate) of: Of,
 }
 
@@ -225,22 +227,26 @@ impl Column {
     const fn in_unit(self, unit: &'static str) -> Self {
         Self { unit: Some(unit), ..self }
     }
+
+    const fn on_page(self, words: &'static str) -> Self {
+        Self { on_page: Some(words), ..self }
+    }
 }
 
 const fn text(name: &'static str, of: fn(&Row<'_>) -> Option<String>) -> Column {
-    Column { name, unit: None, of: Of::Text(of) }
+    Column { name, unit: None, on_page: None, of: Of::Text(of) }
 }
 
 const fn count(name: &'static str, of: fn(&Row<'_>) -> Option<u64>) -> Column {
-    Column { name, unit: None, of: Of::Count(of) }
+    Column { name, unit: None, on_page: None, of: Of::Count(of) }
 }
 
 const fn real(name: &'static str, of: fn(&Row<'_>) -> Option<f64>) -> Column {
-    Column { name, unit: None, of: Of::Real(of) }
+    Column { name, unit: None, on_page: None, of: Of::Real(of) }
 }
 
 const fn flag(name: &'static str, of: fn(&Row<'_>) -> bool) -> Column {
-    Column { name, unit: None, of: Of::Flag(of) }
+    Column { name, unit: None, on_page: None, of: Of::Flag(of) }
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
@@ -269,7 +275,7 @@ pub(crate) const COLUMNS: [Column; 60] = [
     real("ns_per_byte", |m| m.ns_per_byte),
     real("mb_per_s", |m| m.mb_per_s),
     real("cycles_per_byte", |m| m.cycles_per_byte),
-    real("instructions_per_byte", |m| m.instructions_per_byte),
+    real("instructions_per_byte", |m| m.instructions_per_byte).on_page("instructions per byte"),
     real("limit_fraction", |m| m.limit_fraction),
     real("precision", |m| m.precision).in_unit("fraction"),
     text("stopped", |m| word(m.stopped.as_ref()?)),
@@ -284,14 +290,15 @@ pub(crate) const COLUMNS: [Column; 60] = [
     real("limit_cycles_per_op", |m| m.limit_cycles_per_op),
     text("limited_by", |m| word(m.limited_by.as_ref()?)),
     flag("in_place", |m| m.in_place),
-    real("key_setup_ns", |m| Some(m.key_setup?.ns)),
+    real("key_setup_ns", |m| Some(m.key_setup?.ns)).on_page("ns for a new key"),
     real("key_setup_cycles", |m| m.key_setup?.cycles),
-    real("latency_ns_p50", |m| Some(m.latency_ns.as_ref()?.p50)),
-    real("latency_ns_p99", |m| m.latency_ns.as_ref()?.p99),
-    real("latency_ns_p99_9", |m| m.latency_ns.as_ref()?.p99_9),
+    real("latency_ns_p50", |m| Some(m.latency_ns.as_ref()?.p50)).on_page("ns, latency p50"),
+    real("latency_ns_p99", |m| m.latency_ns.as_ref()?.p99).on_page("ns, latency p99"),
+    real("latency_ns_p99_9", |m| m.latency_ns.as_ref()?.p99_9).on_page("ns, latency p99.9"),
     count("latency_ns_operations", |m| Some(m.latency_ns.as_ref()?.operations)),
     flag("contended", |m| m.contended),
-    real("instructions_per_message", |m| m.instructions_per_message),
+    real("instructions_per_message", |m| m.instructions_per_message)
+        .on_page("instructions for each message"),
     text("evidence_instructions", |m| m.evidence.instructions.clone()),
     text("imported_source", |m| Some(m.imported.as_ref()?.source.clone())),
     text("imported_machine", |m| m.imported.as_ref()?.machine.clone()),
@@ -301,10 +308,10 @@ pub(crate) const COLUMNS: [Column; 60] = [
     text("details", |m| Some(m.details.as_ref()?.to_string())),
     text("leaks", |m| Some(m.leaks?.verdict.name().to_owned())),
     text("leaks_words", |m| Some(m.leaks?.to_string())),
-    count("settled_us", |m| Some(m.settled?.us.into())),
-    real("settled_first_ns", |m| Some(m.settled?.first_ns)),
-    text("kinds", |m| m.kinds_in_words()),
-    real("at_least_ns", |m| m.at_least_ns),
+    count("settled_us", |m| Some(m.settled?.us.into())).on_page("µs until it had settled"),
+    real("settled_first_ns", |m| Some(m.settled?.first_ns)).on_page("ns for the first message"),
+    text("kinds", |m| m.kinds_in_words()).on_page("kinds of processes"),
+    real("at_least_ns", |m| m.at_least_ns).on_page("ns at least"),
 ];
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {

@@ -1,13 +1,13 @@
 //! What the page knows, in the form in which it stands in it. `assets/js/data.js` is the other side.
 
+use crate::formats::{COLUMNS, Column, Of, Row};
 use crate::page::{Content, Source, clean, rounded, tidy};
 use base::model::{Direction, Disturbance, RawSample};
 use judge::advise::Advised;
 use record::at_rest::PagesRecord;
 use record::tls::TlsFile;
 use record::{
-    Estimate, Executed, Fit, Imported, Latency, Leak, Leaks, LibraryId, Measurement, Record, State,
-    Stopped,
+    Estimate, Executed, Fit, Imported, Leak, Leaks, LibraryId, Measurement, Record, State, Stopped,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -41,6 +41,7 @@ pub(crate) struct Data {
 pub(crate) struct Cases {
     names: Names,
     columns: Columns,
+    facts: Vec<Fact>,
     fits: Vec<serde_json::Value>,
     /// What runs inside the clock: for each library a list of calls.
     calls: Vec<serde_json::Value>,
@@ -51,6 +52,7 @@ impl Data {
     pub(crate) fn of(sources: &[Source<'_>]) -> Self {
         let mut names = Names::default();
         let mut columns = Columns::default();
+        let mut facts = Fact::all();
         let mut samples = Chunks::default();
         let (mut fits, mut calls, mut executed) = (Vec::new(), Vec::new(), Vec::new());
         let mut leaks = Vec::new();
@@ -62,6 +64,7 @@ impl Data {
             names.enter_record(number, record);
             for m in &record.measurements {
                 columns.push(m, &mut names);
+                facts.iter_mut().for_each(|fact| fact.push(&Row::of(record, m)));
                 samples.push(m, record);
             }
             fits.extend(fits_of(record, &mut names));
@@ -69,7 +72,7 @@ impl Data {
             executed.extend(executed_of(record, &mut names));
             leaks.extend(leaks_of(record, &mut names));
         }
-        let cases = Cases { names, columns, fits, calls, samples_in_chunk: CASES_IN_CHUNK };
+        let cases = Cases { names, columns, facts, fits, calls, samples_in_chunk: CASES_IN_CHUNK };
         let labels = labels(sources);
         let answers =
             sources.iter().zip(&labels).filter_map(|(source, label)| match source.content {
@@ -429,13 +432,6 @@ columns! {
     limit: Number = m.limit_fraction.map(rounded);
     limit_cycles: Number = m.limit_cycles_per_op.map(rounded);
     limited_by: Option<usize> = limited_by(m).map(|by| names.texts.number(&by));
-    instructions_per_byte: Number = m.instructions_per_byte.map(rounded);
-    instructions_per_message: Number = m.instructions_per_message.map(rounded);
-    key_ns: Number = m.key_setup.map(|k| rounded(k.ns));
-    p50: Number = latency(m, |l| Some(l.p50));
-    p99: Number = latency(m, |l| l.p99);
-    p99_9: Number = latency(m, |l| l.p99_9);
-    precision: Number = m.precision.map(rounded);
     stopped: Option<usize> = m.stopped.map(|s| names.texts.number(stopped(s)));
     samples: u64 = m.samples;
     disturbed: Option<Vec<u64>> = disturbed(m);
@@ -446,6 +442,35 @@ columns! {
     cycles_from: usize = names.texts.number(&m.evidence.cycles);
     outputs_checked: u64 = m.evidence.outputs_checked;
     calls_succeeded: u64 = m.evidence.calls_succeeded;
+}
+
+/// A column of the tabular formats that stands among the facts of a case, whatever it is.
+#[derive(Serialize)]
+pub(crate) struct Fact {
+    words: &'static str,
+    /// One a case; `null` is what the record does not know.
+    values: Vec<Value>,
+    #[serde(skip)]
+    of: Of,
+}
+
+impl Fact {
+    fn all() -> Vec<Self> {
+        let fact = |column: &Column| {
+            let words = column.on_page?;
+            Some(Self { words, values: Vec::new(), of: column.of })
+        };
+        COLUMNS.iter().filter_map(fact).collect()
+    }
+
+    fn push(&mut self, row: &Row<'_>) {
+        self.values.push(match self.of {
+            Of::Text(of) => json!(of(row).map(|text| clean(&text))),
+            Of::Count(of) => json!(of(row)),
+            Of::Real(of) => json!(of(row).map(rounded)),
+            Of::Flag(of) => json!(of(row).then_some("yes")),
+        });
+    }
 }
 
 fn source(from: &Imported) -> String {
@@ -460,10 +485,6 @@ fn of(estimate: Option<Estimate>, part: fn(Estimate) -> f64) -> Number {
 fn limited_by(m: &Measurement) -> Option<String> {
     let by = m.limited_by?;
     Some(m.limit_basis.map_or_else(|| by.to_string(), |basis| format!("{by}, {basis}")))
-}
-
-fn latency(m: &Measurement, part: fn(&Latency) -> Number) -> Number {
-    m.latency_ns.as_ref().and_then(part).map(rounded)
 }
 
 fn disturbed(m: &Measurement) -> Option<Vec<u64>> {
