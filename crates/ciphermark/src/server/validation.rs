@@ -452,7 +452,7 @@ fn no_aes() -> Vec<Planned> {
 
 /// A site that was moved to TLS and HTTP/2 in 2016 and then used five times the CPU: what its visitors may have
 /// negotiated before and after, a page of 12 files each. What it cost without TLS stands in the part's
-/// calibration. `docs/TLS-VALIDATION.md` says what comes of it.
+/// calibration. `docs/TLS-LOAD.md` says what comes of it.
 fn mystery() -> Vec<Planned> {
     let of = |name, exchange, certificate| {
         let page = Planned::full(name, Tls12, exchange, certificate).asking(12, 16 * K);
