@@ -1,5 +1,5 @@
 //! What scheduler and worker say to each other: one JSON object a line, requests on the worker's standard
-//! input, replies on its standard output. `docs/PROTOCOL.md` is the long form. Each request is complete in
+//! input, replies on its standard output. `PROTOCOL.md` of this crate is the long form. Each request is complete in
 //! itself, so a restarted worker can answer any of them after its `hello`.
 
 use base::model::{Algorithm, Direction, Footprint, Model, RawSample, Settling, Tier};
@@ -728,7 +728,7 @@ pub enum PageAnswer {
 mod tests {
     use super::*;
 
-    /// `docs/PROTOCOL.md` shows these very lines.
+    /// `PROTOCOL.md` shows these very lines.
     #[test]
     fn messages_are_lines_that_a_person_can_type() {
         let visit = Visit {

@@ -3,7 +3,7 @@
 use ciphermark_engine::protocol::{Reply, Request, VisitResult};
 use std::collections::BTreeSet;
 
-const PROTOCOL: &str = include_str!("../../../docs/PROTOCOL.md");
+const PROTOCOL: &str = include_str!("../PROTOCOL.md");
 const METHOD: &str = include_str!("../../../docs/METHOD.md");
 
 /// A line of the protocol.
