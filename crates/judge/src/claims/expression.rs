@@ -1,5 +1,5 @@
 //! The language of conditions, for published claims and for the rules of advice: typed expressions over facts
-//! that whoever asks supplies. Their text, their values with units and intervals. `docs/CLAIMS.md` has the
+//! that whoever asks supplies. Their text, their values with units and intervals. `claims/README.md` has the
 //! grammar.
 
 use serde::{Deserialize, Serialize};

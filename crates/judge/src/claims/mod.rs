@@ -1,5 +1,5 @@
 //! The published claims (`claims/*.toml`, `claims/tables/*.csv`): what they say, what has to be measured to
-//! judge them, and the verdict of records on them. `docs/CLAIMS.md` describes them and the language of
+//! judge them, and the verdict of records on them. `claims/README.md` describes them and the language of
 //! conditions. Pure: records in, text out.
 
 pub mod expression;
