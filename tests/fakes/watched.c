@@ -26,6 +26,24 @@ static void hash(const EVP_MD *md, int n, int bytes) {
     EVP_MD_CTX_free(c);
 }
 
+// Encrypts, and looks the cipher up by name for each message, which need not be.
+static void encrypt(int n, int bytes) {
+    unsigned char out[4096 + 16], key[32] = {1}, nonce[12] = {2}, tag[16];
+    int length;
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    EVP_EncryptInit_ex(c, EVP_aes_256_gcm(), NULL, key, nonce);
+    for (int i = 0; i < n; i++) {
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+        EVP_CIPHER_free(EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL));
+#endif
+        EVP_EncryptInit_ex(c, NULL, NULL, NULL, nonce);
+        EVP_EncryptUpdate(c, out, &length, (unsigned char *)data, bytes);
+        EVP_EncryptFinal_ex(c, out + length, &length);
+        EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, 16, tag);
+    }
+    EVP_CIPHER_CTX_free(c);
+}
+
 static void *thread(void *n) {
     hash(EVP_sha512(), *(int *)n, 2000);
     return NULL;
@@ -66,6 +84,8 @@ int main(int argc, char **argv) {
         return 5;
     } else if (!strcmp(mode, "execs")) {
         execl("/proc/self/exe", argv[0], "plain", argv[2], NULL);
+    } else if (!strcmp(mode, "encrypts")) {
+        encrypt(n, 1500);
     } else if (!strcmp(mode, "libraries")) {
         for (int i = 3; i < argc; i++) through(argv[i], n * (i - 1));
     }

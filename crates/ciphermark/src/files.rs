@@ -7,7 +7,7 @@ use judge::advise::Advised;
 use judge::load::Calibration;
 use record::at_rest::PagesRecord;
 use record::tls::TlsFile;
-use record::{Record, RecordError};
+use record::{CALLS_SCHEMA, CALLS_VERSION, Calls, Record, RecordError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -89,6 +89,26 @@ pub fn tls<R: record::tls::Row>(path: &Path) -> Result<record::tls::Run<R>, Fail
 pub fn calibration(path: &Path) -> Result<Calibration, Failure> {
     let text = record::load_text(path).map_err(Failure::usage)?;
     Calibration::parse(&text, &path.display().to_string()).map_err(Failure::usage)
+}
+
+/// What a watched program called: `watch -o`. Files of this machine go by their own names, as in records.
+pub fn calls(path: &Path) -> Result<Calls, Failure> {
+    let shown = format!("'{}'", path.display());
+    let not_calls = |why: String| {
+        Failure::usage(format!("{shown} is not what `ciphermark watch -o FILE -- COMMAND` writes: {why}"))
+    };
+    let mut calls: Calls =
+        serde_json::from_str(&text(path, &shown)?).map_err(|e| not_calls(e.to_string()))?;
+    if calls.schema != CALLS_SCHEMA || calls.version > CALLS_VERSION {
+        let Calls { schema, version, .. } = &calls;
+        return Err(not_calls(format!("it says '{}', version {version}", base::text::clean(schema))));
+    }
+    for library in &mut calls.libraries {
+        if let Ok(path) = library.path.canonicalize() {
+            library.path = path;
+        }
+    }
+    Ok(calls)
 }
 
 /// The most bytes of a text file: a hundred times the longest known, and an end for endless devices.

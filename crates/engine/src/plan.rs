@@ -7,7 +7,7 @@ use crate::libraries::Attached;
 use crate::protocol::{Finding, NO_FORGERY, Offer};
 use base::model::{Algorithm, Case, Direction, Footprint, Kind, Model, Tier};
 use probe::Place;
-use record::{Cache, Host};
+use record::{Cache, Host, PlannedCase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -69,6 +69,8 @@ pub struct Request {
     pub threads: Vec<u32>,
     /// Whether the output is written over the input.
     pub in_place: Vec<bool>,
+    /// What of all these combinations is measured; every one where there is none.
+    pub cases: Vec<PlannedCase>,
     /// Whether single operations are timed as well.
     pub latency: bool,
     /// When to stop.
@@ -81,6 +83,16 @@ pub struct Request {
     pub seed: u64,
     /// The command line, for the record.
     pub command: Vec<String>,
+}
+
+impl Request {
+    fn takes(&self, algorithm: &Algorithm, direction: Direction, model: Model, size: usize) -> bool {
+        let is_it = |case: &PlannedCase| {
+            case.algorithm == algorithm.name
+                && (case.direction, case.model, case.size) == (direction, model, size)
+        };
+        self.cases.is_empty() || self.cases.iter().any(is_it)
+    }
 }
 
 /// A case and, where that is known without measuring, what becomes of it.
@@ -118,6 +130,9 @@ pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Ve
                             request.latency && *model != Model::Stream,
                         );
                         for size in &request.sizes {
+                            if !request.takes(algorithm, direction, *model, *size) {
+                                continue;
+                            }
                             let case = Case {
                                 library,
                                 algorithm: algorithm.name.to_owned(),
@@ -455,6 +470,7 @@ mod tests {
             footprints: vec![Footprint::Hot],
             threads: vec![1],
             in_place: vec![false],
+            cases: Vec::new(),
             latency: false,
             budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
             evidence: true,

@@ -216,6 +216,7 @@ pub(crate) fn plan_facts(request: &Request) -> Plan {
         precision: request.budget.precision,
         budget_seconds: request.budget.time.as_secs_f64(),
         seed: request.seed,
+        cases: request.cases.clone(),
     }
 }
 

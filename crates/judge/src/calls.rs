@@ -2,8 +2,11 @@
 //! cost is the time that was measured in the very calls; nothing is estimated from elsewhere.
 
 use record::{CallCount, CallDirection, CallOperation, Calls, WatchedProcess};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+pub mod predict;
 
 /// All processes of one program.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +28,9 @@ pub struct ProgramCalls {
 }
 
 /// Something that costs more than it must.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fault {
+    #[serde(rename = "fault")]
     pub kind: FaultKind,
     /// What it is about: an algorithm, a kind of context.
     pub subject: String,
@@ -38,7 +42,8 @@ pub struct Fault {
     pub seconds: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// An algorithm is looked up by name for each message.
     Fetch,

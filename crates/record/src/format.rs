@@ -261,6 +261,22 @@ pub struct Plan {
     pub budget_seconds: f64,
     /// Seed of every random choice of the run: order of cases, keys, messages.
     pub seed: u64,
+    /// What of all these is measured, where that is not every combination (since 1.6).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<PlannedCase>,
+}
+
+/// A combination that is measured.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedCase {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: base::model::Direction,
+    /// What one operation is.
+    pub model: base::model::Model,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
 }
 
 fn hot() -> Vec<base::model::Footprint> {

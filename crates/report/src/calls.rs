@@ -108,7 +108,7 @@ fn range([first, last]: [u64; 2]) -> String {
 }
 
 /// `12,000`
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
         .as_bytes()
@@ -119,12 +119,12 @@ fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     // What is minus nothing is nothing.
     format!("{:.1} %", 100.0 * share + 0.0)
 }
 
-fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     match ns {
         ..1e3 => format!("{ns:.0} ns"),
         ..1e6 => format!("{} µs", supported(ns / 1e3, None)),

@@ -12,6 +12,7 @@ mod leaks;
 mod lists;
 mod notes;
 pub mod page;
+mod prediction;
 mod ranking;
 #[cfg(test)]
 mod sample;
@@ -34,6 +35,7 @@ pub use leaks::leaks;
 pub use lists::{
     Advice, CheckRow, Grade, Matrix, MatrixRow, advice, checks, libraries, limits, matrix, pairs,
 };
+pub use prediction::{PredictionAsked, prediction};
 pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
 pub use sampled::sampled;

@@ -4,12 +4,14 @@
 
 use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
 use crate::commands::run::{claim_output, random_seed, say, survey, watch_signals};
+use crate::commands::watch::predicted::{self, Form, Predicting};
 use crate::commands::{TimeArgs, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, NameGlob, Tier};
 use base::text::flags::{parse_days, parse_micros, parse_share};
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use engine::{
     Attached, Budget, Event, LeakSubject, LibraryChoice, Request, Screened, Secrets, Stop,
@@ -38,6 +40,7 @@ use std::time::Duration;
     ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
     ciphermark advise run.json --for wal -t core2 --format markdown\n  \
     ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
+    ciphermark advise mix.json --from calls.json                  what changes would save a watched program\n  \
     ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
@@ -56,7 +59,7 @@ pub struct AdviseArgs {
     #[arg(long = "record", value_name = "FILE", conflicts_with = "record")]
     pub record_flag: Option<PathBuf>,
     /// What is encrypted.
-    #[arg(long = "for", value_name = "USE")]
+    #[arg(long = "for", value_name = "USE", required = false, required_unless_present = "from", default_value_if("from", ArgPredicate::IsPresent, "program"))]
     pub used: UseArg,
     /// Bytes of the unit that is encrypted: a page, a chunk; 8K.
     #[arg(short, long, value_name = "BYTES")]
@@ -166,6 +169,8 @@ pub enum UseArg {
     Messages,
     /// A TLS server: profile, certificate and stack.
     TlsServer,
+    /// A program that was watched: what changes would save it.
+    Program,
 }
 
 /// `--snapshots`
@@ -186,6 +191,9 @@ pub enum LibraryVersion {
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
+    if matches!(args.used, UseArg::Program) {
+        return advise_program(args);
+    }
     if matches!(args.used, UseArg::TlsServer) {
         return crate::commands::advise_server::advise_tls(args);
     }
@@ -213,6 +221,32 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
         Outcome::Choice(_) => Exit::Done,
         Outcome::None(_) => Exit::Found,
     })
+}
+
+/// What changes would save a watched program.
+fn advise_program(args: &AdviseArgs) -> Result<Exit, Failure> {
+    let from = args.postgres.from.as_deref().ok_or_else(|| {
+        Failure::usage("--for program: name the file of `ciphermark watch -o FILE` with --from")
+    })?;
+    let Some(calls) = predicted::calls_at(from)? else {
+        return Err(Failure::usage(format!(
+            "--from '{from}' is no file of `ciphermark watch -o`; of a server say --for postgres"
+        )));
+    };
+    let form = match args.format {
+        Format::Text => Form::Text,
+        Format::Json => Form::Json,
+        Format::Markdown => return Err(Failure::usage("a watched program's answer is text or json")),
+    };
+    let predicting = Predicting {
+        calls: &calls,
+        from,
+        record: args.record.as_deref().or(args.record_flag.as_deref()),
+        libraries: &args.library,
+        time: args.time.budget,
+        form,
+    };
+    predicting.advise()
 }
 
 /// Time for verdicts on secrets that a record lacks and no earlier run left.
@@ -834,6 +868,7 @@ impl Measuring<'_> {
             // Secrets are judged when it is known whose.
             evidence: false,
             screened: Screened::default(),
+            cases: Vec::new(),
             seed: random_seed(),
             command: crate::commands::typed(),
         }
@@ -906,7 +941,7 @@ mod tests {
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
         let data = Data::built_in();
-        let of_data = UseArg::value_variants().iter().filter(|u| !matches!(u, UseArg::TlsServer));
+        let of_data = UseArg::value_variants().iter().filter(|u| !matches!(u, UseArg::TlsServer | UseArg::Program));
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);

@@ -24,8 +24,8 @@ use std::time::Duration;
 pub struct PostgresArgs {
     /// Predict what encryption would take of this server's CPU: a connection string for psql
     /// ('host=/run/postgresql dbname=postgres'), or two snapshots FIRST,SECOND (docs/AT-REST.md has the
-    /// query that takes one).
-    #[arg(long, value_name = "CONNECTION|FIRST,SECOND")]
+    /// query that takes one). Or, with --for program, which this then means: the file of `ciphermark watch -o`.
+    #[arg(long, value_name = "CONNECTION|FIRST,SECOND|CALLS")]
     pub from: Option<String>,
     /// Seconds between the two snapshots that --from takes of a connection [default: 60s].
     #[arg(long, value_name = "TIME", value_parser = base::text::flags::parse_duration, requires = "from")]

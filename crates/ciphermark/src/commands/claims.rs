@@ -320,6 +320,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         budget: Budget { precision: 0.005, time },
         evidence: need.instructions,
         screened: Screened::default(),
+        cases: Vec::new(),
         seed: random_seed(),
         command: crate::commands::typed(),
     })

@@ -4,6 +4,7 @@
 
 use crate::commands::archive::{WhichArgs, ask, by_machine, chosen, failure, selection};
 use crate::commands::run::{plain_request, watch_signals};
+use crate::commands::watch::predicted::{self, Form, Predicting};
 use crate::commands::{Filter, choose, one_size};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
@@ -17,7 +18,7 @@ use judge::compare::{
     Sought, Told,
 };
 use record::archive::{Archive, Chosen, Listed, Selection};
-use record::{LibraryId, Measurement, Record, WITH};
+use record::{Calls, LibraryId, Measurement, Record, WITH};
 use report::{ComparedMachine, ComparisonFormat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use std::time::{Duration, Instant};
     ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
     ciphermark compare base.json head.json --confirm --budget 2m    settle candidates with pairs of processes\n  \
     ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n  \
+    ciphermark compare mix.json --from calls.json --libraries 'openssl@3.0*,openssl@3.5*'   for a watched program\n  \
     ciphermark compare --from fleet.db --since 2026-11-01 --fail-if slower:2%\n  \
     ciphermark compare --from fleet.db --base library=openssl@3.5* --new library=openssl@4*\n\n\
     Conditions of --fail-if:\n  \
@@ -55,17 +57,18 @@ use std::time::{Duration, Instant};
     Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
 pub struct CompareArgs {
     /// The record to compare with.
-    #[arg(value_name = "BASE", required_unless_present = "from", conflicts_with = "from")]
+    #[arg(value_name = "BASE", required_unless_present = "from")]
     pub base: Option<PathBuf>,
     /// The record to judge; without it, compare two libraries, tiers, algorithms, sizes or directions
     /// of BASE.
     #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers", "algorithms", "sizes", "directions", "from"], conflicts_with = "from")]
     pub new: Option<PathBuf>,
-    /// Compare runs of an archive, machine by machine.
-    #[arg(long, value_name = "STORE", conflicts_with_all = ["libraries", "tiers", "confirm"])]
+    /// Compare runs of an archive, machine by machine. Or builds for a watched program (`watch -o`): its own, as measured in
+    /// BASE (`run --workload`), with others.
+    #[arg(long, value_name = "STORE|CALLS", conflicts_with_all = ["tiers", "confirm"])]
     pub from: Option<String>,
     /// With --from: the newest run against the last one before this day, or else the first since then.
-    #[arg(long, value_name = "DAY", value_parser = record::archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base"])]
+    #[arg(long, value_name = "DAY", value_parser = record::archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base", "libraries"])]
     pub since: Option<i64>,
     /// With --from: the base is each machine's newest run of these (machine=, library=, since=, until=, record=).
     #[arg(long = "base", value_name = "SELECT", value_parser = selection, requires = "from")]
@@ -134,6 +137,14 @@ impl CompareArgs {
 /// Compares and prints; the exit code says whether a condition holds.
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
+        if let Some(calls) = predicted::calls_at(store)? {
+            return predicting(args, store, &calls)?.compare(args.libraries.as_deref());
+        }
+        if args.base.is_some() || args.libraries.is_some() {
+            return Err(Failure::usage(format!(
+                "--from '{store}' compares runs of an archive: no record and no --libraries beside it"
+            )));
+        }
         return compare_machines(args, store);
     }
     args.which.without_archive()?;
@@ -169,6 +180,22 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         report::comparison(&comparison, &found, args.format, args.rows, options)
     })?;
     Ok(if found.is_empty() { Exit::Done } else { Exit::Found })
+}
+
+fn predicting<'a>(
+    args: &'a CompareArgs,
+    from: &'a str,
+    calls: &'a Calls,
+) -> Result<Predicting<'a>, Failure> {
+    args.which.without_archive()?;
+    Ok(Predicting {
+        calls,
+        from,
+        record: args.base.as_deref(),
+        libraries: &args.filter.library,
+        time: None,
+        form: Form::of(args.format)?,
+    })
 }
 
 type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measurement>);

@@ -7,6 +7,7 @@ use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
 use crate::commands::run::RunArgs;
+use crate::commands::watch::predicted::{self, Form, Predicting};
 use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, advise, choose, one_of, run};
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
@@ -15,7 +16,7 @@ use base::text::flags::parse_rows;
 use clap::{Args, Parser as _};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
-use record::{Estimate, Record};
+use record::{Calls, Estimate, Record};
 use report::{BestOfMachine, ComparisonFormat, Money};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,6 +33,7 @@ use std::time::Duration;
     ciphermark rank run.json --authenticated --same-trace          nothing that depends on secrets\n  \
     ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
     ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n  \
+    ciphermark rank mix.json --from calls.json                     for a watched program (`run --workload`)\n  \
     ciphermark rank --from fleet.db --authenticated --size 16K --prices prices.csv\n                                                                 \
     what it costs on each machine\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
@@ -40,8 +42,9 @@ pub struct RankArgs {
     /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
     #[arg(value_name = "RECORD")]
     pub record: Option<String>,
-    /// Answer from an archive: the best of each machine's newest run.
-    #[arg(long, value_name = "STORE", conflicts_with = "record")]
+    /// Answer from an archive: the best of each machine's newest run. Or for a watched program (`watch -o`): the library that
+    /// would save it most.
+    #[arg(long, value_name = "STORE|CALLS")]
     pub from: Option<String>,
     /// Which runs of the archive.
     #[command(flatten)]
@@ -127,6 +130,14 @@ const SUITE: &str = "quick";
 /// Answers a question, or the usual ones.
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
+        if let Some(calls) = predicted::calls_at(store)? {
+            return predicting(args, store, &calls)?.rank();
+        }
+        if args.record.is_some() {
+            return Err(Failure::usage(format!(
+                "--from '{store}' answers from an archive: no record beside it"
+            )));
+        }
         let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;
         return rank_machines(args, store, &question);
     }
@@ -157,6 +168,22 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     };
     screen::print(|options| report::rankings(&answers, args.format, options))?;
     Ok(Exit::Done)
+}
+
+fn predicting<'a>(
+    args: &'a RankArgs,
+    from: &'a str,
+    calls: &'a Calls,
+) -> Result<Predicting<'a>, Failure> {
+    args.which.without_archive()?;
+    Ok(Predicting {
+        calls,
+        from,
+        record: args.record.as_deref().map(Path::new),
+        libraries: args.question.as_ref().map_or(&[], |question| &question.library),
+        time: args.time.budget,
+        form: Form::of(args.format)?,
+    })
 }
 
 /// Time for verdicts on secrets that a record lacks, and rows of a group that are judged side by side.

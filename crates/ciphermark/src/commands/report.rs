@@ -1,6 +1,7 @@
 //! `ciphermark report`: records as one HTML page; with `--from` an archive as a static site.
 
 use crate::commands::archive::{PriceArgs, WhichArgs, ask, by_machine, failure, price_of, prices};
+use crate::commands::watch::predicted::{self, Form, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
@@ -25,6 +26,7 @@ use std::rc::Rc;
     ciphermark report old.json new.json -o both.html  two runs, or two machines, side by side\n  \
     ciphermark report pages.json advice.json -o at-rest.html  a page store (`pages -o`) and advice (`advise --format json`)\n  \
     ciphermark report tls.json records.json primitives.json -o tls.html  runs of `ciphermark tls`, each with -o\n  \
+    ciphermark report mix.json --from calls.json -o program.html  what changes would save a watched program\n  \
     ciphermark report run.json.gz | gzip > run.html.gz\n  \
     ciphermark report --from fleet.db -o site --prices prices.csv   machines, libraries and releases of an archive\n\n\
     The page is one file that loads nothing else and contains every raw sample. Its address (after '#')\n\
@@ -32,13 +34,14 @@ use std::rc::Rc;
 pub struct ReportArgs {
     /// Records from `run -o` or `pages -o`, runs from `tls … -o`, and advice from `advise --format
     /// json`.
-    #[arg(required_unless_present = "from", conflicts_with = "from", value_name = "RECORD")]
+    #[arg(required_unless_present = "from", value_name = "RECORD")]
     pub records: Vec<PathBuf>,
     /// Write the page to this file, '-' is standard output; with --from, a site into this directory.
     #[arg(short, long, value_name = "FILE.html|DIRECTORY", required_unless_present = "records")]
     pub output: Option<PathBuf>,
-    /// A static site from an archive.
-    #[arg(long, value_name = "STORE")]
+    /// A static site from an archive. Or of a watched program (`watch -o`): what changes would save it, by the first RECORD (`run
+    /// --workload`), above the page.
+    #[arg(long, value_name = "STORE|CALLS")]
     pub from: Option<String>,
     /// Link cells to records below this address instead of copying the records into the site.
     #[arg(long, value_name = "URL", requires = "from")]
@@ -52,8 +55,20 @@ pub struct ReportArgs {
 
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    if let (Some(store), Some(output)) = (&args.from, &args.output) {
-        return site(args, store, output);
+    let calls = args.from.as_deref().map(predicted::calls_at).transpose()?.flatten();
+    match (&args.from, &args.output, &calls, args.records.first()) {
+        (Some(store), Some(output), None, None) => return site(args, store, output),
+        (Some(store), _, None, _) => {
+            return Err(Failure::usage(format!(
+                "--from '{store}' makes a site from an archive: no record beside it, and -o names a directory"
+            )));
+        }
+        (Some(store), _, Some(_), None) => {
+            return Err(Failure::usage(format!(
+                "give the record of the program's messages: `ciphermark run --workload {store} -o mix.json`"
+            )));
+        }
+        _ => {}
     }
     args.which.without_archive()?;
     let place = Place::of(args)?;
@@ -63,7 +78,15 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let each = kinds.iter().zip(&files);
     let sources: Vec<Source<'_>> =
         each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
-    let html = report::page::page(&sources).map_err(Failure::not_done)?;
+    let html = match (&calls, &args.from) {
+        (Some(calls), Some(from)) => {
+            let (record, libraries, form) = (args.records.first().map(PathBuf::as_path), &[], Form::Text);
+            let predicting = Predicting { calls, from, record, libraries, time: None, form };
+            report::page::page_of_program(&sources, predicting.page()?)
+        }
+        _ => report::page::page(&sources),
+    };
+    let html = html.map_err(Failure::not_done)?;
     match place {
         Place::Output => screen::print_bytes(html.as_bytes())?,
         Place::File(path) => {

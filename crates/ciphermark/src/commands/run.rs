@@ -3,6 +3,7 @@
 //!
 //! `ciphermark run` and `ciphermark show`.
 
+use crate::commands::watch::predicted;
 use crate::commands::{Filter, choose};
 use crate::screen::{Bar, FormatArg};
 use crate::{Exit, Failure, screen};
@@ -34,6 +35,7 @@ use std::time::Duration;
     ciphermark run --threads 1,2,4 --footprint memory -s 16K     up to the memory wall\n  \
     ciphermark run --latency -s 16,1K                p50, p99 and p99.9 of single operations\n  \
     ciphermark run --precision 0.5% --budget 5m --format csv > out.csv\n  \
+    ciphermark run --workload calls.json -o mix.json  what a watched program does, in every library\n  \
     ciphermark run --resume long.json                resume an interrupted run")]
 pub struct RunArgs {
     /// Which cases; the suite supplies what is not given.
@@ -42,6 +44,10 @@ pub struct RunArgs {
     /// A suite by name (see `ciphermark list suites`) or a TOML file.
     #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
     pub suite: String,
+    /// Measure a watched program's own messages, in a loop and after other work, in every library that has them
+    /// (`ciphermark watch -o FILE`).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "suite", "resume"])]
+    pub workload: Option<PathBuf>,
     /// Stop measuring a case once its interval's half-width is at most this.
     #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT")]
     pub precision: Option<f64>,
@@ -111,14 +117,21 @@ pub struct Job {
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
+    let workload = args.workload.as_deref().map(|path| predicted::workload_at(path)).transpose()?;
     let suite = choose::named_suite(&args.suite)?;
     let of_suite = suite.libraries.clone();
-    let request = request(args, suite)?;
+    let request = match &workload {
+        Some(workload) => predicted::request(args, workload),
+        None => request(args, suite)?,
+    };
     let output = args.output.clone();
     let journal = output.as_deref().map(claim_output).transpose()?.flatten();
     // An older record stays until the new one is whole.
     let snapshots = output.clone().filter(|path| journal.is_some() && !path.exists());
     let libraries = match (args.filter.library.as_slice(), of_suite.as_slice()) {
+        (given, _) if let Some(workload) = &workload => {
+            predicted::libraries(given, workload, args.quiet)?
+        }
         ([], [_, ..]) => choose::attached_of_those(&of_suite, args.quiet)?,
         (given, _) => choose::attached(given)?,
     };
@@ -155,6 +168,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         footprints: or_else(&filter.footprint, suite.footprints),
         threads: choose::threads(&or_else(&filter.threads, suite.threads))?,
         in_place: filter.in_place.map_or(suite.in_place, choose::in_place),
+        cases: Vec::new(),
         latency: args.latency || suite.latency,
         budget,
         evidence: !args.no_evidence,
@@ -177,6 +191,7 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
         footprints: vec![Footprint::Hot],
         threads: vec![1],
         in_place: vec![false],
+        cases: Vec::new(),
         latency: false,
         budget,
         evidence: false,
@@ -421,6 +436,7 @@ fn planned_request(
         footprints: plan.footprints.clone(),
         threads: plan.threads.clone(),
         in_place: plan.in_place.clone(),
+        cases: plan.cases.clone(),
         latency: plan.latency,
         budget: Budget { precision: plan.precision, time: budget.unwrap_or(planned) },
         evidence,

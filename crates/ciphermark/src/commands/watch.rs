@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 mod command;
+pub mod predicted;
 
 /// `ciphermark watch`
 #[derive(Debug, Args)]

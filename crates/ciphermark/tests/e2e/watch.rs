@@ -90,6 +90,78 @@ fn three_libraries_with_the_same_names_are_told_apart() {
 }
 
 #[test]
+fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (calls, _) = watch(directory.path(), &[arg(&program), "encrypts", "300"]);
+    let own = rows(&calls, "libraries")[0]["path"].as_str().unwrap();
+    assert!(own.contains("libcrypto"), "{own}");
+    let [calls_at, mix] = ["calls.json", "mix.json"].map(|name| file(&directory, name));
+    let line =
+        ["run", "--workload", &calls_at, "-l", "libgcrypt", "--budget", "15s", "-q", "-o", &mix];
+    let done = ciphermark(&line, b"");
+    assert!(matches!(done.code, 0 | 3), "{done:?}");
+
+    let record = read(&mix);
+    let cases = rows(&record["plan"], "cases");
+    let of = |name: &str| cases.iter().filter(|c| c["algorithm"] == name).count();
+    assert_eq!((of("sha256"), of("aes-256-gcm")), (2, 2), "in a loop and after other work");
+    assert!(of("aes-128-gcm") == 2 && of("chacha20-poly1305") == 2, "what could replace it");
+    let ids: Vec<&Value> =
+        rows(&record, "libraries").iter().map(|library| &library["id"]).collect();
+    assert!(ids.len() == 2, "the program's own build is added to the one that was named: {ids:?}");
+    let measured =
+        where_(rows(&record, "measurements"), &[("model", "between"), ("algorithm", "sha256")]);
+    assert!(measured.len() == 2 && measured.iter().all(|m| m["size"] == 1000), "{measured:?}");
+
+    let advice = ciphermark(&["advise", &mix, "--from", &calls_at, "--format", "json"], b"");
+    let advice = advice.with_code(0).json();
+    let sizes: Vec<u64> =
+        rows(&advice, "rows").iter().map(|row| row["size"].as_u64().unwrap()).collect();
+    assert!(sizes.contains(&1000) && sizes.contains(&1500), "{sizes:?}");
+    let changes = rows(&advice, "changes");
+    let kinds = |kind: &str| changes.iter().filter(|c| c["change"] == kind).count();
+    assert!(kinds("algorithm") >= 2 && kinds("library") >= 1, "{changes:?}");
+    let fetch = changes.iter().find(|c| c["fault"] == "fetch").unwrap();
+    assert_eq!(fetch["calls"], 300, "the fault that was planted: {fetch}");
+    let saved = &fetch["saved_seconds"];
+    assert!(
+        saved["low"] == saved["high"] && saved["low"].as_f64().unwrap() > 0.0,
+        "it was measured: {saved}"
+    );
+
+    let ranked = ciphermark(&["rank", &mix, "--from", &calls_at, "--format", "json"], b"");
+    let ranked = ranked.with_code(0).json();
+    assert!(rows(&ranked, "changes").iter().all(|c| c["change"] == "library"), "{ranked}");
+    let compare = ["compare", &mix, "--from", &calls_at, "--libraries", "program,libgcrypt"];
+    let compared = ciphermark(&compare, b"").with_code(0);
+    assert!(
+        compared.stdout.contains("libgcrypt@") && compared.stdout.contains("1500"),
+        "{compared:?}"
+    );
+    let none = refusal(&["compare", &mix, "--from", &calls_at, "--libraries", "nobody"]);
+    assert!(none.contains("program@"), "it names the program's own: {none}");
+    let page = file(&directory, "program.html");
+    ciphermark(&["report", &mix, "--from", &calls_at, "-o", &page], b"").with_code(0);
+    assert!(
+        std::fs::read_to_string(&page).unwrap().contains("What changes would save the program")
+    );
+}
+
+#[test]
+fn a_file_that_is_no_watched_program_is_refused_in_one_line() {
+    let directory = scratch();
+    let path = file(&directory, "calls.json");
+    for (text, why) in [("{}", "missing field"), ("no JSON", "expected")] {
+        std::fs::write(&path, text).unwrap();
+        let line = refusal(&["run", "--workload", &path]);
+        assert!(line.contains("watch -o") && line.contains(why), "{line}");
+    }
+    let line = refusal(&["advise", "--from", &path]);
+    assert!(line.contains("--for postgres"), "{line}");
+}
+
+#[test]
 fn a_program_that_closes_all_descriptors_or_executes_itself_is_seen_on() {
     let directory = scratch();
     let Some(program) = watched(directory.path()) else { return };

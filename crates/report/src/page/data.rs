@@ -22,6 +22,8 @@ pub(crate) struct Data {
     pub(crate) head: Head,
     /// What each survey comes to, with its label; stands in the page as HTML.
     pub(crate) answers: Vec<(String, crate::Summary)>,
+    /// What changes would save a watched program; stands in the page as it is printed.
+    pub(crate) program: String,
     /// Every case and fitted line; stands in the page packed.
     pub(crate) cases: Cases,
     /// What was executed, by library, algorithm, direction, model and tier; packed, unpacked when
@@ -84,6 +86,7 @@ impl Data {
         let answers = answers.collect();
         Self {
             answers,
+            program: String::new(),
             head: Head::of(sources, &labels),
             cases,
             executed,

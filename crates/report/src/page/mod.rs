@@ -70,6 +70,15 @@ pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
     fill(&data, &assets)
 }
 
+/// As [`page`], with what changes would save a watched program.
+///
+/// # Errors
+/// [`PageError`], one line.
+pub fn page_of_program(sources: &[Source<'_>], program: String) -> Result<String, PageError> {
+    let assets = embedded().ok_or(PageError::NoChartLibrary)?;
+    fill(&data::Data { program, ..data::Data::of(sources) }, &assets)
+}
+
 /// As [`page`], without the chart library and our own styles and scripts: what records put into a page,
 /// for tests of it.
 ///
@@ -90,6 +99,7 @@ pub fn page_without_scripts(sources: &[Source<'_>]) -> Result<String, PageError>
 struct Frame<'a> {
     head: &'a Head,
     answers: &'a [(String, crate::Summary)],
+    program: &'a str,
     assets: &'a Assets,
     policy: String,
     head_json: String,
@@ -106,6 +116,7 @@ pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
     let frame = Frame {
         head: &data.head,
         answers: &data.answers,
+        program: &data.program,
         assets,
         policy: policy(assets),
         head_json: script_json(&data.head)?,

@@ -180,6 +180,7 @@ impl Pricing<'_> {
             },
             evidence: false,
             screened: Screened::default(),
+            cases: Vec::new(),
             seed: random_seed(),
             command: crate::commands::typed(),
         };

@@ -1,0 +1,271 @@
+//! What `run --workload` measures of a watched program, and what `rank`, `compare`, `report` and `advise --from calls.json`
+//! say of it.
+
+use crate::commands::run::{RunArgs, record_of, tell_left_out, watch_signals};
+use crate::commands::{Cli, Command, choose, run};
+use crate::{Exit, Failure, files, screen};
+use base::model::{Algorithm, Direction, Footprint, NameGlob, Tier};
+use base::text::Options;
+use clap::Parser as _;
+use engine::{Attached, Budget, Request, Screened};
+use judge::calls::predict::{Change, Prediction, What, Workload, predict, workload};
+use record::{Calls, LibraryId, Record};
+use report::{ComparisonFormat, PredictionAsked};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// What is measured where nothing else is asked for: numbers between work scatter more than those of loops.
+const PRECISION: f64 = 0.02;
+const BUDGET: Duration = Duration::from_secs(120);
+
+/// The file of a watched program that `--from` names; none where it names something else.
+pub fn calls_at(from: &str) -> Result<Option<Calls>, Failure> {
+    let path = Path::new(from);
+    let mut start = [0; 512];
+    let is_calls = path.is_file()
+        && std::fs::File::open(path)
+            .and_then(|file| std::io::Read::read(&mut std::io::Read::take(file, 512), &mut start))
+            .is_ok_and(|read| {
+                String::from_utf8_lossy(&start[..read]).contains(record::CALLS_SCHEMA)
+            });
+    if is_calls { files::calls(path).map(Some) } else { Ok(None) }
+}
+
+/// What `run --workload` measures.
+pub struct Watched {
+    calls: Calls,
+    workload: Workload,
+}
+
+/// Reads it.
+pub fn workload_at(path: &Path) -> Result<Watched, Failure> {
+    let calls = files::calls(path)?;
+    let workload = workload(&calls);
+    if workload.messages.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}': the program encrypted, hashed and authenticated nothing that can be measured again",
+            path.display()
+        )));
+    }
+    Ok(Watched { calls, workload })
+}
+
+/// Its cases.
+pub fn request(args: &RunArgs, watched: &Watched) -> Request {
+    let cases = watched.workload.cases();
+    let named: BTreeSet<&str> = cases.iter().map(|case| &*case.algorithm).collect();
+    let distinct = |mut all: Vec<usize>| {
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let models: BTreeSet<_> = cases.iter().map(|case| case.model).collect();
+    Request {
+        suite: None,
+        algorithms: Algorithm::all().iter().filter(|a| named.contains(a.name)).collect(),
+        directions: vec![Direction::Encrypt, Direction::Decrypt, Direction::Digest],
+        models: models.into_iter().collect(),
+        sizes: distinct(cases.iter().map(|case| case.size).collect()),
+        tiers: vec![Tier::Native],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: args.latency,
+        budget: Budget {
+            precision: args.precision.unwrap_or(PRECISION),
+            time: args.budget.unwrap_or(BUDGET),
+        },
+        evidence: false,
+        screened: Screened::default(),
+        seed: args.seed.unwrap_or_else(super::super::run::random_seed),
+        cases,
+        command: crate::commands::typed(),
+    }
+}
+
+/// Those that were asked for, or all; and the builds that the program used.
+pub fn libraries(
+    asked: &[String],
+    watched: &Watched,
+    quiet: bool,
+) -> Result<Vec<Attached>, Failure> {
+    let Watched { calls, workload } = watched;
+    let mut attached = choose::attached(asked)?;
+    let used: BTreeSet<usize> = workload.messages.iter().map(|one| one.called).collect();
+    for (number, place) in used.into_iter().enumerate() {
+        let Some(called) = calls.libraries.get(place) else { continue };
+        let is_it = |library: &Attached| judge::calls::predict::is_build(called, &library.facts);
+        if attached.iter().any(is_it) {
+            continue;
+        }
+        let name = if number == 0 { "program".to_owned() } else { format!("program-{number}") };
+        let shown = called.path.display();
+        match choose::attached(&[format!("{name}={shown}")]) {
+            Ok(own) if own.iter().any(is_it) => attached.extend(own),
+            Ok(_) => {
+                say(quiet, &format!("'{shown}' is not the build any more that the program used"))
+            }
+            Err(why) => {
+                say(quiet, &format!("without the program's own '{shown}': {}", why.message))
+            }
+        }
+    }
+    Ok(attached)
+}
+
+fn say(quiet: bool, text: &str) {
+    run::say(quiet, true, text);
+}
+
+/// The program's messages in a record; without one, they are measured now.
+fn predicted(
+    calls: &Calls,
+    from: &str,
+    record: Option<&Path>,
+    libraries: &[String],
+    time: Option<Duration>,
+) -> Result<Prediction, Failure> {
+    let record = match record {
+        Some(path) => files::record(path).map_err(Failure::usage)?,
+        None => measured(from, libraries, time)?,
+    };
+    predict(calls, &record).map_err(Failure::usage)
+}
+
+fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<Record, Failure> {
+    let mut line: Vec<String> =
+        ["ciphermark", "run", "--workload", from].map(str::to_owned).to_vec();
+    libraries.iter().for_each(|library| line.extend(["-l".to_owned(), library.clone()]));
+    if let Some(time) = time {
+        line.extend(["--budget".to_owned(), format!("{}s", time.as_secs_f64())]);
+    }
+    let args = match Cli::try_parse_from(line).map(|cli| cli.command) {
+        Ok(Some(Command::Run(args))) => args,
+        Ok(_) => return Err(Failure::not_done("the program's messages make no run")),
+        Err(error) => return Err(Failure::usage(error)),
+    };
+    let record = record_of(&args, &watch_signals()?)?;
+    tell_left_out(false, &record);
+    Ok(record)
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Json,
+}
+
+impl Form {
+    pub fn of(format: ComparisonFormat) -> Result<Self, Failure> {
+        match format {
+            ComparisonFormat::Text => Ok(Self::Text),
+            ComparisonFormat::Json => Ok(Self::Json),
+            ComparisonFormat::Csv | ComparisonFormat::Markdown => {
+                Err(Failure::usage("a watched program's answer is text or json"))
+            }
+        }
+    }
+}
+
+/// Answers `--from calls.json` of one of the commands.
+pub struct Predicting<'a> {
+    pub calls: &'a Calls,
+    /// Where these are.
+    pub from: &'a str,
+    pub record: Option<&'a Path>,
+    /// Globs over libraries, or NAME=PATH.
+    pub libraries: &'a [String],
+    pub time: Option<Duration>,
+    pub form: Form,
+}
+
+impl Predicting<'_> {
+    fn prediction(&self) -> Result<Prediction, Failure> {
+        predicted(self.calls, self.from, self.record, self.libraries, self.time)
+    }
+
+    /// All changes that save something.
+    pub fn advise(&self) -> Result<Exit, Failure> {
+        self.print(&self.prediction()?, PredictionAsked::Changes, &|_| true)
+    }
+
+    /// The builds, the one that saves most first.
+    pub fn rank(&self) -> Result<Exit, Failure> {
+        let globs = globs(self.libraries)?;
+        let is_taken = |change: &Change| is_swap(change, |_, to| takes(&globs, to));
+        self.print(&self.prediction()?, PredictionAsked::Libraries, &is_taken)
+    }
+
+    /// One build for another, or each other one, kind by kind.
+    pub fn compare(&self, libraries: Option<&str>) -> Result<Exit, Failure> {
+        let globs = match libraries {
+            None => Vec::new(),
+            Some(list) => choose::globs(&[list.to_owned()])?,
+        };
+        let (base, new) = match &globs[..] {
+            [] => (&[][..], &[][..]),
+            [base] => (std::slice::from_ref(base), &[][..]),
+            [base, new] => (std::slice::from_ref(base), std::slice::from_ref(new)),
+            _ => return Err(Failure::usage("--libraries: give the program's own and the new one")),
+        };
+        let prediction = self.prediction()?;
+        let is_taken =
+            |change: &Change| is_swap(change, |from, to| takes(base, from) && takes(new, to));
+        if !prediction.changes.iter().any(is_taken) {
+            return Err(Failure::usage(format!(
+                "no build in the record can be compared with the program's own ({})",
+                own(&prediction)
+            )));
+        }
+        self.print(&prediction, PredictionAsked::Kinds, &is_taken)
+    }
+
+    /// The screen of `advise`, for a page.
+    pub fn page(&self) -> Result<String, Failure> {
+        let options = Options { width: 100, color: false };
+        let prediction = self.prediction()?;
+        Ok(report::prediction(&prediction, PredictionAsked::Changes, &|_| true, options))
+    }
+
+    fn print(
+        &self,
+        prediction: &Prediction,
+        asked: PredictionAsked,
+        shows: &dyn Fn(&Change) -> bool,
+    ) -> Result<Exit, Failure> {
+        if self.form == Form::Json {
+            let changes =
+                prediction.changes.iter().filter(|change| shows(change)).cloned().collect();
+            screen::print_json(&Prediction { changes, ..prediction.clone() })?;
+        } else {
+            screen::print(|options| report::prediction(prediction, asked, shows, options))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// NAME=PATH is for measuring; afterwards the name is what it goes by.
+fn globs(libraries: &[String]) -> Result<Vec<NameGlob>, Failure> {
+    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    choose::globs(&choose::each_library(libraries).map(name).collect::<Vec<_>>())
+}
+
+fn takes(globs: &[NameGlob], library: &LibraryId) -> bool {
+    globs.is_empty()
+        || globs.iter().any(|glob| choose::is_library(glob, &library.name, &library.version))
+}
+
+fn is_swap(change: &Change, is: impl Fn(&LibraryId, &LibraryId) -> bool) -> bool {
+    matches!(&change.what, What::Library { from, to, .. } if is(from, to))
+}
+
+fn own(prediction: &Prediction) -> String {
+    let used: BTreeSet<String> = prediction
+        .rows
+        .iter()
+        .map(|row| format!("{}@{}", row.library.name, row.library.version))
+        .collect();
+    if used.is_empty() { "not measured".to_owned() } else { Vec::from_iter(used).join(", ") }
+}

@@ -1,0 +1,528 @@
+//! What a change would save a watched program: another build, another algorithm, the repair of a fault. From the file of
+//! `watch` and a record of the same messages (`run --workload`).
+//!
+//! A loop's cost times the number of calls is no prediction: a program pays two to four times as much for small messages. So
+//! the time that was measured in the program is scaled by a ratio of two builds, and the ratio is that of messages as
+//! cold as the program's: each kind lies somewhere from `message` (in a loop) to `between` (after other work), and where,
+//! the build that the program used shows, which was measured in all three ways.
+
+use super::{Fault, FaultKind, is_work, programs};
+use base::analysis::Estimate;
+use base::model::{Algorithm, Direction, Kind, MAX_SIZE, Model, Tier};
+use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, LibraryId};
+use record::{Measurement, PlannedCase, Record, State};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Kinds of messages that are measured: beyond so many, none is worth its time.
+const MOST_ROWS: usize = 24;
+/// Bytes of a piece from which on a message in pieces is taken for as many messages.
+const LEAST_PIECE: u64 = 1024;
+/// Keys for so many of the messages are one for each.
+const EACH: f64 = 0.5;
+/// How far a kind may be from as cold as it was with the build that the program used, on the way from a loop to `between`.
+const COLDNESS: f64 = 0.25;
+/// What one algorithm with integrity may be replaced by.
+const AUTHENTICATED: [&str; 6] =
+    ["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "aegis-128l", "aegis-256", "aes-256-ocb"];
+
+/// Messages of a kind, as a case that can be measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Messages {
+    /// Place in the libraries of the program.
+    #[serde(skip)]
+    pub called: usize,
+    pub algorithm: &'static str,
+    pub direction: Direction,
+    /// Bytes of each; of messages in pieces, of a piece.
+    pub size: usize,
+    /// Whether each has a key of its own.
+    pub rekeys: bool,
+    /// How many; of messages in pieces, of pieces.
+    pub count: u64,
+    /// Time in them.
+    pub seconds: f64,
+    /// Mean of one in the program, without the slowest.
+    pub in_situ_ns: f64,
+}
+
+/// Kinds of messages that cannot be measured again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    pub why: &'static str,
+    pub kinds: usize,
+    pub seconds: f64,
+}
+
+/// A program's messages, those with most time first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    pub messages: Vec<Messages>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// What of a watched program can be measured again.
+pub fn workload(calls: &Calls) -> Workload {
+    let mut messages = BTreeMap::<_, Messages>::new();
+    let mut left_out = BTreeMap::<&'static str, LeftOut>::new();
+    let rows = CallCount::joined(calls.rows().cloned().collect());
+    for row in rows.iter().filter(|row| is_work(row) && row.seconds > 0.0) {
+        match as_messages(row) {
+            Ok(one) => {
+                let key = (one.called, one.algorithm, one.direction, one.size, one.rekeys);
+                messages.entry(key).and_modify(|sum| sum.add(&one)).or_insert(one);
+            }
+            Err(why) => note(&mut left_out, why, row.seconds),
+        }
+    }
+    let mut messages: Vec<Messages> = messages.into_values().collect();
+    messages.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    for rest in messages.drain(MOST_ROWS.min(messages.len())..) {
+        note(&mut left_out, "are beyond the 24 with most time", rest.seconds);
+    }
+    Workload { messages, left_out: left_out.into_values().collect() }
+}
+
+fn note(left_out: &mut BTreeMap<&'static str, LeftOut>, why: &'static str, seconds: f64) {
+    let one = left_out.entry(why).or_insert(LeftOut { why, kinds: 0, seconds: 0.0 });
+    one.kinds += 1;
+    one.seconds += seconds;
+}
+
+fn as_messages(row: &CallCount) -> Result<Messages, &'static str> {
+    if !matches!(row.operation, CallOperation::Cipher | CallOperation::Digest | CallOperation::Mac)
+    {
+        return Err("are signatures, keys, random bytes and the like, which no model has");
+    }
+    let algorithm = Algorithm::find(&row.algorithm)
+        .map_err(|_| "are of algorithms that are measured in no library")?;
+    let direction = match row.direction {
+        Some(CallDirection::Encrypt) => Direction::Encrypt,
+        Some(CallDirection::Decrypt) => Direction::Decrypt,
+        None => Direction::Digest,
+    };
+    if !Direction::of(algorithm.kind).contains(&direction) || algorithm.kind == Kind::Derivation {
+        return Err("are of algorithms that are measured in no library");
+    }
+    let is_in_pieces = row.pieces >= 2 * row.count;
+    if is_in_pieces && row.bytes < LEAST_PIECE * row.pieces {
+        return Err("come in pieces of less than 1 KiB, and the models have whole messages");
+    }
+    let count = if is_in_pieces { row.pieces } else { row.count };
+    let mean = (row.bytes / count.max(1)) as usize;
+    // Padding is the program's or the library's: the message has whole blocks.
+    let size = (mean..mean + 16).find(|size| *size > 0 && algorithm.sizes.allows(*size));
+    let size = size.filter(|size| *size <= MAX_SIZE).ok_or("have a size that no model has")?;
+    Ok(Messages {
+        called: row.library,
+        algorithm: algorithm.name,
+        direction,
+        size,
+        rekeys: algorithm.key_len > 0 && row.keys as f64 >= EACH * row.count as f64,
+        count,
+        seconds: row.seconds,
+        in_situ_ns: row.trimmed_ns * row.count as f64 / count.max(1) as f64,
+    })
+}
+
+impl Messages {
+    fn add(&mut self, more: &Self) {
+        let sum = self.in_situ_ns * self.count as f64 + more.in_situ_ns * more.count as f64;
+        self.count += more.count;
+        self.seconds += more.seconds;
+        self.in_situ_ns = sum / self.count.max(1) as f64;
+    }
+
+    /// What it is measured as: in a loop, and between other work.
+    fn models(&self) -> [Model; 2] {
+        if self.rekeys {
+            [Model::Rekey, Model::BetweenRekey]
+        } else {
+            [Model::Message, Model::Between]
+        }
+    }
+
+    /// What else would do the same.
+    fn alternatives(&self) -> impl Iterator<Item = &'static Algorithm> + '_ {
+        let is_authenticated = AUTHENTICATED.contains(&self.algorithm);
+        let others =
+            AUTHENTICATED.iter().filter(move |name| is_authenticated && **name != self.algorithm);
+        others.filter_map(|name| Algorithm::find(name).ok())
+    }
+}
+
+impl Workload {
+    /// The cases that answer, those of other algorithms too.
+    pub fn cases(&self) -> Vec<PlannedCase> {
+        let of = |one: &Messages| {
+            let own = Algorithm::find(one.algorithm).ok();
+            let (direction, size, models) = (one.direction, one.size, one.models());
+            let algorithms: Vec<_> = own.into_iter().chain(one.alternatives()).collect();
+            algorithms.into_iter().flat_map(move |algorithm| {
+                let algorithm = algorithm.name.to_owned();
+                models.map(|model| PlannedCase {
+                    algorithm: algorithm.clone(),
+                    direction,
+                    model,
+                    size,
+                })
+            })
+        };
+        let cases: BTreeSet<PlannedCase> = self.messages.iter().flat_map(of).collect();
+        cases.into_iter().collect()
+    }
+}
+
+/// What changes would save.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// Programs that called.
+    pub programs: Vec<String>,
+    /// Their CPU time.
+    pub cpu_seconds: f64,
+    /// Of that in calls.
+    pub call_seconds: f64,
+    /// Messages, signatures and the like.
+    pub operations: u64,
+    /// Kinds of messages that were measured in the build that the program used.
+    pub rows: Vec<Measured>,
+    pub left_out: Vec<LeftOut>,
+    /// Most saved first.
+    pub changes: Vec<Change>,
+    /// Faults whose repair nothing here can price.
+    pub unpriced: Vec<Fault>,
+}
+
+/// Messages of a kind in the build that the program used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    #[serde(flatten)]
+    pub messages: Messages,
+    pub library: LibraryId,
+    /// In a loop.
+    pub hot_ns: Option<Estimate>,
+    /// After other work.
+    pub between_ns: Estimate,
+    /// From 0, as in a loop, to 1, as after other work.
+    pub coldness: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    #[serde(flatten)]
+    pub what: What,
+    /// Seconds of the watched time.
+    pub saved_seconds: Estimate,
+    /// Of the messages that it is about, the time in the program.
+    pub seconds: f64,
+    /// What it makes of each kind: place in `rows`, and new time over old.
+    pub ratios: Vec<Ratio>,
+    /// How many calls it is about.
+    pub calls: u64,
+    /// Kinds that it should be about and were not measured in it; they count as unchanged.
+    pub unmeasured: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "change", rename_all = "kebab-case")]
+pub enum What {
+    /// Another build in the place of the one that was used.
+    Library {
+        from: LibraryId,
+        to: LibraryId,
+        /// Whether the file has the same name, so that the loader takes one for the other.
+        drops_in: bool,
+    },
+    /// Another algorithm in the same build.
+    Algorithm { from: &'static str, to: &'static str },
+    /// Calls that need not be; `at_most` where some have to stay.
+    Repair {
+        #[serde(flatten)]
+        fault: Fault,
+        at_most: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    pub row: usize,
+    pub ratio: Estimate,
+}
+
+/// What changes would save a watched program, by a record of its messages.
+///
+/// # Errors
+/// In one line, why nothing can be said.
+pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
+    let all = programs(calls);
+    let Workload { messages, left_out } = workload(calls);
+    let mut left_out: BTreeMap<&'static str, LeftOut> =
+        left_out.into_iter().map(|one| (one.why, one)).collect();
+    let figures = Figures::of(record);
+    let mut rows = Vec::new();
+    for one in messages {
+        let library = calls.libraries.get(one.called).and_then(|called| same_build(called, record));
+        let Some(library) = library else {
+            note(&mut left_out, "are of a library's build that was not measured", one.seconds);
+            continue;
+        };
+        match figures.measured(one, library) {
+            Ok(measured) => rows.push(measured),
+            Err(one) => {
+                note(&mut left_out, "have no figure in the program's own build", one.seconds)
+            }
+        }
+    }
+    if rows.is_empty() && all.iter().all(|program| program.faults.is_empty()) {
+        return Err(no_answer(&left_out));
+    }
+    let (mut changes, mut unpriced) = (swaps(&rows, record, &figures), Vec::new());
+    changes.extend(algorithms(&rows, &figures));
+    for fault in all.iter().flat_map(|program| program.faults.iter()) {
+        match repair(fault) {
+            Some(change) => changes.push(change),
+            None => unpriced.push(fault.clone()),
+        }
+    }
+    changes.sort_by(|a, b| b.saved_seconds.median.total_cmp(&a.saved_seconds.median));
+    Ok(Prediction {
+        programs: all.iter().map(|program| program.name.clone()).collect(),
+        cpu_seconds: all.iter().map(|program| program.cpu_seconds).sum(),
+        call_seconds: all.iter().map(|program| program.call_seconds).sum(),
+        operations: all.iter().map(|program| program.operations).sum(),
+        rows,
+        left_out: left_out.into_values().collect(),
+        changes,
+        unpriced,
+    })
+}
+
+fn no_answer(left_out: &BTreeMap<&'static str, LeftOut>) -> String {
+    let most = left_out.values().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let why = most.map_or_else(
+        || "the program called nothing".to_owned(),
+        |one| format!("its messages {}", one.why),
+    );
+    format!(
+        "nothing to predict: {why}; `ciphermark run --workload CALLS -o FILE` measures what there is"
+    )
+}
+
+/// The build that was called into, by what its linker or its path says.
+fn same_build<'r>(called: &CalledLibrary, record: &'r Record) -> Option<&'r record::Library> {
+    record.libraries.iter().find(|library| is_build(called, library))
+}
+
+/// Whether a library is the build that was called into.
+pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
+    match &called.build_id {
+        Some(id) => library.identity().own_file() == format!("build-id:{id}"),
+        None => *library.path == *called.path.to_string_lossy(),
+    }
+}
+
+/// Times in a record.
+struct Figures<'r>(BTreeMap<(Direction, Model, usize), Vec<Figure<'r>>>);
+
+struct Figure<'r> {
+    library: &'r LibraryId,
+    algorithm: &'r str,
+    ns: Estimate,
+}
+
+impl<'r> Figures<'r> {
+    fn of(record: &'r Record) -> Self {
+        let is_plain = |m: &&Measurement| {
+            m.state == State::Measured
+                && m.tier == Tier::Native
+                && m.threads == 1
+                && m.footprint.is_hot()
+                && !m.in_place
+        };
+        let mut all = BTreeMap::<_, Vec<Figure<'_>>>::new();
+        for m in record.measurements.iter().filter(is_plain) {
+            let Some(ns) = m.ns_per_op else { continue };
+            let figure = Figure { library: &m.library, algorithm: &m.algorithm, ns };
+            all.entry((m.direction, m.model, m.size)).or_default().push(figure);
+        }
+        Self(all)
+    }
+
+    fn get(
+        &self,
+        library: &LibraryId,
+        algorithm: &str,
+        messages: &Messages,
+        model: Model,
+    ) -> Option<Estimate> {
+        let all = self.0.get(&(messages.direction, model, messages.size))?;
+        let is_it = |f: &&Figure<'_>| f.library == library && f.algorithm == algorithm;
+        all.iter().find(is_it).map(|figure| figure.ns)
+    }
+
+    fn measured(
+        &self,
+        messages: Messages,
+        library: &record::Library,
+    ) -> Result<Measured, Messages> {
+        let library = library.identity();
+        let [loops, between] = messages.models();
+        let Some(between_ns) = self.get(&library, messages.algorithm, &messages, between) else {
+            return Err(messages);
+        };
+        let hot_ns = self.get(&library, messages.algorithm, &messages, loops);
+        let coldness = coldness(messages.in_situ_ns, hot_ns, between_ns);
+        Ok(Measured { messages, library, hot_ns, between_ns, coldness })
+    }
+
+    /// New time over old, where another build or algorithm has a figure.
+    fn ratio(&self, row: &Measured, library: &LibraryId, algorithm: &str) -> Option<Estimate> {
+        let [loops, between] = row.messages.models();
+        let new = Way {
+            hot: self.get(library, algorithm, &row.messages, loops),
+            between: self.get(library, algorithm, &row.messages, between)?,
+        };
+        let old = Way { hot: row.hot_ns, between: row.between_ns };
+        Some(ratio(&old, &new, row.coldness))
+    }
+}
+
+fn coldness(in_situ_ns: f64, hot: Option<Estimate>, between: Estimate) -> f64 {
+    match hot {
+        Some(hot) if between.median > hot.median => {
+            ((in_situ_ns - hot.median) / (between.median - hot.median)).clamp(0.0, 1.0)
+        }
+        _ => 1.0,
+    }
+}
+
+/// What a message takes, from a loop to after other work.
+struct Way {
+    hot: Option<Estimate>,
+    between: Estimate,
+}
+
+impl Way {
+    /// At a coldness: the time, and half its interval as a part of it.
+    fn at(&self, coldness: f64) -> (f64, f64) {
+        let hot = self.hot.unwrap_or(self.between);
+        let blend = |hot: f64, between: f64| hot * (1.0 - coldness) + between * coldness;
+        let time = blend(hot.median, self.between.median);
+        let half = |e: Estimate| (e.high - e.low) / 2.0;
+        (time, blend(half(hot), half(self.between)) / time)
+    }
+}
+
+/// The interval spans what a new build can be that is a little colder or warmer than the old one was, and what both figures
+/// may be off.
+fn ratio(old: &Way, new: &Way, coldness: f64) -> Estimate {
+    let at = |coldness: f64| {
+        let ((old, old_part), (new, new_part)) = (old.at(coldness), new.at(coldness));
+        (new / old, old_part.hypot(new_part))
+    };
+    let (median, part) = at(coldness);
+    let ends = [coldness - COLDNESS, coldness + COLDNESS].map(|c| at(c.clamp(0.0, 1.0)).0);
+    let low = ends.iter().fold(median, |low, end| low.min(*end)) * (1.0 - part);
+    let high = ends.iter().fold(median, |high, end| high.max(*end)) * (1.0 + part);
+    Estimate { median, low, high }
+}
+
+fn swaps(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<Change> {
+    let used: BTreeSet<&LibraryId> = rows.iter().map(|row| &row.library).collect();
+    let mut changes = Vec::new();
+    for from in used {
+        for to in record.libraries.iter().map(record::Library::identity) {
+            if to.id == from.id {
+                continue;
+            }
+            let drops_in = file_name(&from.path) == file_name(&to.path);
+            let what = What::Library { from: from.clone(), to: to.clone(), drops_in };
+            let is_about = |row: &Measured| row.library == *from;
+            changes.extend(change(what, rows, is_about, |row| {
+                figures.ratio(row, &to, row.messages.algorithm)
+            }));
+        }
+    }
+    changes
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn algorithms(rows: &[Measured], figures: &Figures<'_>) -> Vec<Change> {
+    let used: BTreeSet<&'static str> = rows.iter().map(|row| row.messages.algorithm).collect();
+    let mut changes = Vec::new();
+    for from in used {
+        let own = rows.iter().find(|row| row.messages.algorithm == from);
+        for to in own.into_iter().flat_map(|row| row.messages.alternatives()) {
+            let what = What::Algorithm { from, to: to.name };
+            let is_about = |row: &Measured| row.messages.algorithm == from;
+            changes.extend(change(what, rows, is_about, |row| {
+                figures.ratio(row, &row.library, to.name)
+            }));
+        }
+    }
+    changes
+}
+
+/// A change of all rows that it is about; none where it is measured in none of them.
+fn change(
+    what: What,
+    rows: &[Measured],
+    is_about: impl Fn(&Measured) -> bool,
+    ratio: impl Fn(&Measured) -> Option<Estimate>,
+) -> Option<Change> {
+    let mut change = Change {
+        what,
+        saved_seconds: Estimate { median: 0.0, low: 0.0, high: 0.0 },
+        seconds: 0.0,
+        ratios: Vec::new(),
+        calls: 0,
+        unmeasured: 0,
+    };
+    for (place, row) in rows.iter().enumerate().filter(|(_, row)| is_about(row)) {
+        let seconds = row.messages.seconds;
+        let Some(ratio) = ratio(row) else {
+            change.unmeasured += 1;
+            continue;
+        };
+        change.seconds += seconds;
+        change.calls += row.messages.count;
+        let saved = &mut change.saved_seconds;
+        saved.median += seconds * (1.0 - ratio.median);
+        // What is off in one kind is likely off the same way in the next.
+        saved.low += seconds * (1.0 - ratio.high);
+        saved.high += seconds * (1.0 - ratio.low);
+        change.ratios.push(Ratio { row: place, ratio });
+    }
+    (!change.ratios.is_empty()).then_some(change)
+}
+
+/// What calls that need not be took; none where it takes more than leaving them out.
+fn repair(fault: &Fault) -> Option<Change> {
+    let at_most = match fault.kind {
+        FaultKind::Fetch | FaultKind::Context | FaultKind::Key | FaultKind::Padding => false,
+        FaultKind::Random => true,
+        FaultKind::Pieces | FaultKind::Software | FaultKind::Derivation => return None,
+    };
+    let seconds = fault.seconds;
+    let low = if at_most { 0.0 } else { seconds };
+    Some(Change {
+        what: What::Repair { fault: fault.clone(), at_most },
+        saved_seconds: Estimate { median: seconds, low, high: seconds },
+        seconds,
+        ratios: Vec::new(),
+        calls: fault.count,
+        unmeasured: 0,
+    })
+}
+
+impl Change {
+    /// New time over old, of all that it is about.
+    pub fn ratio(&self) -> Estimate {
+        let of = |saved: f64| 1.0 - saved / self.seconds.max(f64::MIN_POSITIVE);
+        let Estimate { median, low, high } = self.saved_seconds;
+        Estimate { median: of(median), low: of(high), high: of(low) }
+    }
+}

@@ -1,0 +1,246 @@
+//! What changes would save a watched program, on one screen: how near the measured messages are to the program's, and the
+//! changes, those that save most first.
+
+use crate::calls::{grouped, percent, time};
+use crate::screen::Screen;
+use base::analysis::Estimate;
+use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, clean};
+use judge::calls::FaultKind;
+use judge::calls::predict::{Change, Measured, Prediction, What};
+use record::LibraryId;
+
+/// Rows that are shown.
+const MOST_ROWS: usize = 6;
+const MOST_CHANGES: usize = 12;
+/// Part of the CPU time below which a change is not worth a line.
+const LEAST: f64 = 0.0005;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PredictionAsked {
+    /// Any change that saves something.
+    Changes,
+    /// Every build in the place of the one that was used.
+    Libraries,
+    /// These builds, kind by kind of messages.
+    Kinds,
+}
+
+/// The screen, of the changes that `shows` takes.
+pub fn prediction(
+    prediction: &Prediction,
+    asked: PredictionAsked,
+    shows: &dyn Fn(&Change) -> bool,
+    options: Options,
+) -> String {
+    let screen = Screen::of(options);
+    let cpu = prediction.cpu_seconds.max(f64::MIN_POSITIVE);
+    let mut text = screen.line(&headline(prediction, cpu), HEADING);
+    if !prediction.rows.is_empty() {
+        text += &screen.table(row_columns(), vec![(String::new(), rows(prediction, cpu))]);
+    }
+    for line in left_out(prediction, cpu) {
+        text += &screen.sentence(&line);
+    }
+    text.push('\n');
+    let all: Vec<&Change> = prediction.changes.iter().filter(|change| shows(change)).collect();
+    let is_worth = |change: &&&Change| {
+        asked != PredictionAsked::Changes || change.saved_seconds.median / cpu >= LEAST
+    };
+    let shown: Vec<&Change> = all.iter().filter(is_worth).take(MOST_CHANGES).copied().collect();
+    if shown.is_empty() {
+        return text + &screen.line("No change that was measured saves anything.", PLAIN);
+    }
+    let cells = shown.iter().map(|change| cells(change, cpu)).collect();
+    text += &screen.table(change_columns(), vec![(String::new(), cells)]);
+    if all.len() > shown.len() {
+        let more = all.len() - shown.len();
+        text +=
+            &screen.line(&format!("{more} other changes save less: --format json has them"), ASIDE);
+    }
+    if asked == PredictionAsked::Kinds {
+        for change in shown {
+            text += &kinds(change, prediction, screen);
+        }
+    }
+    text + &notes(prediction).iter().map(|note| screen.sentence(note)).collect::<String>()
+}
+
+fn headline(prediction: &Prediction, cpu: f64) -> String {
+    format!(
+        "{}: {:.3} s CPU, {} in crypto calls ({} operations)",
+        clean(&prediction.programs.join(", ")),
+        prediction.cpu_seconds,
+        percent(prediction.call_seconds / cpu),
+        grouped(prediction.operations)
+    )
+}
+
+fn row_columns() -> Vec<Column> {
+    vec![
+        Column::new("of CPU", Align::Right),
+        Column::new("algorithm", Align::Left),
+        Column::new("", Align::Left),
+        Column::new("bytes", Align::Right),
+        Column::new("count", Align::Right).goes(1),
+        Column::new("in the program", Align::Right),
+        Column::new("after work", Align::Right),
+        Column::new("÷", Align::Right),
+        Column::new("in a loop", Align::Right).goes(2),
+    ]
+}
+
+fn rows(prediction: &Prediction, cpu: f64) -> Vec<Vec<Cell>> {
+    let row = |row: &Measured| {
+        let messages = &row.messages;
+        let keyed = if messages.rekeys { " +key" } else { "" };
+        vec![
+            Cell::plain(percent(messages.seconds / cpu)),
+            Cell::plain(messages.algorithm.to_owned()),
+            Cell::plain(format!("{}{keyed}", messages.direction)),
+            Cell::plain(messages.size.to_string()),
+            Cell::plain(grouped(messages.count)),
+            Cell::plain(time(messages.in_situ_ns)),
+            Cell::plain(time(row.between_ns.median)),
+            Cell::plain(format!("{:.2}", messages.in_situ_ns / row.between_ns.median)),
+            Cell::new(row.hot_ns.map_or_else(String::new, |hot| time(hot.median)), ASIDE),
+        ]
+    };
+    prediction.rows.iter().take(MOST_ROWS).map(row).collect()
+}
+
+/// What of the time in calls no row has, and why.
+fn left_out(prediction: &Prediction, cpu: f64) -> Vec<String> {
+    let more = prediction.rows.len().saturating_sub(MOST_ROWS);
+    let shown = (more > 0).then(|| format!("{more} more kinds were measured"));
+    let line = |one: &judge::calls::predict::LeftOut| {
+        let kinds = if one.kinds == 1 {
+            "kind of calls".to_owned()
+        } else {
+            format!("{} kinds", one.kinds)
+        };
+        format!("not measured: {kinds}, {} of CPU, which {}", percent(one.seconds / cpu), one.why)
+    };
+    shown.into_iter().chain(prediction.left_out.iter().map(line)).collect()
+}
+
+fn change_columns() -> Vec<Column> {
+    vec![
+        Column::new("saves of CPU", Align::Right),
+        Column::new("95 %", Align::Right),
+        Column::new("each call", Align::Right).goes(2),
+        Column::new("new ÷ old", Align::Right),
+        Column::new("change", Align::Left),
+    ]
+}
+
+fn cells(change: &Change, cpu: f64) -> Vec<Cell> {
+    let Estimate { median, low, high } = change.saved_seconds;
+    let ratio = change.ratio();
+    vec![
+        Cell::plain(percent(median / cpu)),
+        Cell::plain(format!("{:.1} to {:.1}", 100.0 * low / cpu, 100.0 * high / cpu)),
+        Cell::plain(each(change)),
+        Cell::plain(if change.ratios.is_empty() {
+            String::new()
+        } else {
+            format!("{:.2}", ratio.median)
+        }),
+        Cell::plain(clean(&words(change))),
+    ]
+}
+
+/// Time that a call saves.
+fn each(change: &Change) -> String {
+    let count = change.calls.max(1) as f64;
+    let ns = change.saved_seconds.median * 1e9 / count;
+    if ns < 0.0 { format!("−{}", time(-ns)) } else { time(ns) }
+}
+
+fn words(change: &Change) -> String {
+    let unmeasured = match change.unmeasured {
+        0 => String::new(),
+        1 => "; 1 kind was not measured there".to_owned(),
+        n => format!("; {n} kinds were not measured there"),
+    };
+    let what = match &change.what {
+        What::Library { from, to, drops_in } => {
+            let place = if *drops_in { " (same file name)" } else { "" };
+            format!("{} for {}{place}", named(to), named(from))
+        }
+        What::Algorithm { from, to } => format!("{to} for {from}"),
+        What::Repair { fault, at_most } => {
+            let subject = &fault.subject;
+            let what = match fault.kind {
+                FaultKind::Fetch => format!("look {subject} up once"),
+                FaultKind::Context => format!("keep one {subject}"),
+                FaultKind::Key => format!("set a key of {subject} once"),
+                FaultKind::Padding => "switch padding off once".to_owned(),
+                _ => "ask for more random bytes at a time".to_owned(),
+            };
+            if *at_most { format!("{what}, at most") } else { what }
+        }
+    };
+    what + &unmeasured
+}
+
+fn named(library: &LibraryId) -> String {
+    format!("{}@{}", library.name, library.version)
+}
+
+/// A change, kind by kind.
+fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
+    let columns = vec![
+        Column::new("algorithm", Align::Left),
+        Column::new("", Align::Left),
+        Column::new("bytes", Align::Right),
+        Column::new("in the program", Align::Right),
+        Column::new("then", Align::Right),
+        Column::new("new ÷ old", Align::Right),
+        Column::new("95 %", Align::Right),
+    ];
+    let row = |one: &judge::calls::predict::Ratio| {
+        let messages = &prediction.rows[one.row].messages;
+        vec![
+            Cell::plain(messages.algorithm.to_owned()),
+            Cell::plain(messages.direction.to_string()),
+            Cell::plain(messages.size.to_string()),
+            Cell::plain(time(messages.in_situ_ns)),
+            Cell::plain(time(messages.in_situ_ns * one.ratio.median)),
+            Cell::plain(format!("{:.2}", one.ratio.median)),
+            Cell::plain(format!("{:.2} to {:.2}", one.ratio.low, one.ratio.high)),
+        ]
+    };
+    let cells = change.ratios.iter().map(row).collect();
+    format!(
+        "\n{}{}",
+        screen.line(&clean(&words(change)), HEADING),
+        screen.table(columns, vec![(String::new(), cells)])
+    )
+}
+
+fn notes(prediction: &Prediction) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !prediction.unpriced.is_empty() {
+        let seconds: f64 = prediction.unpriced.iter().map(|fault| fault.seconds).sum();
+        notes.push(format!(
+            "{} faults with {} in their calls have no price here: `ciphermark watch` names them",
+            prediction.unpriced.len(),
+            time(seconds * 1e9)
+        ));
+    }
+    let far = prediction.rows.iter().filter(|row| is_far(row)).count();
+    if far > 0 {
+        notes.push(format!(
+            "{far} of {} kinds take more than 10 % longer or shorter in the program than after work: for those between \
+             both, prices lie between the two",
+            prediction.rows.len()
+        ));
+    }
+    notes
+}
+
+fn is_far(row: &Measured) -> bool {
+    let ratio = row.messages.in_situ_ns / row.between_ns.median;
+    !(0.9..=1.1).contains(&ratio)
+}
