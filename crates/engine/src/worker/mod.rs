@@ -342,7 +342,9 @@ fn initialise(library: &dyn Library) {
 /// takes microseconds, and a library's tier, which comes later, is none of theirs.
 fn warm_references() {
     let mut seen = BTreeSet::new();
-    for algorithm in Algorithm::all().iter().filter(|a| !a.name.contains('+')) {
+    // Derivations take milliseconds, and their parts are here by themselves.
+    let quick = |a: &&Algorithm| a.kind != Kind::Derivation && !a.name.contains('+');
+    for algorithm in Algorithm::all().iter().filter(quick) {
         // Keys of another length take the same code.
         if seen.insert(algorithm.name.replace(|c: char| c.is_ascii_digit(), "")) {
             let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
