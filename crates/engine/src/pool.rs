@@ -18,9 +18,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 /// How often a process that the system does not start is tried again, and after what pause: short of
@@ -283,14 +284,25 @@ struct Entry<T> {
     kept: T,
 }
 
-/// The directory of entries, where there is one, and the hashes that were worked out so far.
+/// The directory of entries, where there is one, and what all of them hang on.
 #[derive(Debug)]
 pub(crate) struct Cache {
     directory: Option<PathBuf>,
     machine: String,
     circumstances: Vec<Circumstance>,
     program: PathBuf,
-    hashes: Mutex<HashMap<PathBuf, Option<String>>>,
+}
+
+/// A state of a file: device, number, length, and when content and file changed last.
+type Stamp = (u64, u64, u64, [i64; 4]);
+
+/// Hashes that were worked out so far: all caches hang on the same files.
+static HASHES: LazyLock<Mutex<HashMap<(PathBuf, Stamp), Option<String>>>> =
+    LazyLock::new(Mutex::default);
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let m = std::fs::metadata(path).ok()?;
+    Some((m.dev(), m.ino(), m.len(), [m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()]))
 }
 
 impl Cache {
@@ -305,7 +317,7 @@ impl Cache {
         if let Some(directory) = &directory {
             remove_old(directory);
         }
-        Self { directory, machine, circumstances, program, hashes: Mutex::default() }
+        Self { directory, machine, circumstances, program }
     }
 
     /// What the subject's entry hangs on; `None` where nothing is kept.
@@ -320,10 +332,10 @@ impl Cache {
         let applied = library.facts.tiers.iter().find(|t| t.tier == tier);
         Some(Key {
             version,
-            library: self.hash(Path::new(&library.facts.path))?,
+            library: Self::hash(Path::new(&library.facts.path))?,
             build: library.facts.id.clone(),
             name: library.given_name.clone().or_else(|| library.bundled_name.clone()),
-            program: self.hash(&self.program)?,
+            program: Self::hash(&self.program)?,
             machine: self.machine.clone(),
             circumstances: self.circumstances.clone(),
             tier: tier.to_string(),
@@ -337,7 +349,7 @@ impl Cache {
         let text = std::fs::read_to_string(self.path(key)?).ok()?;
         let (checksum, body) = text.split_once('\n')?;
         let entry: Entry<T> = serde_json::from_str(body).ok()?;
-        let same = |(path, hash): &(PathBuf, String)| self.hash(path).as_ref() == Some(hash);
+        let same = |(path, hash): &(PathBuf, String)| Self::hash(path).as_ref() == Some(hash);
         let sound = checksum == host::text_hash(body)
             && entry.key == *key
             && entry.objects.iter().all(same);
@@ -357,7 +369,7 @@ impl Cache {
         files.dedup();
         // A copy in memory, made to apply a tier, is the library's own, which the key has.
         let objects =
-            files.into_iter().filter_map(|path| Some((path.clone(), self.hash(path)?))).collect();
+            files.into_iter().filter_map(|path| Some((path.clone(), Self::hash(path)?))).collect();
         let entry = Entry { key: key.clone(), objects, kept };
         let Ok(body) = serde_json::to_string(&entry) else { return };
         let write = || -> std::io::Result<()> {
@@ -377,10 +389,10 @@ impl Cache {
         Some(self.directory.as_ref()?.join(format!("{name}.json")))
     }
 
-    fn hash(&self, path: &Path) -> Option<String> {
-        let mut hashes = self.hashes.lock().expect("no thread panics holding it");
-        let read = || host::content_hash(path).ok();
-        hashes.entry(path.to_owned()).or_insert_with(read).clone()
+    fn hash(path: &Path) -> Option<String> {
+        let key = (path.to_owned(), stamp(path)?);
+        let mut hashes = HASHES.lock().expect("no thread panics holding it");
+        hashes.entry(key).or_insert_with(|| host::content_hash(path).ok()).clone()
     }
 }
 

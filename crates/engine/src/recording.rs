@@ -66,7 +66,12 @@ impl Recording<'_> {
         let mut measurements =
             assemble(planned, sampled.all_progress, libraries, self.checks, self.memory, &rates);
         evidence::tell(&mut measurements, self.executed);
-        let facts: Vec<_> = libraries.iter().map(|l| library_facts(l, request)).collect();
+        let facts: Vec<_> = (0..libraries.len())
+            .map(|i| record::Library {
+                verified: verified(self.checks, i),
+                ..library_facts(&libraries[i], request)
+            })
+            .collect();
         if let Ok(core) = &core {
             limits::hold(&mut measurements, core, self.executed, &facts);
         }
@@ -109,10 +114,18 @@ impl Recording<'_> {
 pub(crate) struct Proof {
     pub(crate) checks: Vec<Check>,
     pub(crate) remarks: Vec<String>,
+    /// When an earlier run came to this.
+    pub(crate) earlier: Option<String>,
 }
 
 /// The checks that each library's algorithms passed at each tier.
 pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Proof>;
+
+/// When a library was verified, where an earlier run did so: the earliest of its algorithms.
+fn verified(checks: &Checks, library: usize) -> Option<String> {
+    let own = checks.iter().filter(|((own, _, _), _)| *own == library);
+    own.filter_map(|(_, proof)| proof.earlier.clone()).min()
+}
 
 /// What turns ticks into time.
 pub(crate) struct Rates {

@@ -99,7 +99,7 @@ pub fn survey(
     let cpus_allowed = probe::allowed_cpus().len() as u32;
     let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
-    let extra = Extra { seed: request.seed, sizes: &request.sizes };
+    let extra = Extra { seed: request.seed, sizes: &request.sizes, earlier: true };
     // What has an end needs time for samples, too: what was not verified by then is left out.
     let proof = &stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(PROOF)));
     let checks = verify(&mut planned, libraries, extra, proof, events);
@@ -189,10 +189,11 @@ fn verify(
         events(Event::Verifying { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
     });
     let mut checks = Checks::new();
-    for Verdict { library, tier, algorithm, outcome, remarks, .. } in verdicts {
+    for Verdict { library, tier, algorithm, outcome, remarks, earlier, .. } in verdicts {
         match outcome {
             Ok(passed) => {
-                checks.insert((library, tier, algorithm), Proof { checks: passed, remarks });
+                let proof = Proof { checks: passed, remarks, earlier };
+                checks.insert((library, tier, algorithm), proof);
             }
             Err(finding) => planned
                 .iter_mut()

@@ -5,13 +5,17 @@
 
 use crate::libraries::Attached;
 use crate::plan::Planned;
+use crate::pool::{Cache, Key};
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
+use crate::progress::unforeseen;
 use crate::protocol::{Costs, Finding, Metering, Offer, Reply, Request};
 use crate::time::{Stop, spent};
 use base::model::{Algorithm, Direction, Tier};
+use rand::RngExt as _;
 use record::{Check, State};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use verify::Tried;
@@ -44,14 +48,25 @@ pub struct Verdict {
     pub remarks: Vec<String>,
     /// What was tried beside the fixed inputs; none where something was found.
     pub tried: Option<Tried>,
+    /// When an earlier run came to this; none where this one did.
+    pub earlier: Option<String>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Passed {
     checks: Vec<Check>,
     digest: String,
     remarks: Vec<String>,
     tried: Tried,
+    /// When, if that was in an earlier run.
+    earlier: Option<String>,
 }
+
+/// Raised when what is kept of verifying, or of counting what messages cost, changes its meaning.
+const VERSION: u32 = 1;
+
+/// The share of algorithms that are verified though an earlier run did: drawn, so that inputs still vary.
+const AGAIN: f64 = 0.1;
 
 /// An algorithm of a library at a tier.
 pub type Subject = (usize, Tier, &'static Algorithm);
@@ -63,6 +78,8 @@ pub struct Extra<'a> {
     pub seed: u64,
     /// Sizes in bytes to check, those that are measured among them.
     pub sizes: &'a [usize],
+    /// Whether what passed in an earlier run counts.
+    pub earlier: bool,
 }
 
 impl Extra<'_> {
@@ -88,6 +105,8 @@ pub fn verify_all(
     let count = pools.len();
     let queue = Mutex::new(pools.into_iter());
     let found = Mutex::new(Vec::new());
+    let cache = extra.earlier.then(open_cache);
+    let cache = cache.as_ref();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(count) {
@@ -95,7 +114,8 @@ pub fn verify_all(
                 while let Some((library, tier)) = next(&queue) {
                     let own = subjects.iter().filter(|(l, t, _)| (*l, *t) == (library, tier));
                     let own = own.map(|(_, _, algorithm)| algorithm.name);
-                    let verify = Verifying { library: &libraries[library], tier, extra, stop };
+                    let verify =
+                        Verifying { library: &libraries[library], tier, extra, cache, stop };
                     let results = verify.all(own, done);
                     let results = results.into_iter().map(|(a, found)| (library, tier, a, found));
                     found.lock().expect("no thread panics holding it").extend(results);
@@ -119,7 +139,26 @@ struct Verifying<'a> {
     library: &'a Attached,
     tier: Tier,
     extra: Extra<'a>,
+    cache: Option<&'a Cache>,
     stop: &'a Stop,
+}
+
+/// Algorithms that passed in earlier runs, and what their messages cost.
+fn open_cache() -> Cache {
+    Cache::open("verified")
+}
+
+/// What is kept of a library's algorithm; none where nothing says which code runs.
+fn key(cache: &Cache, library: &Attached, tier: Tier, subject: &[String]) -> Option<Key> {
+    let elsewhere = base::model::runs_elsewhere(Path::new(&library.facts.path));
+    if elsewhere { None } else { cache.key(VERSION, library, tier, subject) }
+}
+
+/// Keeps it until one of the library's files changes.
+fn store<T: Serialize>(cache: &Cache, key: &Key, kept: &T, library: &Attached) {
+    let files = library.facts.objects.iter().flatten();
+    let files: Vec<PathBuf> = files.map(|file| PathBuf::from(&file.path)).collect();
+    cache.store(key, kept, files.iter());
 }
 
 impl Verifying<'_> {
@@ -131,9 +170,16 @@ impl Verifying<'_> {
         let mut worker = None;
         let mut hangs = 0;
         let mut results = Vec::new();
+        let mut rng = unforeseen();
         for algorithm in algorithms {
-            let outcome = if hangs < MOST_HANGS {
-                self.one(&mut worker, &mut hangs, algorithm)
+            let key = self.cache.and_then(|cache| self.key(cache, algorithm));
+            let earlier = key.as_ref().filter(|_| rng.random_range(0.0..1.0) >= AGAIN);
+            let outcome = if let Some(passed) = earlier.and_then(|key| self.earlier(key)) {
+                Ok(passed)
+            } else if hangs < MOST_HANGS {
+                let outcome = self.one(&mut worker, &mut hangs, algorithm);
+                self.keep(key.as_ref(), &outcome);
+                outcome
             } else {
                 Err(Finding::failed(format!(
                     "not checked: the library hung in {MOST_HANGS} checks before"
@@ -143,6 +189,28 @@ impl Verifying<'_> {
             done();
         }
         results
+    }
+
+    fn key(&self, cache: &Cache, algorithm: &str) -> Option<Key> {
+        let subject = [algorithm.to_owned(), format!("{:?} bytes", self.extra.sizes)];
+        key(cache, self.library, self.tier, &subject)
+    }
+
+    fn earlier(&self, key: &Key) -> Option<Passed> {
+        self.cache?.load::<Option<Passed>>(key).flatten()
+    }
+
+    /// What was found is never kept, and ends what was kept before.
+    fn keep(&self, key: Option<&Key>, outcome: &Result<Passed, Finding>) {
+        let (Some(cache), Some(key)) = (self.cache, key) else { return };
+        let passed = match outcome {
+            Ok(passed) => {
+                Some(Passed { earlier: Some(jiff::Timestamp::now().to_string()), ..passed.clone() })
+            }
+            Err(finding) if finding.stopped.is_some() || self.earlier(key).is_none() => return,
+            Err(_) => None,
+        };
+        store(cache, key, &passed, self.library);
     }
 
     fn one(
@@ -184,7 +252,7 @@ impl Verifying<'_> {
             Some(worker) => worker,
             None => Worker::start(self.library.hello(self.tier, None, 0, 0))?,
         };
-        let (algorithm, Extra { seed, sizes }) = (algorithm.to_owned(), self.extra);
+        let (algorithm, Extra { seed, sizes, .. }) = (algorithm.to_owned(), self.extra);
         worker.send(&Request::Verify { algorithm, seed, sizes: sizes.to_vec() });
         "opening".clone_into(check);
         let printed = worker.printed();
@@ -198,7 +266,7 @@ impl Verifying<'_> {
                 Reply::Checking { check: next } => *check = next,
                 Reply::Verified { checks, digest, mut remarks, tried } => {
                     remarks.extend(prints(&worker, printed));
-                    break Ok(Passed { checks, digest, remarks, tried });
+                    break Ok(Passed { checks, digest, remarks, tried, earlier: None });
                 }
                 Reply::Finding(finding) => break Err(finding),
                 other => return Ok(Err(Finding::failed(out_of_protocol(&other).to_string()))),
@@ -257,12 +325,14 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
     found
         .into_iter()
         .map(|(library, tier, algorithm, outcome)| {
-            let (outcome, remarks, tried) =
+            let (outcome, remarks, tried, earlier) =
                 match outcome.and_then(|passed| judge(algorithm, passed)) {
-                    Ok(Passed { checks, remarks, tried, .. }) => (Ok(checks), remarks, Some(tried)),
-                    Err(finding) => (Err(finding), Vec::new(), None),
+                    Ok(Passed { checks, remarks, tried, earlier, .. }) => {
+                        (Ok(checks), remarks, Some(tried), earlier)
+                    }
+                    Err(finding) => (Err(finding), Vec::new(), None, None),
                 };
-            Verdict { library, tier, algorithm, outcome, remarks, tried }
+            Verdict { library, tier, algorithm, outcome, remarks, tried, earlier }
         })
         .collect()
 }
@@ -352,12 +422,13 @@ pub(crate) fn memory(planned: &[Planned], libraries: &[Attached], stop: &Stop) -
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(subjects.len());
     let (queue, found) = (Mutex::new(subjects.into_iter()), Mutex::new(Memory::new()));
+    let cache = open_cache();
     let next = || queue.lock().expect("no thread panics holding it").next();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some((index, subjects)) = next() {
-                    let of_library = of_library(&libraries[index], subjects, &meter, stop);
+                    let of_library = of_library(&libraries[index], subjects, &meter, &cache, stop);
                     let keyed =
                         of_library.into_iter().map(|(key, remarks)| ((index, key), remarks));
                     found.lock().expect("no thread panics holding it").extend(keyed);
@@ -372,6 +443,7 @@ fn of_library(
     library: &Attached,
     subjects: BTreeSet<Counted>,
     meter: &Path,
+    cache: &Cache,
     stop: &Stop,
 ) -> Vec<(Counted, Vec<String>)> {
     let (mut worker, mut failures, mut told) = (None, 0, Vec::new());
@@ -382,9 +454,18 @@ fn of_library(
         let own =
             |o: &&crate::protocol::Offer| (&o.algorithm, o.direction) == (&algorithm, direction);
         let Some(offer) = library.offers.iter().find(own) else { continue };
+        let subject = ["memory", &algorithm, &direction.to_string(), &METERED_SIZE.to_string()];
+        let key = key(cache, library, Tier::Native, &subject.map(ToOwned::to_owned));
+        if let Some(remarks) = key.as_ref().and_then(|key| cache.load(key)) {
+            told.push(((algorithm, direction), remarks));
+            continue;
+        }
         match ask_costs(&mut worker, library, offer, &[METERED_SIZE], meter) {
             Ok(costs) => {
-                let remarks = costs.iter().flat_map(|c| words(c, direction)).collect();
+                let remarks: Vec<String> = costs.iter().flat_map(|c| words(c, direction)).collect();
+                if let Some(key) = key {
+                    store(cache, &key, &remarks, library);
+                }
                 told.push(((algorithm, direction), remarks));
             }
             Err(finding) => failures += usize::from(finding.state == record::State::Failed),
@@ -494,7 +575,13 @@ mod tests {
 
     fn passed(digest: &str) -> Result<Passed, Finding> {
         let (checks, remarks) = (Vec::new(), Vec::new());
-        Ok(Passed { checks, digest: digest.into(), remarks, tried: Tried::default() })
+        Ok(Passed {
+            checks,
+            digest: digest.into(),
+            remarks,
+            tried: Tried::default(),
+            earlier: None,
+        })
     }
 
     #[test]

@@ -120,6 +120,10 @@ pub struct Library {
     /// of a file was loaded: the kernel's own ciphers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+    /// When algorithms of it were verified that an earlier run on this machine has verified, the earliest of them; null
+    /// where this run has verified all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<String>,
 }
 
 impl Record {

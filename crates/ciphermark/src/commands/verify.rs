@@ -119,7 +119,8 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         ));
     }
     let seed = args.seed.unwrap_or_else(random_seed);
-    let extra = Extra { seed, sizes: args.size.as_ref().map_or(&[], |sizes| &sizes.0) };
+    let sizes: &[usize] = args.size.as_ref().map_or(&[], |sizes| &sizes.0);
+    let extra = Extra { seed, sizes, earlier: false };
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
     let verdicts =

@@ -63,6 +63,36 @@ fn a_finding_is_told_with_its_check_and_exit_code_1() {
 }
 
 #[test]
+fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_for_verify() {
+    let (directory, cache) = (scratch(), scratch());
+    let (object, path) = (file(&directory, "library.so"), file(&directory, "r.json"));
+    let library = format!("mine={object}");
+    let copy = |fake: &str| std::fs::copy(fakes::object(fake, ""), &object).unwrap();
+    let words = ["-l", &library, "-a", "aes-128-gcm"];
+    let measured = |code| {
+        let line = [&["run", "-q", "--no-evidence", "-s", "16", "-o", &path], &words[..], &QUICK];
+        ciphermark_with(&line.concat(), &[("CIPHERMARK_CACHE", arg(cache.path()))]).with_code(code);
+        read(&path)
+    };
+    copy("correct");
+    let first = measured(0);
+    assert!(first["libraries"][0].get("verified").is_none(), "{}", first["libraries"][0]);
+    // One in ten is verified again.
+    let again = (0..30).map(|_| measured(0)).find(|r| r["libraries"][0].get("verified").is_some());
+    let again = again.expect("one of thirty counts what was verified before");
+    let checks = |record: &Value| rows(record, "measurements")[0]["checks"].clone();
+    assert_eq!(checks(&again), checks(&first));
+    let own = ciphermark_with(
+        &[&["verify", "--json", "--seed", "1"], &words[..]].concat(),
+        &[("CIPHERMARK_CACHE", arg(cache.path()))],
+    );
+    assert!(own.with_code(0).stdout.contains("drawn"));
+    copy("accepts_forgery");
+    let changed = measured(3);
+    assert_eq!(text(&rows(&changed, "measurements")[0], "state"), "refused");
+}
+
+#[test]
 fn a_crash_is_told_with_its_place_its_call_and_the_librarys_last_words() {
     let reason = |library: &str, algorithm: &str| {
         let all = verdicts(&["-l", library, "-a", algorithm, "-t", "native"], 1);
