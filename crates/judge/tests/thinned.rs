@@ -12,25 +12,30 @@ use std::path::Path;
 
 const TODAY: Date = date(2026, 11, 28);
 
-/// The published record of three tiers, without raw samples.
-fn record() -> Record {
+/// The published record of three tiers.
+pub(crate) fn with_samples() -> Record {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
-    let mut record = record::load(&path).unwrap();
+    record::load(&path).unwrap()
+}
+
+/// The same without raw samples.
+pub(crate) fn record() -> Record {
+    let mut record = with_samples();
     record.measurements.iter_mut().for_each(|m| m.raw = Samples::default());
     record
 }
 
-fn around() -> Surroundings {
+pub(crate) fn around() -> Surroundings {
     Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() }
 }
 
-fn answer(data: &Data, question: &Question<'_>, record: &Record) -> Advice {
+pub(crate) fn answer(data: &Data, question: &Question<'_>, record: &Record) -> Advice {
     advise(data, question, Evidence::Survey(record), &around())
 }
 
 /// Scheme and library; none where there is no choice.
-fn chosen(advice: &Advice) -> Option<(String, String)> {
+pub(crate) fn chosen(advice: &Advice) -> Option<(String, String)> {
     match &advice.outcome {
         Outcome::Choice(choice) => Some((choice.scheme.clone(), choice.price.label())),
         Outcome::None(_) => None,
@@ -49,7 +54,7 @@ const WISHES: [Wish; 4] = [
 ];
 
 /// 60 questions: uses, wishes, tiers.
-fn questions(data: &Data) -> Vec<(String, Question<'_>)> {
+pub(crate) fn questions(data: &Data) -> Vec<(String, Question<'_>)> {
     let mut all = Vec::new();
     for used in data.uses.iter().filter(|u| u.storage).take(5) {
         for (wish, change) in WISHES {

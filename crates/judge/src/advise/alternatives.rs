@@ -416,6 +416,19 @@ pub fn unjudged(
     pairs.collect()
 }
 
+/// Whether what would be chosen is judged, or nothing would be.
+pub fn is_judged(
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &Surroundings,
+) -> bool {
+    let costs = Costs::of(data, question, evidence, &around.judged);
+    let all = candidates(data, question, &costs);
+    let chosen = ranked(&all, question).order.first().and_then(|first| all[*first].price);
+    chosen.is_none_or(|price| question.wishes.trusts(price))
+}
+
 /// Whose secrets are in question.
 fn judged_algorithms(candidate: &Candidate<'_>, price: &Price) -> Vec<String> {
     let algorithms: Vec<&Algorithm> = match price.how {

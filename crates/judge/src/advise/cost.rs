@@ -189,7 +189,7 @@ impl Costs {
                         let why = "the record of pages is of another size or tier".to_owned();
                         return Known { prices: Err(why), gaps: Vec::new(), was_asked: true };
                     }
-                    let (prices, gaps) = match s.rekeyed {
+                    let (prices, mut gaps) = match s.rekeyed {
                         Some(of) => {
                             let gaps =
                                 parts::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
@@ -202,6 +202,10 @@ impl Costs {
                     };
                     let asked = s.rekeyed.map_or(&*s.id, |of| of.name);
                     let was_asked = pages.was_asked(asked) || elsewhere(s).is_some();
+                    for gap in &mut gaps {
+                        let leaks = of_scheme(s, judged, &gap.libraries, tier);
+                        gap.depends = leaks == Some(LeakVerdict::Depends);
+                    }
                     let mut known = Known { prices, gaps, was_asked };
                     for price in known.prices.iter_mut().flatten() {
                         price.leaks = of_scheme(s, judged, &price.libraries, tier);
@@ -459,6 +463,7 @@ impl<'a> Pages<'a> {
                 algorithms: Vec::new(),
                 at_least_ns: self.at_least_ns(scheme, library),
                 why: why.to_owned(),
+                depends: false,
             })
         };
         (0..self.record.libraries.len()).filter_map(one).collect()

@@ -96,13 +96,17 @@ pub(crate) fn usable<'a>(
     Ok(all)
 }
 
-/// Where a candidate may be had, in libraries that may be used, and was not measured.
+/// Where a candidate may be had, in libraries that may be used, and was not measured. What is known to depend on the secret
+/// would not be chosen whatever it costs.
 pub(crate) fn gaps<'c>(
     candidate: &Candidate<'_>,
     question: &Question<'_>,
     costs: &'c Costs,
 ) -> impl Iterator<Item = &'c Gap> {
-    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| question.wishes.takes(l));
+    let wishes = &question.wishes;
+    let takes = |gap: &&Gap| {
+        (wishes.alone || !gap.depends) && gap.libraries.iter().all(|l| wishes.takes(l))
+    };
     costs.gaps(candidate.scheme).iter().filter(takes)
 }
 

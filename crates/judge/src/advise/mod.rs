@@ -13,7 +13,9 @@ mod render;
 mod sentences;
 pub mod tls_server;
 
-pub use alternatives::{Candidates, Open, OpenWhy, Wished, contenders, needed_schemes, unjudged};
+pub use alternatives::{
+    Candidates, Open, OpenWhy, Wished, contenders, is_judged, needed_schemes, unjudged,
+};
 use base::model::NameGlob;
 pub use cost::{Costs, How, InStore, Price};
 pub use data::{Data, Scheme, Source, Use};

@@ -3,6 +3,7 @@
 
 use crate::compare::Question;
 use crate::compare::ranking::{Terms, of_library};
+use base::model::Direction;
 use record::{LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -20,8 +21,14 @@ pub(crate) fn missing(record: &Record, question: &Question, terms: &Terms) -> Ve
     let asked = |m: &&Measurement| question.takes_case(m) && of_library(question, m);
     let rows: Vec<&Measurement> = record.measurements.iter().filter(asked).collect();
     let there: BTreeSet<_> = rows.iter().filter(|m| terms.takes(m)).map(pair).collect();
+    // Who decrypts encrypts, and the other way round.
+    let is_cipher =
+        |direction: Direction| matches!(direction, Direction::Encrypt | Direction::Decrypt);
+    let of_direction = |direction: Direction| {
+        direction == terms.direction || is_cipher(direction) && is_cipher(terms.direction)
+    };
     let measured = |m: &&&Measurement| {
-        m.state == State::Measured && m.direction == terms.direction || m.is_left_out()
+        m.state == State::Measured && of_direction(m.direction) || m.is_left_out()
     };
     let mut could: BTreeSet<_> = rows.iter().filter(measured).map(pair).collect();
     let any: BTreeSet<_> = rows.iter().map(pair).collect();

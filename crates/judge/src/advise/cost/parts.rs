@@ -84,6 +84,9 @@ impl<'a> Parts<'a> {
     /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
     pub fn lacking(&self, algorithm: &'static Algorithm) -> Vec<Gap> {
         let gap = |libraries: Vec<LibraryId>, at_least_ns, why: &str| Gap {
+            depends: libraries.iter().any(|l| {
+                secrets(&self.leaks, algorithm, l, self.tier) == Some(LeakVerdict::Depends)
+            }),
             libraries,
             algorithms: vec![algorithm.name],
             at_least_ns,
@@ -251,6 +254,8 @@ pub(crate) struct Gap {
     pub at_least_ns: (f64, f64),
     /// Why there is no price.
     pub why: String,
+    /// Whether it is known that what it executes depends on the secret.
+    pub depends: bool,
 }
 
 impl Gap {
@@ -280,6 +285,7 @@ impl Gap {
         self.algorithms.extend(&other.algorithms);
         self.at_least_ns.0 += other.at_least_ns.0;
         self.at_least_ns.1 += other.at_least_ns.1;
+        self.depends |= other.depends;
         if self.why.is_empty() {
             self.why.clone_from(&other.why);
         }
@@ -293,6 +299,7 @@ impl Gap {
             algorithms: Vec::new(),
             at_least_ns: (price.write_ns.low, price.read_ns.low),
             why: String::new(),
+            depends: price.leaks == Some(LeakVerdict::Depends),
         }
     }
 }
