@@ -67,6 +67,16 @@ impl Secrets {
         let traces = self.count as usize + 1;
         if subject.is_private() { MOST_PRIVATE_STEPS / 3 } else { MOST_STEPS / traces }
     }
+
+    fn asked(&self, subject: &LeakSubject) -> Judging {
+        Judging {
+            algorithm: subject.algorithm.clone(),
+            secrets: self.count,
+            sizes: self.sizes.clone(),
+            most_steps: self.most_steps(subject),
+            trace: self.trace.clone(),
+        }
+    }
 }
 
 /// Verdicts, and what else came of it.
@@ -170,6 +180,19 @@ pub fn judge_leaks(
     found
 }
 
+/// Verdicts that earlier runs left, under the most of so many keys; nothing is judged.
+pub fn known_leaks(libraries: &[Attached], subjects: &[LeakSubject], counts: &[u32]) -> Vec<Leaks> {
+    let cache = Cache::open("leaks");
+    let known = |subject: &LeakSubject, count: u32| {
+        let secrets = Secrets { count, ..Secrets::quick() };
+        let library = &libraries[subject.library];
+        let judged = cache.load(&key(&cache, library, subject.tier, &secrets.asked(subject))?)?;
+        Some(verdict(library, subject.clone(), judged, count))
+    };
+    let of = |subject| counts.iter().find_map(|count| known(subject, *count));
+    subjects.iter().filter_map(of).collect()
+}
+
 fn judged(
     libraries: &[Attached],
     subject: &LeakSubject,
@@ -181,13 +204,7 @@ fn judged(
     if let Some(why) = Asking::cannot_step(library) {
         return Err(why);
     }
-    let asked = Judging {
-        algorithm: subject.algorithm.clone(),
-        secrets: secrets.count,
-        sizes: secrets.sizes.clone(),
-        most_steps: secrets.most_steps(subject),
-        trace: secrets.trace.clone(),
-    };
+    let asked = secrets.asked(subject);
     let key = key(cache, library, subject.tier, &asked);
     if let Some(judged) = key.as_ref().and_then(|key| cache.load(key)) {
         return Ok(judged);

@@ -34,7 +34,9 @@ pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
     SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
-pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks};
+pub use leaks::{
+    AllJudged, LeakSubject, Secrets, judge_leaks, known_leaks, private_schemes, record_of_leaks,
+};
 pub use libraries::{
     AtTier, Attached, LibraryChoice, SelectError, StackFile, TierHere, at_tiers, discover,
     discover_all, select, tier_here,

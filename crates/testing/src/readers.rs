@@ -595,6 +595,7 @@ fn advice(run: &Document, how: u8) {
         handshakes: run,
         records: None,
         calibration: Some(&CALIBRATION),
+        secrets: &[],
     };
     match judge::advise::tls_server::advise(&question, &evidence) {
         Err(why) => check::shown(&why),

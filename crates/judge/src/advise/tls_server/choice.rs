@@ -3,11 +3,13 @@
 
 use crate::advise::tls_server::{
     self, Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting,
-    Question, Rejected, can_use,
+    Question, Rejected, Secret, can_use,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
-use record::State;
-use record::tls::{Case, Document, Exchange, Handshake, RecordsDocument, Suite, Version};
+use record::tls::{
+    Case, Certificate, Document, Exchange, Handshake, RecordsDocument, Suite, Version,
+};
+use record::{LeakVerdict, Leaks, State};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -85,11 +87,21 @@ fn resumption(full: Case) -> Case {
     crate::load::resumed(full, record::tls::Kind::ResumedTicket)
 }
 
+impl Secret {
+    /// Whether traces were seen to differ with the secret. Of ECDSA and RSA they may differ with what is no secret, too: with
+    /// r, which is public, and with numbers that blinding makes others at each signature.
+    fn gives_it_away(&self) -> bool {
+        let is_sure = !self.primitive.starts_with("ecdsa-") && !self.primitive.starts_with("rsa-");
+        is_sure && self.verdict == Some(LeakVerdict::Depends)
+    }
+}
+
 /// One that serves all clients.
 struct Served {
     candidate: Candidate,
     cost: Cost,
     clients: Vec<ClientCost>,
+    secrets: Vec<Secret>,
     remarks: Vec<String>,
 }
 
@@ -162,6 +174,14 @@ fn serve(
     let mut remarks = BTreeSet::new();
     let outcomes = candidate.outcomes(question, lacking)?;
     let agreed = outcomes.iter().map(agreed).collect::<Result<Vec<Case>, Refusal>>()?;
+    let used: BTreeSet<&str> = agreed.iter().flat_map(primitives).collect();
+    let secrets: Vec<Secret> =
+        used.iter().map(|primitive| evidence.secret(&candidate.stack, primitive)).collect();
+    if let Some(secret) = secrets.iter().find(|secret| secret.gives_it_away()) {
+        let Secret { primitive, library, .. } = secret;
+        let detail = format!("{primitive} in {}", library.as_deref().unwrap_or_default());
+        return Err(Refusal::Rule("depends-on-secret", detail));
+    }
     for (outcome, case) in outcomes.iter().zip(agreed) {
         let refused = |rule, what: &str| Refusal::Rule(rule, format!("{}{what}", outcome.class));
         let no_price = |no| match no {
@@ -197,7 +217,25 @@ fn serve(
         None => {}
     }
     let remarks = remarks.into_iter().collect();
-    Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
+    Ok(Served { candidate: candidate.clone(), cost, clients, secrets, remarks })
+}
+
+/// What of a connection has a secret of the server's and can be judged: the records' cipher, the key exchange, the signature.
+/// Of X25519MLKEM768 the server has no key of ML-KEM.
+fn primitives(case: &Case) -> Vec<&'static str> {
+    let exchange = match case.exchange {
+        Exchange::X25519 | Exchange::X25519Mlkem768 => Some("x25519"),
+        Exchange::P256 => Some("p256"),
+        _ => None,
+    };
+    let signature = match (case.certificate, case.version) {
+        (Certificate::P256, _) => Some("ecdsa-p256"),
+        (Certificate::Ed25519, _) => Some("ed25519"),
+        (Certificate::Rsa2048, Version::Tls13) => Some("rsa-2048-pss"),
+        (Certificate::Rsa2048, _) => Some("rsa-2048-pkcs1"),
+        _ => None,
+    };
+    [Some(case.suite.name()), exchange, signature].into_iter().flatten().collect()
 }
 
 /// What a class of clients negotiates, if that may be.
@@ -234,6 +272,7 @@ fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &
         cost: best.cost,
         connections_per_core_second: 1e6 / best.cost.us,
         clients: best.clients.clone(),
+        secrets: best.secrets.clone(),
         nginx: set.directives,
         ties_with: same.map(|other| other.candidate.to_string()).collect(),
         undecided: undecided.map(|other| other.candidate.to_string()).collect(),
@@ -309,6 +348,16 @@ pub struct Evidence<'a> {
     pub records: Option<&'a RecordsDocument>,
     /// A calibration of `tls load`: connections are then priced by its formula, in the stack that it is of.
     pub calibration: Option<&'a Calibration>,
+    /// What is known of secrets in the libraries behind the stacks.
+    pub secrets: &'a [StackLeaks],
+}
+
+/// A verdict on a primitive in the library behind a stack: of what the stack itself does with a secret there is none.
+#[derive(Clone, Debug)]
+pub struct StackLeaks {
+    /// The stack, by its label.
+    pub stack: String,
+    pub leaks: Leaks,
 }
 
 /// Why there is no price.
@@ -341,6 +390,17 @@ impl Evidence<'_> {
                 format!("{temperature} handshakes and records in memory: no sockets, no web server")
             }
             None => format!("{temperature} handshakes in memory: no sockets, no web server"),
+        }
+    }
+
+    /// What is known of a primitive in the library behind a stack.
+    pub(crate) fn secret(&self, stack: &str, primitive: &str) -> Secret {
+        let is_it = |s: &&StackLeaks| s.stack == stack && s.leaks.algorithm == primitive;
+        let all = || self.secrets.iter().filter(is_it).map(|s| &s.leaks);
+        Secret {
+            primitive: primitive.to_owned(),
+            library: all().next().map(|l| format!("{}@{}", l.library.name, l.library.version)),
+            verdict: all().map(|l| l.verdict).max(),
         }
     }
 
@@ -558,6 +618,12 @@ pub const RULES: &[Rule] = &[
         url: "https://github.com/haproxy/haproxy/blob/master/INSTALL",
     },
     Rule {
+        id: "depends-on-secret",
+        says: "what a primitive of the library behind the stack executes depends on the secret, which others on the core can see",
+        source: "judged here",
+        url: "",
+    },
+    Rule {
         id: "dearer",
         says: "it costs the server more CPU for each connection",
         source: "measured here",
@@ -570,11 +636,11 @@ mod tests {
     use super::*;
     use crate::load::Profile;
     use crate::sample::{document, lacking, question};
-    use record::tls::Certificate;
 
     fn advice(question: &Question) -> Advice {
         let handshakes = document();
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         advise(question, &evidence).unwrap()
     }
 
@@ -637,8 +703,12 @@ mod tests {
     fn a_stack_whose_bytes_have_no_price_is_missing_and_wins_nothing() {
         let (handshakes, records) =
             (document(), lacking("slow@1.0", record::tls::Suite::Aes128Gcm));
-        let evidence =
-            Evidence { handshakes: &handshakes, records: Some(&records), calibration: None };
+        let evidence = Evidence {
+            handshakes: &handshakes,
+            records: Some(&records),
+            calibration: None,
+            secrets: &[],
+        };
         let asked = Question { bytes_per_connection: 10 << 20, ..question(&["browser"]) };
         let advice = advise(&asked, &evidence).unwrap();
         assert_eq!(advice.choice, None);
@@ -652,6 +722,53 @@ mod tests {
         assert!(text.contains("OPEN: "), "{text}");
     }
 
+    fn verdict(stack: &str, algorithm: &str, verdict: LeakVerdict) -> StackLeaks {
+        let [name, version] = ["behind", "1"].map(str::to_owned);
+        let leaks = Leaks {
+            library: record::LibraryId { name, version, path: String::new(), id: String::new() },
+            algorithm: algorithm.to_owned(),
+            tier: base::model::Tier::Native,
+            verdict,
+            reason: None,
+            secrets: 2,
+            operations: Vec::new(),
+            findings: Vec::new(),
+        };
+        StackLeaks { stack: stack.to_owned(), leaks }
+    }
+
+    /// Whatever it costs, and whichever of its primitives: the records' cipher or the key exchange.
+    #[test]
+    fn a_stack_whose_primitives_depend_on_the_secret_is_not_chosen_however_cheap() {
+        let handshakes = document();
+        let advised = |secrets: &[StackLeaks]| {
+            let evidence =
+                Evidence { handshakes: &handshakes, records: None, calibration: None, secrets };
+            super::advise(&question(&["browser"]), &evidence).unwrap()
+        };
+        let before = advised(&[]).choice.unwrap();
+        let first = before.candidate.stack;
+        let named: Vec<(&str, Option<LeakVerdict>)> =
+            before.secrets.iter().map(|s| (&*s.primitive, s.verdict)).collect();
+        assert_eq!(named, [("aes-128-gcm", None), ("ecdsa-p256", None), ("x25519", None)]);
+        for primitive in ["aes-128-gcm", "x25519"] {
+            let advice = advised(&[verdict(&first, primitive, LeakVerdict::Depends)]);
+            assert_ne!(advice.choice.unwrap().candidate.stack, first, "{primitive}");
+            let lost = advice.rejected.iter().find(|r| r.candidate.stack == first).unwrap();
+            let why = format!("{primitive} in behind@1");
+            assert_eq!((&*lost.rule, &*lost.detail), ("depends-on-secret", &*why));
+        }
+        let all = handshakes.stacks.iter();
+        let all: Vec<StackLeaks> =
+            all.map(|s| verdict(&s.label, "x25519", LeakVerdict::Depends)).collect();
+        assert!(advised(&all).choice.is_none());
+        // What may differ with what is public rejects nothing, and is said.
+        let choice =
+            advised(&[verdict(&first, "ecdsa-p256", LeakVerdict::Depends)]).choice.unwrap();
+        assert_eq!(choice.candidate.stack, first);
+        assert!(choice.secrets.iter().any(|s| s.verdict == Some(LeakVerdict::Depends)));
+    }
+
     #[test]
     fn a_stack_that_nginx_cannot_use_gets_no_settings_of_nginx() {
         let mut handshakes = document();
@@ -659,7 +776,8 @@ mod tests {
             row.stack = "rustls-graviola@0.4".to_owned();
         }
         handshakes.stacks[0].label = "rustls-graviola@0.4".to_owned();
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
         assert_eq!(choice.candidate.stack, "rustls-graviola@0.4");
         assert_eq!(choice.nginx, Vec::<String>::new());
@@ -677,7 +795,8 @@ mod tests {
                 server.high_ns = server.median_ns * 1.9;
             }
         }
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
         assert_eq!(choice.candidate.stack, "fast@1.0");
         assert!(choice.undecided.iter().any(|c| c.contains("slow@1.0")), "{:?}", choice.undecided);
@@ -691,7 +810,8 @@ mod tests {
             row.stack = "rustls-ring@0.23".to_owned();
         }
         handshakes.stacks[0].label = "rustls-ring@0.23".to_owned();
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let asked = Question { only: Some("nginx".to_owned()), ..question(&["browser"]) };
         let advice = advise(&asked, &evidence).unwrap();
         assert_eq!(advice.choice.unwrap().candidate.stack, "slow@1.0");
@@ -716,7 +836,8 @@ mod tests {
             (row.state, row.server, row.client) = (State::Failed, None, None);
             row.stopped = Some(record::Stopped::Screened);
         }
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let advice = advise(&question(&["browser"]), &evidence).unwrap();
         assert_eq!(advice.choice.unwrap().candidate.stack, "fast@1.0");
         assert_eq!(advice.missing, []);
@@ -736,7 +857,8 @@ mod tests {
         // As where the handshakes were measured for the question.
         let is_asked = |c: &Case| c.version == Version::Tls13 && c.exchange != Exchange::P256;
         handshakes.rows.retain(|r| is_asked(&r.case));
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let advice = advise(&question(&["browser"]), &evidence).unwrap();
         assert_eq!(advice.missing, []);
         let out = advice.rejected.iter().filter(|r| r.candidate.stack == "slow@1.0");

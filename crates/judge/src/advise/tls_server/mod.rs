@@ -13,11 +13,12 @@ use crate::load::{
     outcomes,
 };
 use base::text::{Options, clean, escape_markdown, wrap};
-pub use choice::{Evidence, RULES, Rule, advise, cases};
+pub use choice::{Evidence, RULES, Rule, StackLeaks, advise, cases};
+use record::LeakVerdict;
 use record::tls::{Certificate, Exchange, Suite, Temperature, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 // What is asked.
 
@@ -199,6 +200,8 @@ pub struct Choice {
     pub connections_per_core_second: f64,
     /// What each class negotiates, and what it costs.
     pub clients: Vec<ClientCost>,
+    /// What has a secret of the server's in it, by the library behind the stack: how the stack uses it is not judged.
+    pub secrets: Vec<Secret>,
     /// Directives of nginx that set it so; none where nginx cannot use the stack.
     pub nginx: Vec<String>,
     /// Others that are shown to cost the same within 5 %.
@@ -207,6 +210,17 @@ pub struct Choice {
     pub undecided: Vec<String>,
     /// What to know of the price.
     pub remarks: Vec<String>,
+}
+
+/// What is known of the secret of a primitive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Secret {
+    /// `aes-128-gcm`, `x25519`, `ecdsa-p256`, …
+    pub primitive: String,
+    /// The library that was judged; null where none was.
+    pub library: Option<String>,
+    /// Null where it was not judged.
+    pub verdict: Option<LeakVerdict>,
 }
 
 /// One class of clients.
@@ -402,16 +416,47 @@ fn chosen(choice: &Choice) -> Vec<String> {
         lines
             .push(format!("  undecided, could cost less: {}", clean(&choice.undecided.join("; "))));
     }
-    let stack = clean(&choice.candidate.stack);
-    let name = stack.split('@').next().unwrap_or_default();
-    lines.push(format!(
-        "  secrets: not judged here; `ciphermark leaks -l {name} -a 'ecdsa-p256,rsa-2048-pss,x25519'` judges what it can"
-    ));
+    lines.push(format!("  secrets: {}", secrets(choice)));
     if !choice.nginx.is_empty() {
         lines.extend([String::new(), "Settings of nginx:".to_owned()]);
         lines.extend(choice.nginx.iter().map(|line| format!("  {line}")));
     }
     lines
+}
+
+/// What is known of each primitive, and what judges the others.
+fn secrets(choice: &Choice) -> String {
+    let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for secret in &choice.secrets {
+        let words = match secret.verdict {
+            None => "not judged",
+            Some(LeakVerdict::NotJudged) => "nothing found, not all could be judged",
+            Some(LeakVerdict::SameTrace) => "same trace for every secret that was compared",
+            Some(LeakVerdict::MayDepend) => "may depend on the secret, by taint only",
+            Some(LeakVerdict::Depends) => {
+                "traces differ, perhaps with what is public (docs/CONSTANT-TIME.md)"
+            }
+        };
+        of.entry(words).or_default().push(&secret.primitive);
+    }
+    let mut words: Vec<String> =
+        of.iter().map(|(words, of)| format!("{}: {words}", clean(&of.join(", ")))).collect();
+    let library = choice.secrets.iter().find_map(|s| s.library.as_ref());
+    words.extend(
+        library.map(|l| format!("judged in {}, not in what the stack does with it", clean(l))),
+    );
+    let open = choice.secrets.iter().filter(|s| s.verdict.is_none());
+    let open: Vec<&str> = open.map(|s| &*s.primitive).collect();
+    let stack = clean(&choice.candidate.stack);
+    let name = library.map_or(&*stack, |l| l).split('@').next().unwrap_or_default();
+    words.extend((!open.is_empty()).then(|| {
+        format!(
+            "`ciphermark leaks -l {} -a {}` takes minutes and is remembered",
+            clean(name),
+            open.join(",")
+        )
+    }));
+    words.join("; ")
 }
 
 /// Each rule with what it rejects.
@@ -622,7 +667,8 @@ mod tests {
 
     fn printed(clients: &[&str], format: Format) -> String {
         let handshakes = document();
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let advice = super::advise(&question(clients), &evidence).unwrap();
         render(&advice, format, Options { width: 120, color: false })
     }
@@ -650,7 +696,8 @@ mod tests {
     fn chosen(stack: &str, post_quantum: bool) -> (String, Vec<String>) {
         let mut handshakes = document();
         handshakes.stacks.retain(|s| s.label == stack);
-        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let evidence =
+            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let mut question = question(&["browser"]);
         question.post_quantum = post_quantum;
         let choice = super::advise(&question, &evidence).unwrap().choice.unwrap();
@@ -676,8 +723,12 @@ mod tests {
     fn suites_that_the_stack_lacks_are_left_out_and_named() {
         let handshakes = document();
         let records = lacking("fast@1.0", Suite::Chacha20Poly1305);
-        let evidence =
-            Evidence { handshakes: &handshakes, records: Some(&records), calibration: None };
+        let evidence = Evidence {
+            handshakes: &handshakes,
+            records: Some(&records),
+            calibration: None,
+            secrets: &[],
+        };
         let question = question(&["browser=90%", "firefox-45=10%"]);
         let choice = super::advise(&question, &evidence).unwrap().choice.unwrap();
         let suites = choice.nginx.iter().find(|l| l.starts_with("ssl_ciphers")).unwrap();
