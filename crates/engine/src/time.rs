@@ -28,6 +28,11 @@ impl Stop {
         Self { interrupted: Arc::clone(&self.interrupted), end: Some(end) }
     }
 
+    /// Ends so long after this one ends.
+    pub fn longer(&self, time: Duration) -> Self {
+        Self { interrupted: Arc::clone(&self.interrupted), end: self.end.map(|end| end + time) }
+    }
+
     /// Why no more is to be done; none while more is.
     pub fn why(&self) -> Option<Stopped> {
         let is_over = || self.end.is_some_and(|end| Instant::now() >= end);

@@ -215,7 +215,8 @@ fn not_measured(answer: &Ranking) -> Option<String> {
     flags += &terms.tier.map(|tier| format!(" -t {tier}")).unwrap_or_default();
     (!all.is_empty()).then(|| {
         format!(
-            "NOT MEASURED, and any of it may be the first: {}{more}; `ciphermark run -a '{}' {flags}` measures it",
+            "NOT MEASURED, and any of it may be the first: {}{more}; `ciphermark run -a '{}' {flags}` measures it, and so does \
+             the same with --complete, where the record was taken",
             all.join(", "),
             clean(&names.join(","))
         )

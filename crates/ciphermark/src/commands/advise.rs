@@ -255,6 +255,9 @@ const JUDGING: Duration = Duration::from_secs(20);
 const AT_THE_END: Duration = Duration::from_secs(5);
 /// What is judged side by side: the cheapest that are not.
 const IN_LINE: usize = 4;
+/// How much longer a choice waits for its verdict than the time that there is for all of them: none is made without one for
+/// want of time.
+pub(crate) const FOR_ONE: Duration = Duration::from_secs(60);
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
 pub(crate) fn judged_first(
@@ -265,13 +268,22 @@ pub(crate) fn judged_first(
     around: &mut Surroundings,
     stop: &Stop,
 ) -> Result<Advice, Failure> {
-    while !stop.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
-        let pairs = judge::advise::unjudged(data, question, evidence, around, IN_LINE);
+    let longer = stop.longer(FOR_ONE);
+    while !longer.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
+        let is_late = stop.is_over();
+        let most = if is_late { 1 } else { IN_LINE };
+        let pairs = judge::advise::unjudged(data, question, evidence, around, most);
+        if is_late && judge::advise::is_judged(data, question, evidence, around) {
+            break;
+        }
+        let until = if is_late { &longer } else { stop };
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
-        let judged = judge(quiet, &pairs, question.tier, stop)?;
+        let judged = judge(quiet, &pairs, question.tier, until)?;
         let new: Vec<Leaks> = judged.into_iter().filter(|v| !is_known(v)).collect();
-        if new.is_empty() {
+        // What was broken off for the time is judged again, alone.
+        let is_broken_off = !is_late && stop.is_over();
+        if new.is_empty() && !is_broken_off {
             break;
         }
         around.judged.extend(new);
@@ -382,7 +394,7 @@ fn no_output(args: &AdviseArgs) -> Result<(), Failure> {
 }
 
 /// The record's own builds; none where it was not taken on this machine in these circumstances, or one is not here.
-fn builds_here(record: &Record) -> Result<Option<Vec<Attached>>, Failure> {
+pub(crate) fn builds_here(record: &Record) -> Result<Option<Vec<Attached>>, Failure> {
     let here = host::facts(0);
     let then = &record.host;
     let differ = record::differing_circumstances(&then.circumstances, &here.circumstances);
@@ -426,7 +438,7 @@ fn completed_now(
 }
 
 /// A record with the rows of a later one in the place of its own.
-fn with_rows(mut record: Record, mut new: Record) -> Record {
+pub(crate) fn with_rows(mut record: Record, mut new: Record) -> Record {
     let case = |m: &record::Measurement| {
         let what = (m.library.clone(), m.algorithm.clone(), m.direction, m.size);
         (what, m.tier, m.model.name(), m.threads, m.footprint, m.in_place)

@@ -6,12 +6,14 @@ use crate::commands::run::{claim_output, random_seed, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::{Exit, Failure, files, screen};
 use clap::Args;
-use engine::{TlsRace, TlsRequest};
+use engine::{LeakSubject, Secrets, Stop, TlsRace, TlsRequest};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::Data;
 use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
-use judge::advise::tls_server::{Evidence, Format, PROGRAMS, Question, can_use};
+use judge::advise::tls_server::{
+    Choice, Evidence, Format, PROGRAMS, Question, Secret, StackLeaks, can_use,
+};
 use record::tls::{Certificate, Document, Filter, Handshake, Subject, Temperature};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -217,13 +219,28 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         None => measure_handshakes(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
-    let evidence = Evidence {
-        handshakes: &handshakes,
-        records: records.as_ref(),
-        calibration: calibration.as_ref(),
+    let stop = watch_signals()?.within(JUDGING);
+    let (mut secrets, mut tried) = (Vec::new(), BTreeSet::new());
+    let mut advice = loop {
+        let evidence = Evidence {
+            handshakes: &handshakes,
+            records: records.as_ref(),
+            calibration: calibration.as_ref(),
+            secrets: &secrets,
+        };
+        let advice =
+            judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
+        let new = match &advice.choice {
+            Some(choice) if tried.insert(choice.candidate.stack.clone()) => {
+                judged(choice, &handshakes, args, &stop)?
+            }
+            _ => Vec::new(),
+        };
+        if new.is_empty() {
+            break advice;
+        }
+        secrets.extend(new);
     };
-    let mut advice =
-        judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
     advice.basis.stale = stale(&handshakes.host.cpu.name);
     let format = match args.format {
         judge::advise::Format::Text => Format::Text,
@@ -236,6 +253,49 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         Some(_) => Exit::SomeRefused,
         None => Exit::Found,
     })
+}
+
+/// Time for verdicts on ciphers that no earlier run left.
+const JUDGING: Duration = Duration::from_secs(20);
+/// Keys that private keys were compared under, where somebody asked `leaks` before.
+const COUNTS: [u32; 5] = [64, 16, 10, 4, 2];
+
+/// Verdicts on what a choice has secrets in, in the library behind its stack, where that build is here: ciphers are judged, of
+/// private keys, which take minutes, those are taken that were judged before.
+fn judged(
+    choice: &Choice,
+    run: &Document,
+    args: &AdviseArgs,
+    stop: &Stop,
+) -> Result<Vec<StackLeaks>, Failure> {
+    let label = &choice.candidate.stack;
+    let Some(stack) = run.stacks.iter().find(|stack| stack.label == *label) else {
+        return Ok(Vec::new());
+    };
+    let path = record::expanded(&stack.crypto_path);
+    if host::facts(0).cpu.name != run.host.cpu.name || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let named = choose::libraries(&[format!("{}={}", stack.name, path.display())])?;
+    let mut libraries = engine::at_tiers(&choose::discover(&named), &[args.tier]);
+    libraries.retain(|library| library.facts.id == stack.crypto_id);
+    if libraries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let subject = |secret: &Secret| LeakSubject {
+        library: 0,
+        tier: args.tier,
+        algorithm: secret.primitive.clone(),
+    };
+    let subjects = choice.secrets.iter().map(subject);
+    let is_private = |s: &LeakSubject| engine::private_schemes().contains(&&*s.algorithm);
+    let (private, ciphers): (Vec<_>, Vec<_>) = subjects.partition(is_private);
+    let offered = |s: &LeakSubject| base::model::Algorithm::find(&s.algorithm).is_ok();
+    let ciphers: Vec<LeakSubject> = ciphers.into_iter().filter(offered).collect();
+    let mut leaks =
+        engine::judge_leaks(&libraries, &ciphers, &Secrets::quick(), stop, &|_, _| ()).leaks;
+    leaks.extend(engine::known_leaks(&libraries, &private, &COUNTS));
+    Ok(leaks.into_iter().map(|leaks| StackLeaks { stack: label.clone(), leaks }).collect())
 }
 
 /// Why prices may be others here: they are of another CPU.

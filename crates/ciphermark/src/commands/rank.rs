@@ -14,11 +14,13 @@ use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Prices;
 use base::text::flags::parse_rows;
 use clap::{Args, Parser as _};
+use engine::{Budget, Request, Screened};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
-use record::{Calls, Estimate, Record};
+use record::{Calls, Estimate, LibraryId, Record};
 use report::{BestOfMachine, ComparisonFormat, Money};
 use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,6 +31,7 @@ use std::time::Duration;
     ciphermark rank run.json --authenticated --size 8K\n  \
     ciphermark rank run.json --direction decrypt --size 64\n  \
     ciphermark rank run.json --authenticated --per library\n  \
+    ciphermark rank run.json --authenticated -s 8K --complete      measures what the record lacks of it\n  \
     ciphermark rank run.json --tier noaes                          without AES instructions\n  \
     ciphermark rank run.json --authenticated --same-trace          nothing that depends on secrets\n  \
     ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
@@ -54,6 +57,10 @@ pub struct RankArgs {
     /// What is asked.
     #[command(flatten)]
     pub question: Option<QuestionArgs>,
+    /// Measure what the record lacks for the question, if it is of this machine, in its libraries; at a terminal this is
+    /// done unasked, and takes half a minute at most.
+    #[arg(long, requires = "record")]
+    pub complete: bool,
     #[command(flatten)]
     pub time: TimeArgs,
     /// How many rows of each answer: a number, or all. Ties for the first place are always shown.
@@ -145,6 +152,11 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     let path = args.record.as_ref().map(Path::new);
     let record = || path.map(|path| files::record(path).map_err(Failure::usage)).transpose();
     let answers = match &args.question {
+        None if args.complete => {
+            return Err(Failure::usage(
+                "--complete: say for which question, as in --authenticated --size 8K",
+            ));
+        }
         None => match record()? {
             Some(record) => {
                 usual(&record, args.rows.unwrap_or(FEW_ROWS)).map_err(Failure::usage)?
@@ -159,7 +171,7 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
         Some(flags) => {
             let question = question(flags)?;
             let mut record = match record()? {
-                Some(record) => record,
+                Some(record) => completed(args, record, &question)?,
                 None => measure(&question, flags, args.time)?,
             };
             let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
@@ -186,6 +198,61 @@ fn predicting<'a>(
     })
 }
 
+/// Half-width of the intervals of what completes a record, and time of sampling of all of it.
+const PRECISION: f64 = 0.01;
+const THOROUGH: Duration = Duration::from_secs(20);
+
+/// A record with what it lacks for the question: measured now where that is asked for, or somebody waits at a terminal.
+fn completed(args: &RankArgs, record: Record, question: &Question) -> Result<Record, Failure> {
+    let ranking = judge::compare::rank(&record, question, 1).map_err(Failure::usage)?;
+    let left_out = ranking.absent.iter().filter(|absent| absent.left_out);
+    let left_out = left_out.map(|absent| (&absent.case.algorithm, &absent.library));
+    let never = ranking.missing.iter().map(|missing| (&missing.algorithm, &missing.library));
+    let lacking: BTreeSet<(&String, &LibraryId)> = left_out.chain(never).collect();
+    let (terms, is_wanted) = (&ranking.terms, args.complete || std::io::stdout().is_terminal());
+    if lacking.is_empty() || !is_wanted || ranking.imported || !terms.model.is_of_survey() {
+        return Ok(record);
+    }
+    let Some(libraries) = advise::builds_here(&record)? else {
+        return match args.complete {
+            true => Err(Failure::usage(
+                "--complete: the record is of another machine, other circumstances, or builds that are not here",
+            )),
+            false => Ok(record),
+        };
+    };
+    let tiers = terms.tier.map_or_else(|| record.plan.tiers.clone(), |tier| vec![tier]);
+    let libraries = engine::at_tiers(&libraries, &tiers);
+    let place = |(algorithm, id): &(&String, &LibraryId)| {
+        let library = libraries.iter().position(|l| advise::is_build(l, id))?;
+        Some((library, Algorithm::find(algorithm).ok()?.name))
+    };
+    let only: BTreeSet<(usize, &'static str)> = lacking.iter().filter_map(place).collect();
+    let names: BTreeSet<&str> = only.iter().map(|(_, name)| *name).collect();
+    let stop = args.time.limit(&run::watch_signals()?);
+    let request = Request {
+        suite: None,
+        algorithms: Algorithm::all().iter().filter(|a| names.contains(a.name)).collect(),
+        directions: vec![terms.direction],
+        models: vec![terms.model],
+        sizes: terms.size.map_or_else(|| record.plan.sizes.clone(), |size| vec![size]),
+        tiers,
+        footprints: vec![terms.footprint],
+        threads: vec![terms.threads],
+        in_place: vec![terms.in_place],
+        latency: false,
+        budget: Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) },
+        evidence: false,
+        screened: Screened::default().but(only),
+        seed: run::random_seed(),
+        command: crate::commands::typed(),
+        cases: Vec::new(),
+    };
+    let new = run::survey(false, &request, &libraries, &stop)?;
+    run::tell_left_out(false, &new);
+    Ok(advise::with_rows(record, new))
+}
+
 /// Time for verdicts on secrets that a record lacks, and rows of a group that are judged side by side.
 const JUDGING: Duration = Duration::from_secs(20);
 const IN_LINE: usize = 4;
@@ -194,14 +261,22 @@ const IN_LINE: usize = 4;
 /// place to the next.
 fn judged(record: &mut Record, question: &Question, rows: usize) -> Result<Ranking, Failure> {
     let stop = run::watch_signals()?.within(JUDGING);
+    let longer = stop.longer(advise::FOR_ONE);
     let is_here = host::facts(0).cpu.name == record.host.cpu.name;
-    let mut tried = BTreeSet::new();
+    let (mut tried, mut is_late) = (BTreeSet::new(), false);
     loop {
         let ranking = judge::compare::rank(record, question, rows).map_err(Failure::usage)?;
-        if question.leaking || !is_here || stop.is_over() {
+        if question.leaking || !is_here || longer.is_over() {
             return Ok(ranking);
         }
-        let first = ranking.standings.iter().flat_map(|s| s.rows.iter().take(IN_LINE));
+        // Later, the first ones only: none stands there unjudged for want of time.
+        if stop.is_over() && !is_late {
+            // What was broken off for the time is judged again, alone.
+            is_late = true;
+            tried.clear();
+        }
+        let line = if is_late { 1 } else { IN_LINE };
+        let first = ranking.standings.iter().flat_map(|s| s.rows.iter().take(line));
         let has_secret = |name: &str| Algorithm::find(name).is_ok_and(Algorithm::has_secret);
         let new = first.filter(|r| r.leaks.is_none() && has_secret(&r.case.algorithm));
         let new = new.map(|r| (r.case.tier, (r.library.clone(), r.case.algorithm.clone())));
@@ -211,7 +286,8 @@ fn judged(record: &mut Record, question: &Question, rows: usize) -> Result<Ranki
         }
         for tier in new.iter().map(|(tier, _)| *tier).collect::<BTreeSet<Tier>>() {
             let of_tier = new.iter().filter(|(t, _)| *t == tier).map(|(_, pair)| pair.clone());
-            record.leaks.extend(advise::judge(false, &of_tier.collect(), tier, &stop)?);
+            let stop = if is_late { &longer } else { &stop };
+            record.leaks.extend(advise::judge(false, &of_tier.collect(), tier, stop)?);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! each in the cheapest libraries and in the store's own, both directions, in one screen. Prices come from this
 //! machine's price list as far as it has them.
 
-use crate::commands::advise::{is_build, judged_first, surroundings};
+use crate::commands::advise::{FOR_ONE, is_build, judge as judged, judged_first, surroundings};
 use crate::commands::pages::PagesArgs;
 use crate::commands::run::{random_seed, say, watch_signals};
 use crate::commands::tls::claim_output;
@@ -80,7 +80,7 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     let wishes = wishes_of_store(&data, store.kind().name(), store.page_size(), args.tier, today);
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
-    let pairs = pricing.pairs(store.page_size(), &about.own, &stop);
+    let pairs = pricing.pairs(store.page_size(), &about.own, &stop)?;
     let record = pricing.measured(&store, pairs, &stop)?;
     if let Some(output) = &args.output {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
@@ -124,23 +124,17 @@ struct Pricing<'a> {
 
 impl Pricing<'_> {
     /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
-    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Pairs {
+    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Result<Pairs, Failure> {
         let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
         let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
-        let what = format!("{size} {} {}", titles.join("|"), files.join("|"));
+        let what = format!("judged {size} {} {}", titles.join("|"), files.join("|"));
         if let Some(known) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
-            return known;
+            return Ok(known);
         }
-        let look = self.look(size, stop);
+        let mut look = self.look(size, stop);
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
-            let found = judge::advise::contenders(
-                self.data,
-                &wish.question,
-                Evidence::Survey(&look.record),
-                Wished::Asked,
-            );
-            let best = self.cheapest(&found, &look.screened);
+            let best = self.cheapest_judged(wish, &mut look, stop)?;
             let schemes: BTreeSet<String> = best.iter().map(|(_, scheme)| scheme.clone()).collect();
             pairs.extend(best);
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
@@ -151,7 +145,40 @@ impl Pricing<'_> {
         if !stop.is_over() && !pairs.is_empty() {
             engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
         }
-        pairs
+        Ok(pairs)
+    }
+
+    /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
+    fn cheapest_judged(
+        &self,
+        wish: &StoreWish<'_>,
+        look: &mut Look,
+        stop: &Stop,
+    ) -> Result<Pairs, Failure> {
+        let until = stop.within(JUDGING).longer(FOR_ONE);
+        let mut tried = BTreeSet::new();
+        loop {
+            let evidence = Evidence::Survey(&look.record);
+            let found =
+                judge::advise::contenders(self.data, &wish.question, evidence, Wished::Asked);
+            let best = self.cheapest(&found, &look.screened);
+            let build = |l: usize| {
+                let own = self.libraries[l].facts.identity();
+                LibraryId { path: record::shown(&own.path), ..own }
+            };
+            let builds = best.iter().map(|(l, scheme)| (build(*l), scheme));
+            let new: BTreeSet<(LibraryId, String)> = builds
+                .filter_map(|(id, scheme)| Some((id, parts(&recipe(scheme)?))))
+                .flat_map(|(id, parts)| {
+                    parts.into_iter().map(move |a| (id.clone(), a.name.to_owned()))
+                })
+                .filter(|pair| tried.insert(pair.clone()))
+                .collect();
+            if new.is_empty() || until.is_over() {
+                return Ok(best);
+            }
+            look.record.leaks.extend(judged(self.args.quiet, &new, self.args.tier, &until)?);
+        }
     }
 
     fn look(&self, size: usize, stop: &Stop) -> Look {
