@@ -1,14 +1,14 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
 
 use crate::commands::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
-use crate::commands::{TimeArgs, choose};
+use crate::commands::{TimeArgs, advise, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Footprint, NameGlob, nearest};
 use clap::Args;
 use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
-use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
+use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
 use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
 use record::{Record, State};
 use std::collections::BTreeSet;
@@ -72,6 +72,7 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let wanted = Wanted {
         surveys: judge::claims::needs_of_claims(&claims),
         handshakes: judge::claims::handshakes_of_claims(&claims),
+        open: Box::new(|record| judge::claims::needs_of_claims(&open(&chosen, record))),
     };
     let (records, runs) = known(args, &wanted)?;
     let handshakes = Handshakes::of(&runs);
@@ -86,7 +87,9 @@ fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
     let table = judge::claims::published(name)
         .ok_or_else(|| unknown_source(&judge::claims::built_in(), name))?;
     let surveys = judge::claims::needs_of_table(&table);
-    let (records, _) = known(args, &Wanted { surveys, handshakes: HandshakeNeed::default() })?;
+    let handshakes = HandshakeNeed::default();
+    let (records, _) =
+        known(args, &Wanted { surveys, handshakes, open: Box::new(|_| Vec::new()) })?;
     let printed = judge::claims::printed_table(&table, &Evidence::of(&records));
     screen::print(|options| judge::claims::render_table(&printed, args.format, options))?;
     Ok(Exit::Done)
@@ -127,16 +130,63 @@ fn unknown_source(sources: &[Source], name: &str) -> Failure {
 }
 
 /// What has to be measured.
-struct Wanted {
+struct Wanted<'a> {
     surveys: Vec<Need>,
     handshakes: HandshakeNeed,
+    /// Of these what a record has not decided.
+    open: Box<dyn Fn(&Record) -> Vec<Need> + 'a>,
+}
+
+/// The claims that a record has not decided, and could: intervals overlap, or there was no time for a case.
+fn open<'a>(chosen: &[(&'a Source, &'a Claim)], record: &Record) -> Vec<&'a Claim> {
+    let evidence = Evidence::of(std::slice::from_ref(record));
+    let is_left_out = record.measurements.iter().any(record::Measurement::is_left_out);
+    let is_open = |outcome: &Outcome| match outcome {
+        Outcome::Undecided => true,
+        Outcome::Missing(_) => is_left_out,
+        Outcome::Holds | Outcome::Fails => false,
+    };
+    let judged = chosen.iter().map(|(s, c)| (judge::claims::judge(s, c, &evidence), *c));
+    let open = judged.filter(|(judged, _)| judged.cases.iter().any(|c| is_open(&c.outcome)));
+    open.map(|(_, claim)| claim).collect()
+}
+
+/// Half-widths of intervals: first of all cases, then of those that claims hang on which are not decided. Conditions are of
+/// differences of a per cent and more.
+const COARSE: f64 = 0.03;
+const FINE: f64 = 0.005;
+/// The share of the time for the first.
+const AT_FIRST: f64 = 0.5;
+
+/// What claims ask for, coarsely, then finely what that has not decided.
+fn by_elimination(
+    args: &ClaimsArgs,
+    wanted: &Wanted<'_>,
+    time: Duration,
+    libraries: &[Attached],
+    stop: &Stop,
+) -> Result<Option<Record>, Failure> {
+    let all = |needs: &[Need], precision, time, stop: &Stop| {
+        measure(args, needs, precision, time, libraries, stop).map(judge::claims::merged)
+    };
+    if args.time.thorough {
+        return all(&wanted.surveys, FINE, time, stop);
+    }
+    let at_first = stop.left().map_or(time, |left| left.mul_f64(AT_FIRST));
+    let first = all(&wanted.surveys, COARSE, time.mul_f64(AT_FIRST), &stop.within(at_first))?;
+    let Some(first) = first else { return Ok(None) };
+    let open = (wanted.open)(&first);
+    Ok(Some(match all(&open, FINE, time.mul_f64(1.0 - AT_FIRST), stop)? {
+        Some(finer) => advise::with_rows(first, finer),
+        None => first,
+    }))
 }
 
 /// Records, and runs of handshakes.
 type Known = (Vec<Record>, Vec<Document>);
 
 /// Those that were named, else what was measured now.
-fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
+fn known(args: &ClaimsArgs, wanted: &Wanted<'_>) -> Result<Known, Failure> {
     if !args.records.is_empty() {
         return loaded(&args.records);
     }
@@ -153,11 +203,10 @@ fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
     let for_surveys = if has_both { budget - for_handshakes } else { budget };
     let first = stop.left().filter(|_| has_both);
     let first = first.map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(2.0 / 3.0)));
-    let measured = measure(args, &wanted.surveys, for_surveys, &libraries, &first)?;
+    let record = by_elimination(args, wanted, for_surveys, &libraries, &first)?;
     let run = handshakes(args, &wanted.handshakes, for_handshakes, &stop);
     let interrupted = stop.is_interrupted();
     say(args.quiet, interrupted, "interrupted; judged by what there is");
-    let record = judge::claims::merged(measured);
     record.iter().for_each(|record| tell_left_out(args.quiet, record));
     run.iter().for_each(|run| tell_left_out(args.quiet, &run.record()));
     if let Some(path) = &args.output {
@@ -260,6 +309,7 @@ fn handshakes(
 fn measure(
     args: &ClaimsArgs,
     needs: &[Need],
+    precision: f64,
     budget: Duration,
     libraries: &[Attached],
     stop: &Stop,
@@ -282,7 +332,7 @@ fn measure(
         }
         // Never so little that nothing can be measured.
         let time = budget.mul_f64(weigh(need) / all).max(Duration::from_secs(3));
-        let request = request(need, time)?;
+        let request = request(need, precision, time)?;
         if engine::cases(&request, &libraries, &engine::machine()).is_empty() {
             continue;
         }
@@ -303,7 +353,7 @@ fn globs(texts: &BTreeSet<String>) -> Vec<NameGlob> {
     texts.iter().filter_map(|text| NameGlob::parse(text).ok()).collect()
 }
 
-fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
+fn request(need: &Need, precision: f64, time: Duration) -> Result<Request, Failure> {
     let names: Vec<String> = need.algorithms.iter().map(|name| (*name).to_owned()).collect();
     Ok(Request {
         suite: None,
@@ -316,8 +366,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         threads: vec![1],
         in_place: vec![false],
         latency: false,
-        // Conditions are of differences of a per cent and more.
-        budget: Budget { precision: 0.005, time },
+        budget: Budget { precision, time },
         evidence: need.instructions,
         screened: Screened::default(),
         cases: Vec::new(),
@@ -336,7 +385,7 @@ mod tests {
         let all: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
         let needs = judge::claims::needs_of_claims(&all);
         for need in &needs {
-            let request = request(need, Duration::from_secs(1)).unwrap();
+            let request = request(need, FINE, Duration::from_secs(1)).unwrap();
             assert_eq!(request.algorithms.len(), need.algorithms.len());
         }
         // OpenSSL as `openssl speed` measures it in three tiers, all libraries' messages, and a few
