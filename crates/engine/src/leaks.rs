@@ -11,7 +11,7 @@ use crate::time::Stop;
 use base::model::{Algorithm, Tier};
 use record::{LeakVerdict, Leaks, Record, State};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Raised when a verdict changes its meaning, or how it is come to.
 const VERSION: u32 = 3;
@@ -96,6 +96,9 @@ pub struct AllJudged {
 /// left out. With the cache full it takes nothing.
 const IN_A_RUN: Duration = Duration::from_secs(8);
 
+/// The same where some is kept.
+const IN_LATER_RUNS: Duration = Duration::from_secs(3);
+
 /// The share of the time before sampling that it may take.
 const SHARE: f64 = 0.3;
 
@@ -119,12 +122,22 @@ pub(crate) fn of_plan(
         algorithm: p.case.algorithm.clone(),
     };
     let subjects: Vec<LeakSubject> = open.filter(keyed).map(subject).collect();
-    let time = stop.left().map_or(IN_A_RUN, |left| IN_A_RUN.min(left.mul_f64(SHARE)));
+    let most = if any_is_kept(libraries, &subjects) { IN_LATER_RUNS } else { IN_A_RUN };
+    let time = stop.left().map_or(most, |left| most.min(left.mul_f64(SHARE)));
     let stop = stop.within(time);
     judge_leaks(libraries, &subjects, &Secrets::quick(), &stop, &|done, of| {
         events(Event::Stepping { done, of });
     })
     .leaks
+}
+
+fn any_is_kept(libraries: &[Attached], subjects: &[LeakSubject]) -> bool {
+    let cache = Cache::open("leaks");
+    subjects.iter().any(|subject| {
+        let library = &libraries[subject.library];
+        let key = key(&cache, library, subject.tier, &Secrets::quick().asked(subject));
+        key.and_then(|key| cache.load::<Judged>(&key)).is_some()
+    })
 }
 
 struct One {
@@ -149,9 +162,9 @@ pub fn judge_leaks(
     let workers = InWorkers { libraries, stop, done };
     let of = |one: &&mut One| (one.subject.library, one.subject.tier);
     workers.each(all.iter_mut().collect(), of, |asking, one| {
-        let found = judged(libraries, &one.subject, secrets, &cache, asking);
+        let found = judged(libraries, &one.subject, secrets, &cache, stop, asking);
         // What ended in its midst is not found out.
-        let cut = found.as_ref().is_err_and(|_| stop.is_over());
+        let cut = found.as_ref().is_err_and(|f| f.stopped.is_some() || stop.is_over());
         one.judged = (!cut).then_some(found);
     });
     let mut found = AllJudged::default();
@@ -180,24 +193,12 @@ pub fn judge_leaks(
     found
 }
 
-/// Verdicts that earlier runs left, under the most of so many keys; nothing is judged.
-pub fn known_leaks(libraries: &[Attached], subjects: &[LeakSubject], counts: &[u32]) -> Vec<Leaks> {
-    let cache = Cache::open("leaks");
-    let known = |subject: &LeakSubject, count: u32| {
-        let secrets = Secrets { count, ..Secrets::quick() };
-        let library = &libraries[subject.library];
-        let judged = cache.load(&key(&cache, library, subject.tier, &secrets.asked(subject))?)?;
-        Some(verdict(library, subject.clone(), judged, count))
-    };
-    let of = |subject| counts.iter().find_map(|count| known(subject, *count));
-    subjects.iter().filter_map(of).collect()
-}
-
 fn judged(
     libraries: &[Attached],
     subject: &LeakSubject,
     secrets: &Secrets,
     cache: &Cache,
+    stop: &Stop,
     asking: &mut Asking<'_>,
 ) -> Result<Judged, Finding> {
     let library = &libraries[subject.library];
@@ -209,11 +210,22 @@ fn judged(
     if let Some(judged) = key.as_ref().and_then(|key| cache.load(key)) {
         return Ok(judged);
     }
+    // What takes long must not take the time of all others in every run.
+    let tried = tried_key(cache, library, subject);
+    let had: Option<Duration> = tried.as_ref().and_then(|key| cache.load(key));
+    if had.zip(stop.left()).is_some_and(|(had, left)| left <= had) {
+        return Err(Finding::left_out(record::Stopped::Budget, "judged"));
+    }
+    let begun = Instant::now();
     // The keys, the first of them again, and forgeries under it.
     let all = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
     let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
     let of = (subject.library, subject.tier);
-    match asking.ask(of, &Request::Leaks(asked), deadline(steps))? {
+    let answer = asking.ask(of, &Request::Leaks(asked), deadline(steps));
+    if let (Err(_), Some(key), true) = (&answer, &tried, stop.is_over()) {
+        cache.store(key, &begun.elapsed(), std::iter::empty());
+    }
+    match answer? {
         Reply::Leaks(judged) => {
             if let Some(key) = key {
                 cache.store(&key, &judged, judged.objects.iter());
@@ -237,6 +249,12 @@ fn key(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option
         format!("{most_steps} steps"),
     ];
     cache.key(VERSION, library, tier, &subject)
+}
+
+/// What is kept under it is how long judging was tried in vain.
+fn tried_key(cache: &Cache, library: &Attached, subject: &LeakSubject) -> Option<Key> {
+    let what = [subject.algorithm.clone(), "tried".to_owned()];
+    cache.key(VERSION, library, subject.tier, &what)
 }
 
 fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u32) -> Leaks {
