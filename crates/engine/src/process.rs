@@ -7,9 +7,10 @@ use crate::time::{Deadline, Stop, patient};
 use base::model::Tier;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::MemfdFlags;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -207,7 +208,7 @@ impl Worker {
 
     /// Whether the worker, unlike this process, was stopped and continued since this was last asked.
     pub(crate) fn stood_still(&mut self) -> bool {
-        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
         let options = WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
         // Only asked whether it was continued: its death is told by its pipe.
         Pid::from_raw(self.child.id().cast_signed())
@@ -314,16 +315,21 @@ const ANY: Duration = Duration::from_secs(1);
 /// and how long this process was stopped meanwhile.
 pub(crate) fn first_to_say(workers: &[&Worker], stop: &Stop) -> (usize, Duration) {
     let mut deadline = Deadline::with(workers[0].child.id(), ANY);
-    let mut pipes: Vec<PollFd<'_>> =
-        workers.iter().map(|w| PollFd::from_borrowed_fd(w.link.pipe(), PollFlags::IN)).collect();
+    let (mut sources, mut from) = (Vec::new(), Vec::new());
+    for (place, worker) in workers.iter().enumerate() {
+        for source in worker.link.sources() {
+            sources.push(source);
+            from.push(place);
+        }
+    }
     while !deadline.is_over() && !stop.is_over() {
         let ready = deadline.stretch(|time| {
             let timeout = time.try_into().expect("a stretch is short");
-            poll(&mut pipes, Some(&timeout))
+            poll(&mut sources, Some(&timeout))
         });
-        let said = pipes.iter().position(|pipe| !pipe.revents().is_empty());
+        let said = sources.iter().position(|source| !source.revents().is_empty());
         if let (Ok(1..), Some(first)) = (ready, said) {
-            return (first, deadline.away());
+            return (from[first], deadline.away());
         }
     }
     (0, deadline.away())
@@ -402,6 +408,8 @@ const SEND_DEADLINE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(crate) struct Link {
     process: u32,
+    /// Tells that the worker is dead, also where what it has forked holds its pipe open; none before Linux 5.3.
+    end: Option<OwnedFd>,
     to: ChildStdin,
     from: ChildStdout,
     ahead: Vec<u8>,
@@ -421,12 +429,16 @@ impl Link {
         let flags = rustix::fs::fcntl_getfl(&to)?;
         rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
         let token = format!("{token} ").into_bytes();
-        Ok(Self { process, to, from, ahead: Vec::new(), token, searched: 0 })
+        let pid = Pid::from_raw(process.cast_signed());
+        let end = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        Ok(Self { process, end, to, from, ahead: Vec::new(), token, searched: 0 })
     }
 
-    /// What the worker's lines come from: to be waited for with those of others.
-    pub(crate) fn pipe(&self) -> BorrowedFd<'_> {
-        self.from.as_fd()
+    /// What there is to wait for: the worker's lines, then its end.
+    fn sources(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let end = self.end.as_ref().map(OwnedFd::as_fd);
+        let all: [Option<BorrowedFd<'_>>; 2] = [Some(self.from.as_fd()), end];
+        all.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
     }
 
     /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,
@@ -441,8 +453,8 @@ impl Link {
                 Ok(n) => rest = &rest[n..],
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let to = PollFd::new(&self.to, PollFlags::OUT);
-                    if deadline.is_over() || wait_for(to, &mut deadline).is_err() {
+                    let mut to = [PollFd::new(&self.to, PollFlags::OUT)];
+                    if deadline.is_over() || wait_for(&mut to, &mut deadline).is_err() {
                         return;
                     }
                 }
@@ -482,8 +494,12 @@ impl Link {
 
     /// Waits a little for more, and takes it.
     fn read_more(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<(), LineEnd> {
-        let came = wait_for(PollFd::new(&self.from, PollFlags::IN), deadline)
-            .map_err(|_| LineEnd::Closed)?;
+        let mut sources: Vec<PollFd<'_>> = self.sources().collect();
+        let came = wait_for(&mut sources, deadline).map_err(|_| LineEnd::Closed)?;
+        // What a dead worker has said is taken first.
+        if came && sources[0].revents().is_empty() {
+            return Err(LineEnd::Closed);
+        }
         if !came {
             return if stop.is_some_and(|stop| stop.is_over()) {
                 Err(LineEnd::Stopped)
@@ -504,11 +520,11 @@ impl Link {
     }
 }
 
-/// Whether a pipe got ready in the deadline's next stretch.
-fn wait_for(pipe: PollFd<'_>, deadline: &mut Deadline) -> rustix::io::Result<bool> {
+/// Whether one of these got ready in the deadline's next stretch.
+fn wait_for(sources: &mut [PollFd<'_>], deadline: &mut Deadline) -> rustix::io::Result<bool> {
     let ready = deadline.stretch(|time| {
         let timeout = time.try_into().expect("a stretch is short");
-        poll(&mut [pipe], Some(&timeout))
+        poll(sources, Some(&timeout))
     });
     match ready {
         Ok(0) | Err(rustix::io::Errno::INTR) => Ok(false),
@@ -607,6 +623,32 @@ mod tests {
         let no_memory = "memory allocation of 64 bytes failed\nnote: run with `RUST_BACKTRACE=1`\n";
         assert_eq!(telling(no_memory), Some("memory allocation of 64 bytes failed"));
         assert_eq!(telling("\n"), None);
+    }
+
+    /// Before Linux 5.3 it is noticed at the deadline.
+    #[test]
+    fn a_dead_worker_is_noticed_at_once_though_what_it_forked_holds_its_pipe() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo said; sleep 600 & exit 3"]).process_group(0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut link = Link::new(child.id(), to, from, "token").unwrap();
+        let has_pidfd = link.end.is_some();
+        let mut deadline =
+            Deadline::with(child.id(), Duration::from_secs(if has_pidfd { 600 } else { 1 }));
+        let first = link.receive(&mut deadline, None);
+        assert!(
+            matches!(first, Ok(Err(why)) if why.contains("said")),
+            "what it has said comes first"
+        );
+        let ends_as_it_should = |end| match end {
+            Err(LineEnd::Closed) => has_pidfd,
+            Err(LineEnd::TimedOut) => !has_pidfd,
+            _ => false,
+        };
+        assert!(ends_as_it_should(link.receive(&mut deadline, None)));
+        let status = host::end_group(&mut child).unwrap();
+        assert_eq!(status.code(), Some(3));
     }
 
     #[test]
