@@ -225,6 +225,40 @@ fn control() -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// Whatever lies among a cluster's files is left out without being opened, or refused in a line.
+    fn traps(cluster: &Path) {
+        let tables = cluster.join("base/5");
+        let at = |name: &str| tables.join(name);
+        let fifo = std::process::Command::new("mkfifo").arg(at("70")).status();
+        assert!(fifo.expect("mkfifo is there").success());
+        let victim = cluster.join("victim");
+        fs::write(&victim, vec![7; 8192]).expect("a file");
+        for (name, to) in [("71", "/dev/zero"), ("72", "72"), ("73", "../../victim")] {
+            std::os::unix::fs::symlink(to, at(name)).expect("a link");
+        }
+        fs::create_dir(at("74")).expect("a directory");
+        let _socket = std::os::unix::net::UnixDatagram::bind(at("75")).expect("a socket");
+        let before = Store::open(cluster, None).expect("a cluster");
+        assert_eq!((before.pages(), before.left_out()), (6, 6));
+        before.scan(true, &mut |_| ()).expect("its pages are files");
+        let holes = fs::File::create(at("76")).expect("a file");
+        holes.set_len(1 << 40).expect("holes take no room");
+        let why = Store::open(cluster, None).expect_err("a terabyte").to_string();
+        assert!(why.contains("pages, and all would be read, at most 16777216"), "{why}");
+        fs::remove_file(at("76")).expect("it is there");
+        for (file, named) in
+            [("PG_VERSION", "no PG_VERSION"), ("global/pg_control", "no global/pg_control")]
+        {
+            let (path, kept) = (cluster.join(file), cluster.join("kept"));
+            fs::rename(&path, &kept).expect("it is there");
+            let fifo = std::process::Command::new("mkfifo").arg(&path).status();
+            assert!(fifo.expect("mkfifo is there").success());
+            let why = Store::open(cluster, None).expect_err("a pipe").to_string();
+            assert!(why.contains(named), "{why}");
+            fs::rename(&kept, &path).expect("it was there");
+        }
+    }
+
     /// Else nothing behind the control file's CRC would ever be reached.
     #[test]
     fn a_made_cluster_is_one() {
@@ -232,6 +266,7 @@ mod tests {
         let path = cluster(directory.path(), &mut Choices(&[0, 1, 0, 0, 2]));
         let store = Store::open(&path, None).expect("a cluster");
         assert_eq!((store.kind(), store.pages()), (record::at_rest::store::Kind::Postgres, 6));
+        traps(&path);
         let path = database(directory.path(), &mut Choices(&[1, 0x10, 0, 1, 1, 0]));
         assert_eq!(Store::open(&path, None).expect("a database").page_size(), 4096);
     }

@@ -542,6 +542,11 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
         } else if kind.is_file() {
             copied(&source, &target)?;
         } else if kind.is_symlink() {
+            let below = format!("{inner}/");
+            if pages.iter().any(|page| page.starts_with(&below)) {
+                let why = "is a link to elsewhere, which a copy would share";
+                return Err(io::Error::other(format!("'{}' {why}", source.display())));
+            }
             std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
         }
     }
@@ -638,5 +643,22 @@ mod tests {
             let path = to.join(name);
             assert_eq!((mode(&path), &*fs::read_to_string(path).unwrap()), (bits, text), "{name}");
         }
+    }
+
+    /// Else each page would be written where the link leads.
+    #[test]
+    fn pages_behind_a_link_are_not_copied() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        let elsewhere = directory.path().join("elsewhere");
+        fs::create_dir_all(&from).unwrap();
+        fs::create_dir_all(&elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, from.join("base")).unwrap();
+        let why = super::directory(&from, &to, "", &["base/1"]).unwrap_err();
+        assert!(why.to_string().contains("is a link to elsewhere"), "{why}");
+        // What no page lies behind is copied as it is.
+        fs::remove_dir_all(&to).unwrap();
+        super::directory(&from, &to, "", &["global/1"]).unwrap();
+        assert_eq!(fs::read_link(to.join("base")).unwrap(), elsewhere);
     }
 }

@@ -120,7 +120,8 @@ impl Found {
     ) -> Result<(), StoreError> {
         for entry in names(path)? {
             let file = path.join(&entry);
-            let meta = fs::metadata(&file).map_err(|e| StoreError::read(&file, e))?;
+            // A link may lead anywhere, and PostgreSQL makes none here.
+            let meta = fs::symlink_metadata(&file).map_err(|e| StoreError::read(&file, e))?;
             let Some((relation, fork, segment)) = relation(&entry).filter(|_| meta.is_file())
             else {
                 self.left_out += 1;

@@ -67,6 +67,9 @@ pub struct Store {
     seed: u64,
 }
 
+/// Most pages of a store: 128 GiB of PostgreSQL's. Each is read, and a note kept of it.
+const MOST_PAGES: u64 = 1 << 24;
+
 /// The beginning of a file that is small by its nature, as far as so many bytes: whatever else is in its
 /// place, a device without an end included.
 fn head(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
@@ -101,10 +104,17 @@ impl Store {
         } else {
             kinds::open_image(path, page_size)
         }?;
-        if store.pages() == 0 {
-            return Err(StoreError::unfit(path, "holds no whole page"));
+        match store.pages() {
+            0 => Err(StoreError::unfit(path, "holds no whole page")),
+            pages if pages > MOST_PAGES => {
+                let why = format!(
+                    "holds {pages} pages, and all would be read, at most {MOST_PAGES}: price a part of it, or a \
+                     running server (ciphermark advise --from)"
+                );
+                Err(StoreError::unfit(path, why))
+            }
+            _ => Ok(store),
         }
-        Ok(store)
     }
 
     /// A store of so many bytes, made of a seed.
