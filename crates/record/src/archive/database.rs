@@ -311,7 +311,7 @@ impl Objects {
         packed: &[u8],
     ) -> Result<(), Trouble> {
         match self.path(sha256) {
-            Some(path) if path.exists() => Ok(()),
+            Some(path) if is_file(&path).is_ok_and(|is| is) => Ok(()),
             Some(path) => write(&path, packed).map_err(|e| Trouble::File(path, e)),
             None => {
                 let sql = "INSERT INTO object (sha256, content) VALUES ($1, $2)";
@@ -331,11 +331,15 @@ impl Objects {
             let rows = db.rows("SELECT content FROM object WHERE sha256 = $1", &[sha256.into()])?;
             return Ok(rows.first().map(|row| row.bytes(0).map(<[u8]>::to_vec)).transpose()?);
         };
+        match is_file(&path) {
+            Ok(true) => {}
+            // A pipe would be waited for.
+            Ok(false) => return Err(Trouble::File(path, io::Error::other("no regular file"))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Trouble::File(path, e)),
+        }
         match crate::bytes(&path) {
             Ok(packed) => Ok(Some(packed)),
-            Err(RecordError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Ok(None)
-            }
             Err(RecordError::Read { source, .. }) => Err(Trouble::File(path, source)),
             Err(other) => Err(Trouble::Database(other.to_string())),
         }
@@ -358,13 +362,20 @@ impl Objects {
         let Self::Directory(directory) = self else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for folder in entries(directory)? {
-            for path in entries(&folder)? {
+            // What else lies there belongs to nothing.
+            let is_folder = fs::symlink_metadata(&folder).is_ok_and(|m| m.is_dir());
+            for path in if is_folder { entries(&folder)? } else { vec![folder] } {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 found.push((name.trim_end_matches(".json.gz").to_owned(), path));
             }
         }
         Ok(found)
     }
+}
+
+/// Whether a file itself, no link, is what a path names.
+fn is_file(path: &Path) -> io::Result<bool> {
+    fs::symlink_metadata(path).map(|found| found.is_file())
 }
 
 fn entries(directory: &Path) -> Result<Vec<PathBuf>, Trouble> {

@@ -386,9 +386,25 @@ fn file(store: &str, create: bool) -> Result<Opened, ArchiveError> {
         return Err(ArchiveError::Absent(store.to_owned()));
     }
     let failed = |why| ArchiveError::Database { store: store.to_owned(), why };
+    no_traps(path).map_err(failed)?;
     let opened = sqlite::Sqlite::open(path, create).map_err(failed)?;
     let db = opened.ok_or_else(|| ArchiveError::Other(store.to_owned()))?;
     Ok((Box::new(db), Objects::Directory(format!("{store}.objects").into())))
+}
+
+/// SQLite would wait for a pipe in the place of a file that it keeps beside the store, and write where a link leads.
+#[cfg(feature = "sqlite")]
+fn no_traps(store: &std::path::Path) -> Result<(), String> {
+    // Where a link leads, it keeps them.
+    let store = std::fs::canonicalize(store).unwrap_or_else(|_| store.to_owned());
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut path = store.clone().into_os_string();
+        path.push(suffix);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(format!("'{}' is no regular file", path.display()));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(feature = "postgres")]
