@@ -84,6 +84,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     let command = cli.command.unwrap_or_else(Command::bare);
     if command.reads() {
         host::memory::bind().map_err(Failure::usage)?;
+    } else {
+        host::check_configuration().map_err(Failure::usage)?;
     }
     command.carry_out()
 }

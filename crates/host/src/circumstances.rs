@@ -88,6 +88,7 @@ const NO_CONFIGURATION: &str = "/dev/null";
 
 /// More is no configuration: files that include each other end here.
 const MOST_FILES: usize = 64;
+const MOST_BYTES: u64 = 1 << 20;
 
 /// The environment of a process that runs a library's code: what it needs, and what decides on purpose which code runs.
 pub fn environment() -> Vec<(OsString, OsString)> {
@@ -108,6 +109,26 @@ pub fn configuration_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = directories.map(PathBuf::from).collect();
     files.extend(included(&variables));
     files
+}
+
+/// Refuses a configuration on which each worker would wait, or read without end.
+///
+/// # Errors
+/// The variable and what it names, in one line.
+pub fn check_configuration() -> Result<(), String> {
+    for path in included(&std::env::vars_os().collect()) {
+        let is_null = path == Path::new(NO_CONFIGURATION);
+        if !path.exists() || path.is_dir() || is_null {
+            continue;
+        }
+        if let Err(why) = configuration(&path) {
+            return Err(format!(
+                "{CONFIGURATION} leads to '{}', {why}: unset it, or name a configuration",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn passed(variables: Variables) -> Variables {
@@ -234,8 +255,7 @@ fn included(variables: &Variables) -> Vec<PathBuf> {
         if files.len() >= MOST_FILES || !seen.insert(path.clone()) {
             continue;
         }
-        let text = std::fs::read(&path).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
+        let text = configuration(&path).unwrap_or_default();
         let pragmas = text.lines().filter_map(|line| line.trim().strip_prefix(".pragma"));
         let named = pragmas.filter_map(|rest| words(rest).strip_prefix("includedir:"));
         directory = directory.or_else(|| named.map(|d| PathBuf::from(d.trim())).next_back());
@@ -245,6 +265,19 @@ fn included(variables: &Variables) -> Vec<PathBuf> {
         files.push(path);
     }
     files
+}
+
+/// A configuration's text.
+fn configuration(path: &Path) -> Result<String, &'static str> {
+    let found = path.metadata().map_err(|_| "which is not there")?;
+    match found.len() {
+        _ if !found.is_file() => Err("which is no regular file"),
+        MOST_BYTES.. => Err("which is larger than any configuration"),
+        _ => {
+            let text = std::fs::read(path).map_err(|_| "which cannot be read")?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        }
+    }
 }
 
 /// What follows a word of a configuration: an equals sign and quotes are as good as none.

@@ -88,7 +88,9 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
 fn claim(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = std::fs::File::options();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
+    // A pipe that nobody reads would be waited for.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let opened = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
     let why = |e| Failure::not_done(format!("cannot write '{}': {e}", path.display()));
     opened.map(drop).map_err(why)
 }

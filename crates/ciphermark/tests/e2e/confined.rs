@@ -10,7 +10,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixDatagram;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -540,7 +540,7 @@ fn descriptors_of_whoever_started_it_do_not_reach_a_library() {
 // they say, nothing waits or grows without end, and nobody reads along.
 
 /// A module that leaves a mark where the loader runs it, and a right library that names it.
-fn audited(directory: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
+fn audited(directory: &Path) -> (PathBuf, PathBuf) {
     let (mark, source) = (directory.join("ran"), directory.join("audit.c"));
     let text = format!(
         "#include <fcntl.h>\nunsigned la_version(unsigned v) {{ open(\"{}\", O_CREAT | O_WRONLY, 0600); return v; }}\n",
@@ -610,6 +610,40 @@ fn a_server_that_answers_without_end_is_given_up() {
     let asked = ["advise", "--for", "postgres", "--from", "host=x dbname=y"];
     let done = ciphermark_with(&asked, &[("PATH", &path)]).with_code(4);
     assert!(done.only_line_on_stderr().contains("it printed more than"), "{done:?}");
+}
+
+#[test]
+#[ignore = "long: takes a minute"]
+fn a_server_that_never_answers_is_given_up() {
+    let directory = scratch();
+    let path = with_program(directory.path(), "psql", "exec sleep 600");
+    let asked = ["advise", "--for", "postgres", "--from", "host=x dbname=y"];
+    let done = ciphermark_with(&asked, &[("PATH", &path)]).with_code(4);
+    assert!(done.only_line_on_stderr().contains("it did not end within"), "{done:?}");
+}
+
+/// Pod Security Standards, "restricted"; and no name in a directory where others write.
+#[test]
+fn what_the_examples_run_on_other_machines_has_no_more_rights_than_it_needs() {
+    let examples = |of: &str| -> Vec<String> {
+        let all = std::fs::read_dir(repository(&format!("docs/examples/fleet/{of}"))).unwrap();
+        all.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+    };
+    let ansible = examples("ansible").concat();
+    assert!(ansible.contains("mode: \"0700\""), "{ansible}");
+    assert!(!ansible.contains("/tmp") && !ansible.contains("/dev/shm"), "{ansible}");
+    let pods = examples("kubernetes").concat();
+    let pods_of = pods.matches("containers:").count();
+    assert!(pods_of > 0, "{pods}");
+    for wanted in ["runAsNonRoot: true", "seccompProfile: {type: RuntimeDefault}"] {
+        assert!(pods.matches(wanted).count() >= pods_of, "{wanted}: {pods}");
+    }
+    let container =
+        "securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}";
+    assert_eq!(pods.matches(container).count(), pods.matches("image:").count(), "{pods}");
+    for refused in ["privileged: true", "hostPath", "hostNetwork: true", "hostPID: true"] {
+        assert!(!pods.contains(refused), "{refused}: {pods}");
+    }
 }
 
 /// What takes a hundred times the room when it is read, or a million times when it is unpacked.
@@ -764,6 +798,147 @@ fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line
     std::fs::File::options().write(true).open(&own).unwrap().set_len(1 << 40).unwrap();
     let (code, why) = within_bounds(&format!("archive list {own}"));
     assert!(code == Some(0), "{why}");
+}
+
+/// What lies where an archive keeps its files is no record, and SQLite neither waits for it nor writes there.
+#[test]
+fn a_trap_in_an_archives_directory_is_named_at_once_and_left_as_it_is() {
+    let directory = scratch();
+    let (store, site) = (file(&directory, "s.db"), file(&directory, "site"));
+    call(&format!("archive add {store} {} --machine m", published())).with_code(0);
+    let folder = std::fs::read_dir(format!("{store}.objects")).unwrap().next().unwrap().unwrap();
+    let object = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let (kept, victim) = (file(&directory, "kept"), directory.path().join("victim"));
+    std::fs::rename(&object, &kept).unwrap();
+    std::fs::write(&victim, "victim").unwrap();
+    let fifo = |at: &Path| assert!(Command::new("mkfifo").arg(at).status().unwrap().success());
+    let link = |to: &str, at: &Path| std::os::unix::fs::symlink(to, at).unwrap();
+    let holes = |at: &Path| std::fs::File::create(at).unwrap().set_len(1 << 40).unwrap();
+    let endless = |at: &Path| link("/dev/zero", at);
+    let elsewhere = |at: &Path| link(arg(&victim), at);
+    let traps: [&dyn Fn(&Path); 4] = [&fifo, &endless, &elsewhere, &holes];
+    let ends = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        Background::start(&words).ends_within(Duration::from_secs(120))
+    };
+    for trap in traps {
+        trap(&object);
+        let done = ends(&format!("archive check {store}")).with_code(1);
+        assert!(done.stdout.contains("its file is lost"), "{done:?}");
+        let done = ends(&format!("report --from {store} -o {site}")).with_code(4);
+        let said = done.only_line_on_stderr();
+        assert!(said.contains("no regular file") || said.contains("more than 1 GiB"), "{said}");
+        std::fs::remove_file(&object).unwrap();
+    }
+    std::fs::rename(&kept, &object).unwrap();
+    fifo(&Path::new(&format!("{store}.objects")).join("fifo"));
+    let done = ends(&format!("archive check {store}")).with_code(0);
+    assert!(done.stdout.contains("fifo' belongs to no record"), "{done:?}");
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let beside = PathBuf::from(format!("{store}{suffix}"));
+        let _ = std::fs::remove_file(&beside);
+        let traps: [&dyn Fn(&Path); 2] = [&fifo, &elsewhere];
+        for trap in traps {
+            trap(&beside);
+            let done = ends(&format!("archive list {store}")).with_code(4);
+            let said = done.only_line_on_stderr();
+            assert!(said.contains(suffix) && said.contains("is no regular file"), "{said}");
+            std::fs::remove_file(&beside).unwrap();
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim");
+    call(&format!("archive list {store}")).with_code(0);
+}
+
+/// A provider of OpenSSL's that leaves a mark where it is loaded, and a configuration that names it.
+fn planted(directory: &Path) -> (PathBuf, PathBuf) {
+    let (mark, source) = (directory.join("ran"), directory.join("planted.c"));
+    let text = format!(
+        "#include <fcntl.h>\n\
+         __attribute__((constructor)) static void mark(void) {{ open(\"{}\", O_CREAT | O_WRONLY, 0600); }}\n\
+         int OSSL_provider_init(const void *h, const void *in, const void **out, void **c) {{ return 0; }}\n",
+        mark.display()
+    );
+    std::fs::write(&source, text).unwrap();
+    fakes::succeed(fakes::compiler(&directory.join("planted.so")).arg(source));
+    let configuration = directory.join("planted.cnf");
+    let text = "openssl_conf = all\n[all]\nproviders = list\n[list]\nplanted = it\ndefault = own\n\
+                [it]\nactivate = 1\n[own]\nactivate = 1\n";
+    std::fs::write(&configuration, text).unwrap();
+    (configuration, mark)
+}
+
+/// What somebody else's script has left in the environment.
+#[test]
+fn a_provider_that_the_environment_plants_is_loaded_in_the_cage_alone() {
+    let directory = scratch();
+    let (configuration, mark) = planted(directory.path());
+    let planted = [
+        ("OPENSSL_CONF", arg(&configuration)),
+        ("OPENSSL_MODULES", arg(directory.path())),
+        ("SSLKEYLOGFILE", arg(&mark)),
+        ("GCONV_PATH", arg(directory.path())),
+        ("CIPHERMARK_CACHE", ""),
+        ("CIPHERMARK_BUNDLED", ""),
+    ];
+    let openssl = format!("system={}", arg(&system_libraries().join("libcrypto.so.3")));
+    let stack = format!("system={}", arg(&system_libraries().join("libssl.so.3")));
+    for (line, library) in LOADING.iter().map(|line| {
+        let of_stack = line.starts_with("tls ") && !line.starts_with("tls primitives");
+        (*line, if of_stack { &stack } else { &openssl })
+    }) {
+        let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
+        let done = ciphermark_with(&words, &planted);
+        assert!((0..=4).contains(&done.code), "{line}: {done:?}");
+        assert!(!mark.exists(), "{line}: {done:?}");
+    }
+    let words = ["verify", "-a", "aes-128-ctr", "-l", &openssl];
+    ciphermark_with(&words, &[&planted[..], &[("CIPHERMARK_CONFINEMENT", "off")]].concat());
+    assert!(mark.exists(), "without the cage it would have been seen");
+}
+
+#[test]
+fn a_configuration_without_an_end_is_refused_in_a_line_before_anything_reads_it() {
+    let directory = scratch();
+    let at = |name: &str| directory.path().join(name);
+    assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+    std::fs::write(at("large"), vec![b'#'; 2 << 20]).unwrap();
+    std::fs::write(at("includes"), format!(".include {}", arg(&at("fifo")))).unwrap();
+    for path in [at("fifo"), at("large"), at("includes"), "/dev/zero".into()] {
+        let words = ["verify", "-a", "aes-128-ctr", "-l", "openssl"];
+        let done = ciphermark_with(&words, &[("OPENSSL_CONF", arg(&path))]).with_code(2);
+        let said = done.only_line_on_stderr();
+        assert!(said.contains("OPENSSL_CONF leads to '"), "{said}");
+    }
+}
+
+/// `watch` reads what a process that may be anybody's says of itself.
+#[test]
+fn whatever_is_named_to_be_watched_there_is_an_answer_or_one_line() {
+    let directory = scratch();
+    let fifo = file(&directory, "fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    std::fs::set_permissions(&fifo, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let ends = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        Background::start(&words).ends_within(Duration::from_secs(120))
+    };
+    for pid in ["0", "-1", "4294967296", "x"] {
+        ends(&format!("watch --for 1s -p {pid}")).with_code(2).only_line_on_stderr();
+    }
+    ends("watch --for 1s -p 2147483647").with_code(4).only_line_on_stderr();
+    let own = std::process::id();
+    let done = ends(&format!("watch --for 1s -o {fifo} -p {own}")).with_code(4);
+    assert!(done.only_line_on_stderr().contains("fifo"), "{done:?}");
+    ends(&format!("watch --for 1s -- {fifo}")).with_code(126);
+    ends(&format!("watch --for 1s -- {}", arg(directory.path()))).with_code(126);
+    if rustix::process::getuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program());
+        command.args(["watch", "--for", "1s", "-p", &own.to_string()]).current_dir("/");
+        let done = Background::of(command).ends_within(Duration::from_secs(120)).with_code(4);
+        assert!(done.only_line_on_stderr().contains("root may"), "{done:?}");
+    }
 }
 
 /// `scripts/fetch-release`, of a release that is one file.
