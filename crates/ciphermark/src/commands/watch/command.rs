@@ -160,7 +160,8 @@ fn unseen(path: &Path) -> Option<String> {
         ));
     }
     let mut head = [0; 4];
-    let is_object = File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+    let is_object = facts.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
         && head == *b"\x7fELF";
     if is_object && host::Dynamic::of(path).is_none() {
         return Some(format!("'{shown}' is linked statically: only samples can see what it does"));
