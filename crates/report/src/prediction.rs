@@ -106,13 +106,19 @@ fn rows(prediction: &Prediction, cpu: f64) -> Vec<Vec<Cell>> {
             Cell::new(row.hot_ns.map_or_else(String::new, |hot| time(hot.median)), ASIDE),
         ]
     };
-    prediction.rows.iter().take(MOST_ROWS).map(row).collect()
+    shown_rows(prediction).map(row).collect()
+}
+
+/// The first rows, but for those that are worth no line.
+fn shown_rows(prediction: &Prediction) -> impl Iterator<Item = &Measured> {
+    let least = LEAST * prediction.cpu_seconds;
+    prediction.rows.iter().filter(move |row| row.messages.seconds >= least).take(MOST_ROWS)
 }
 
 /// What of the time in calls no row has, and why.
 fn left_out(prediction: &Prediction, cpu: f64) -> Vec<String> {
-    let more = prediction.rows.len().saturating_sub(MOST_ROWS);
-    let shown = (more > 0).then(|| format!("{more} more kinds were measured"));
+    let more = prediction.rows.len() - shown_rows(prediction).count();
+    let shown = (more > 0).then(|| format!("{more} kinds with less time were measured, too"));
     let line = |one: &judge::calls::predict::LeftOut| {
         let kinds = if one.kinds == 1 {
             "kind of calls".to_owned()
@@ -229,12 +235,13 @@ fn notes(prediction: &Prediction) -> Vec<String> {
             time(seconds * 1e9)
         ));
     }
-    let far = prediction.rows.iter().filter(|row| is_far(row)).count();
+    let all: Vec<&Measured> = shown_rows(prediction).collect();
+    let far = all.iter().filter(|row| is_far(row)).count();
     if far > 0 {
         notes.push(format!(
-            "{far} of {} kinds take more than 10 % longer or shorter in the program than after work: for those between \
-             both, prices lie between the two",
-            prediction.rows.len()
+            "{far} of {} kinds are more than 10 % off what they take after other work: their ratio is that of messages as \
+             cold as the program's (docs/WATCH.md)",
+            all.len()
         ));
     }
     notes
@@ -243,4 +250,101 @@ fn notes(prediction: &Prediction) -> Vec<String> {
 fn is_far(row: &Measured) -> bool {
     let ratio = row.messages.in_situ_ns / row.between_ns.median;
     !(0.9..=1.1).contains(&ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::model::Direction;
+    use judge::calls::Fault;
+    use judge::calls::predict::{LeftOut, Messages, Ratio};
+
+    fn example() -> Prediction {
+        let of = |median: f64| Estimate { median, low: 0.9 * median, high: 1.1 * median };
+        let library = |name: &str, version: &str| LibraryId {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            path: String::new(),
+            id: version.to_owned(),
+        };
+        let messages = Messages {
+            called: 0,
+            algorithm: "aes-256-gcm",
+            direction: Direction::Encrypt,
+            size: 16_385,
+            rekeys: false,
+            count: 6000,
+            seconds: 0.06,
+            in_situ_ns: 10_000.0,
+        };
+        let (from, to) = (library("openssl", "3.0"), library("openssl\u{1b}[2J", "3.5"));
+        let row = Measured {
+            messages,
+            library: from.clone(),
+            hot_ns: Some(of(5000.0)),
+            between_ns: of(8000.0),
+            coldness: 1.7,
+        };
+        let change = |what, saved, ratios: Vec<Ratio>| Change {
+            what,
+            saved_seconds: of(saved),
+            seconds: 0.06,
+            ratios,
+            calls: 6000,
+            unmeasured: 1,
+        };
+        let fault = Fault {
+            kind: FaultKind::Fetch,
+            subject: "aes-256-gcm".to_owned(),
+            count: 6000,
+            of: 6000,
+            seconds: 0.01,
+        };
+        Prediction {
+            programs: vec!["nginx".to_owned()],
+            cpu_seconds: 1.0,
+            call_seconds: 0.08,
+            operations: 6010,
+            rows: vec![row],
+            left_out: vec![LeftOut { why: "are signatures", kinds: 3, seconds: 0.01 }],
+            changes: vec![
+                change(
+                    What::Library { from, to, drops_in: true },
+                    0.024,
+                    vec![Ratio { row: 0, ratio: of(0.6) }],
+                ),
+                change(What::Repair { fault: fault.clone(), at_most: false }, 0.01, Vec::new()),
+            ],
+            unpriced: vec![fault],
+        }
+    }
+
+    fn shown(asked: PredictionAsked) -> String {
+        let text = prediction(&example(), asked, &|_| true, Options::default());
+        assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_change_has_its_saving_with_an_interval_and_what_it_leaves_out() {
+        let text = shown(PredictionAsked::Changes);
+        for part in [
+            "nginx: 1.000 s CPU, 8.0 % in crypto calls (6,010 operations)",
+            "10.0 µs 8.00 µs 1.25 5.00 µs",
+            "not measured: 3 kinds, 1.0 % of CPU, which are signatures",
+            "2.4 % 2.2 to 2.6",
+            "4.00 µs 0.60",
+            "look aes-256-gcm up once",
+            "1 of 1 kinds are more than 10 % off",
+            "1 faults with 10.0 ms in their calls have no price",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_goes_kind_by_kind() {
+        let text = shown(PredictionAsked::Kinds);
+        assert!(text.contains("10.0 µs 6.00 µs 0.60 0.54 to 0.66"), "{text}");
+    }
 }

@@ -22,6 +22,7 @@ pub mod run;
 mod tls;
 mod verify;
 mod watch;
+mod workload;
 
 use self::machine::ListArgs;
 use self::report::ReportArgs;

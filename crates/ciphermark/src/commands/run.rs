@@ -3,8 +3,7 @@
 //!
 //! `ciphermark run` and `ciphermark show`.
 
-use crate::commands::watch::predicted;
-use crate::commands::{Filter, choose};
+use crate::commands::{Filter, choose, workload};
 use crate::screen::{Bar, FormatArg};
 use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
@@ -46,7 +45,7 @@ pub struct RunArgs {
     pub suite: String,
     /// Measure a watched program's own messages, in a loop and after other work, in every library that has them
     /// (`ciphermark watch -o FILE`).
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "suite", "resume"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "latency", "suite", "resume"])]
     pub workload: Option<PathBuf>,
     /// Stop measuring a case once its interval's half-width is at most this.
     #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT")]
@@ -117,23 +116,24 @@ pub struct Job {
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
-    let workload = args.workload.as_deref().map(|path| predicted::workload_at(path)).transpose()?;
+    let watched = args.workload.as_deref().map(|path| workload::workload_at(path)).transpose()?;
     let suite = choose::named_suite(&args.suite)?;
     let of_suite = suite.libraries.clone();
-    let request = match &workload {
-        Some(workload) => predicted::request(args, workload),
+    let request = match &watched {
+        Some(watched) => {
+            let seed = args.seed.unwrap_or_else(random_seed);
+            workload::request(watched, args.budget, args.precision, seed)
+        }
         None => request(args, suite)?,
     };
     let output = args.output.clone();
     let journal = output.as_deref().map(claim_output).transpose()?.flatten();
     // An older record stays until the new one is whole.
     let snapshots = output.clone().filter(|path| journal.is_some() && !path.exists());
-    let libraries = match (args.filter.library.as_slice(), of_suite.as_slice()) {
-        (given, _) if let Some(workload) = &workload => {
-            predicted::libraries(given, workload, args.quiet)?
-        }
-        ([], [_, ..]) => choose::attached_of_those(&of_suite, args.quiet)?,
-        (given, _) => choose::attached(given)?,
+    let libraries = match (&watched, args.filter.library.as_slice(), of_suite.as_slice()) {
+        (Some(watched), given, _) => workload::libraries(given, watched, args.quiet)?,
+        (None, [], [_, ..]) => choose::attached_of_those(&of_suite, args.quiet)?,
+        (None, given, _) => choose::attached(given)?,
     };
     let keeping = Keeping { journal, snapshots, earlier: None };
     Ok(Job { request, libraries, output, keeping })

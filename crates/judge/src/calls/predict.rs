@@ -3,8 +3,8 @@
 //!
 //! A loop's cost times the number of calls is no prediction: a program pays two to four times as much for small messages. So
 //! the time that was measured in the program is scaled by a ratio of two builds, and the ratio is that of messages as
-//! cold as the program's: each kind lies somewhere from `message` (in a loop) to `between` (after other work), and where,
-//! the build that the program used shows, which was measured in all three ways.
+//! cold as the program's: each kind lies somewhere on the line from `message` (in a loop) through `between` (after other
+//! work), and where, the build that the program used shows, which was measured in all three ways.
 
 use super::{Fault, FaultKind, is_work, programs};
 use base::analysis::Estimate;
@@ -20,8 +20,13 @@ const MOST_ROWS: usize = 24;
 const LEAST_PIECE: u64 = 1024;
 /// Keys for so many of the messages are one for each.
 const EACH: f64 = 0.5;
-/// How far a kind may be from as cold as it was with the build that the program used, on the way from a loop to `between`.
-const COLDNESS: f64 = 0.25;
+/// How much colder or warmer than in the build that the program used a kind may be in another, as a part.
+const COLDER: f64 = 0.25;
+/// The coldest that a kind is taken for: a program that has slept finds less in the caches than one that has worked, and what it
+/// misses costs every build in proportion; beyond that, other things than caches take time.
+const COLDEST: f64 = 4.0;
+/// What ratios were off where a swap was made after it was predicted, as a part: the middle of those in docs/WATCH.md.
+const MISSED: f64 = 0.1;
 /// What one algorithm with integrity may be replaced by.
 const AUTHENTICATED: [&str; 6] =
     ["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "aegis-128l", "aegis-256", "aes-256-ocb"];
@@ -99,6 +104,8 @@ fn as_messages(row: &CallCount) -> Result<Messages, &'static str> {
     let direction = match row.direction {
         Some(CallDirection::Encrypt) => Direction::Encrypt,
         Some(CallDirection::Decrypt) => Direction::Decrypt,
+        // Where a program sets a context up before `watch` sees it, as OpenSSL's TLS 1.2 does, it sends more often.
+        None if row.operation == CallOperation::Cipher => Direction::Encrypt,
         None => Direction::Digest,
     };
     if !Direction::of(algorithm.kind).contains(&direction) || algorithm.kind == Kind::Derivation {
@@ -203,7 +210,7 @@ pub struct Measured {
     pub hot_ns: Option<Estimate>,
     /// After other work.
     pub between_ns: Estimate,
-    /// From 0, as in a loop, to 1, as after other work.
+    /// 0 as in a loop, 1 as after other work, more after sleep.
     pub coldness: f64,
 }
 
@@ -390,7 +397,7 @@ impl<'r> Figures<'r> {
 fn coldness(in_situ_ns: f64, hot: Option<Estimate>, between: Estimate) -> f64 {
     match hot {
         Some(hot) if between.median > hot.median => {
-            ((in_situ_ns - hot.median) / (between.median - hot.median)).clamp(0.0, 1.0)
+            ((in_situ_ns - hot.median) / (between.median - hot.median)).clamp(0.0, COLDEST)
         }
         _ => 1.0,
     }
@@ -414,14 +421,15 @@ impl Way {
 }
 
 /// The interval spans what a new build can be that is a little colder or warmer than the old one was, and what both figures
-/// may be off.
+/// and such a ratio may be off.
 fn ratio(old: &Way, new: &Way, coldness: f64) -> Estimate {
     let at = |coldness: f64| {
         let ((old, old_part), (new, new_part)) = (old.at(coldness), new.at(coldness));
-        (new / old, old_part.hypot(new_part))
+        (new / old, old_part.hypot(new_part).hypot(MISSED))
     };
     let (median, part) = at(coldness);
-    let ends = [coldness - COLDNESS, coldness + COLDNESS].map(|c| at(c.clamp(0.0, 1.0)).0);
+    let by = COLDER * coldness.max(1.0);
+    let ends = [coldness - by, coldness + by].map(|c| at(c.max(0.0)).0);
     let low = ends.iter().fold(median, |low, end| low.min(*end)) * (1.0 - part);
     let high = ends.iter().fold(median, |high, end| high.max(*end)) * (1.0 + part);
     Estimate { median, low, high }
@@ -524,5 +532,152 @@ impl Change {
         let of = |saved: f64| 1.0 - saved / self.seconds.max(f64::MIN_POSITIVE);
         let Estimate { median, low, high } = self.saved_seconds;
         Estimate { median: of(median), low: of(high), high: of(low) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::WatchedProcess;
+
+    fn row(algorithm: &str, size: u64, count: u64, seconds: f64) -> CallCount {
+        CallCount {
+            operation: CallOperation::Cipher,
+            algorithm: algorithm.to_owned(),
+            direction: Some(CallDirection::Encrypt),
+            size: [size, size],
+            count,
+            bytes: size * count,
+            pieces: count,
+            seconds,
+            trimmed_ns: seconds / count as f64 * 1e9,
+            ..CallCount::default()
+        }
+    }
+
+    fn watched(rows: Vec<CallCount>) -> Calls {
+        Calls {
+            libraries: vec![CalledLibrary {
+                path: "/lib/libcrypto.so.3".into(),
+                build_id: Some("aa".to_owned()),
+                ..CalledLibrary::default()
+            }],
+            processes: vec![WatchedProcess {
+                program: "/usr/sbin/nginx".into(),
+                cpu_seconds: 1.0,
+                rows,
+                ..WatchedProcess::default()
+            }],
+            ..Calls::default()
+        }
+    }
+
+    /// Two builds, the second of which takes half as long, each in a loop and after other work.
+    fn record(messages: &Workload) -> Record {
+        let mut record = Record::default();
+        for (name, id, factor) in [("old", "build-id:aa", 1.0), ("new", "build-id:bb", 0.5)] {
+            let library = record::Library {
+                name: name.to_owned(),
+                id: id.to_owned(),
+                path: "/lib/libcrypto.so.3".to_owned(),
+                ..record::Library::default()
+            };
+            for case in messages.cases() {
+                let ns = factor * if case.model.is_between() { 2000.0 } else { 1000.0 };
+                let blank =
+                    Measurement::blank(library.identity(), &case.algorithm, State::Measured);
+                record.measurements.push(Measurement {
+                    direction: case.direction,
+                    model: case.model,
+                    size: case.size,
+                    ns_per_op: Some(Estimate { median: ns, low: 0.99 * ns, high: 1.01 * ns }),
+                    ..blank
+                });
+            }
+            record.libraries.push(library);
+        }
+        record
+    }
+
+    fn change<'a>(all: &'a Prediction, is: impl Fn(&What) -> bool) -> &'a Change {
+        all.changes.iter().find(|change| is(&change.what)).unwrap()
+    }
+
+    #[test]
+    fn time_in_the_program_is_scaled_and_no_loop_is_multiplied() {
+        // Four times as slow as in a loop: the program's own time counts.
+        let calls = watched(vec![row("aes-256-gcm", 1024, 50_000, 0.2)]);
+        let all = predict(&calls, &record(&workload(&calls))).unwrap();
+        assert_eq!(all.rows[0].coldness, 3.0);
+        let swap = change(&all, |what| matches!(what, What::Library { drops_in: true, .. }));
+        let Estimate { median, low, high } = swap.saved_seconds;
+        assert!((median - 0.1).abs() < 1e-9 && low < median && median < high, "{swap:?}");
+        assert_eq!(swap.unmeasured, 0);
+        let same = change(&all, |what| matches!(what, What::Algorithm { to: "aes-128-gcm", .. }));
+        assert!(same.saved_seconds.median.abs() < 1e-9, "it takes as long here");
+    }
+
+    #[test]
+    fn a_change_that_is_measured_for_some_kinds_leaves_the_others_as_they_are() {
+        let rows = vec![row("aes-256-gcm", 1024, 1000, 0.1), row("aes-256-gcm", 64, 1000, 0.3)];
+        let calls = watched(rows);
+        let mut record = record(&workload(&calls));
+        record.measurements.retain(|m| m.library.name == "old" || m.size == 1024);
+        let all = predict(&calls, &record).unwrap();
+        let swap = change(&all, |what| matches!(what, What::Library { .. }));
+        assert_eq!((swap.unmeasured, swap.ratios.len(), swap.calls), (1, 1, 1000));
+        assert!((swap.saved_seconds.median - 0.05).abs() < 1e-9, "{swap:?}");
+    }
+
+    #[test]
+    fn what_no_model_has_is_counted_with_its_time_and_its_reason() {
+        let mut pieces = row("sha256", 1 << 20, 10, 0.5);
+        (pieces.operation, pieces.direction, pieces.pieces) =
+            (CallOperation::Digest, None, 1 << 20);
+        let mut signature = row("rsa-2048", 32, 10, 0.25);
+        signature.operation = CallOperation::Sign;
+        let of = workload(&watched(vec![
+            pieces,
+            signature,
+            row("gost89", 64, 10, 0.125),
+            row("aes-128-cbc", 100, 10, 0.1),
+        ]));
+        let left: Vec<(usize, f64)> =
+            of.left_out.iter().map(|one| (one.kinds, one.seconds)).collect();
+        assert_eq!(left.iter().map(|(_, seconds)| seconds).sum::<f64>(), 0.875);
+        assert_eq!(left.len(), 3, "{:?}", of.left_out);
+        assert_eq!(of.messages[0].size, 112, "whole blocks");
+    }
+
+    #[test]
+    fn a_long_message_in_large_pieces_is_as_many_messages() {
+        let mut long = row("aes-128-ctr", 1 << 20, 4, 0.4);
+        long.pieces = 4 * 32;
+        let of = workload(&watched(vec![long]));
+        let one = &of.messages[0];
+        assert_eq!((one.size, one.count), (32 << 10, 128));
+        assert!((one.in_situ_ns - 0.4 / 128.0 * 1e9).abs() < 1.0, "{one:?}");
+    }
+
+    #[test]
+    fn a_build_that_was_not_measured_gets_no_price() {
+        let calls = watched(vec![row("aes-256-gcm", 1024, 1000, 0.1)]);
+        let mut record = record(&workload(&calls));
+        record.libraries.remove(0);
+        let why = predict(&calls, &record).unwrap_err();
+        assert!(why.contains("run --workload"), "{why}");
+    }
+
+    #[test]
+    fn what_a_repair_saves_was_measured_in_the_calls() {
+        let fetch = CallCount {
+            operation: CallOperation::Fetch,
+            direction: None,
+            ..row("aes-256-gcm", 0, 1000, 0.02)
+        };
+        let calls = watched(vec![row("aes-256-gcm", 1024, 1000, 0.1), fetch]);
+        let all = predict(&calls, &record(&workload(&calls))).unwrap();
+        let repair = change(&all, |what| matches!(what, What::Repair { at_most: false, .. }));
+        assert_eq!(repair.saved_seconds.median, 0.02);
     }
 }

@@ -14,7 +14,7 @@ const MACHINES = ["icelake", "zen1", "skylake", "haswell", "sandybridge", "westm
 // Words in the order in which people look for them, whatever order the records have.
 const ORDER = {
   tiers: ["native", "vaes256", "aesni", "nopclmul", "noavx2", "nosve", "aes", "noaes", "baseline", ...MACHINES],
-  models: ["message", "rekey", "forgery", "stream"],
+  models: ["message", "rekey", "forgery", "between", "between-rekey", "stream"],
   footprints: ["hot", "l1", "l2", "l3", "memory"],
   directions: ["encrypt", "decrypt", "digest", "copy"],
 };

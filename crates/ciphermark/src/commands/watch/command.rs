@@ -102,6 +102,9 @@ impl Watched {
             screen::print_json(&calls)?;
         } else {
             screen::print_aside(|options| report::watched(&calls, options))?;
+            if let Some(path) = args.output.as_deref().filter(|_| calls.rows().next().is_some()) {
+                say(&format!("what a change would save: ciphermark advise --from {}", path.display()));
+            }
         }
         wrote.map(|_| ())
     }

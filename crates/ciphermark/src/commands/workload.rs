@@ -1,0 +1,109 @@
+//! What `run --workload` measures: a watched program's own messages, in a loop and after other work, in every library and in
+//! the program's own builds.
+
+use crate::commands::choose;
+use crate::{Failure, files};
+use base::model::{Algorithm, Direction, Footprint, Tier};
+use engine::{Attached, Budget, Request, Screened};
+use judge::calls::predict::{Workload, workload};
+use record::Calls;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// What is measured where nothing else is asked for: numbers between work scatter more than those of loops.
+const PRECISION: f64 = 0.02;
+const BUDGET: Duration = Duration::from_secs(120);
+
+/// What `run --workload` measures.
+pub struct Watched {
+    calls: Calls,
+    workload: Workload,
+}
+
+/// Reads it.
+pub fn workload_at(path: &Path) -> Result<Watched, Failure> {
+    let calls = files::calls(path)?;
+    let workload = workload(&calls);
+    if workload.messages.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}': the program encrypted, hashed and authenticated nothing that can be measured again",
+            path.display()
+        )));
+    }
+    Ok(Watched { calls, workload })
+}
+
+/// Its cases.
+pub fn request(
+    watched: &Watched,
+    budget: Option<Duration>,
+    precision: Option<f64>,
+    seed: u64,
+) -> Request {
+    let cases = watched.workload.cases();
+    let named: BTreeSet<&str> = cases.iter().map(|case| &*case.algorithm).collect();
+    let distinct = |mut all: Vec<usize>| {
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let models: BTreeSet<_> = cases.iter().map(|case| case.model).collect();
+    Request {
+        suite: None,
+        algorithms: Algorithm::all().iter().filter(|a| named.contains(a.name)).collect(),
+        directions: vec![Direction::Encrypt, Direction::Decrypt, Direction::Digest],
+        models: models.into_iter().collect(),
+        sizes: distinct(cases.iter().map(|case| case.size).collect()),
+        tiers: vec![Tier::Native],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: false,
+        budget: Budget {
+            precision: precision.unwrap_or(PRECISION),
+            time: budget.unwrap_or(BUDGET),
+        },
+        evidence: false,
+        screened: Screened::default(),
+        seed,
+        cases,
+        command: crate::commands::typed(),
+    }
+}
+
+/// Those that were asked for, or all; and the builds that the program used.
+pub fn libraries(
+    asked: &[String],
+    watched: &Watched,
+    quiet: bool,
+) -> Result<Vec<Attached>, Failure> {
+    let Watched { calls, workload } = watched;
+    let mut attached = choose::attached(asked)?;
+    let used: BTreeSet<usize> = workload.messages.iter().map(|one| one.called).collect();
+    for (number, place) in used.into_iter().enumerate() {
+        let Some(called) = calls.libraries.get(place) else { continue };
+        let is_it = |library: &Attached| judge::calls::predict::is_build(called, &library.facts);
+        if attached.iter().any(is_it) {
+            continue;
+        }
+        let name = if number == 0 { "program".to_owned() } else { format!("program-{number}") };
+        let shown = called.path.display();
+        match choose::attached(&[format!("{name}={shown}")]) {
+            Ok(own) if own.iter().any(is_it) => attached.extend(own),
+            Ok(_) => {
+                say(quiet, &format!("'{shown}' is not the build any more that the program used"))
+            }
+            Err(why) => {
+                say(quiet, &format!("without the program's own '{shown}': {}", why.message))
+            }
+        }
+    }
+    Ok(attached)
+}
+
+fn say(quiet: bool, text: &str) {
+    if !quiet {
+        anstream::eprintln!("ciphermark: {}", base::text::one_line(text));
+    }
+}
