@@ -18,6 +18,16 @@ test("a record of pages alone has the view of page stores and no other", async (
   });
 });
 
+test("the view of stores opens with the answer and a picture of the schemes", async () => {
+  await visit(storePage("store"), "#view=stores", async (page) => {
+    const first = await page.$$eval("main h2 ~ *", (all) => all.slice(0, 2).map((e) => e.className));
+    assert.deepEqual(first, ["screen", "chart svg-chart"]);
+    assert.match(await text(page, ".screen"), /nanoseconds a page/);
+    assert.match(await text(page, "main figure"), /aes-256-gcm/);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+  });
+});
+
 test("times are the record's, with the share of reading beside them", async () => {
   const cell = STORE.cells.find((c) => c.scheme === "aes-256-gcm" && c.library === 0 && c.direction === "decrypt" && c.medium === "sequential");
   await visit(storePage("store"), "#view=stores", async (page) => {

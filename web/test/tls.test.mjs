@@ -54,6 +54,25 @@ test("all three stand in one page, beside a survey", async () => {
   });
 });
 
+test("the view opens with the answer and a picture, and nothing is wider than the window", async () => {
+  const published = new URL("../../records/tls-handshake-2026-11-22-spr.json.gz", import.meta.url).pathname;
+  await visit(pageOf("tls-published", published), "#view=tls", async (page) => {
+    const first = await page.$$eval("main h2 ~ *", (all) => all.slice(0, 2).map((e) => e.className));
+    assert.deepEqual(first, ["screen", "chart svg-chart"]);
+    const answer = await text(page, ".screen");
+    assert.match(answer, /server CPU/);
+    assert.ok(answer.trimEnd().split("\n").length <= 40, answer);
+    assert.ok(await page.$$eval("main svg rect", (all) => all.length) > 3);
+    for (const width of [1280, 480]) {
+      await page.setViewportSize({ width, height: 800 });
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), String(width));
+    }
+  });
+  await visit(pageOf("records", records()), "", async (page) => {
+    assert.equal(await page.$$eval("main figure polyline", (all) => all.length), 1);
+  });
+});
+
 const EVIL = `</script><script>window.hit=1</script><img src=x onerror="window.hit=2">\u202Ereversed`;
 
 test("hostile text stays text in the view tls", async () => {

@@ -135,7 +135,7 @@ fn size_of(e: &Executed) -> f64 {
 }
 
 /// Whole where it is, else with as many digits as tell it.
-fn figure(count: f64) -> String {
+pub(crate) fn figure(count: f64) -> String {
     match count {
         c if (c - c.round()).abs() < 1e-9 => format!("{c:.0}"),
         c if c.abs() >= 100.0 => format!("{c:.1}"),

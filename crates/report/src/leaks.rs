@@ -101,7 +101,7 @@ fn lines<'a>(of: &[&'a Leaks]) -> Vec<Line<'a>> {
 }
 
 /// `2 depend on the secret, 1 same trace`, the gravest first.
-fn counts(verdicts: impl Iterator<Item = LeakVerdict> + Clone) -> String {
+pub(crate) fn counts(verdicts: impl Iterator<Item = LeakVerdict> + Clone) -> String {
     let mut words = Vec::new();
     for (verdict, one, more) in [
         (LeakVerdict::Depends, "depends on the secret", "depend on the secret"),
@@ -279,10 +279,10 @@ pub(crate) fn meaning(verdict: LeakVerdict) -> Option<String> {
 }
 
 /// One library at one tier, with its algorithms and what was found in them.
-struct Found<'a> {
-    library: &'a str,
-    tier: Tier,
-    verdicts: Vec<&'a Leaks>,
+pub(crate) struct Found<'a> {
+    pub(crate) library: &'a str,
+    pub(crate) tier: Tier,
+    pub(crate) verdicts: Vec<&'a Leaks>,
 }
 
 /// Measured algorithms of a selection with this verdict, by library and tier.
@@ -309,7 +309,7 @@ fn found<'a>(
 
 impl Found<'_> {
     /// `aes-{128,256}-gcm`, or how many.
-    fn algorithms(&self) -> String {
+    pub(crate) fn algorithms(&self) -> String {
         let names: BTreeSet<&str> = self.verdicts.iter().map(|l| l.algorithm.as_str()).collect();
         let folded = folded(&names);
         // Between key lengths there is a comma without a space.
@@ -320,7 +320,7 @@ impl Found<'_> {
     }
 
     /// The place in most of its algorithms: `secret-dependent lookups in AES_encrypt`, and how many more there are.
-    fn places(&self) -> String {
+    pub(crate) fn places(&self) -> String {
         let mut places: BTreeMap<(&Option<String>, &str), (usize, &Leak)> = BTreeMap::new();
         for f in self.verdicts.iter().flat_map(|l| &l.findings) {
             places.entry((&f.function, f.kind.name())).or_insert((0, f)).0 += 1;

@@ -22,6 +22,7 @@ mod stacks;
 mod summary;
 mod survey;
 mod table;
+mod verdicts;
 
 pub use archive::{
     Archived, BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived,
@@ -29,7 +30,7 @@ pub use archive::{
     machines, otava, trend, trend_csv,
 };
 pub use calls::watched;
-pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
+pub use comparison::{ComparisonFormat, change_of_pairs, comparison, comparison_screen};
 pub use executed::{CallRow, ExecutedRow, MessageCost, calls};
 pub use leaks::leaks;
 pub use lists::{
@@ -41,6 +42,7 @@ use record::{Measurement, Record};
 pub use sampled::sampled;
 pub use stacks::{Answers, stacks_screen};
 pub use survey::{costs, mark};
+pub use verdicts::{checks_screen, claims_screen, explain_screen, leaks_screen};
 
 /// How measurements are written out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

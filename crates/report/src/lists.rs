@@ -213,11 +213,11 @@ fn cells(row: &CheckRow, tiers: bool) -> Vec<Cell> {
     ]
 }
 
-fn comparisons(checks: &[Check]) -> u64 {
+pub(crate) fn comparisons(checks: &[Check]) -> u64 {
     checks.iter().map(|c| c.count).sum()
 }
 
-fn totals(rows: &[CheckRow]) -> String {
+pub(crate) fn totals(rows: &[CheckRow]) -> String {
     let passed: Vec<&Vec<Check>> = rows.iter().filter_map(|r| r.outcome.as_ref().ok()).collect();
     let count = |wanted: State| {
         rows.iter().filter(|r| matches!(&r.outcome, Err((s, _)) if *s == wanted)).count()

@@ -2,7 +2,7 @@
 //! each and yours, a sentence, what was left out, what to type next. Any kind of row can fill it.
 
 use base::text::{
-    ALARM, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, clip, paint, width,
+    ALARM, ASIDE, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, clip, paint, width,
 };
 use record::Host;
 
@@ -90,4 +90,17 @@ impl Screen {
         };
         format!("\n{}", commands.iter().map(line).collect::<String>())
     }
+}
+
+/// Parts of a text from its beginning in so many lines, and a line that says how many there are besides.
+pub(crate) fn cut(text: &str, room: usize, options: Options) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= room {
+        return text.to_owned();
+    }
+    let shown = room.saturating_sub(1);
+    let more = format!("… and {} lines more", lines.len() - shown);
+    lines[..shown].iter().map(|line| format!("{line}\n")).collect::<String>()
+        + &paint(&more, ASIDE, options.color)
+        + "\n"
 }

@@ -38,6 +38,9 @@ pub struct ClaimsArgs {
     /// Print this source's table with this machine's figures beside it, instead of verdicts.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "source"])]
     pub table: Option<String>,
+    /// Print each claim with its figures, not a screen.
+    #[arg(long)]
+    pub all: bool,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: judge::claims::Format,
@@ -79,7 +82,11 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let evidence = Evidence::of(&records).with(&handshakes);
     let judged: Vec<_> =
         chosen.iter().map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
-    screen::print(|options| judge::claims::render_claims(&judged, args.format, options))?;
+    let is_screen = args.format == judge::claims::Format::Text && !args.all;
+    screen::print(|options| {
+        let whole = |options| judge::claims::render_claims(&judged, args.format, options);
+        if is_screen { report::claims_screen(&judged, options, whole) } else { whole(options) }
+    })?;
     Ok(Exit::Done)
 }
 

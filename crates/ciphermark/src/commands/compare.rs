@@ -115,9 +115,10 @@ pub struct CompareArgs {
     /// No progress bar.
     #[arg(short, long)]
     pub quiet: bool,
-    /// How many cases of each verdict to list in text and Markdown: a number, or all.
-    #[arg(long, value_name = "N|all", default_value = "20", value_parser = parse_rows)]
-    pub rows: usize,
+    /// How many cases of each verdict to list in text and Markdown, a number or all [default: a screen; in
+    /// Markdown 20].
+    #[arg(long, value_name = "N|all", value_parser = parse_rows)]
+    pub rows: Option<usize>,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
@@ -176,8 +177,11 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         confirm(args, records, matching, &mut comparison)?;
     }
     let found: Vec<_> = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
-    screen::print(|options| {
-        report::comparison(&comparison, &found, args.format, args.rows, options)
+    screen::print(|options| match (args.rows, args.format) {
+        (None, ComparisonFormat::Text) => report::comparison_screen(&comparison, &found, options),
+        (rows, format) => {
+            report::comparison(&comparison, &found, format, rows.unwrap_or(ROWS), options)
+        }
     })?;
     Ok(if found.is_empty() { Exit::Done } else { Exit::Found })
 }
@@ -197,6 +201,9 @@ fn predicting<'a>(
         form: Form::of(args.format)?,
     })
 }
+
+/// Cases of each verdict that are listed where nobody says how many.
+const ROWS: usize = 20;
 
 type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measurement>);
 
@@ -411,7 +418,7 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
     }
     let found = compared.iter().any(|c| !c.found.is_empty());
     screen::print(|options| {
-        report::machines(&compared, &without, args.format, args.rows, options)
+        report::machines(&compared, &without, args.format, args.rows.unwrap_or(ROWS), options)
     })?;
     Ok(if found { Exit::Found } else { Exit::Done })
 }

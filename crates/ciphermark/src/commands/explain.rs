@@ -45,6 +45,9 @@ pub struct ExplainArgs {
     /// Encrypt, decrypt or both.
     #[arg(short, long, value_name = "DIRECTION", default_value = "both")]
     pub direction: DirectionArg,
+    /// Print everything, not a screen.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -84,6 +87,9 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     } else {
         let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
         screen::print(|options| {
+            if !args.all {
+                return report::explain_screen(&shown, record.as_ref(), &costs, options);
+            }
             let costs = record.as_ref().map(|record| report::costs(record, &costs, options));
             report::calls(&shown, options) + &costs.unwrap_or_default()
         })?;

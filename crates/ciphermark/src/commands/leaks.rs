@@ -60,6 +60,9 @@ pub struct LeaksArgs {
     /// Write a record.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print each function and place, not a screen.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -114,8 +117,12 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     } else {
         screen::print(|options| {
             let traces = judged.traces.iter().map(|line| format!("{line}\n"));
-            traces
-                .fold(report::leaks(&judged.leaks, Format::Table, options), |all, line| all + &line)
+            let verdicts = if args.all {
+                report::leaks(&judged.leaks, Format::Table, options)
+            } else {
+                report::leaks_screen(&judged.leaks, options)
+            };
+            traces.fold(verdicts, |all, line| all + &line)
         })?;
     }
     Ok(exit)

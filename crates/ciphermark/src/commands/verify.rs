@@ -61,6 +61,9 @@ pub struct VerifyArgs {
     /// Run the test vectors of this file instead (Project Wycheproof's JSON format).
     #[arg(long, value_name = "FILE", conflicts_with = "algorithm")]
     pub vectors: Option<PathBuf>,
+    /// Print each algorithm and everything that was tried, not a screen.
+    #[arg(long, conflicts_with = "json")]
+    pub all: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -131,7 +134,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&libraries, &verdicts, &missing, seed)?
     } else {
-        print_text(&libraries, &verdicts, &missing, seed)?
+        print_text(&libraries, &verdicts, &missing, seed, args.all)?
     }
     let findings = verdicts.iter().filter_map(|v| v.outcome.as_ref().err());
     let mut findings = findings.chain(missing.iter().map(|m| &m.why));
@@ -179,6 +182,7 @@ fn print_text(
     verdicts: &[Verdict],
     missing: &[Missing],
     seed: u64,
+    all: bool,
 ) -> Result<(), Failure> {
     let found = |f: &Finding| Err((f.state, f.why.clone()));
     let checked = verdicts.iter().map(|v| report::CheckRow {
@@ -195,7 +199,10 @@ fn print_text(
     });
     let rows: Vec<report::CheckRow> = checked.chain(missing).collect();
     let tried = tried_in_words(libraries, verdicts, seed);
-    screen::print(|options| report::checks(&rows, options) + &report::pairs(&tried, options))
+    screen::print(|options| match all {
+        true => report::checks(&rows, options) + &report::pairs(&tried, options),
+        false => report::checks_screen(&rows, &tried, options),
+    })
 }
 
 fn print_json(

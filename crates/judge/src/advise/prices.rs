@@ -221,6 +221,21 @@ pub fn screen(
     out
 }
 
+/// The screen of a record by itself, as of its day; none where that is not known.
+pub fn of_record(record: &PagesRecord, options: Options) -> Option<String> {
+    let today = record.started.get(..10)?.parse().ok()?;
+    let (data, store) = (Data::built_in(), &record.store);
+    let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+    let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
+    let groups: Vec<_> =
+        wishes.iter().map(|wish| priced(&data, wish, record, &around, &|_| false)).collect();
+    let store = format!(
+        "{} {}: {} pages of {} bytes",
+        store.kind, store.name, store.pages, store.page_size
+    );
+    Some(screen(record, &groups, &Around { store, ..Around::default() }, options))
+}
+
 /// Most columns.
 const COLUMNS: usize = 100;
 

@@ -167,11 +167,13 @@ pub(crate) fn leaks(record: &Record, m: &Measurement) -> bool {
 }
 
 /// The OpenSSL that programs of this system find.
-fn system(record: &Record) -> Option<&LibraryId> {
-    let of_system = |m: &&Measurement| {
-        m.library.name == "openssl" && SYSTEM.iter().any(|d| m.library.path.starts_with(d))
-    };
-    record.measurements.iter().find(of_system).map(|m| &m.library)
+pub fn system(record: &Record) -> Option<&LibraryId> {
+    record.measurements.iter().map(|m| &m.library).find(|library| is_system(library))
+}
+
+/// Whether programs of this system find this OpenSSL.
+pub fn is_system(library: &LibraryId) -> bool {
+    library.name == "openssl" && SYSTEM.iter().any(|d| library.path.starts_with(d))
 }
 
 impl<'a> Family<'a> {

@@ -11,7 +11,8 @@ pub mod trust;
 
 pub(crate) use answer::SYSTEM;
 pub use answer::{
-    Answer, Asked, Best, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding,
+    Answer, Asked, Best, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding, is_system,
+    system,
 };
 use base::analysis::Group;
 use base::model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};

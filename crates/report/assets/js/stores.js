@@ -16,13 +16,15 @@ const BESIDE_IO = ["cache", "direct", "log"];
 async function storesView() {
   const all = await sheets("pages");
   say(`Pages of ${plural(all.length, "store")}`);
-  return all.map(({ label, record }) => [
+  return all.map(({ label, record, answer }) => [
     el("h2", null, named(`${record.store.kind} ${record.store.name}`), all.length > 1 ? [": ", named(label)] : null),
-    storeFacts(record),
+    answerOf(answer),
+    storePicture(record),
     storeTimes(record),
     tampering(record),
     storeNonces(record),
     unverified(record),
+    storeFacts(record),
   ]);
 }
 

@@ -3,16 +3,19 @@
 async function tlsView() {
   const all = await sheets("tls");
   say(`${plural(all.length, "run")} of TLS`);
-  return all.map(({ label, what, run }) => [
+  return all.map(({ label, what, run, answer }) => [
     el("h2", null, TLS_TITLES[what], all.length > 1 ? [": ", named(label)] : null),
-    tlsFacts(run),
+    answerOf(answer),
+    TLS_PICTURES[what](run),
     TLS_TABLES[what](run),
     tlsWithout(run, TLS_ROWS[what](run)),
+    tlsFacts(run),
   ]);
 }
 
 const TLS_TITLES = { handshakes: "TLS handshakes", records: "TLS records", primitives: "Under a handshake" };
 const TLS_TABLES = { handshakes: handshakeTables, records: recordTables, primitives: primitiveTable };
+const TLS_PICTURES = { handshakes: handshakePicture, records: recordPicture, primitives: primitivePicture };
 // What each row is called among those without a number.
 const TLS_ROWS = {
   handshakes: (run) => run.rows.map((r) => ({ ...r, name: `${caseName(r.case)}, ${r.temperature}` })),

@@ -4,6 +4,7 @@
 pub(crate) mod words;
 
 use crate::labels::{size, size_with_unit};
+use crate::screen::{LINES, Screen, cut};
 use anstyle::Style;
 use base::analysis::Verdict;
 use base::text::{
@@ -52,14 +53,14 @@ pub fn comparison(
 }
 
 fn table(c: &Comparison, found: &[Found], rows: usize, options: Options) -> String {
-    let mut out = head(c, options);
-    out += &summaries(c, options);
+    let mut out = head(c, usize::MAX, options);
+    out += &summaries(c, MOST_FAMILIES, options);
     for verdict in ORDER {
         out += &cases(c, verdict, rows, options);
     }
     out += &instructions(c, rows, options);
     out += &leaks(c, rows, options);
-    out += &states(c, options);
+    out += &states(c, usize::MAX, options);
     for line in words::only(c) {
         out += &options.hang(&line, 2, PLAIN);
     }
@@ -75,11 +76,63 @@ fn table(c: &Comparison, found: &[Found], rows: usize, options: Options) -> Stri
     out
 }
 
-fn head(c: &Comparison, options: Options) -> String {
+/// Cases of a verdict, and remarks on the runs, that a screen lists at most.
+const LISTED: usize = 8;
+const REMARKS: usize = 3;
+
+/// What changed, on one screen: the largest changes first, what makes it fail, what to type next.
+pub fn comparison_screen(c: &Comparison, found: &[Found], options: Options) -> String {
+    let screen = Screen::of(options);
+    let whole = table(c, found, usize::MAX, screen.options);
+    if whole.lines().count() <= LINES {
+        return whole;
+    }
+    let mut foot = String::new();
+    for f in found.iter().take(REMARKS) {
+        foot += &screen.line(&clean(&format!("--fail-if {}: {}", f.condition, f.what)), ALARM);
+    }
+    if found.len() > REMARKS {
+        foot += &screen.line(&format!("… and {} more make it fail", found.len() - REMARKS), ALARM);
+    }
+    let next = [
+        ("all cases and what the columns mean", "the same with --rows all"),
+        ("for programs", "--format json, or csv"),
+    ];
+    let next = next.map(|(what, command)| (what.to_owned(), command.to_owned()));
+    let foot = foot + &screen.next(&next);
+    let room = LINES.saturating_sub(foot.lines().count());
+    let fitting = (1..=LISTED).rev().map(|rows| on_screen(c, rows, screen.options));
+    let mut smallest = String::new();
+    for text in fitting {
+        smallest = text;
+        if smallest.lines().count() <= room {
+            break;
+        }
+    }
+    cut(&smallest, room, screen.options) + &foot
+}
+
+/// The parts of which a reader asks first, with so many rows each.
+fn on_screen(c: &Comparison, rows: usize, options: Options) -> String {
+    let mut out = head(c, REMARKS, options);
+    out += &summaries(c, rows, options);
+    let changed: String =
+        [Verdict::Slower, Verdict::Faster].map(|verdict| cases(c, verdict, rows, options)).concat();
+    out += &if changed.is_empty() { cases(c, Verdict::Undecided, rows, options) } else { changed };
+    out += &instructions(c, rows, options);
+    out += &leaks(c, rows, options);
+    out + &states(c, rows, options)
+}
+
+fn head(c: &Comparison, most: usize, options: Options) -> String {
     let mut out = options.hang(&format!("base {}", words::side(&c.base)), 5, PLAIN);
     out += &options.hang(&format!("new  {}", words::side(&c.new)), 5, PLAIN);
-    for warning in &c.warnings {
+    for warning in c.warnings.iter().take(most) {
         out += &options.hang(&format!("note: {}", clean(warning)), 2, CAUTION);
+    }
+    if c.warnings.len() > most {
+        let more = c.warnings.len() - most;
+        out += &options.hang(&format!("… and {more} more notes"), 2, CAUTION);
     }
     let unit = c.unit.short();
     let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
@@ -111,10 +164,10 @@ const SUMMARY: [Column; 9] = [
     Column::new("same", Align::Right).goes(1),
 ];
 
-fn summaries(c: &Comparison, options: Options) -> String {
+fn summaries(c: &Comparison, most: usize, options: Options) -> String {
     // Of one library against many others there are hundreds of families.
-    let families = if c.families.len() <= MOST_FAMILIES { &c.families[..] } else { &[] };
-    let shown = || c.overall.iter().chain(families);
+    let families = if c.families.len() <= most { &c.families[..] } else { &[] };
+    let shown = || c.overall.iter().take(most).chain(families);
     let heading = words::interval_heading(shown().filter_map(|s| s.ratio.as_ref()));
     let rows: Vec<Vec<Cell>> = shown().map(|s| summary(s, heading)).collect();
     if rows.is_empty() {
@@ -325,17 +378,20 @@ fn leaks(c: &Comparison, rows: usize, options: Options) -> String {
     out
 }
 
-fn states(c: &Comparison, options: Options) -> String {
+fn states(c: &Comparison, rows: usize, options: Options) -> String {
     let mut out = String::new();
     for group in c.states.chunk_by(|a, b| a.change == b.change) {
         let title = format!("{}: {}", group[0].change.words(), group.len());
         out += &format!("\n{}\n", paint(&title, HEADING, options.color));
-        for s in group {
+        for s in group.iter().take(rows) {
             let library = words::pair(&s.base_library, &s.new_library);
             let reason = clean(s.reason.as_deref().unwrap_or("no reason given"));
             let text = format!("{}, {library}: {reason}", words::case(&s.case));
             let style = if s.change == judge::compare::Change::Broken { ALARM } else { CAUTION };
             out += &options.hang(&text, 2, style);
+        }
+        if group.len() > rows {
+            out += &format!("… and {} more (--rows all)\n", group.len() - rows);
         }
     }
     out

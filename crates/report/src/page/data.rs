@@ -2,7 +2,9 @@
 
 use crate::formats::{COLUMNS, Column, Of, Row};
 use crate::page::{Content, Source, clean, rounded, tidy};
+use crate::stacks_screen;
 use base::model::{Direction, Disturbance, RawSample};
+use base::text::Options;
 use judge::advise::Advised;
 use record::at_rest::PagesRecord;
 use record::tls::TlsFile;
@@ -738,8 +740,12 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
         // Long, and shown nowhere.
         library.as_object_mut().map(|fields| fields.remove("calls"));
     }
-    json!({"kind": "pages", "label": label, "record": tidy(value)})
+    let answer = judge::advise::prices::of_record(record, SCREEN);
+    json!({"kind": "pages", "label": label, "answer": answer, "record": tidy(value)})
 }
+
+/// What a screen is drawn with in the page.
+const SCREEN: Options = Options { width: crate::screen::WIDTH, color: false };
 
 fn tls(file: &TlsFile, label: &str) -> Value {
     let (what, mut value, seed) = match file {
@@ -752,7 +758,12 @@ fn tls(file: &TlsFile, label: &str) -> Value {
     }
     // A number of 64 bits, which JavaScript has not.
     value["plan"]["seed"] = seed.to_string().into();
-    json!({"kind": "tls", "label": label, "what": what, "run": tidy(value)})
+    let answer = match file {
+        TlsFile::Handshakes(d) => stacks_screen(d, None, SCREEN),
+        TlsFile::Records(d) => stacks_screen(d, None, SCREEN),
+        TlsFile::Primitives(d) => stacks_screen(d, None, SCREEN),
+    };
+    json!({"kind": "tls", "label": label, "what": what, "answer": answer, "run": tidy(value)})
 }
 
 fn advice(advised: &Advised, label: &str) -> Value {

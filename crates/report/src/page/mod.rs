@@ -151,7 +151,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Our own scripts, one idea each, in the order in which they build on each other.
-const SCRIPTS: [&str; 26] = [
+const SCRIPTS: [&str; 27] = [
     include_str!("../../assets/js/dom.js"),
     include_str!("../../assets/js/numbers.js"),
     include_str!("../../assets/js/unpack.js"),
@@ -173,6 +173,7 @@ const SCRIPTS: [&str; 26] = [
     include_str!("../../assets/js/problems.js"),
     include_str!("../../assets/js/machine.js"),
     include_str!("../../assets/js/stores.js"),
+    include_str!("../../assets/js/answers.js"),
     include_str!("../../assets/js/tampering.js"),
     include_str!("../../assets/js/nonces.js"),
     include_str!("../../assets/js/tls.js"),

@@ -1,0 +1,622 @@
+//! Verdicts on one screen: what is wrong first and yours among it, a sentence of advice, what was left out, what to type
+//! next. What fits on a screen anyway is shown whole.
+
+use crate::Format;
+use crate::executed::{CallRow, calls, figure};
+use crate::labels::{Libraries, supported};
+use crate::leaks::{Found, counts, leaks, short};
+use crate::lists::{CheckRow, checks, comparisons, pairs, totals};
+use crate::screen::{LINES, Screen};
+use crate::survey::costs;
+use anstyle::Style;
+use base::model::{Algorithm, Tier};
+use base::text::{ALARM, ASIDE, CAUTION, HEADING, Options, PLAIN, clean, clip, width};
+use judge::claims::{Judged, Verdict};
+use record::{LeakVerdict, Leaks, Measurement, Record, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a line is about takes no more columns.
+const SUBJECT: usize = 30;
+/// Lines of a group that are shown before any group has more.
+const LEAST: usize = 2;
+/// Bytes of the message by which libraries are put in order.
+const MESSAGE: f64 = 16384.0;
+/// The cheapest of an algorithm that are shown.
+const BEST_OF: usize = 3;
+/// Libraries that a sentence names.
+const NAMED: usize = 4;
+
+/// What holds of something.
+struct Line {
+    subject: String,
+    says: String,
+    /// Whether it is of the library that the reader's programs use.
+    own: bool,
+}
+
+struct Group {
+    title: String,
+    style: Style,
+    lines: Vec<Line>,
+    /// Lines of it that are shown, whatever room there is.
+    most: usize,
+}
+
+struct Answer {
+    title: String,
+    groups: Vec<Group>,
+    sentences: Vec<String>,
+    next: Vec<(String, String)>,
+}
+
+/// Everything where it fits on a screen, else the answer.
+fn on_a_screen(
+    options: Options,
+    whole: impl FnOnce(Options) -> String,
+    answer: impl FnOnce() -> Answer,
+) -> String {
+    let screen = Screen::of(options);
+    let whole = whole(screen.options);
+    if whole.lines().count() <= LINES {
+        return whole;
+    }
+    let answer = answer();
+    let head = screen.line(&answer.title, HEADING);
+    let sentences: String = answer.sentences.iter().map(|s| screen.sentence(&clean(s))).collect();
+    let foot = format!("\n{sentences}{}", screen.next(&answer.next));
+    let room = LINES.saturating_sub(head.lines().count() + foot.lines().count());
+    head + &grouped(&screen, answer.groups, room) + &foot
+}
+
+/// The groups in so many lines: each has its title and its first lines, the first group what is left.
+fn grouped(screen: &Screen, mut groups: Vec<Group>, room: usize) -> String {
+    groups.retain(|group| !group.lines.is_empty());
+    // An empty line and a title before each, and perhaps a line on what is not shown.
+    let least = |group: &Group| 3 + group.lines.len().min(LEAST);
+    let mut taken = 0;
+    let fits = |group: &&Group| {
+        taken += least(group);
+        // A line is kept for what is left out.
+        taken < room
+    };
+    let shown = groups.iter().take_while(fits).count();
+    let left_out = groups.len() - shown;
+    groups.truncate(shown);
+    let mut spare = room.saturating_sub(1 + groups.iter().map(least).sum::<usize>());
+    let mut out = String::new();
+    for group in groups {
+        let more = spare.min(group.lines.len().min(group.most).saturating_sub(LEAST));
+        spare -= more;
+        out += &one_group(screen, &group, group.lines.len().min(LEAST) + more);
+    }
+    if left_out > 0 {
+        out += &screen.line(&format!("… and {left_out} more of these groups"), ASIDE);
+    }
+    out
+}
+
+fn one_group(screen: &Screen, group: &Group, count: usize) -> String {
+    let mut lines: Vec<&Line> = group.lines.iter().take(count).collect();
+    // Yours is there wherever it stands.
+    let own = group.lines.iter().skip(count).find(|line| line.own);
+    if let (Some(own), Some(last)) = (own, lines.last_mut()) {
+        *last = own;
+    }
+    let name = |line: &Line| {
+        let yours = if line.own { "your " } else { "" };
+        clip(&format!("{yours}{}", clean(&line.subject)), SUBJECT)
+    };
+    let widest = lines.iter().map(|line| width(&name(line))).max().unwrap_or(0);
+    let mut out = format!("\n{}", screen.line(&group.title, group.style));
+    for line in &lines {
+        let name = name(line);
+        let gap = " ".repeat(widest - width(&name) + 2);
+        out += &screen.line(&format!("  {name}{gap}{}", clean(&line.says)), PLAIN);
+    }
+    match group.lines.len() - lines.len() {
+        0 => out,
+        more => out + &screen.line(&format!("  … and {more} more"), ASIDE),
+    }
+}
+
+fn next(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(what, command)| ((*what).to_owned(), (*command).to_owned())).collect()
+}
+
+/// The first of these names, and how many there are besides.
+fn named(names: &BTreeSet<String>) -> String {
+    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// What `leaks` found.
+pub fn leaks_screen(all: &[Leaks], options: Options) -> String {
+    on_a_screen(options, |options| leaks(all, Format::Table, options), || of_leaks(all))
+}
+
+fn of_leaks(all: &[Leaks]) -> Answer {
+    let labels = Libraries::of_ids(all.iter().map(|l| &l.library).collect());
+    let verdicts = [
+        LeakVerdict::Depends,
+        LeakVerdict::MayDepend,
+        LeakVerdict::NotJudged,
+        LeakVerdict::SameTrace,
+    ];
+    let groups = verdicts.map(|verdict| {
+        let mut builds: BTreeMap<(&str, Tier), Vec<&Leaks>> = BTreeMap::new();
+        for l in all.iter().filter(|l| l.verdict == verdict) {
+            builds.entry((labels.label(&l.library), l.tier)).or_default().push(l);
+        }
+        let mut lines: BTreeMap<(usize, &str, String), (bool, Vec<Tier>)> = BTreeMap::new();
+        for ((library, tier), verdicts) in builds {
+            let found = Found { library, tier, verdicts };
+            let reason = found.verdicts.iter().find_map(|l| l.reason.as_deref());
+            let what = match verdict {
+                LeakVerdict::NotJudged => reason.unwrap_or("no reason given").to_owned(),
+                LeakVerdict::SameTrace => "the same trace whatever the key".to_owned(),
+                _ => found.places(),
+            };
+            let own = found.verdicts.iter().any(|l| judge::compare::is_system(&l.library));
+            let key = (
+                usize::MAX - found.verdicts.len(),
+                library,
+                format!("{}: {what}", found.algorithms()),
+            );
+            lines.entry(key).or_insert_with(|| (own, Vec::new())).1.push(tier);
+        }
+        let line =
+            |((_, library, says), (own, tiers)): ((usize, &str, String), (bool, Vec<Tier>))| {
+                let tiers: Vec<&str> = tiers.iter().map(|tier| tier.name()).collect();
+                let at = if tiers == ["native"] {
+                    String::new()
+                } else {
+                    format!(" ({})", tiers.join(", "))
+                };
+                Line { subject: format!("{library}{at}"), says, own }
+            };
+        let (title, style) = short(verdict);
+        Group {
+            title: title.to_owned(),
+            style,
+            lines: lines.into_iter().map(line).collect(),
+            most: usize::MAX,
+        }
+    });
+    let mut sentences: Vec<String> = instead(all, &labels).into_iter().collect();
+    sentences.push(
+        "The same trace is no proof: caches, speculation and instructions whose time depends on values are not seen."
+            .to_owned(),
+    );
+    Answer {
+        title: format!(
+            "Does the trace depend on the key? {} verdicts: {}",
+            all.len(),
+            counts(all.iter().map(|l| l.verdict))
+        ),
+        groups: groups.into(),
+        sentences,
+        next: next(&[
+            ("each function and place", "run with --all; to keep them: -o FILE"),
+            ("what the code of one does", "ciphermark explain -l LIBRARY -a ALGORITHM"),
+        ]),
+    }
+}
+
+/// Of the algorithm that depends on its key in most libraries with all of the CPU's instructions, those where it does not.
+fn instead(all: &[Leaks], labels: &Libraries<'_>) -> Option<String> {
+    let of = |verdict: LeakVerdict, algorithm: Option<&str>| {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let is = |l: &&Leaks| {
+            l.tier == Tier::Native
+                && l.verdict == verdict
+                && algorithm.is_none_or(|a| a == l.algorithm)
+        };
+        for l in all.iter().filter(is) {
+            let label = labels.label(&l.library).to_owned();
+            found.entry(l.algorithm.clone()).or_default().insert(label);
+        }
+        found
+    };
+    let depends = of(LeakVerdict::Depends, None);
+    let (algorithm, where_) = depends
+        .iter()
+        .filter_map(|(algorithm, libraries)| {
+            let same = of(LeakVerdict::SameTrace, Some(algorithm)).remove(algorithm)?;
+            let same: BTreeSet<String> = same.difference(libraries).cloned().collect();
+            (!same.is_empty()).then_some((algorithm, same))
+        })
+        .max_by_key(|(algorithm, _)| depends[*algorithm].len())?;
+    let count = depends[algorithm].len();
+    let libraries = if count == 1 { "library" } else { "libraries" };
+    Some(format!(
+        "{algorithm} depends on its key in {count} {libraries}; for it use {}.",
+        named(&where_)
+    ))
+}
+
+/// What `verify` found; `tried` are lines with their headings.
+pub fn checks_screen(rows: &[CheckRow], tried: &[(String, String)], options: Options) -> String {
+    let whole = |options| checks(rows, options) + &pairs(tried, options);
+    on_a_screen(options, whole, || of_checks(rows, tried))
+}
+
+fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
+    let tier = |row: &CheckRow| match row.tier {
+        Tier::Native => String::new(),
+        tier => format!(" {tier}"),
+    };
+    let with = |state: State, title: &str| {
+        let mut lines: BTreeMap<(&str, &str), Vec<&CheckRow>> = BTreeMap::new();
+        for row in rows {
+            if let Err((own, why)) = &row.outcome
+                && *own == state
+            {
+                lines.entry((&row.library, why)).or_default().push(row);
+            }
+        }
+        let line = |((library, why), rows): ((&str, &str), Vec<&CheckRow>)| {
+            let what = match rows.as_slice() {
+                [one] => format!("{}{}", one.algorithm, tier(one)),
+                more => format!("{} and {} more", more[0].algorithm, more.len() - 1),
+            };
+            Line { subject: library.to_owned(), says: format!("{what}: {why}"), own: false }
+        };
+        let style = if state == State::Unsupported { ASIDE } else { ALARM };
+        Group {
+            title: title.to_owned(),
+            style,
+            lines: lines.into_iter().map(line).collect(),
+            most: usize::MAX,
+        }
+    };
+    let mut passed: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<Tier>, u64)> = BTreeMap::new();
+    for row in rows {
+        if let Ok(checks) = &row.outcome {
+            let (algorithms, tiers, count) = passed.entry(&row.library).or_default();
+            algorithms.insert(&row.algorithm);
+            tiers.insert(row.tier);
+            *count += comparisons(checks);
+        }
+    }
+    let mut passed: Vec<Line> = passed
+        .into_iter()
+        .map(|(library, (algorithms, tiers, count))| {
+            let at =
+                if tiers.len() > 1 { format!(" at {} tiers", tiers.len()) } else { String::new() };
+            let says = format!("{} algorithms{at}, {count} comparisons", algorithms.len());
+            Line { subject: library.to_owned(), says, own: false }
+        })
+        .collect();
+    passed.sort_by(|a, b| a.subject.cmp(&b.subject));
+    let is_wrong =
+        rows.iter().any(|row| matches!(row.outcome, Err((State::Refused | State::Failed, _))));
+    let mut sentences = vec![if is_wrong {
+        "What is refused or failed gets no number from any command. `ciphermark once` runs one operation, to see who is right."
+    } else {
+        "Every check that could run passed: what these libraries compute is right, as far as was looked."
+    }
+    .to_owned()];
+    sentences.extend(
+        tried
+            .iter()
+            .filter(|(what, _)| what == "seed")
+            .map(|(what, text)| format!("{what} {text}")),
+    );
+    Answer {
+        title: totals(rows).trim_end().to_owned(),
+        groups: vec![
+            with(State::Refused, "refused: a check found something"),
+            with(State::Failed, "failed: crash, hang or error"),
+            Group { title: "passed".to_owned(), style: PLAIN, lines: passed, most: usize::MAX },
+            with(State::Unsupported, "not supported"),
+        ],
+        sentences,
+        next: next(&[
+            ("each algorithm, and what was tried", "run with --all, or --json"),
+            ("whether a key shows in its trace", "ciphermark leaks -l LIBRARY"),
+        ]),
+    }
+}
+
+/// What `claims` judged; `whole` is everything.
+pub fn claims_screen(
+    judged: &[Judged<'_>],
+    options: Options,
+    whole: impl FnOnce(Options) -> String,
+) -> String {
+    on_a_screen(options, whole, || of_claims(judged))
+}
+
+fn of_claims(judged: &[Judged<'_>]) -> Answer {
+    let with = |verdict: Verdict, style: Style| {
+        let own = judged.iter().filter(|j| j.verdict == verdict);
+        let line = |j: &Judged<'_>| {
+            let (why, says) = (j.why(), &j.claim.says);
+            let says = if why.is_empty() { says.clone() } else { format!("{says} ({why})") };
+            Line { subject: j.claim.id.clone(), says, own: false }
+        };
+        let lines: Vec<Line> = own.map(line).collect();
+        Group {
+            title: format!("{}: {}", verdict.words(), lines.len()),
+            style,
+            lines,
+            most: usize::MAX,
+        }
+    };
+    // Why they could not be tested is mostly the same for many.
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for j in judged.iter().filter(|j| j.verdict == Verdict::NotTestable) {
+        reasons.entry(j.why()).or_default().push(&j.claim.id);
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
+    let line = |(why, ids): (String, Vec<&str>)| {
+        let subject = match ids.as_slice() {
+            [one] => (*one).to_owned(),
+            more => format!("{} claims", more.len()),
+        };
+        Line { subject, says: why, own: false }
+    };
+    let untested = Group {
+        title: Verdict::NotTestable.words().to_owned(),
+        style: ASIDE,
+        lines: reasons.into_iter().map(line).collect(),
+        most: usize::MAX,
+    };
+    let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
+    let testable = judged.len() - count(Verdict::NotTestable);
+    Answer {
+        title: format!(
+            "Published claims on this machine: of {testable} that could be tested {} hold, {} do not, {} depend",
+            count(Verdict::Holds),
+            count(Verdict::DoesNotHold),
+            count(Verdict::Depends)
+        ),
+        groups: vec![
+            with(Verdict::DoesNotHold, ALARM),
+            with(Verdict::Depends, CAUTION),
+            with(Verdict::Holds, PLAIN),
+            untested,
+        ],
+        sentences: vec![
+            "A claim is judged in each version of the library that it is of; \"depends\" says on what.".to_owned(),
+        ],
+        next: next(&[
+            ("each with its figures, then and here", "run with --all"),
+            ("one of them", "ciphermark claims --only NAME --all"),
+            ("an article's table, with yours beside", "ciphermark claims --table highgo"),
+        ]),
+    }
+}
+
+/// What a message costs in one library.
+struct Cost {
+    library: String,
+    whole: f64,
+    says: String,
+}
+
+/// What `explain` counted, and what a record says of costs.
+pub fn explain_screen(
+    rows: &[CallRow],
+    record: Option<&Record>,
+    selection: &[&Measurement],
+    options: Options,
+) -> String {
+    let whole = |options| {
+        let costs = record.map(|record| costs(record, selection, options));
+        calls(rows, options) + &costs.unwrap_or_default()
+    };
+    on_a_screen(options, whole, || of_costs(rows, record, selection))
+}
+
+fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement]) -> Answer {
+    let mut found = record.map(|record| fitted(record, selection)).unwrap_or_default();
+    let is_time = !found.is_empty();
+    if !is_time {
+        found = counted(rows);
+    }
+    let own = record.and_then(judge::compare::system);
+    let own = own.map(|library| format!("{}@{}", library.name, library.version));
+    let libraries: BTreeSet<&str> =
+        found.values().flatten().map(|cost| cost.library.as_str()).collect();
+    let total = libraries.len();
+    let mut groups: Vec<(String, Vec<Cost>)> = found.into_iter().collect();
+    for (_, costs) in &mut groups {
+        costs.sort_by(|a, b| a.whole.total_cmp(&b.whole));
+    }
+    // What most libraries have is what most people ask about; of the same, what has integrity.
+    let has_tag = |name: &str| {
+        let name = name.split(' ').next().unwrap_or(name);
+        Algorithm::find(name).is_ok_and(|a| a.tag_len > 0 && a.nonce_len > 0)
+    };
+    groups.sort_by(|(a, costs), (b, others)| {
+        (has_tag(b), others.len()).cmp(&(has_tag(a), costs.len())).then_with(|| a.cmp(b))
+    });
+    let widest = groups
+        .iter()
+        .filter_map(|(name, costs)| {
+            let (first, last) = (costs.first()?, costs.last()?);
+            (costs.len() > 1 && first.whole > 0.0).then(|| (last.whole / first.whole, name, last))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sentences: Vec<String> = widest
+        .map(|(times, name, last)| {
+            let unit = if is_time { "time" } else { "instructions" };
+            let times = supported(times, None);
+            format!(
+                "Furthest apart: {name}, where {} takes {times}× the {unit} of the best.",
+                last.library
+            )
+        })
+        .into_iter()
+        .collect();
+    let uncounted = rows.iter().filter(|row| {
+        row.costs.is_err() || row.executed.iter().any(|e| e.executed.per_byte.is_none())
+    });
+    match uncounted.count() {
+        0 => {}
+        count => {
+            sentences.push(format!("Not counted: {count} of {} rows; --all says why.", rows.len()))
+        }
+    }
+    let groups = groups.into_iter().map(|(title, costs)| {
+        let line = |cost: Cost| Line {
+            own: own.as_deref() == Some(&*cost.library),
+            subject: cost.library,
+            says: cost.says,
+        };
+        let lines = costs.into_iter().map(line).collect();
+        Group { title, style: HEADING, lines, most: BEST_OF + 1 }
+    });
+    let what = if is_time { "time" } else { "instructions" };
+    Answer {
+        title: format!(
+            "What a message costs in {what}, of {total} libraries: the least at 16 KiB first"
+        ),
+        groups: groups.collect(),
+        sentences,
+        next: next(&[
+            ("one in full", "ciphermark explain … -a ALGORITHM -l LIBRARY"),
+            ("everything", "the same with --all, or --json"),
+        ]),
+    }
+}
+
+/// By algorithm and direction, from the lines through a record's times.
+fn fitted(record: &Record, selection: &[&Measurement]) -> BTreeMap<String, Vec<Cost>> {
+    let labels = Libraries::of(selection);
+    let mut found: BTreeMap<String, BTreeMap<&str, Cost>> = BTreeMap::new();
+    for m in selection.iter().filter(|m| m.tier == Tier::Native && m.threads == 1) {
+        let Some(fit) = record.fits.iter().find(|fit| crate::survey::is_of(fit, m)) else {
+            continue;
+        };
+        let (a, b) = (fit.ns_per_message, fit.ns_per_byte);
+        let mut says =
+            format!("{} ns a message + {} ns a byte", supported(a, None), supported(b, None));
+        if !fit.linear {
+            says += &format!(", no line (off by up to {:.0} %)", 100.0 * fit.residual);
+        }
+        let library = labels.label(&m.library);
+        let model = if m.model == base::model::Model::Message {
+            String::new()
+        } else {
+            format!(", {}", m.model)
+        };
+        let group = format!("{} {}{model}", m.algorithm, m.direction);
+        let cost = Cost { library: library.to_owned(), whole: a + MESSAGE * b, says };
+        found.entry(group).or_default().insert(library, cost);
+    }
+    found.into_iter().map(|(group, costs)| (group, costs.into_values().collect())).collect()
+}
+
+/// By algorithm and direction, from counts at the first tier of each row.
+fn counted(rows: &[CallRow]) -> BTreeMap<String, Vec<Cost>> {
+    let mut found: BTreeMap<String, Vec<Cost>> = BTreeMap::new();
+    for row in rows {
+        let Some(e) = row.executed.first().map(|e| &e.executed) else { continue };
+        let Some((per_byte, per_message)) = e.per_byte.zip(e.per_message) else { continue };
+        let mut says =
+            format!("{} instructions a byte + {} a message", figure(per_byte), figure(per_message));
+        if let Some(leak) = row.leaks.iter().find(|l| l.verdict == LeakVerdict::Depends) {
+            says += &format!("; {} on the key", short(leak.verdict).0);
+        }
+        let group = format!("{} {}", row.algorithm, row.direction);
+        let whole = per_message + MESSAGE * per_byte;
+        found.entry(group).or_default().push(Cost { library: row.library.clone(), whole, says });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::WIDTH;
+    use record::Check;
+
+    const WIDE: Options = Options { width: 150, color: false };
+
+    fn published(name: &str) -> Record {
+        let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+        record::load(std::path::Path::new(&path)).unwrap()
+    }
+
+    fn is_a_screen(text: &str) {
+        assert!(text.lines().count() <= LINES, "{text}");
+        assert!(text.lines().all(|line| width(line) <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn the_published_leaks_answer_on_a_screen() {
+        let text = leaks_screen(&published("leaks-2026-11-25-zen4").leaks, WIDE);
+        is_a_screen(&text);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn the_published_survey_says_what_messages_cost_on_a_screen() {
+        let record = published("full-2026-11-23-gnr");
+        let rows: Vec<&Measurement> = record.measurements.iter().collect();
+        let text = explain_screen(&[], Some(&record), &rows, WIDE);
+        is_a_screen(&text);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn the_published_runtimes_say_what_messages_cost_on_a_screen() {
+        let record = published("runtimes-2026-11-25-zen4");
+        let rows: Vec<&Measurement> = record.measurements.iter().collect();
+        let text = explain_screen(&[], Some(&record), &rows, WIDE);
+        is_a_screen(&text);
+        insta::assert_snapshot!(text);
+    }
+
+    fn row(library: usize, algorithm: usize, outcome: Result<u64, (State, &str)>) -> CheckRow {
+        CheckRow {
+            library: format!("library{library}@1"),
+            tier: if algorithm % 2 == 0 { Tier::Native } else { Tier::Noaes },
+            algorithm: format!("aes-{algorithm}-gcm"),
+            outcome: outcome
+                .map(|count| vec![Check { name: "tamper".into(), count }])
+                .map_err(|(state, why)| (state, why.to_owned())),
+        }
+    }
+
+    #[test]
+    fn checks_of_many_libraries_answer_on_a_screen() {
+        let mut rows: Vec<CheckRow> = (0..400).map(|i| row(i % 20, i / 20, Ok(1000))).collect();
+        rows.push(row(3, 7, Err((State::Refused, "tamper: a changed tag was\u{1b}[31m accepted"))));
+        rows.extend((0..30).map(|i| row(4, i, Err((State::Failed, "crashed: SIGSEGV")))));
+        rows.extend((0..30).map(|i| row(i, 9, Err((State::Unsupported, "needs more memory")))));
+        let tried = [("seed", "7; --seed 7 draws the same again"), ("fixed sizes", "0 to 257")];
+        let tried = tried.map(|(what, words)| (what.to_owned(), words.to_owned()));
+        let text = checks_screen(&rows, &tried, WIDE);
+        is_a_screen(&text);
+        assert!(!text.contains('\u{1b}'), "{text}");
+        insta::assert_snapshot!(text);
+        let few = checks_screen(&rows[..3], &tried, WIDE);
+        assert!(few.contains("fixed sizes  0 to 257"), "what fits is shown whole: {few}");
+    }
+
+    #[test]
+    fn yours_is_shown_wherever_it_stands() {
+        let line = |i: usize| Line { subject: format!("a{i}"), says: "x".into(), own: i == 90 };
+        let group = |title: &str| Group {
+            title: title.into(),
+            style: PLAIN,
+            lines: (0..100).map(line).collect(),
+            most: usize::MAX,
+        };
+        let screen = Screen::of(WIDE);
+        let text = grouped(&screen, vec![group("one"), group("two")], 20);
+        assert!(text.lines().count() <= 20, "{text}");
+        assert_eq!(text.matches("your a90").count(), 2, "{text}");
+        assert_eq!(text.matches("more").count(), 2, "{text}");
+        let many = (0..9).map(|_| group("g")).collect();
+        let text = grouped(&screen, many, 20);
+        assert!(text.lines().count() <= 20 && text.contains("more of these groups"), "{text}");
+    }
+}
