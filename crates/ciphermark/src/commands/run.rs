@@ -116,7 +116,7 @@ pub struct Job {
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
-    let watched = args.workload.as_deref().map(|path| workload::workload_at(path)).transpose()?;
+    let watched = args.workload.as_deref().map(workload::workload_at).transpose()?;
     let suite = choose::named_suite(&args.suite)?;
     let of_suite = suite.libraries.clone();
     let request = match &watched {
