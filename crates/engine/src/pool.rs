@@ -297,8 +297,9 @@ pub(crate) struct Cache {
 type Stamp = (u64, u64, u64, [i64; 4]);
 
 /// Hashes that were worked out so far: all caches hang on the same files.
-static HASHES: LazyLock<Mutex<HashMap<(PathBuf, Stamp), Option<String>>>> =
-    LazyLock::new(Mutex::default);
+static HASHES: LazyLock<Mutex<Hashes>> = LazyLock::new(Mutex::default);
+
+type Hashes = HashMap<(PathBuf, Stamp), Option<String>>;
 
 fn stamp(path: &Path) -> Option<Stamp> {
     let m = std::fs::metadata(path).ok()?;
