@@ -17,6 +17,7 @@ mod libs;
 mod machine;
 mod neighbour;
 mod pages;
+mod planted;
 mod records;
 mod resume;
 mod run;
