@@ -95,13 +95,18 @@ pub fn calibration(path: &Path) -> Result<Calibration, Failure> {
 pub fn calls(path: &Path) -> Result<Calls, Failure> {
     let shown = format!("'{}'", path.display());
     let not_calls = |why: String| {
-        Failure::usage(format!("{shown} is not what `ciphermark watch -o FILE -- COMMAND` writes: {why}"))
+        Failure::usage(format!(
+            "{shown} is not what `ciphermark watch -o FILE -- COMMAND` writes: {why}"
+        ))
     };
     let mut calls: Calls =
         serde_json::from_str(&text(path, &shown)?).map_err(|e| not_calls(e.to_string()))?;
     if calls.schema != CALLS_SCHEMA || calls.version > CALLS_VERSION {
         let Calls { schema, version, .. } = &calls;
-        return Err(not_calls(format!("it says '{}', version {version}", base::text::clean(schema))));
+        return Err(not_calls(format!(
+            "it says '{}', version {version}",
+            base::text::clean(schema)
+        )));
     }
     for library in &mut calls.libraries {
         if let Ok(path) = library.path.canonicalize() {

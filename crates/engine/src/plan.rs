@@ -86,7 +86,13 @@ pub struct Request {
 }
 
 impl Request {
-    fn takes(&self, algorithm: &Algorithm, direction: Direction, model: Model, size: usize) -> bool {
+    fn takes(
+        &self,
+        algorithm: &Algorithm,
+        direction: Direction,
+        model: Model,
+        size: usize,
+    ) -> bool {
         let is_it = |case: &PlannedCase| {
             case.algorithm == algorithm.name
                 && (case.direction, case.model, case.size) == (direction, model, size)

@@ -663,6 +663,7 @@ mod tests {
             machine: Some("one".into()),
             circumstances: Vec::new(),
             plan: Plan {
+                cases: Vec::new(),
                 suite: None,
                 algorithms: Vec::new(),
                 sizes: Vec::new(),

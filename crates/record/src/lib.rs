@@ -32,8 +32,8 @@ pub use file::{
     printable, read_most, save, text, unmarked, value_from_json, write_file,
 };
 pub use format::{
-    AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan,
-    PlannedCase, Record, Restriction, Tool, WITHOUT_SAMPLES, contradiction, expanded, impossible_latencies,
+    AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, PlannedCase,
+    Record, Restriction, Tool, WITHOUT_SAMPLES, contradiction, expanded, impossible_latencies,
     impossible_sample, schema, shared, shown, to_json,
 };
 pub use host::{

@@ -24,7 +24,7 @@ use std::time::Duration;
     ciphermark claims --table highgo                  the article's table, with this machine beside it\n\n\
     Verdicts: holds, does not hold, depends (and on what), not testable here (and why). A claim is\n\
     judged in each version of the library that it is of. Sources: highgo, transactional,\n\
-    asecuritysite, tls. docs/CLAIMS.md has the conditions.")]
+    asecuritysite, tls. claims/README.md has the conditions.")]
 pub struct ClaimsArgs {
     /// Records and runs of `tls handshake` to judge by; without any, what is needed is measured.
     #[arg(value_name = "RECORD")]

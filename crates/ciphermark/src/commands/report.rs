@@ -80,7 +80,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
     let html = match (&calls, &args.from) {
         (Some(calls), Some(from)) => {
-            let (record, libraries, form) = (args.records.first().map(PathBuf::as_path), &[], Form::Text);
+            let (record, libraries, form) =
+                (args.records.first().map(PathBuf::as_path), &[], Form::Text);
             let predicting = Predicting { calls, from, record, libraries, time: None, form };
             report::page::page_of_program(&sources, predicting.page()?)
         }

@@ -103,7 +103,10 @@ impl Watched {
         } else {
             screen::print_aside(|options| report::watched(&calls, options))?;
             if let Some(path) = args.output.as_deref().filter(|_| calls.rows().next().is_some()) {
-                say(&format!("what a change would save: ciphermark advise --from {}", path.display()));
+                say(&format!(
+                    "what a change would save: ciphermark advise --from {}",
+                    path.display()
+                ));
             }
         }
         wrote.map(|_| ())
