@@ -17,7 +17,7 @@ use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -443,7 +443,45 @@ fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     if old.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    File::options().write(true).open(path)?.write_all(bytes)
+    write_patiently(path, bytes, PIPE_PATIENCE)
+}
+
+/// Writes to what is no regular file. A pipe that nobody reads is given up.
+fn write_patiently(path: &Path, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
+    let timed_out = || {
+        let why = format!("nobody read it within {} s", patience.as_secs());
+        io::Error::new(io::ErrorKind::TimedOut, why)
+    };
+    let begun = Instant::now();
+    let mut file = loop {
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        match File::options().write(true).custom_flags(flags.bits().cast_signed()).open(path) {
+            // A pipe's reader may come later.
+            Err(e) if Errno::from_io_error(&e) == Some(Errno::NXIO) => {
+                if begun.elapsed() >= patience {
+                    return Err(timed_out());
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            opened => break opened?,
+        }
+    };
+    let timeout = patience.try_into().map_err(io::Error::other)?;
+    while !bytes.is_empty() {
+        match poll(&mut [PollFd::new(&file, PollFlags::OUT)], Some(&timeout)) {
+            Ok(0) => return Err(timed_out()),
+            Err(Errno::INTR) => continue,
+            other => other?,
+        };
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
 }
 
 // Records in gzip files: a survey's raw samples take a tenth of the room.
@@ -787,5 +825,21 @@ mod tests {
             assert_eq!(read, kept.then(|| bytes.as_bytes().to_vec()));
             writer.join().unwrap().unwrap();
         }
+    }
+
+    #[test]
+    fn a_pipe_gets_everything_and_one_that_nobody_reads_is_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let why = write_patiently(&path, b"never", Duration::ZERO).unwrap_err();
+        assert_eq!(why.to_string(), "nobody read it within 0 s");
+        // More than a pipe holds.
+        let bytes: Vec<u8> = (0..1 << 20).map(|n: u32| n as u8).collect();
+        let from = path.clone();
+        let reader = std::thread::spawn(move || std::fs::read(from).unwrap());
+        write_patiently(&path, &bytes, Duration::from_secs(60)).unwrap();
+        assert_eq!(reader.join().unwrap(), bytes);
     }
 }
