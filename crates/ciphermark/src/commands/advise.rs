@@ -59,7 +59,13 @@ pub struct AdviseArgs {
     #[arg(long = "record", value_name = "FILE", conflicts_with = "record")]
     pub record_flag: Option<PathBuf>,
     /// What is encrypted.
-    #[arg(long = "for", value_name = "USE", required = false, required_unless_present = "from", default_value_if("from", ArgPredicate::IsPresent, "program"))]
+    #[arg(
+        long = "for",
+        value_name = "USE",
+        required = false,
+        required_unless_present = "from",
+        default_value_if("from", ArgPredicate::IsPresent, "program")
+    )]
     pub used: UseArg,
     /// Bytes of the unit that is encrypted: a page, a chunk; 8K.
     #[arg(short, long, value_name = "BYTES")]
@@ -236,7 +242,9 @@ fn advise_program(args: &AdviseArgs) -> Result<Exit, Failure> {
     let form = match args.format {
         Format::Text => Form::Text,
         Format::Json => Form::Json,
-        Format::Markdown => return Err(Failure::usage("a watched program's answer is text or json")),
+        Format::Markdown => {
+            return Err(Failure::usage("a watched program's answer is text or json"));
+        }
     };
     let predicting = Predicting {
         calls: &calls,
@@ -953,7 +961,9 @@ mod tests {
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
         let data = Data::built_in();
-        let of_data = UseArg::value_variants().iter().filter(|u| !matches!(u, UseArg::TlsServer | UseArg::Program));
+        let of_data = UseArg::value_variants()
+            .iter()
+            .filter(|u| !matches!(u, UseArg::TlsServer | UseArg::Program));
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);
