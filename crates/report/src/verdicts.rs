@@ -192,7 +192,7 @@ fn of_leaks(all: &[Leaks]) -> Answer {
     );
     Answer {
         title: format!(
-            "Does the trace depend on the key? {} verdicts: {}",
+            "Of {} verdicts on secrets: {}",
             all.len(),
             counts(all.iter().map(|l| l.verdict))
         ),
