@@ -59,7 +59,7 @@ fn small() -> &'static Record {
                 pairs.push(pair);
             }
             let median = 1.25_f64.powf(place as f64) * m.size as f64;
-            let ns = m.ns_per_op.as_mut().unwrap();
+            let ns = m.ns_per_op.as_mut().expect("it is priced");
             (ns.median, ns.low, ns.high) = (median, median * 0.99, median * 1.01);
         }
         assert!(pairs.len() > 8, "{pairs:?}");
@@ -122,7 +122,7 @@ fn mutate(record: &mut Record, size: usize, near: &[(String, String)], mutation:
     match deed {
         Deed::DropPrice => drop(record.measurements.remove(place)),
         Deed::Widen(times) => {
-            let ns = record.measurements[place].ns_per_op.as_mut().unwrap();
+            let ns = record.measurements[place].ns_per_op.as_mut().expect("it is priced");
             ns.low = (ns.median - (ns.median - ns.low) * times).max(ns.median * 0.01);
             ns.high = ns.median + (ns.high - ns.median) * times;
         }
@@ -165,7 +165,7 @@ fn holds(
     let mut changed = record.clone();
     let first = near(&before);
     for mutation in mutations {
-        mutate(&mut changed, question.size, &first, mutation.clone());
+        mutate(&mut changed, question.size, &first, *mutation);
     }
     let after = answer(data, question, &changed);
     let c = after.basis.candidates;
@@ -193,7 +193,7 @@ fn drawn(cases: u32, record: &Record) {
         changed.set(changed.get() + u32::from(holds(question, &data, record, &mutations)?));
         Ok(())
     });
-    run.unwrap();
+    run.expect("an answer changes only with its reasons");
     assert!(changed.get() > cases / 20, "{} of {cases} changed the answer", changed.get());
 }
 
@@ -210,7 +210,7 @@ fn of_many_mutations_no_answer_changes_without_its_reasons() {
 }
 
 fn postgres(data: &Data) -> Question<'_> {
-    Question::of(data.find_use("postgres").unwrap(), around().today)
+    Question::of(data.find_use("postgres").expect("it is in the data"), around().today)
 }
 
 /// Not chosen any more, named, and the next that is judged.

@@ -577,7 +577,7 @@ mod tests {
     fn row(library: usize, algorithm: usize, outcome: Result<u64, (State, &str)>) -> CheckRow {
         CheckRow {
             library: format!("library{library}@1"),
-            tier: if algorithm % 2 == 0 { Tier::Native } else { Tier::Noaes },
+            tier: if algorithm.is_multiple_of(2) { Tier::Native } else { Tier::Noaes },
             algorithm: format!("aes-{algorithm}-gcm"),
             outcome: outcome
                 .map(|count| vec![Check { name: "tamper".into(), count }])

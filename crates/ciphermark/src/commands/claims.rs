@@ -75,7 +75,7 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let wanted = Wanted {
         surveys: judge::claims::needs_of_claims(&claims),
         handshakes: judge::claims::handshakes_of_claims(&claims),
-        open: Box::new(|record| judge::claims::needs_of_claims(&open(&chosen, record))),
+        claims: &chosen,
     };
     let (records, runs) = known(args, &wanted)?;
     let handshakes = Handshakes::of(&runs);
@@ -95,8 +95,7 @@ fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
         .ok_or_else(|| unknown_source(&judge::claims::built_in(), name))?;
     let surveys = judge::claims::needs_of_table(&table);
     let handshakes = HandshakeNeed::default();
-    let (records, _) =
-        known(args, &Wanted { surveys, handshakes, open: Box::new(|_| Vec::new()) })?;
+    let (records, _) = known(args, &Wanted { surveys, handshakes, claims: &[] })?;
     let printed = judge::claims::printed_table(&table, &Evidence::of(&records));
     screen::print(|options| judge::claims::render_table(&printed, args.format, options))?;
     Ok(Exit::Done)
@@ -140,8 +139,8 @@ fn unknown_source(sources: &[Source], name: &str) -> Failure {
 struct Wanted<'a> {
     surveys: Vec<Need>,
     handshakes: HandshakeNeed,
-    /// Of these what a record has not decided.
-    open: Box<dyn Fn(&Record) -> Vec<Need> + 'a>,
+    /// What is to be decided; nothing where figures are wanted.
+    claims: &'a [(&'a Source, &'a Claim)],
 }
 
 /// The claims that a record has not decided, and could: intervals overlap, or there was no time for a case.
@@ -176,13 +175,13 @@ fn by_elimination(
     let all = |needs: &[Need], precision, time, stop: &Stop| {
         measure(args, needs, precision, time, libraries, stop).map(judge::claims::merged)
     };
-    if args.time.thorough {
+    if args.time.thorough || wanted.claims.is_empty() {
         return all(&wanted.surveys, FINE, time, stop);
     }
     let at_first = stop.left().map_or(time, |left| left.mul_f64(AT_FIRST));
     let first = all(&wanted.surveys, COARSE, time.mul_f64(AT_FIRST), &stop.within(at_first))?;
     let Some(first) = first else { return Ok(None) };
-    let open = (wanted.open)(&first);
+    let open = judge::claims::needs_of_claims(&open(wanted.claims, &first));
     Ok(Some(match all(&open, FINE, time.mul_f64(1.0 - AT_FIRST), stop)? {
         Some(finer) => advise::with_rows(first, finer),
         None => first,

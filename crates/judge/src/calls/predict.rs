@@ -599,7 +599,7 @@ mod tests {
         record
     }
 
-    fn change<'a>(all: &'a Prediction, is: impl Fn(&What) -> bool) -> &'a Change {
+    fn change(all: &Prediction, is: impl Fn(&What) -> bool) -> &Change {
         all.changes.iter().find(|change| is(&change.what)).unwrap()
     }
 
