@@ -53,12 +53,14 @@ pub struct Secrets {
     pub sizes: Vec<usize>,
     /// Print both traces around this function's first difference. Nothing is kept then.
     pub trace: Option<String>,
+    /// Leave out what an earlier run tried for as long as there is time, in vain.
+    pub skips_long: bool,
 }
 
 impl Secrets {
     /// Two keys: what a run has time for.
     pub fn quick() -> Self {
-        Self { count: 2, sizes: Vec::new(), trace: None }
+        Self { count: 2, sizes: Vec::new(), trace: None, skips_long: false }
     }
 
     /// Steps of one key. Of private keys as many as leave room for two and the first again: the worker steps more
@@ -125,7 +127,8 @@ pub(crate) fn of_plan(
     let most = if any_is_kept(libraries, &subjects) { IN_LATER_RUNS } else { IN_A_RUN };
     let time = stop.left().map_or(most, |left| most.min(left.mul_f64(SHARE)));
     let stop = stop.within(time);
-    judge_leaks(libraries, &subjects, &Secrets::quick(), &stop, &|done, of| {
+    let secrets = Secrets { skips_long: true, ..Secrets::quick() };
+    judge_leaks(libraries, &subjects, &secrets, &stop, &|done, of| {
         events(Event::Stepping { done, of });
     })
     .leaks
@@ -224,7 +227,7 @@ fn judged(
         return Ok(judged);
     }
     // What takes long must not take the time of all others in every run.
-    let tried = tried_key(cache, library, subject);
+    let tried = secrets.skips_long.then(|| tried_key(cache, library, subject)).flatten();
     let had: Option<Duration> = tried.as_ref().and_then(|key| cache.load(key));
     if had.zip(stop.left()).is_some_and(|(had, left)| left <= had) {
         return Err(Finding::left_out(record::Stopped::Budget, "judged"));
@@ -235,7 +238,8 @@ fn judged(
     let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
     let of = (subject.library, subject.tier);
     let answer = asking.ask(of, &Request::Leaks(asked), deadline(steps));
-    if let (Err(_), Some(key), true) = (&answer, &tried, stop.is_over()) {
+    let is_cut = answer.as_ref().is_err_and(|f| f.stopped == Some(record::Stopped::Budget));
+    if let (true, Some(key)) = (is_cut, &tried) {
         cache.store(key, &begun.elapsed(), std::iter::empty());
     }
     match answer? {

@@ -5,7 +5,7 @@ use crate::decode;
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request, StackHello};
 use crate::time::{Deadline, Stop, patient};
 use base::model::Tier;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::fs::File;
@@ -496,9 +496,12 @@ impl Link {
     fn read_more(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<(), LineEnd> {
         let mut sources: Vec<PollFd<'_>> = self.sources().collect();
         let came = wait_for(&mut sources, deadline).map_err(|_| LineEnd::Closed)?;
-        // What a dead worker has said is taken first.
+        // What a dead worker has said is taken first: it may have come after the pipe was looked at.
         if came && sources[0].revents().is_empty() {
-            return Err(LineEnd::Closed);
+            let mut own = [PollFd::new(&self.from, PollFlags::IN)];
+            if !matches!(poll(&mut own, Some(&Timespec::default())), Ok(1..)) {
+                return Err(LineEnd::Closed);
+            }
         }
         if !came {
             return if stop.is_some_and(|stop| stop.is_over()) {

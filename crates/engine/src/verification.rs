@@ -63,7 +63,7 @@ struct Passed {
 }
 
 /// Raised when what is kept of verifying, or of counting what messages cost, changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The share of algorithms that are verified though an earlier run did: drawn, so that inputs still vary.
 const AGAIN: f64 = 0.1;
@@ -105,8 +105,8 @@ pub fn verify_all(
     let count = pools.len();
     let queue = Mutex::new(pools.into_iter());
     let found = Mutex::new(Vec::new());
-    let cache = extra.earlier.then(open_cache);
-    let cache = cache.as_ref();
+    let cache = open_cache();
+    let cache = &cache;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(count) {
@@ -139,7 +139,7 @@ struct Verifying<'a> {
     library: &'a Attached,
     tier: Tier,
     extra: Extra<'a>,
-    cache: Option<&'a Cache>,
+    cache: &'a Cache,
     stop: &'a Stop,
 }
 
@@ -172,13 +172,14 @@ impl Verifying<'_> {
         let mut results = Vec::new();
         let mut rng = unforeseen();
         for algorithm in algorithms {
-            let key = self.cache.and_then(|cache| self.key(cache, algorithm));
+            let key = if self.extra.earlier { self.key(algorithm) } else { None };
             let earlier = key.as_ref().filter(|_| rng.random_range(0.0..1.0) >= AGAIN);
-            let outcome = if let Some(passed) = earlier.and_then(|key| self.earlier(key)) {
+            let earlier = earlier.and_then(|key| self.earlier(key, algorithm));
+            let outcome = if let Some(passed) = earlier {
                 Ok(passed)
             } else if hangs < MOST_HANGS {
                 let outcome = self.one(&mut worker, &mut hangs, algorithm);
-                self.keep(key.as_ref(), &outcome);
+                self.keep(key.as_ref(), algorithm, &outcome);
                 outcome
             } else {
                 Err(Finding::failed(format!(
@@ -191,26 +192,35 @@ impl Verifying<'_> {
         results
     }
 
-    fn key(&self, cache: &Cache, algorithm: &str) -> Option<Key> {
+    fn key(&self, algorithm: &str) -> Option<Key> {
         let subject = [algorithm.to_owned(), format!("{:?} bytes", self.extra.sizes)];
-        key(cache, self.library, self.tier, &subject)
+        key(self.cache, self.library, self.tier, &subject)
     }
 
-    fn earlier(&self, key: &Key) -> Option<Passed> {
-        self.cache?.load::<Option<Passed>>(key).flatten()
+    /// What is kept under it is that something was found, at whatever sizes and tier.
+    fn found_key(&self, algorithm: &str) -> Option<Key> {
+        key(self.cache, self.library, Tier::Native, &[algorithm.to_owned(), "found".to_owned()])
     }
 
-    /// What was found is never kept, and ends what was kept before.
-    fn keep(&self, key: Option<&Key>, outcome: &Result<Passed, Finding>) {
-        let (Some(cache), Some(key)) = (self.cache, key) else { return };
-        let passed = match outcome {
-            Ok(passed) => {
-                Some(Passed { earlier: Some(jiff::Timestamp::now().to_string()), ..passed.clone() })
+    fn earlier(&self, key: &Key, algorithm: &str) -> Option<Passed> {
+        let found = self.found_key(algorithm)?;
+        if self.cache.load::<bool>(&found).is_some() { None } else { self.cache.load(key) }
+    }
+
+    /// A pass is kept. After a finding, in whichever command, every run verifies anew.
+    fn keep(&self, key: Option<&Key>, algorithm: &str, outcome: &Result<Passed, Finding>) {
+        match (outcome, key) {
+            (Ok(passed), Some(key)) => {
+                let earlier = Some(jiff::Timestamp::now().to_string());
+                store(self.cache, key, &Passed { earlier, ..passed.clone() }, self.library);
             }
-            Err(finding) if finding.stopped.is_some() || self.earlier(key).is_none() => return,
-            Err(_) => None,
-        };
-        store(cache, key, &passed, self.library);
+            (Err(f), _) if f.stopped.is_none() && f.state != State::Unsupported => {
+                if let Some(key) = self.found_key(algorithm) {
+                    store(self.cache, &key, &true, self.library);
+                }
+            }
+            _ => {}
+        }
     }
 
     fn one(

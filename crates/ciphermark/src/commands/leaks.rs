@@ -138,6 +138,7 @@ fn judge(
         count: if args.thorough { THOROUGH } else { args.secrets },
         sizes: args.size.as_ref().map(|sizes| sizes.0.clone()).unwrap_or_default(),
         trace: args.trace.clone(),
+        skips_long: false,
     };
     let (bar, begun) = (Bar::new(args.quiet), Instant::now());
     let judged = engine::judge_leaks(libraries, subjects, &secrets, stop, &|done, of| {

@@ -508,7 +508,10 @@ impl Copy {
         let path = if self.whole { self.place.join(name) } else { self.place.clone() };
         let failed = |e: io::Error| format!("cannot write '{}': {e}", path.display());
         if self.open.as_ref().is_none_or(|(open, _)| open != name) {
-            let file = File::options().write(true).open(&path).map_err(failed)?;
+            // A stranger's store may have become a link since its files were listed.
+            let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+            let opened = File::options().write(true).custom_flags(flags).open(&path);
+            let file = opened.map_err(failed)?;
             self.open = Some((name.to_owned(), file));
         }
         let (_, file) = self.open.as_ref().expect("it was just opened");
@@ -543,7 +546,7 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
             copied(&source, &target)?;
         } else if kind.is_symlink() {
             let below = format!("{inner}/");
-            if pages.iter().any(|page| page.starts_with(&below)) {
+            if pages.iter().any(|page| page.starts_with(&below) || *page == inner) {
                 let why = "is a link to elsewhere, which a copy would share";
                 return Err(io::Error::other(format!("'{}' {why}", source.display())));
             }

@@ -132,9 +132,10 @@ impl Pricing<'_> {
             return Ok(known);
         }
         let mut look = self.look(size, stop);
+        let until = stop.within(JUDGING).longer(FOR_ONE);
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
-            let best = self.cheapest_judged(wish, &mut look, stop)?;
+            let best = self.cheapest_judged(wish, &mut look, &until)?;
             let schemes: BTreeSet<String> = best.iter().map(|(_, scheme)| scheme.clone()).collect();
             pairs.extend(best);
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
@@ -142,7 +143,7 @@ impl Pricing<'_> {
         }
         let pairs: Pairs = pairs.into_iter().collect();
         // A look that was cut short is none to keep.
-        if !stop.is_over() && !pairs.is_empty() {
+        if !stop.is_over() && !until.is_over() && !pairs.is_empty() {
             engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
         }
         Ok(pairs)
@@ -153,9 +154,8 @@ impl Pricing<'_> {
         &self,
         wish: &StoreWish<'_>,
         look: &mut Look,
-        stop: &Stop,
+        until: &Stop,
     ) -> Result<Pairs, Failure> {
-        let until = stop.within(JUDGING).longer(FOR_ONE);
         let mut tried = BTreeSet::new();
         loop {
             let evidence = Evidence::Survey(&look.record);
@@ -177,7 +177,7 @@ impl Pricing<'_> {
             if new.is_empty() || until.is_over() {
                 return Ok(best);
             }
-            look.record.leaks.extend(judged(self.args.quiet, &new, self.args.tier, &until)?);
+            look.record.leaks.extend(judged(self.args.quiet, &new, self.args.tier, until)?);
         }
     }
 
