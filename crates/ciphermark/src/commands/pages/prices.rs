@@ -22,7 +22,7 @@ use record::at_rest::store::Store;
 use record::at_rest::{Keying, Medium, PagesRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pairs of each wish that are measured, of those that looked the fastest.
 const PAIRS: usize = 6;
@@ -80,7 +80,9 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     let wishes = wishes_of_store(&data, store.kind().name(), store.page_size(), args.tier, today);
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
-    let pairs = pricing.pairs(store.page_size(), &about.own, &stop)?;
+    let (pairs, waited) = pricing.pairs(store.page_size(), &about.own, &stop)?;
+    // What verdicts took longer than they should does not go from the time for prices.
+    let stop = stop.longer(waited);
     let record = pricing.measured(&store, pairs, &stop)?;
     if let Some(output) = &args.output {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
@@ -123,16 +125,17 @@ struct Pricing<'a> {
 }
 
 impl Pricing<'_> {
-    /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
-    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Result<Pairs, Failure> {
+    /// Schemes in libraries that could be among the best of a wish, and those of the store's own library; and how much
+    /// longer than they should verdicts on secrets took.
+    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Result<(Pairs, Duration), Failure> {
         let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
         let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
         let what = format!("judged {size} {} {}", titles.join("|"), files.join("|"));
         if let Some(known) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
-            return Ok(known);
+            return Ok((known, Duration::ZERO));
         }
         let mut look = self.look(size, stop);
-        let until = stop.within(JUDGING).longer(FOR_ONE);
+        let (until, begun) = (stop.within(JUDGING).longer(FOR_ONE), Instant::now());
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
             let best = self.cheapest_judged(wish, &mut look, &until)?;
@@ -141,12 +144,13 @@ impl Pricing<'_> {
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
             pairs.extend(of_own.flat_map(|(l, _)| schemes.iter().map(move |s| (l, s.clone()))));
         }
+        let waited = begun.elapsed().saturating_sub(JUDGING);
         let pairs: Pairs = pairs.into_iter().collect();
         // A look that was cut short is none to keep.
         if !stop.is_over() && !until.is_over() && !pairs.is_empty() {
             engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
         }
-        Ok(pairs)
+        Ok((pairs, waited))
     }
 
     /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
