@@ -74,6 +74,13 @@ pub fn print_to(
     write_file(path, render(options).as_bytes())
 }
 
+/// Prints a remark on standard error.
+pub fn say(quiet: bool, applies: bool, text: &str) {
+    if applies && !quiet {
+        anstream::eprintln!("ciphermark: {}", base::text::one_line(text));
+    }
+}
+
 /// Prints a value as JSON for people and programs.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;

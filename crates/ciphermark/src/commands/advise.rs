@@ -3,13 +3,13 @@
 //! measured, and the rest is ruled out by how long it takes at the least.
 
 use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
-use crate::commands::run::{claim_output, random_seed, say, survey, watch_signals};
-use crate::commands::watch::predicted::{self, Form, Predicting};
+use crate::commands::run::{claim_output, survey, watch_signals};
+use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{TimeArgs, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, NameGlob, Tier};
+use base::model::{Algorithm, MAX_SIZE, NameGlob, Tier};
 use base::text::flags::{parse_days, parse_micros, parse_share};
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
@@ -25,6 +25,7 @@ use judge::advise::{
 };
 use record::at_rest::PagesRecord;
 use record::{Leaks, LibraryId, Record};
+use report::ComparisonFormat;
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -239,20 +240,16 @@ fn advise_program(args: &AdviseArgs) -> Result<Exit, Failure> {
             "--from '{from}' is no file of `ciphermark watch -o`; of a server say --for postgres"
         )));
     };
-    let form = match args.format {
-        Format::Text => Form::Text,
-        Format::Json => Form::Json,
-        Format::Markdown => {
-            return Err(Failure::usage("a watched program's answer is text or json"));
-        }
+    let format = match args.format {
+        Format::Text => ComparisonFormat::Text,
+        Format::Json => ComparisonFormat::Json,
+        Format::Markdown => ComparisonFormat::Markdown,
     };
     let predicting = Predicting {
-        calls: &calls,
-        from,
         record: args.record.as_deref().or(args.record_flag.as_deref()),
         libraries: &args.library,
         time: args.time.budget,
-        form,
+        ..Predicting::of(&calls, from, format)?
     };
     predicting.advise()
 }
@@ -722,7 +719,7 @@ pub(crate) fn measure(
         true => measuring.thoroughly()?,
         false => measuring.by_elimination()?,
     };
-    say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
+    screen::say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
     if let Some(path) = &args.output {
         record::save(&record, path).map_err(Failure::not_done)?;
     }
@@ -873,24 +870,15 @@ impl Measuring<'_> {
 
     fn request(&self, algorithms: &BTreeSet<&'static str>) -> Request {
         let (question, time) = (self.question, &self.args.time);
+        let wanted = Algorithm::all().iter().filter(|a| algorithms.contains(a.name)).collect();
+        let budget = Budget { precision: PRECISION, time: time.sampling(THOROUGH) };
+        // Without evidence: secrets are judged when it is known whose.
         Request {
-            suite: None,
-            algorithms: Algorithm::all().iter().filter(|a| algorithms.contains(a.name)).collect(),
-            directions: vec![Direction::Encrypt, Direction::Decrypt],
             models: vec![question.model()],
             sizes: sizes(question.size),
             tiers: vec![question.tier],
-            footprints: vec![Footprint::Hot],
-            threads: vec![1],
-            in_place: vec![false],
             latency: question.wishes.max_p99_us.is_some(),
-            budget: Budget { precision: PRECISION, time: time.sampling(THOROUGH) },
-            // Secrets are judged when it is known whose.
-            evidence: false,
-            screened: Screened::default(),
-            cases: Vec::new(),
-            seed: random_seed(),
-            command: crate::commands::typed(),
+            ..choose::plain_request(wanted, budget)
         }
     }
 

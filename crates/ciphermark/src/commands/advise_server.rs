@@ -2,7 +2,7 @@
 //! PostgreSQL, `--for tls-server` what a TLS server should be set to.
 
 use crate::commands::advise::{AdviseArgs, UseArg, YesNo, evidence, prices, question};
-use crate::commands::run::{claim_output, random_seed, watch_signals};
+use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::{Exit, Failure, files, screen};
 use clap::Args;
@@ -230,8 +230,12 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         };
         let advice =
             judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
+        let asked = |choice: &Choice| {
+            let primitives = choice.secrets.iter().map(|secret| secret.primitive.clone());
+            (choice.candidate.stack.clone(), primitives.collect::<Vec<_>>())
+        };
         let new = match &advice.choice {
-            Some(choice) if tried.insert(choice.candidate.stack.clone()) => {
+            Some(choice) if tried.insert(asked(choice)) => {
                 judged(choice, &handshakes, args, &stop)?
             }
             _ => Vec::new(),
@@ -406,7 +410,7 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
         rows: cases.into_iter().map(row).collect(),
         precision: 0.02,
         time: args.time.sampling(THOROUGH),
-        seed: random_seed(),
+        seed: choose::random_seed(),
         cpu: engine::measuring_cpu(),
         race: (!args.time.thorough).then_some(race),
         command: crate::commands::typed(),

@@ -3,9 +3,9 @@
 
 use crate::commands::{DirectionArg, Filter, InPlaceArg};
 use crate::{Failure, files};
-use base::model::{Algorithm, Direction, NameGlob, Tier, nearest};
+use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier, nearest};
 use base::text::{LibraryText, Suite};
-use engine::{Attached, LibraryChoice};
+use engine::{Attached, Budget, LibraryChoice, Request, Screened};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -323,6 +323,40 @@ impl<'a> Keep<'a> {
 /// An empty list selects everything.
 fn all_or<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     wanted.is_empty() || wanted.contains(value)
+}
+
+/// A request for messages in hot buffers, in one thread, without evidence.
+pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Request {
+    Request {
+        suite: None,
+        algorithms,
+        directions: vec![Direction::Encrypt, Direction::Decrypt],
+        models: vec![Model::Message],
+        sizes: Vec::new(),
+        tiers: vec![Tier::Native],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        cases: Vec::new(),
+        latency: false,
+        budget,
+        evidence: false,
+        screened: Screened::default(),
+        seed: random_seed(),
+        command: crate::commands::typed(),
+    }
+}
+
+/// A random seed; the record keeps it.
+pub fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// The globs over libraries in a question. NAME=PATH is for measuring; afterwards the name is what it goes by.
+pub fn library_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    globs(&each_library(texts).map(name).collect::<Vec<_>>())
 }
 
 /// The globs of comma-separated lists.

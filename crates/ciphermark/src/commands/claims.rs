@@ -1,13 +1,13 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
 
-use crate::commands::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
+use crate::commands::run::{claim_output, survey, tell_left_out, watch_signals};
 use crate::commands::{TimeArgs, advise, choose};
 use crate::files::Kind;
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Footprint, NameGlob, nearest};
+use base::model::{NameGlob, nearest};
 use clap::Args;
-use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
+use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
 use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
 use record::{Record, State};
@@ -212,7 +212,7 @@ fn known(args: &ClaimsArgs, wanted: &Wanted<'_>) -> Result<Known, Failure> {
     let record = by_elimination(args, wanted, for_surveys, &libraries, &first)?;
     let run = handshakes(args, &wanted.handshakes, for_handshakes, &stop);
     let interrupted = stop.is_interrupted();
-    say(args.quiet, interrupted, "interrupted; judged by what there is");
+    screen::say(args.quiet, interrupted, "interrupted; judged by what there is");
     record.iter().for_each(|record| tell_left_out(args.quiet, record));
     run.iter().for_each(|run| tell_left_out(args.quiet, &run.record()));
     if let Some(path) = &args.output {
@@ -298,7 +298,7 @@ fn handshakes(
         // Conditions are of differences of ten per cent and more.
         precision: 0.02,
         time: time.max(Duration::from_secs(3)),
-        seed: random_seed(),
+        seed: choose::random_seed(),
         cpu: engine::measuring_cpu(),
         command: crate::commands::typed(),
         race: None,
@@ -361,23 +361,14 @@ fn globs(texts: &BTreeSet<String>) -> Vec<NameGlob> {
 
 fn request(need: &Need, precision: f64, time: Duration) -> Result<Request, Failure> {
     let names: Vec<String> = need.algorithms.iter().map(|name| (*name).to_owned()).collect();
+    let budget = Budget { precision, time };
     Ok(Request {
-        suite: None,
-        algorithms: choose::algorithms(&names)?,
         directions: need.directions.iter().copied().collect(),
         models: vec![need.model],
         sizes: need.sizes.iter().copied().collect(),
         tiers: vec![need.tier],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: false,
-        budget: Budget { precision, time },
         evidence: need.instructions,
-        screened: Screened::default(),
-        cases: Vec::new(),
-        seed: random_seed(),
-        command: crate::commands::typed(),
+        ..choose::plain_request(choose::algorithms(&names)?, budget)
     })
 }
 

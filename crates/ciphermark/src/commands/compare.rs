@@ -3,8 +3,8 @@
 //! pairs of processes of the two builds.
 
 use crate::commands::archive::{WhichArgs, ask, by_machine, chosen, failure, selection};
-use crate::commands::run::{plain_request, watch_signals};
-use crate::commands::watch::predicted::{self, Form, Predicting};
+use crate::commands::run::watch_signals;
+use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{Filter, choose, one_size};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
@@ -18,7 +18,7 @@ use judge::compare::{
     Sought, Told,
 };
 use record::archive::{Archive, Chosen, Listed, Selection};
-use record::{Calls, LibraryId, Measurement, Record, WITH};
+use record::{LibraryId, Measurement, Record, WITH};
 use report::{ComparedMachine, ComparisonFormat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -139,7 +139,13 @@ impl CompareArgs {
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         if let Some(calls) = predicted::calls_at(store)? {
-            return predicting(args, store, &calls)?.compare(args.libraries.as_deref());
+            args.which.without_archive()?;
+            let predicting = Predicting {
+                record: args.base.as_deref(),
+                libraries: &args.filter.library,
+                ..Predicting::of(&calls, store, args.format)?
+            };
+            return predicting.compare(args.libraries.as_deref());
         }
         if args.base.is_some() || args.libraries.is_some() {
             return Err(Failure::usage(format!(
@@ -184,22 +190,6 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         }
     })?;
     Ok(if found.is_empty() { Exit::Done } else { Exit::Found })
-}
-
-fn predicting<'a>(
-    args: &'a CompareArgs,
-    from: &'a str,
-    calls: &'a Calls,
-) -> Result<Predicting<'a>, Failure> {
-    args.which.without_archive()?;
-    Ok(Predicting {
-        calls,
-        from,
-        record: args.base.as_deref(),
-        libraries: &args.filter.library,
-        time: None,
-        form: Form::of(args.format)?,
-    })
 }
 
 /// Cases of each verdict that are listed where nobody says how many.
@@ -608,7 +598,7 @@ fn request(case: &Compared, budget: Option<Duration>) -> Result<Request, String>
         tiers: vec![c.tier],
         footprints: vec![c.footprint],
         in_place: vec![c.in_place],
-        ..plain_request(vec![algorithm], budget)
+        ..choose::plain_request(vec![algorithm], budget)
     })
 }
 

@@ -2,7 +2,7 @@
 //! and cancelled; records come here whole, are judged, and get a manifest. What is asked of Slurm or Kubernetes
 //! is asked through their own programs, with a deadline and a bound.
 
-use crate::commands::run::random_seed;
+use crate::commands::choose;
 use crate::fleet::{Fleet, Job, Machine, Phase, Seen, State, kubernetes, slurm};
 use crate::{Exit, Failure, files, fleet, screen};
 use base::text::Prices;
@@ -264,7 +264,7 @@ fn run(args: &FileArgs) -> Result<Exit, Failure> {
         // The seed is kept first: whoever asks the scheduler again after a crash asks for the same job.
         let job = Job {
             machine_type: machine.name.clone(),
-            seed: random_seed(),
+            seed: choose::random_seed(),
             given: jiff::Timestamp::now().to_string(),
             id: None,
             refused: None,

@@ -1,6 +1,6 @@
 //! `ciphermark leaks`: what of each algorithm's execution depends on its key.
 
-use crate::commands::run::{claim_output, say, watch_signals};
+use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{Sizes, TierGlobs, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
@@ -101,7 +101,7 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     }
     let left_out: Vec<&LeakSubject> = judged.left_out.iter().collect();
     for (what, of) in [("left out", left_out), ("not offered", not_offered)] {
-        say(args.quiet, !of.is_empty(), &named(what, &libraries, &of, subjects.len()));
+        screen::say(args.quiet, !of.is_empty(), &named(what, &libraries, &of, subjects.len()));
     }
     let exit = exit(&judged);
     if let Some(path) = &args.output {

@@ -3,7 +3,7 @@
 
 mod prices;
 
-use crate::commands::run::{say, watch_signals};
+use crate::commands::run::watch_signals;
 use crate::commands::tls::{Begun, claim_output, command, gone_on_with, release};
 use crate::commands::{Cli, Command, TimeArgs, choose};
 use crate::files::Kind;
@@ -215,7 +215,7 @@ fn copy_again(before: Option<&Path>, args: &PagesArgs) -> Result<Option<PathBuf>
         (Some(_), Some(path)) => {
             let is_there = path.symlink_metadata().is_ok();
             let shown = format!("'{}' is there already: it is not written again", path.display());
-            say(args.quiet, is_there, &shown);
+            screen::say(args.quiet, is_there, &shown);
             Ok((!is_there).then(|| path.to_owned()))
         }
     }
@@ -253,7 +253,7 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let remark = release(ended.journal, ended.interrupted, args.output.as_deref())?;
     let record = ended.document;
     print(&record, args)?;
-    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
+    screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     Ok(exit(&record))
 }
 

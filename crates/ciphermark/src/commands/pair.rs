@@ -1,7 +1,7 @@
 //! `ciphermark pair`: two libraries compared on one case until there is a verdict, or advice where there is
 //! none.
 
-use crate::commands::run::{plain_request, random_seed, watch_signals};
+use crate::commands::run::watch_signals;
 use crate::commands::{choose, one_of, one_size};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
@@ -139,8 +139,8 @@ fn request(args: &PairArgs) -> Result<Request, Failure> {
         models: vec![args.model],
         sizes: vec![args.size],
         tiers: vec![args.tier],
-        seed: args.seed.unwrap_or_else(random_seed),
-        ..plain_request(vec![algorithm], budget)
+        seed: args.seed.unwrap_or_else(choose::random_seed),
+        ..choose::plain_request(vec![algorithm], budget)
     })
 }
 

@@ -7,7 +7,7 @@ use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
 use crate::commands::run::RunArgs;
-use crate::commands::watch::predicted::{self, Form, Predicting};
+use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, advise, choose, one_of, run};
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
@@ -17,7 +17,7 @@ use clap::{Args, Parser as _};
 use engine::{Budget, Request, Screened};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
-use record::{Calls, Estimate, LibraryId, Record};
+use record::{Estimate, LibraryId, Record};
 use report::{BestOfMachine, ComparisonFormat, Money};
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
@@ -138,7 +138,14 @@ const SUITE: &str = "quick";
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         if let Some(calls) = predicted::calls_at(store)? {
-            return predicting(args, store, &calls)?.rank();
+            args.which.without_archive()?;
+            let predicting = Predicting {
+                record: args.record.as_deref().map(Path::new),
+                libraries: args.question.as_ref().map_or(&[], |question| &question.library),
+                time: args.time.budget,
+                ..Predicting::of(&calls, store, args.format)?
+            };
+            return predicting.rank();
         }
         if args.record.is_some() {
             return Err(Failure::usage(format!(
@@ -182,22 +189,6 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn predicting<'a>(
-    args: &'a RankArgs,
-    from: &'a str,
-    calls: &'a Calls,
-) -> Result<Predicting<'a>, Failure> {
-    args.which.without_archive()?;
-    Ok(Predicting {
-        calls,
-        from,
-        record: args.record.as_deref().map(Path::new),
-        libraries: args.question.as_ref().map_or(&[], |question| &question.library),
-        time: args.time.budget,
-        form: Form::of(args.format)?,
-    })
-}
-
 /// Half-width of the intervals of what completes a record, and time of sampling of all of it.
 const PRECISION: f64 = 0.01;
 const THOROUGH: Duration = Duration::from_secs(20);
@@ -230,9 +221,9 @@ fn completed(args: &RankArgs, record: Record, question: &Question) -> Result<Rec
     let only: BTreeSet<(usize, &'static str)> = lacking.iter().filter_map(place).collect();
     let names: BTreeSet<&str> = only.iter().map(|(_, name)| *name).collect();
     let stop = args.time.limit(&run::watch_signals()?);
+    let algorithms = Algorithm::all().iter().filter(|a| names.contains(a.name)).collect();
+    let budget = Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) };
     let request = Request {
-        suite: None,
-        algorithms: Algorithm::all().iter().filter(|a| names.contains(a.name)).collect(),
         directions: vec![terms.direction],
         models: vec![terms.model],
         sizes: terms.size.map_or_else(|| record.plan.sizes.clone(), |size| vec![size]),
@@ -240,13 +231,8 @@ fn completed(args: &RankArgs, record: Record, question: &Question) -> Result<Rec
         footprints: vec![terms.footprint],
         threads: vec![terms.threads],
         in_place: vec![terms.in_place],
-        latency: false,
-        budget: Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) },
-        evidence: false,
         screened: Screened::default().but(only),
-        seed: run::random_seed(),
-        command: crate::commands::typed(),
-        cases: Vec::new(),
+        ..choose::plain_request(algorithms, budget)
     };
     let new = run::survey(false, &request, &libraries, &stop)?;
     run::tell_left_out(false, &new);
@@ -293,9 +279,6 @@ fn judged(record: &mut Record, question: &Question, rows: usize) -> Result<Ranki
 }
 
 fn question(args: &QuestionArgs) -> Result<Question, Failure> {
-    // NAME=PATH is for measuring; afterwards the name is what it goes by.
-    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
-    let libraries: Vec<String> = choose::each_library(&args.library).map(name).collect();
     let one = |what: &str, flag: &str, text: &str, found: usize| match found {
         1 => Ok(()),
         _ => Err(Failure::usage(format!("{flag} '{text}': a question is about one {what}"))),
@@ -327,7 +310,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         same_trace: args.same_trace,
         leaking: args.leaking,
         algorithms: choose::globs(&args.algorithm)?,
-        libraries: choose::globs(&libraries)?,
+        libraries: choose::library_globs(&args.library)?,
     })
 }
 

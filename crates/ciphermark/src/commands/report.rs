@@ -1,7 +1,7 @@
 //! `ciphermark report`: records as one HTML page; with `--from` an archive as a static site.
 
 use crate::commands::archive::{PriceArgs, WhichArgs, ask, by_machine, failure, price_of, prices};
-use crate::commands::watch::predicted::{self, Form, Predicting};
+use crate::commands::watch::predicted::{self, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
@@ -10,6 +10,7 @@ use clap::Args;
 use judge::compare::{Case, Compared, Matching, Settings, Side};
 use record::archive::{Archive, Listed};
 use record::{LibraryId, Measurement, Record, State};
+use report::ComparisonFormat;
 use report::page::{
     Content, SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload, Source,
 };
@@ -80,9 +81,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
     let html = match (&calls, &args.from) {
         (Some(calls), Some(from)) => {
-            let (record, libraries, form) =
-                (args.records.first().map(PathBuf::as_path), &[], Form::Text);
-            let predicting = Predicting { calls, from, record, libraries, time: None, form };
+            let record = args.records.first().map(PathBuf::as_path);
+            let predicting =
+                Predicting { record, ..Predicting::of(calls, from, ComparisonFormat::Text)? };
             report::page::page_of_program(&sources, predicting.page()?)
         }
         _ => report::page::page(&sources),

@@ -6,7 +6,6 @@
 use crate::commands::{Filter, choose, workload};
 use crate::screen::{Bar, FormatArg};
 use crate::{Exit, Failure, screen};
-use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};
 use clap::Args;
@@ -93,14 +92,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let path = path.as_deref().filter(|_| lost.is_none());
     screen::print_run(&record, args.format, (path, args.all))?;
     // Last, where it is read.
-    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
+    screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or_else(|| exit(&record), Err)
 }
 
 /// Measures what the flags and the suite ask for, without printing.
 pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
     let Ended { record, lost, remark } = measure(args.quiet, fresh(args)?, stop)?;
-    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
+    screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or(Ok(record), Err)
 }
 
@@ -121,7 +120,7 @@ fn fresh(args: &RunArgs) -> Result<Job, Failure> {
     let of_suite = suite.libraries.clone();
     let request = match &watched {
         Some(watched) => {
-            let seed = args.seed.unwrap_or_else(random_seed);
+            let seed = args.seed.unwrap_or_else(choose::random_seed);
             workload::request(watched, args.budget, args.precision, seed)
         }
         None => request(args, suite)?,
@@ -173,42 +172,14 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         budget,
         evidence: !args.no_evidence,
         screened: Screened::default(),
-        seed: args.seed.unwrap_or_else(random_seed),
+        seed: args.seed.unwrap_or_else(choose::random_seed),
         suite: Some(suite.name),
         command: crate::commands::typed(),
     })
 }
 
-/// A request for messages in hot buffers, in one thread, without evidence.
-pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Request {
-    Request {
-        suite: None,
-        algorithms,
-        directions: vec![Direction::Encrypt, Direction::Decrypt],
-        models: vec![Model::Message],
-        sizes: Vec::new(),
-        tiers: vec![Tier::Native],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        cases: Vec::new(),
-        latency: false,
-        budget,
-        evidence: false,
-        screened: Screened::default(),
-        seed: random_seed(),
-        command: crate::commands::typed(),
-    }
-}
-
 fn or_else<T: Copy>(given: &[T], suite: Vec<T>) -> Vec<T> {
     if given.is_empty() { suite } else { given.to_vec() }
-}
-
-/// A random seed; the record keeps it.
-pub fn random_seed() -> u64 {
-    use std::hash::{BuildHasher as _, Hasher as _};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 /// Checks before measuring that the record can be written, that it overwrites no other file, and
@@ -310,19 +281,12 @@ fn elsewhere(record: &Record) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// Prints a remark on standard error.
-pub fn say(quiet: bool, applies: bool, text: &str) {
-    if applies && !quiet {
-        anstream::eprintln!("ciphermark: {}", base::text::one_line(text));
-    }
-}
-
 /// Says what there was no time for.
 pub fn tell_left_out(quiet: bool, record: &Record) {
     let all = &record.measurements;
     let left_out = all.iter().filter(|m| m.is_left_out()).count();
     let text = format!("left out: {left_out} of {} cases; --thorough measures all", all.len());
-    say(quiet, left_out > 0, &text);
+    screen::say(quiet, left_out > 0, &text);
 }
 
 /// Set by the first interrupt.
@@ -377,7 +341,7 @@ pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     host::memory::unbind();
     let (shown, left_out) = (path.display(), kept.left_out);
     let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
-    say(quiet, left_out > 0, &behind);
+    screen::say(quiet, left_out > 0, &behind);
     Ok((journal, kept))
 }
 

@@ -3,7 +3,7 @@
 mod load;
 
 use crate::commands::advise::YesNo;
-use crate::commands::run::{plain_request, random_seed, say, survey, watch_signals};
+use crate::commands::run::{survey, watch_signals};
 use crate::commands::{Cli, Command, TimeArgs, choose, one_of, run};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
@@ -586,7 +586,7 @@ impl TlsCommon {
                 Ok(stack) => there.push(stack),
                 Err(why) => {
                     last = format!("{} at tier {tier}: {why}", stack.facts.label);
-                    say(self.quiet, true, &format!("left out: {last}"));
+                    screen::say(self.quiet, true, &format!("left out: {last}"));
                 }
             }
         }
@@ -599,13 +599,13 @@ impl TlsCommon {
             let all = wanted.rows.len() * stacks.len();
             let minutes = (all as f64 * THOROUGH_ROW / 60.0).ceil();
             let text = format!("{all} cases take about {minutes} min on a quiet machine");
-            say(self.quiet, true, &text);
+            screen::say(self.quiet, true, &text);
         }
         TlsRequest {
             rows: wanted.rows.clone(),
             precision: wanted.precision(self.precision),
             time: self.time.sampling(THOROUGH),
-            seed: self.seed.unwrap_or_else(random_seed),
+            seed: self.seed.unwrap_or_else(choose::random_seed),
             cpu: engine::measuring_cpu(),
             race: wanted.race(stacks),
             command: command(keeping),
@@ -637,7 +637,7 @@ impl TlsCommon {
             let markdown = || record::tls::markdown(run);
             screen::print_own(&record, self.out.format, (table, markdown))?;
         }
-        say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
+        screen::say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =
             |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
         Ok(if record.measurements.iter().any(bad) { Exit::SomeRefused } else { Exit::Done })
@@ -705,7 +705,7 @@ fn bare(
         sizes: choose::distinct(&sizes),
         seed: request.seed,
         tiers: vec![common.tier()?],
-        ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
+        ..choose::plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
     };
     survey(common.quiet, &request, &libraries, stop)
 }

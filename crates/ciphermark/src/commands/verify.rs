@@ -2,7 +2,6 @@
 //! `--vectors`, and says what it tried; `ciphermark once` runs one operation, to settle a disagreement by
 //! hand.
 
-use crate::commands::run::random_seed;
 use crate::commands::{Sizes, TierGlobs, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
@@ -121,7 +120,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
             "none of the selected libraries offers any of the algorithms",
         ));
     }
-    let seed = args.seed.unwrap_or_else(random_seed);
+    let seed = args.seed.unwrap_or_else(choose::random_seed);
     let sizes: &[usize] = args.size.as_ref().map_or(&[], |sizes| &sizes.0);
     let extra = Extra { seed, sizes, earlier: false };
     let bar = Bar::new(args.quiet);

@@ -2,9 +2,9 @@
 //! the program's own builds.
 
 use crate::commands::choose;
-use crate::{Failure, files};
-use base::model::{Algorithm, Direction, Footprint, Tier};
-use engine::{Attached, Budget, Request, Screened};
+use crate::{Failure, files, screen};
+use base::model::{Algorithm, Direction};
+use engine::{Attached, Budget, Request};
 use judge::calls::predict::{Workload, workload};
 use record::Calls;
 use std::collections::BTreeSet;
@@ -49,26 +49,16 @@ pub fn request(
         all
     };
     let models: BTreeSet<_> = cases.iter().map(|case| case.model).collect();
+    let algorithms = Algorithm::all().iter().filter(|a| named.contains(a.name)).collect();
+    let budget =
+        Budget { precision: precision.unwrap_or(PRECISION), time: budget.unwrap_or(BUDGET) };
     Request {
-        suite: None,
-        algorithms: Algorithm::all().iter().filter(|a| named.contains(a.name)).collect(),
         directions: vec![Direction::Encrypt, Direction::Decrypt, Direction::Digest],
         models: models.into_iter().collect(),
         sizes: distinct(cases.iter().map(|case| case.size).collect()),
-        tiers: vec![Tier::Native],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: false,
-        budget: Budget {
-            precision: precision.unwrap_or(PRECISION),
-            time: budget.unwrap_or(BUDGET),
-        },
-        evidence: false,
-        screened: Screened::default(),
         seed,
         cases,
-        command: crate::commands::typed(),
+        ..choose::plain_request(algorithms, budget)
     }
 }
 
@@ -91,19 +81,17 @@ pub fn libraries(
         let shown = called.path.display();
         match choose::attached(&[format!("{name}={shown}")]) {
             Ok(own) if own.iter().any(is_it) => attached.extend(own),
-            Ok(_) => {
-                say(quiet, &format!("'{shown}' is not the build any more that the program used"))
-            }
-            Err(why) => {
-                say(quiet, &format!("without the program's own '{shown}': {}", why.message))
-            }
+            Ok(_) => screen::say(
+                quiet,
+                true,
+                &format!("'{shown}' is not the build any more that the program used"),
+            ),
+            Err(why) => screen::say(
+                quiet,
+                true,
+                &format!("without the program's own '{shown}': {}", why.message),
+            ),
         }
     }
     Ok(attached)
-}
-
-fn say(quiet: bool, text: &str) {
-    if !quiet {
-        anstream::eprintln!("ciphermark: {}", base::text::one_line(text));
-    }
 }

@@ -4,12 +4,12 @@
 
 use crate::commands::advise::{FOR_ONE, is_build, judge as judged, judged_first, surroundings};
 use crate::commands::pages::PagesArgs;
-use crate::commands::run::{random_seed, say, watch_signals};
+use crate::commands::run::watch_signals;
 use crate::commands::tls::claim_output;
 use crate::commands::{advise_server, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
-use base::model::{Algorithm, Direction, Footprint, Model};
+use base::model::{Algorithm, Direction};
 use engine::pages::{PagesError, PagesPlan, Pairs};
 use engine::{Attached, Budget, Keeping, Look, Request, Screened, Stop};
 use jiff::Timestamp;
@@ -87,7 +87,7 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     if let Some(output) = &args.output {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
-    say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
+    screen::say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
     pricing.print(&about, &record, &stop)?;
     Ok(super::exit(&record))
 }
@@ -194,26 +194,13 @@ impl Pricing<'_> {
             .flat_map(|s| s.algorithms())
             .map(|a| a.name)
             .collect();
+        let algorithms = Algorithm::all().iter().filter(|a| names.contains(a.name)).collect();
+        let time = self.args.time.sampling(super::THOROUGH);
+        let budget = Budget { precision: super::PRECISION, time };
         let request = Request {
-            suite: None,
-            algorithms: Algorithm::all().iter().filter(|a| names.contains(a.name)).collect(),
-            directions: vec![Direction::Encrypt, Direction::Decrypt],
-            models: vec![Model::Message],
             sizes: vec![size],
             tiers: vec![self.args.tier],
-            footprints: vec![Footprint::Hot],
-            threads: vec![1],
-            in_place: vec![false],
-            latency: false,
-            budget: Budget {
-                precision: super::PRECISION,
-                time: self.args.time.sampling(super::THOROUGH),
-            },
-            evidence: false,
-            screened: Screened::default(),
-            cases: Vec::new(),
-            seed: random_seed(),
-            command: crate::commands::typed(),
+            ..choose::plain_request(algorithms, budget)
         };
         let left = stop.left().unwrap_or(request.budget.time);
         let bar = Bar::new(self.args.quiet);

@@ -1,7 +1,7 @@
 //! What TLS costs a server: `ciphermark tls load` calculates it, `tls why` explains a rise of CPU use, `tls
 //! calibrate` measures what the model needs, and `tls load --validate` holds the model to nginx.
 
-use crate::commands::run::{random_seed, watch_signals};
+use crate::commands::run::watch_signals;
 use crate::commands::tls::{TlsOutput, stacks};
 use crate::commands::{choose, one_of};
 use crate::screen::Bar;
@@ -409,7 +409,7 @@ impl CourseArgs {
             rounds: self.rounds,
             visit_seconds: self.visit.as_secs_f64(),
             budget: self.budget,
-            seed: self.seed.unwrap_or_else(random_seed),
+            seed: self.seed.unwrap_or_else(choose::random_seed),
         };
         let setting = Setting { nginx, libraries, server_cpu, client_cpu };
         Ok(Calibrating { setting, course, command: crate::commands::typed() })

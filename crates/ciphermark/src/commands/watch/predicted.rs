@@ -58,25 +58,6 @@ fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<
     Ok(record)
 }
 
-/// How an answer is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Text,
-    Json,
-}
-
-impl Form {
-    pub fn of(format: ComparisonFormat) -> Result<Self, Failure> {
-        match format {
-            ComparisonFormat::Text => Ok(Self::Text),
-            ComparisonFormat::Json => Ok(Self::Json),
-            ComparisonFormat::Csv | ComparisonFormat::Markdown => {
-                Err(Failure::usage("a watched program's answer is text or json"))
-            }
-        }
-    }
-}
-
 /// Answers `--from calls.json` of one of the commands.
 pub struct Predicting<'a> {
     pub calls: &'a Calls,
@@ -86,10 +67,22 @@ pub struct Predicting<'a> {
     /// Globs over libraries, or NAME=PATH.
     pub libraries: &'a [String],
     pub time: Option<Duration>,
-    pub form: Form,
+    pub is_json: bool,
 }
 
-impl Predicting<'_> {
+impl<'a> Predicting<'a> {
+    /// Measures everything now.
+    pub fn of(calls: &'a Calls, from: &'a str, format: ComparisonFormat) -> Result<Self, Failure> {
+        let is_json = match format {
+            ComparisonFormat::Text => false,
+            ComparisonFormat::Json => true,
+            ComparisonFormat::Csv | ComparisonFormat::Markdown => {
+                return Err(Failure::usage("a watched program's answer is text or json"));
+            }
+        };
+        Ok(Self { calls, from, record: None, libraries: &[], time: None, is_json })
+    }
+
     fn prediction(&self) -> Result<Prediction, Failure> {
         predicted(self.calls, self.from, self.record, self.libraries, self.time)
     }
@@ -101,7 +94,7 @@ impl Predicting<'_> {
 
     /// The builds, the one that saves most first.
     pub fn rank(&self) -> Result<Exit, Failure> {
-        let globs = globs(self.libraries)?;
+        let globs = choose::library_globs(self.libraries)?;
         let is_taken = |change: &Change| is_swap(change, |_, to| takes(&globs, to));
         self.print(&self.prediction()?, PredictionAsked::Libraries, &is_taken)
     }
@@ -143,7 +136,7 @@ impl Predicting<'_> {
         asked: PredictionAsked,
         shows: &dyn Fn(&Change) -> bool,
     ) -> Result<Exit, Failure> {
-        if self.form == Form::Json {
+        if self.is_json {
             let changes =
                 prediction.changes.iter().filter(|change| shows(change)).cloned().collect();
             screen::print_json(&Prediction { changes, ..prediction.clone() })?;
@@ -152,12 +145,6 @@ impl Predicting<'_> {
         }
         Ok(Exit::Done)
     }
-}
-
-/// NAME=PATH is for measuring; afterwards the name is what it goes by.
-fn globs(libraries: &[String]) -> Result<Vec<NameGlob>, Failure> {
-    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
-    choose::globs(&choose::each_library(libraries).map(name).collect::<Vec<_>>())
 }
 
 fn takes(globs: &[NameGlob], library: &LibraryId) -> bool {
