@@ -21,12 +21,13 @@ fn published() -> &'static Record {
         record.measurements.retain(|m| m.tier == Tier::Native);
         let pairs: BTreeSet<(LibraryId, String)> =
             record.measurements.iter().map(|m| (m.library.clone(), m.algorithm.clone())).collect();
-        record.leaks = pairs.into_iter().map(same_trace).collect();
+        record.leaks =
+            pairs.into_iter().map(|(library, algorithm)| same_trace(library, algorithm)).collect();
         record
     })
 }
 
-fn same_trace((library, algorithm): (LibraryId, String)) -> Leaks {
+fn same_trace(library: LibraryId, algorithm: String) -> Leaks {
     Leaks {
         library,
         algorithm,

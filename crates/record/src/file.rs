@@ -15,7 +15,9 @@ use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -446,6 +448,10 @@ fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     write_patiently(path, bytes, PIPE_PATIENCE)
 }
 
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|m| m.file_type().is_fifo())
+}
+
 /// Writes to what is no regular file. A pipe that nobody reads is given up.
 fn write_patiently(path: &Path, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
     let timed_out = || {
@@ -456,8 +462,8 @@ fn write_patiently(path: &Path, mut bytes: &[u8], patience: Duration) -> io::Res
     let mut file = loop {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         match File::options().write(true).custom_flags(flags.bits().cast_signed()).open(path) {
-            // A pipe's reader may come later.
-            Err(e) if Errno::from_io_error(&e) == Some(Errno::NXIO) => {
+            // A pipe's reader may come later; a socket takes no file's bytes.
+            Err(e) if Errno::from_io_error(&e) == Some(Errno::NXIO) && is_pipe(path) => {
                 if begun.elapsed() >= patience {
                     return Err(timed_out());
                 }
@@ -835,6 +841,10 @@ mod tests {
         assert!(made.unwrap().success());
         let why = write_patiently(&path, b"never", Duration::ZERO).unwrap_err();
         assert_eq!(why.to_string(), "nobody read it within 0 s");
+        let socket = directory.path().join("socket");
+        let _bound = std::os::unix::net::UnixDatagram::bind(&socket).unwrap();
+        let why = write_patiently(&socket, b"never", Duration::from_secs(600)).unwrap_err();
+        assert_eq!(Errno::from_io_error(&why), Some(Errno::NXIO), "it is not waited for");
         // More than a pipe holds.
         let bytes: Vec<u8> = (0..1 << 20).map(|n: u32| n as u8).collect();
         let from = path.clone();

@@ -230,7 +230,7 @@ fn notes(prediction: &Prediction) -> Vec<String> {
     if !prediction.unpriced.is_empty() {
         let seconds: f64 = prediction.unpriced.iter().map(|fault| fault.seconds).sum();
         notes.push(format!(
-            "{} faults with {} in their calls have no price here: `ciphermark watch` names them",
+            "without a price: {} of the program's faults, with {} in their calls; `ciphermark watch` names them",
             prediction.unpriced.len(),
             time(seconds * 1e9)
         ));
@@ -239,7 +239,7 @@ fn notes(prediction: &Prediction) -> Vec<String> {
     let far = all.iter().filter(|row| is_far(row)).count();
     if far > 0 {
         notes.push(format!(
-            "{far} of {} kinds are more than 10 % off what they take after other work: their ratio is that of messages as \
+            "more than 10 % off what they take after other work: {far} of {} kinds; their ratio is that of messages as \
              cold as the program's (docs/WATCH.md)",
             all.len()
         ));
@@ -335,8 +335,8 @@ mod tests {
             // What each call saves has no room here.
             "2.4 % 2.2 to 2.6 0.60",
             "look aes-256-gcm up once",
-            "1 of 1 kinds are more than 10 % off",
-            "1 faults with 10.0 ms in their calls have no price",
+            "more than 10 % off what they take after other work: 1 of 1 kinds",
+            "without a price: 1 of the program's faults, with 10.0 ms in their calls",
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }

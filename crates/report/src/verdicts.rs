@@ -13,6 +13,7 @@ use base::model::{Algorithm, Tier};
 use base::text::{ALARM, ASIDE, CAUTION, HEADING, Options, PLAIN, clean, clip, width};
 use judge::claims::{Judged, Verdict};
 use record::{LeakVerdict, Leaks, Measurement, Record, State};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a line is about takes no more columns.
@@ -132,6 +133,12 @@ fn named(names: &BTreeSet<String>) -> String {
     }
 }
 
+/// Tiers at which the same was found.
+struct Tiers {
+    own: bool,
+    of: Vec<Tier>,
+}
+
 /// What `leaks` found.
 pub fn leaks_screen(all: &[Leaks], options: Options) -> String {
     on_a_screen(options, |options| leaks(all, Format::Table, options), || of_leaks(all))
@@ -150,7 +157,7 @@ fn of_leaks(all: &[Leaks]) -> Answer {
         for l in all.iter().filter(|l| l.verdict == verdict) {
             builds.entry((labels.label(&l.library), l.tier)).or_default().push(l);
         }
-        let mut lines: BTreeMap<(usize, &str, String), (bool, Vec<Tier>)> = BTreeMap::new();
+        let mut lines: BTreeMap<(Reverse<usize>, &str, String), Tiers> = BTreeMap::new();
         for ((library, tier), verdicts) in builds {
             let found = Found { library, tier, verdicts };
             let reason = found.verdicts.iter().find_map(|l| l.reason.as_deref());
@@ -160,30 +167,21 @@ fn of_leaks(all: &[Leaks]) -> Answer {
                 _ => found.places(),
             };
             let own = found.verdicts.iter().any(|l| judge::compare::is_system(&l.library));
-            let key = (
-                usize::MAX - found.verdicts.len(),
-                library,
-                format!("{}: {what}", found.algorithms()),
-            );
-            lines.entry(key).or_insert_with(|| (own, Vec::new())).1.push(tier);
+            let key =
+                (Reverse(found.verdicts.len()), library, format!("{}: {what}", found.algorithms()));
+            lines.entry(key).or_insert_with(|| Tiers { own, of: Vec::new() }).of.push(tier);
         }
-        let line =
-            |((_, library, says), (own, tiers)): ((usize, &str, String), (bool, Vec<Tier>))| {
-                let tiers: Vec<&str> = tiers.iter().map(|tier| tier.name()).collect();
-                let at = if tiers == ["native"] {
-                    String::new()
-                } else {
-                    format!(" ({})", tiers.join(", "))
-                };
-                Line { subject: format!("{library}{at}"), says, own }
+        let lines = lines.into_iter().map(|((_, library, says), Tiers { own, of })| {
+            let tiers: Vec<&str> = of.iter().map(|tier| tier.name()).collect();
+            let at = match tiers[..] {
+                ["native"] => String::new(),
+                _ => format!(" ({})", tiers.join(", ")),
             };
+            Line { subject: format!("{library}{at}"), says, own }
+        });
+        let lines = lines.collect();
         let (title, style) = short(verdict);
-        Group {
-            title: title.to_owned(),
-            style,
-            lines: lines.into_iter().map(line).collect(),
-            most: usize::MAX,
-        }
+        Group { title: title.to_owned(), style, lines, most: usize::MAX }
     });
     let mut sentences: Vec<String> = instead(all, &labels).into_iter().collect();
     sentences.push(

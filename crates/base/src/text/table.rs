@@ -76,7 +76,7 @@ impl Table {
         let mut out = self.lines_of(&plan, options.color).concat();
         let gone = self.dropped(&plan);
         if !gone.is_empty() {
-            let note = format!("no room for {}; csv and json have all", gone.join(", "));
+            let note = format!("no room for {}; json has all", gone.join(", "));
             out += &options.hang(&note, 2, PLAIN);
         }
         out

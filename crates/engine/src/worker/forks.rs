@@ -265,10 +265,11 @@ impl OwnMemory {
     /// kernel does not allow it, forks take longer and nothing else changes.
     pub(crate) fn keep_code_for_forks(&self) {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        let own = std::env::current_exe().unwrap_or_default();
         // Of long code forks touch little: to copy all entries would take longer than a fault for each part.
-        let short =
-            |line: &&str| !line.ends_with(own.to_str().unwrap_or("?")) && !line.contains("/memfd:");
+        let own = std::env::current_exe().ok();
+        let own = own.as_deref().and_then(std::path::Path::to_str);
+        let is_own = |line: &str| own.is_some_and(|own| line.ends_with(own));
+        let short = |line: &&str| !is_own(line) && !line.contains("/memfd:");
         for begin in maps.lines().filter(short).filter_map(begin_of_code) {
             let mut byte = [0];
             if self.0.read_exact_at(&mut byte, begin).is_ok() {

@@ -160,7 +160,7 @@ impl<'a> Feed<'a> {
         first: u64,
     ) -> Self {
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
-        let key = (visit.model.rekeys()).then(|| [material.key_raised(first)]);
+        let key = visit.model.rekeys().then(|| [material.key_raised(first)]);
         let (size, cost) = (visit.input_len(), visit.cost());
         Self { forged, key, ..Self::of_messages(material, size, cost, (plain, made), first) }
     }
@@ -534,7 +534,7 @@ impl<'a> Expected<'a> {
         let writes = self.algorithm.writes_output();
         let mut output = vec![0; if writes { message.len() } else { 0 }];
         let mut tag = vec![0; self.algorithm.tag_len];
-        let own = (self.model.rekeys()).then(|| Reference::new(self.algorithm, &done.key));
+        let own = self.model.rekeys().then(|| Reference::new(self.algorithm, &done.key));
         if let Some(cost) = self.cost {
             own.as_ref().unwrap_or(self.reference).derive(&done.nonce, cost, &mut tag);
             return (output, tag);
