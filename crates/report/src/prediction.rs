@@ -59,11 +59,11 @@ pub fn prediction(
             &screen.line(&format!("{more} other changes save less: --format json has them"), ASIDE);
     }
     if asked == PredictionAsked::Kinds {
-        for change in shown {
+        for change in &shown {
             text += &kinds(change, prediction, screen);
         }
     }
-    text + &notes(prediction).iter().map(|note| screen.sentence(note)).collect::<String>()
+    text + &notes(prediction, &shown).iter().map(|note| screen.sentence(note)).collect::<String>()
 }
 
 fn headline(prediction: &Prediction, cpu: f64) -> String {
@@ -225,8 +225,17 @@ fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
     )
 }
 
-fn notes(prediction: &Prediction) -> Vec<String> {
+fn notes(prediction: &Prediction, shown: &[&Change]) -> Vec<String> {
     let mut notes = Vec::new();
+    let is_unsure =
+        |change: &&&Change| change.saved_seconds.low <= 0.0 && change.saved_seconds.high >= 0.0;
+    let unsure = shown.iter().filter(is_unsure).count();
+    if unsure > 0 {
+        notes.push(format!(
+            "perhaps nothing saved: {unsure} of {} changes, whose intervals have 0 in them",
+            shown.len()
+        ));
+    }
     if !prediction.unpriced.is_empty() {
         let seconds: f64 = prediction.unpriced.iter().map(|fault| fault.seconds).sum();
         notes.push(format!(
@@ -340,6 +349,15 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
+    }
+
+    #[test]
+    fn a_change_that_may_save_nothing_is_said_to() {
+        let mut example = example();
+        example.changes[0].saved_seconds.low = -0.001;
+        let text = prediction(&example, PredictionAsked::Changes, &|_| true, Options::default());
+        assert!(text.contains("perhaps nothing saved: 1 of 2 changes"), "{text}");
+        assert!(!shown(PredictionAsked::Changes).contains("perhaps nothing"));
     }
 
     #[test]

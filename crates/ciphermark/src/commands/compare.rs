@@ -149,7 +149,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         }
         if args.base.is_some() || args.libraries.is_some() {
             return Err(Failure::usage(format!(
-                "--from '{store}' compares runs of an archive: no record and no --libraries beside it"
+                "--from '{store}' is no file of `ciphermark watch -o`, and an archive takes no record and no --libraries beside it"
             )));
         }
         return compare_machines(args, store);

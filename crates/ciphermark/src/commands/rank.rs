@@ -149,7 +149,7 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
         }
         if args.record.is_some() {
             return Err(Failure::usage(format!(
-                "--from '{store}' answers from an archive: no record beside it"
+                "--from '{store}' is no file of `ciphermark watch -o`, and an archive takes no record beside it"
             )));
         }
         let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;

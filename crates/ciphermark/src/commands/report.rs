@@ -61,7 +61,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         (Some(store), Some(output), None, None) => return site(args, store, output),
         (Some(store), _, None, _) => {
             return Err(Failure::usage(format!(
-                "--from '{store}' makes a site from an archive: no record beside it, and -o names a directory"
+                "--from '{store}' is no file of `ciphermark watch -o`, and an archive takes no record beside it, and a directory by -o"
             )));
         }
         (Some(store), _, Some(_), None) => {
