@@ -483,6 +483,8 @@ pub struct Look {
     pub screened: Screened,
     /// The same as a record without numbers: bounds, and why there is none.
     pub record: Record,
+    /// Whether it was over before each case had its turn: what was not seen may be the cheapest.
+    pub is_cut: bool,
 }
 
 /// Looks at each case of a request of one size.
@@ -510,6 +512,7 @@ pub fn screen(
     let all = all_progress(&planned, &[]);
     let mut schedule = Schedule::new(&source, all, budget, &start);
     schedule.look(stop, &mut Told { events });
+    let is_cut = stop.is_over();
     let seen = schedule.sampled().all_progress.iter().filter_map(|progress| {
         let case = &planned[progress.index].case;
         let ticks = progress.samples.iter().map(RawSample::ticks_per_op).reduce(f64::min)?;
@@ -526,5 +529,5 @@ pub fn screen(
         measurements: bounds(&planned, libraries, &screened),
         ..Record::default()
     });
-    Look { screened, record }
+    Look { screened, record, is_cut }
 }

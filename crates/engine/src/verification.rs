@@ -154,10 +154,17 @@ fn key(cache: &Cache, library: &Attached, tier: Tier, subject: &[String]) -> Opt
     if elsewhere { None } else { cache.key(VERSION, library, tier, subject) }
 }
 
-/// Keeps it until one of the library's files changes.
-fn store<T: Serialize>(cache: &Cache, key: &Key, kept: &T, library: &Attached) {
+/// Keeps it until one of the library's files changes, or that which counted.
+fn store<T: Serialize>(
+    cache: &Cache,
+    key: &Key,
+    kept: &T,
+    library: &Attached,
+    meter: Option<&Path>,
+) {
     let files = library.facts.objects.iter().flatten();
-    let files: Vec<PathBuf> = files.map(|file| PathBuf::from(&file.path)).collect();
+    let files = files.map(|file| PathBuf::from(&file.path));
+    let files: Vec<PathBuf> = files.chain(meter.map(Path::to_owned)).collect();
     cache.store(key, kept, files.iter());
 }
 
@@ -212,11 +219,11 @@ impl Verifying<'_> {
         match (outcome, key) {
             (Ok(passed), Some(key)) => {
                 let earlier = Some(jiff::Timestamp::now().to_string());
-                store(self.cache, key, &Passed { earlier, ..passed.clone() }, self.library);
+                store(self.cache, key, &Passed { earlier, ..passed.clone() }, self.library, None);
             }
             (Err(f), _) if f.stopped.is_none() && f.state != State::Unsupported => {
                 if let Some(key) = self.found_key(algorithm) {
-                    store(self.cache, &key, &true, self.library);
+                    store(self.cache, &key, &true, self.library, None);
                 }
             }
             _ => {}
@@ -474,7 +481,7 @@ fn of_library(
             Ok(costs) => {
                 let remarks: Vec<String> = costs.iter().flat_map(|c| words(c, direction)).collect();
                 if let Some(key) = key {
-                    store(cache, &key, &remarks, library);
+                    store(cache, &key, &remarks, library, Some(meter));
                 }
                 told.push(((algorithm, direction), remarks));
             }

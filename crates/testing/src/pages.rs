@@ -141,7 +141,7 @@ fn opened(store: &Store) {
         assert!(store.file_names().any(|name| name == file));
         assert!(offset < pages * store.page_size() as u64);
     }
-    let scanned = |keep| store.scan(keep, &mut |_| ()).expect("it has so many pages");
+    let scanned = |keep| store.scan(keep, &mut |_| true).expect("it has so many pages");
     let (kept, again): (Scan, Scan) = (scanned(true), scanned(false));
     assert_eq!((kept.pages, kept.sightings.len() as u64), (pages, pages));
     assert!(kept.zero_pages + kept.without_lsn <= pages);
@@ -240,7 +240,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixDatagram::bind(at("75")).expect("a socket");
         let before = Store::open(cluster, None).expect("a cluster");
         assert_eq!((before.pages(), before.left_out()), (6, left_out + 6));
-        before.scan(true, &mut |_| ()).expect("its pages are files");
+        before.scan(true, &mut |_| true).expect("its pages are files");
         let holes = fs::File::create(at("76")).expect("a file");
         holes.set_len(1 << 40).expect("holes take no room");
         let why = Store::open(cluster, None).expect_err("a terabyte").to_string();

@@ -244,6 +244,7 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let ended = ended.map_err(|e| match e {
         PagesError::Store(_) | PagesError::Copy(_) => Failure::usage(e),
         PagesError::Sampling(SurveyError::Resume(_)) => Failure::usage(e),
+        PagesError::Interrupted => Failure { exit: Exit::Interrupted, ..Failure::not_done(e) },
         _ => Failure::not_done(e),
     })?;
     if let Some(output) = &args.output {
@@ -412,7 +413,7 @@ fn exit(record: &PagesRecord) -> Exit {
     let store = &record.store;
     let odd = record.probes.iter().any(|p| !p.as_expected);
     let broken = record.nonces.schemes.iter().any(|s| s.verdict == "broken");
-    if store.sha256_before != store.sha256_after || odd || broken {
+    if store.has_changed() || odd || broken {
         return Exit::Found;
     }
     let bad = |state: State| matches!(state, State::Refused | State::Failed);

@@ -131,6 +131,9 @@ pub enum PagesError {
     /// The decrypted copy.
     #[error("--decrypt-to: {0}")]
     Copy(String),
+    /// Before anything was measured.
+    #[error("interrupted while the store was read: nothing was measured")]
+    Interrupted,
     /// No library has any of the schemes.
     #[error("no library that was selected has any of the schemes; see `ciphermark list libraries`")]
     Nothing,
@@ -157,7 +160,7 @@ pub fn run(
     let copy = copy.transpose()?;
     let mut stage = Stage::new(plan.scratch())
         .map_err(|e| PagesError::Scratch { path: plan.scratch.clone(), why: e.to_string() })?;
-    let scan = scan(store, true, events)?;
+    let scan = first_scan(plan, store, events)?;
     is_unchanged(&keeping, &scan)?;
     let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
     let list = PriceList::of(plan, libraries, store.page_size());
@@ -180,9 +183,9 @@ pub fn run(
     drop(proof);
     let timed =
         timed(plan, store, &list, &mut stage, (&scan, &standings), (keeping, began), events)?;
-    let after = self::scan(store, false, events)?;
     let Timed { started, host, timing, cells, journal } = timed;
     let interrupted = timing.is_some() && plan.stop.is_interrupted();
+    let after = scan_again(plan, store, &scan, events)?;
     let document = PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
@@ -193,7 +196,7 @@ pub fn run(
         },
         started,
         host,
-        store: PageStore { snapshots: others, ..page_store(store, &scan, &after) },
+        store: PageStore { snapshots: others, ..page_store(store, &scan, after) },
         profile: plan.profile.as_ref().map(profile_facts),
         tier: plan.tier,
         seed: plan.seed,
@@ -243,9 +246,51 @@ fn timed(
     time(&scene, standings, keeping, events)
 }
 
-fn scan(store: &Store, keep: bool, events: Events<'_>) -> Result<Scan, StoreError> {
+/// The share of the time for prices that reading a store may take: they are of a page, not of all pages.
+const READING: f64 = 0.1;
+
+/// Reads all pages; for prices alone as many as there is time for.
+fn first_scan(plan: &PagesPlan, store: &Store, events: Events<'_>) -> Result<Scan, PagesError> {
+    if plan.priced.is_none() {
+        return scan(plan, store, true, events);
+    }
+    let (of, limit) = (store.pages(), within(&plan.stop, READING));
+    Ok(store.scan(true, &mut |done| {
+        events(PagesEvent::Reading { done, of });
+        !limit.is_over()
+    })?)
+}
+
+/// Reads the same pages again; nothing where somebody waits for the end.
+fn scan_again(
+    plan: &PagesPlan,
+    store: &Store,
+    before: &Scan,
+    events: Events<'_>,
+) -> Result<Option<Scan>, StoreError> {
+    let of = before.pages;
+    let again = store.scan(false, &mut |done| {
+        events(PagesEvent::Reading { done, of });
+        done < of && !plan.stop.is_interrupted()
+    })?;
+    Ok(Some(again).filter(|again| again.pages >= of))
+}
+
+fn scan(
+    plan: &PagesPlan,
+    store: &Store,
+    keep: bool,
+    events: Events<'_>,
+) -> Result<Scan, PagesError> {
     let of = store.pages();
-    store.scan(keep, &mut |done| events(PagesEvent::Reading { done, of }))
+    let scan = store.scan(keep, &mut |done| {
+        events(PagesEvent::Reading { done, of });
+        !plan.stop.is_interrupted()
+    })?;
+    match plan.stop.is_interrupted() {
+        true => Err(PagesError::Interrupted),
+        false => Ok(scan),
+    }
 }
 
 /// Nonces over all states of the store, and what the other states are.
@@ -255,10 +300,10 @@ fn try_nonces(
     snapshots: &[Store],
     own: &Scan,
     events: Events<'_>,
-) -> Result<(Nonces, Vec<Snapshot>), StoreError> {
+) -> Result<(Nonces, Vec<Snapshot>), PagesError> {
     let (mut stores, mut scans, mut others) = (vec![store], vec![own.clone()], Vec::new());
     for snapshot in snapshots {
-        let found = scan(snapshot, true, events)?;
+        let found = scan(plan, snapshot, true, events)?;
         others.push(Snapshot {
             name: file_name(snapshot.root()),
             pages: found.pages,
@@ -373,12 +418,13 @@ fn check(
     }
 }
 
-fn page_store(store: &Store, before: &Scan, after: &Scan) -> PageStore {
+fn page_store(store: &Store, before: &Scan, after: Option<Scan>) -> PageStore {
     PageStore {
         kind: store.kind().name().to_owned(),
         name: file_name(store.root()),
         page_size: store.page_size(),
-        pages: before.pages,
+        pages: store.pages(),
+        read: Some(before.pages).filter(|read| *read < store.pages()),
         files: store.files() as u64,
         left_out: store.left_out(),
         zero_pages: before.zero_pages,
@@ -386,7 +432,7 @@ fn page_store(store: &Store, before: &Scan, after: &Scan) -> PageStore {
         hole_bytes: before.hole_bytes,
         checksums: store.checksums(),
         sha256_before: before.sha256.clone(),
-        sha256_after: after.sha256.clone(),
+        sha256_after: after.map(|scan| scan.sha256).unwrap_or_default(),
         facts: store.facts().to_vec(),
         snapshots: Vec::new(),
     }

@@ -311,11 +311,11 @@ const NOT_ASKED: usize = 3;
 pub(crate) fn none(advice: &Advice) -> Option<String> {
     let Outcome::None(conflict) = &advice.outcome else { return None };
     if !conflict.not_asked.is_empty() {
-        let named = conflict.not_asked.iter().take(NOT_ASKED).map(String::as_str);
-        return Some(format!(
-            "not measured: {} would fit, and have no price",
-            named.collect::<Vec<_>>().join(", ")
-        ));
+        let (named, more) = conflict.not_asked.split_at(NOT_ASKED.min(conflict.not_asked.len()));
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let named = named.join(", ");
+        return Some(format!("not measured: {named}{more} would fit, and have no price"));
     }
     Some(if conflict.flags.is_empty() {
         match advice.open.is_empty() {

@@ -84,6 +84,9 @@ pub struct PageStore {
     pub page_size: usize,
     /// Whole pages.
     pub pages: u64,
+    /// The first pages, as many as there was time to read; absent where all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
     /// Files with pages.
     pub files: u64,
     /// Files without pages, or with a rest beside their pages.
@@ -96,14 +99,21 @@ pub struct PageStore {
     pub hole_bytes: u64,
     /// Whether each page has a checksum of the store's own; null where there is no such thing.
     pub checksums: Option<bool>,
-    /// SHA-256 over all pages before the run, in hexadecimal; names and lengths of the files included.
+    /// SHA-256 over all pages that were read before the run, in hexadecimal; names and lengths of their files included.
     pub sha256_before: String,
-    /// The same after the run: the store was only read.
+    /// The same after the run: the store was only read. Empty where an interrupt came before.
     pub sha256_after: String,
     /// What the store's own files state.
     pub facts: Vec<String>,
     /// Earlier or later states of the same store, for nonces alone.
     pub snapshots: Vec<Snapshot>,
+}
+
+impl PageStore {
+    /// Whether the pages were read again after the run, and are not what they were.
+    pub fn has_changed(&self) -> bool {
+        !self.sha256_after.is_empty() && self.sha256_before != self.sha256_after
+    }
 }
 
 /// Another state of the store.

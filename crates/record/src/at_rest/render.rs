@@ -268,12 +268,15 @@ fn store_lines(record: &PagesRecord) -> Vec<String> {
             (_, n) => format!("{n} without an LSN"),
         },
         clean(&s.sha256_before).chars().take(16).collect::<String>(),
-        if s.sha256_before == s.sha256_after {
-            " and after the run"
-        } else {
-            ", ANOTHER AFTER: something wrote to the store during the run"
+        match (s.has_changed(), s.sha256_after.is_empty()) {
+            (true, _) => ", ANOTHER AFTER: something wrote to the store during the run",
+            (false, true) => "; not read again after the run, which was interrupted",
+            (false, false) => " and after the run",
         }
     ));
+    lines.extend(s.read.map(|read| {
+        format!("of these pages the first {read} were read, all that there was time for")
+    }));
     lines.extend(left_out(record));
     if let Some(p) = &record.profile {
         lines.push(format!("as {}: {}; {}", clean(&p.name), clean(&p.title), clean(&p.differs)));

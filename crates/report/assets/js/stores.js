@@ -38,12 +38,15 @@ function storeFacts(r) {
   const s = r.store;
   const good = r.verified.filter((v) => v.state === "measured");
   const count = (property) => new Set(good.map((v) => v[property])).size;
-  const unchanged = s.sha256_before === s.sha256_after;
+  const before = el("code", null, s.sha256_before);
+  const sum = !s.sha256_after ? [before, " before the run; not read again"]
+    : s.sha256_before === s.sha256_after ? [before, " before and after the run"]
+    : el("b", { class: "state failed" }, `${s.sha256_before} before, ${s.sha256_after} after: something wrote to the store`);
   return facts([
-    ["Pages", `${s.pages} of ${bytesName(s.page_size)} (${bytesName(s.pages * s.page_size)}) in ${plural(s.files, "file")}; ${s.zero_pages} of zeros, ${s.without_lsn} without an LSN`],
+    ["Pages", `${s.pages} of ${bytesName(s.page_size)} (${bytesName(s.pages * s.page_size)}) in ${plural(s.files, "file")}; ${s.zero_pages} of zeros, ${s.without_lsn} without an LSN${s.read ? `; of the first ${s.read} pages, all that there was time to read` : ""}`],
     ["Store", s.facts.join("; ")],
     ["Verified", `${plural(count("scheme"), "scheme")} in ${plural(count("library"), "library", "libraries")}, ${plural(good.length, "pair")}: every page encrypted, decrypted and equal`],
-    ["SHA-256", unchanged ? [el("code", null, s.sha256_before), " before and after the run"] : el("b", { class: "state failed" }, `${s.sha256_before} before, ${s.sha256_after} after: something wrote to the store`)],
+    ["SHA-256", sum],
     ["As", r.profile && [named(`${r.profile.name}: ${r.profile.title}; ${r.profile.differs}`), " (", named(r.profile.source), `, read ${r.profile.read})`]],
     ["Times", r.timing && `${plural(r.timing.rounds, "round")} in ${figure(r.timing.seconds)} s; nonces from ${r.timing.random_source}, included`],
     ["Tier, seed", `${r.tier}, ${r.seed}`],

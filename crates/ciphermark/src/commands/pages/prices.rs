@@ -80,16 +80,26 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     let wishes = wishes_of_store(&data, store.kind().name(), store.page_size(), args.tier, today);
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
-    let (pairs, waited) = pricing.pairs(store.page_size(), &about.own, &stop)?;
+    let shortlist = pricing.shortlist(store.page_size(), &about.own, &stop)?;
     // What verdicts took longer than they should does not go from the time for prices.
-    let stop = stop.longer(waited);
-    let record = pricing.measured(&store, pairs, &stop)?;
+    let stop = stop.longer(shortlist.waited);
+    let record = pricing.measured(&store, shortlist.pairs, &stop)?;
     if let Some(output) = &args.output {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
     screen::say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
-    pricing.print(&about, &record, &stop)?;
-    Ok(super::exit(&record))
+    let is_answered = pricing.print(&about, &record, &stop)?;
+    let is_short = shortlist.is_cut || has_left_out(&record);
+    Ok(match super::exit(&record) {
+        Exit::Done if is_short && !is_answered => Exit::SomeRefused,
+        exit => exit,
+    })
+}
+
+/// Whether the time was over before all of it was measured.
+fn has_left_out(record: &PagesRecord) -> bool {
+    let (verified, cells) = (&record.verified, &record.cells);
+    verified.iter().any(|v| v.is_left_out()) || cells.iter().any(|c| c.is_left_out())
 }
 
 /// Whether all that a record has are prices, so that it is shown as the screen that they were for.
@@ -124,15 +134,24 @@ struct Pricing<'a> {
     libraries: &'a [Attached],
 }
 
+/// What is worth a price.
+#[derive(Default)]
+struct Shortlist {
+    /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
+    pairs: Pairs,
+    /// How much longer than they should verdicts on secrets took.
+    waited: Duration,
+    /// Whether there was no time to look at everything.
+    is_cut: bool,
+}
+
 impl Pricing<'_> {
-    /// Schemes in libraries that could be among the best of a wish, and those of the store's own library; and how much
-    /// longer than they should verdicts on secrets took.
-    fn pairs(&self, size: usize, own: &Own, stop: &Stop) -> Result<(Pairs, Duration), Failure> {
+    fn shortlist(&self, size: usize, own: &Own, stop: &Stop) -> Result<Shortlist, Failure> {
         let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
         let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
         let what = format!("judged {size} {} {}", titles.join("|"), files.join("|"));
         if let Some(known) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
-            return Ok((known, Duration::ZERO));
+            return Ok(Shortlist { pairs: known, ..Shortlist::default() });
         }
         let mut look = self.look(size, stop);
         let (until, begun) = (stop.within(JUDGING).longer(FOR_ONE), Instant::now());
@@ -147,10 +166,10 @@ impl Pricing<'_> {
         let waited = begun.elapsed().saturating_sub(JUDGING);
         let pairs: Pairs = pairs.into_iter().collect();
         // A look that was cut short is none to keep.
-        if !stop.is_over() && !until.is_over() && !pairs.is_empty() {
+        if !look.is_cut && !stop.is_over() && !until.is_over() && !pairs.is_empty() {
             engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
         }
-        Ok((pairs, waited))
+        Ok(Shortlist { pairs, waited, is_cut: look.is_cut })
     }
 
     /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
@@ -165,7 +184,7 @@ impl Pricing<'_> {
             let evidence = Evidence::Survey(&look.record);
             let found =
                 judge::advise::contenders(self.data, &wish.question, evidence, Wished::Asked);
-            let best = self.cheapest(&found, &look.screened);
+            let best = self.cheapest(&found, look);
             let build = |l: usize| {
                 let own = self.libraries[l].facts.identity();
                 LibraryId { path: record::shown(&own.path), ..own }
@@ -212,8 +231,9 @@ impl Pricing<'_> {
         look
     }
 
-    /// Of what contends, the pairs that looked the fastest in both directions.
-    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Screened) -> Pairs {
+    /// Of what contends, the pairs that looked the fastest in both directions; then those that a look which was cut
+    /// short did not see.
+    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Look) -> Pairs {
         let place = |id: &LibraryId| self.libraries.iter().position(|l| is_build(l, id));
         let mut of_library: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         for (id, algorithm) in found {
@@ -228,12 +248,18 @@ impl Pricing<'_> {
                 if parts.is_empty() || !parts.iter().all(|p| algorithms.contains(p.name)) {
                     continue;
                 }
-                let least: Option<u64> = parts.iter().map(|a| both(look, library, a)).sum();
-                bounds.extend(least.map(|ns| (ns, library, recipe.scheme)));
+                let least: Option<u64> =
+                    parts.iter().map(|a| both(&look.screened, library, a)).sum();
+                let bound = least.or_else(|| look.is_cut.then_some(u64::MAX));
+                bounds.extend(bound.map(|ns| (ns, library, recipe.scheme)));
             }
         }
         bounds.sort();
-        bounds.into_iter().take(PAIRS).map(|(_, library, scheme)| (library, scheme)).collect()
+        let unseen = bounds.split_off(bounds.partition_point(|(ns, ..)| *ns < u64::MAX));
+        let seen = bounds.into_iter().take(PAIRS);
+        seen.chain(unseen.into_iter().take(PAIRS))
+            .map(|(_, library, scheme)| (library, scheme))
+            .collect()
     }
 
     fn measured(&self, store: &Store, pairs: Pairs, stop: &Stop) -> Result<PagesRecord, Failure> {
@@ -268,8 +294,8 @@ impl Pricing<'_> {
         })
     }
 
-    /// Verdicts on secrets first: what depends on one is not among the best.
-    fn print(&self, about: &About, record: &PagesRecord, stop: &Stop) -> Result<(), Failure> {
+    /// Verdicts on secrets first: what depends on one is not among the best. Whether each wish has an answer.
+    fn print(&self, about: &About, record: &PagesRecord, stop: &Stop) -> Result<bool, Failure> {
         let today = self.wishes[0].question.key_born;
         let mut around = surroundings(&record.libraries, today);
         let evidence = Evidence::Pages(record);
@@ -299,7 +325,8 @@ impl Pricing<'_> {
             drawn(record, &groups, &told, options)
         };
         let markdown = || record::at_rest::markdown(record);
-        screen::print_own(&as_record, self.args.format, (table, markdown))
+        screen::print_own(&as_record, self.args.format, (table, markdown))?;
+        Ok(groups.iter().all(|group| group.scheme.is_some()))
     }
 }
 

@@ -2,11 +2,11 @@
 //! and one that is none: pages made of a seed.
 
 use crate::at_rest::scheme::Position;
-use crate::at_rest::store::{Kind, PAGE_SIZES, PageFile, Store, StoreError, head};
+use crate::at_rest::store::{Kind, Listed, PAGE_SIZES, PageFile, Store, StoreError, head, regular};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -67,8 +67,7 @@ const SMALL: u64 = 64 << 10;
 
 /// A regular file's beginning; `None` where there is no such file.
 fn small(path: &Path) -> Option<Vec<u8>> {
-    let is_file = fs::metadata(path).is_ok_and(|m| m.is_file());
-    is_file.then(|| crate::at_rest::store::head(path, SMALL).ok())?
+    head(path, SMALL).ok()
 }
 
 /// The first line of a text, without what steers a terminal and with an end.
@@ -139,7 +138,8 @@ impl Found {
             let first = Position { space, database, relation, fork, block, version: 0 };
             let name = format!("{name}/{entry}");
             let pages = meta.len() / self.page_size as u64;
-            let page_file = PageFile { path: Some(file), name: name.clone(), first, pages };
+            let listed = Some(Listed::new(file, &meta));
+            let page_file = PageFile { listed, name: name.clone(), first, pages };
             if pages > 0 {
                 self.files.insert(name, page_file);
             }
@@ -289,7 +289,7 @@ pub(crate) fn open_image(path: &Path, page_size: Option<usize>) -> Result<Store,
 
 /// Refuses what is taken for an image because it is damaged, or by mistake: nothing that is made of pages is text.
 fn damage(path: &Path) -> Result<(), StoreError> {
-    let head = head(path, PAGE_SIZE as u64).map_err(|e| StoreError::read(path, e))?;
+    let head = head(path, PAGE_SIZE as u64)?;
     if was_database(&head) {
         let why =
             "is damaged: its first 16 bytes are not those of an SQLite database, the next ones are";
@@ -312,7 +312,9 @@ fn damage(path: &Path) -> Result<(), StoreError> {
 
 /// The whole pages of a file that states nothing.
 pub(crate) fn pages_of_file(path: &Path, page_size: usize) -> Result<Store, StoreError> {
-    let bytes = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?.len();
+    let meta = fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
+    let bytes = meta.len();
+    let listed = Some(Listed::new(path.to_owned(), &meta));
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let first = Position { relation: 1, ..Position::default() };
     let pages = bytes / page_size as u64;
@@ -320,7 +322,7 @@ pub(crate) fn pages_of_file(path: &Path, page_size: usize) -> Result<Store, Stor
         kind: Kind::Image,
         page_size,
         own_page_size: page_size,
-        files: vec![PageFile { path: Some(path.to_owned()), name, first, pages }],
+        files: vec![PageFile { listed, name, first, pages }],
         facts: Vec::new(),
         root: path.to_owned(),
         checksums: None,
@@ -335,9 +337,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Whether the file begins like a database.
 pub(crate) fn is_database(path: &Path) -> Result<bool, StoreError> {
-    let mut head = [0; 16];
-    let mut file = File::open(path).map_err(|e| StoreError::read(path, e))?;
-    Ok(file.read_exact(&mut head).is_ok() && head == *MAGIC)
+    Ok(head(path, MAGIC.len() as u64)? == MAGIC)
 }
 
 /// Whether the file was a database whose beginning is damaged: its page size and the three bytes that are the same in
@@ -351,8 +351,7 @@ pub(crate) fn was_database(head: &[u8]) -> bool {
 /// Opens a database that nobody is in the middle of changing.
 pub(crate) fn open_database(path: &Path, unit: Option<usize>) -> Result<Store, StoreError> {
     let mut head = [0; 100];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.map_err(|e| StoreError::read(path, e))?;
+    regular(path)?.read_exact(&mut head).map_err(|e| StoreError::read(path, e))?;
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
         if std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
@@ -412,7 +411,7 @@ const FILES: u64 = 8;
 pub(crate) fn store(seed: u64, bytes: u64, page_size: usize) -> Store {
     let pages = (bytes / page_size as u64).max(2 * FILES);
     let file = |i: u64| PageFile {
-        path: None,
+        listed: None,
         name: format!("synthetic/{}", 16_384 + i),
         first: Position { database: 5, relation: 16_384 + i as u32, ..Position::default() },
         pages: pages / FILES + u64::from(i < pages % FILES),

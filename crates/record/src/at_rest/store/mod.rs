@@ -4,10 +4,11 @@
 mod kinds;
 
 use crate::at_rest::scheme::Position;
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -38,14 +39,38 @@ impl Kind {
 /// A file of pages.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFile {
-    /// Where it is; `None` for what is made of a seed.
-    path: Option<PathBuf>,
+    /// `None` for what is made of a seed.
+    listed: Option<Listed>,
     /// Path within the store.
     name: String,
     /// Where its first page lies.
     first: Position,
     /// Whole pages in it.
     pages: u64,
+}
+
+/// A file as it was when the store was opened: nothing else in its place is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Listed {
+    fn new(path: PathBuf, meta: &Metadata) -> Self {
+        Self { path, device: meta.dev(), inode: meta.ino() }
+    }
+
+    fn open(&self) -> Result<File, StoreError> {
+        let file = regular(&self.path)?;
+        let meta = file.metadata().map_err(|e| StoreError::read(&self.path, e))?;
+        if (meta.dev(), meta.ino()) != (self.device, self.inode) {
+            let why = "has become another file since the store was opened";
+            return Err(StoreError::unfit(&self.path, why));
+        }
+        Ok(file)
+    }
 }
 
 /// A store, opened.
@@ -72,11 +97,22 @@ const MOST_PAGES: u64 = 1 << 24;
 
 /// The beginning of a file that is small by its nature, as far as so many bytes: whatever else is in its
 /// place, a device without an end included.
-fn head(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
-    use std::io::Read as _;
+fn head(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    let read = regular(path)?.take(most).read_to_end(&mut bytes);
+    read.map_err(|e| StoreError::read(path, e))?;
     Ok(bytes)
+}
+
+/// Opens a regular file; a pipe would be waited for, a device has no end.
+fn regular(path: &Path) -> Result<File, StoreError> {
+    let failed = |e: std::io::Error| StoreError::read(path, e);
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
+    match file.metadata().map_err(failed)?.is_file() {
+        true => Ok(file),
+        false => Err(StoreError::read(path, "is neither a directory nor a regular file")),
+    }
 }
 
 /// A page by its file and its number there.
@@ -96,9 +132,6 @@ impl Store {
         let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
         let store = if meta.is_dir() {
             kinds::open_cluster(path, page_size)
-        } else if !meta.is_file() {
-            // A pipe would be waited for, a device has no end.
-            Err(StoreError::read(path, "is neither a directory nor a regular file"))
         } else if kinds::is_database(path)? {
             kinds::open_database(path, page_size)
         } else {
@@ -217,10 +250,11 @@ impl Store {
     /// [`StoreError::Read`].
     pub fn read(&self, page: PageRef, to: &mut [u8]) -> Result<Position, StoreError> {
         let file = &self.files[page.file];
-        match &file.path {
-            Some(path) => File::open(path)
-                .and_then(|f| f.read_exact_at(to, page.page * self.page_size as u64))
-                .map_err(|e| StoreError::read(path, e))?,
+        match &file.listed {
+            Some(listed) => listed
+                .open()?
+                .read_exact_at(to, page.page * self.page_size as u64)
+                .map_err(|e| StoreError::read(&listed.path, e))?,
             None => kinds::fill(self.seed, page.file, page.page, to),
         }
         Ok(self.position(page, to))
@@ -273,7 +307,7 @@ pub struct Sighting {
 /// What a pass over all pages found.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
-    /// SHA-256 over names, lengths and contents of all files with pages, in hexadecimal.
+    /// SHA-256 over names, lengths and contents of the files with pages, as far as they were read, in hexadecimal.
     pub sha256: String,
     /// Pages.
     pub pages: u64,
@@ -291,22 +325,25 @@ pub struct Scan {
 const AT_ONCE: usize = 64;
 
 impl Store {
-    /// Reads every page once. `keep`: note each page; `step` is told how many pages were read.
+    /// Reads every page once, in the order of the files. `keep`: note each page; `goes_on` is told how many pages were
+    /// read, and whether more are to be is what it says.
     ///
     /// # Errors
-    /// [`StoreError::Read`].
-    pub fn scan(&self, keep: bool, step: &mut dyn FnMut(u64)) -> Result<Scan, StoreError> {
+    /// [`StoreError`].
+    pub fn scan(
+        &self,
+        keep: bool,
+        goes_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Scan, StoreError> {
         let mut scan = Scan::default();
         let mut hash = Sha256::new();
         let mut buffer = vec![0; AT_ONCE * self.page_size];
-        for (file, f) in self.files.iter().enumerate() {
+        'all: for (file, f) in self.files.iter().enumerate() {
             hash.update(f.name.as_bytes());
             hash.update([0]);
             hash.update(f.pages.to_le_bytes());
-            let mut from = match &f.path {
-                Some(path) => {
-                    Some((File::open(path).map_err(|e| StoreError::read(path, e))?, path))
-                }
+            let mut from = match &f.listed {
+                Some(listed) => Some((listed.open()?, &listed.path)),
                 None => None,
             };
             let mut page = 0;
@@ -329,7 +366,9 @@ impl Store {
                     self.note(&mut scan, page, content, keep);
                 }
                 page += count as u64;
-                step(scan.pages);
+                if !goes_on(scan.pages) {
+                    break 'all;
+                }
             }
         }
         scan.sha256 = hex::encode(hash.finalize());
@@ -449,19 +488,51 @@ mod tests {
         cluster.file("base/5/16384", 100);
         cluster.file("base/5/16385", 2);
         let store = Store::open(cluster.path(), None).unwrap();
-        let scan = store.scan(true, &mut |_| ()).unwrap();
+        let scan = store.scan(true, &mut |_| true).unwrap();
         assert_eq!((scan.pages, scan.sightings.len(), scan.zero_pages), (102, 102, 0));
-        assert_eq!(scan.sha256, store.scan(false, &mut |_| ()).unwrap().sha256);
+        assert_eq!(scan.sha256, store.scan(false, &mut |_| true).unwrap().sha256);
         cluster.zero("base/5/16385", 2);
-        let changed = store.scan(false, &mut |_| ()).unwrap();
+        let changed = store.scan(false, &mut |_| true).unwrap();
         assert_ne!(scan.sha256, changed.sha256);
         assert_eq!(changed.zero_pages, 2);
     }
 
     #[test]
+    fn a_scan_that_is_ended_has_read_so_far_and_twice_the_same() {
+        let store = Store::synthetic(1, 8 << 20, 8192);
+        let some = || store.scan(false, &mut |done| done < 200).unwrap();
+        assert!((200..200 + AT_ONCE as u64).contains(&some().pages), "{}", some().pages);
+        assert_eq!(some().sha256, some().sha256);
+        assert_ne!(some().sha256, store.scan(false, &mut |_| true).unwrap().sha256);
+    }
+
+    #[test]
+    fn what_takes_the_place_of_a_file_of_pages_is_not_read() {
+        let cluster = Cluster::new(1);
+        cluster.file("base/5/16384", 100);
+        let store = Store::open(cluster.path(), None).unwrap();
+        let place = cluster.path().join("base/5/16384");
+        let away = cluster.path().join("away");
+        std::fs::rename(&place, &away).unwrap();
+        let scan = || store.scan(false, &mut |_| true).map_err(|e| e.to_string()).unwrap_err();
+        std::fs::copy(&away, &place).unwrap();
+        assert!(scan().contains("has become another file"), "{}", scan());
+        std::fs::remove_file(&place).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &place,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        assert!(scan().contains("nor a regular file"), "{}", scan());
+    }
+
+    #[test]
     fn a_synthetic_store_has_one_hash_for_each_seed() {
         let hash =
-            |seed| Store::synthetic(seed, 1 << 20, 8192).scan(false, &mut |_| ()).unwrap().sha256;
+            |seed| Store::synthetic(seed, 1 << 20, 8192).scan(false, &mut |_| true).unwrap().sha256;
         assert_eq!(hash(1), hash(1));
         assert_ne!(hash(1), hash(2));
     }
