@@ -36,8 +36,8 @@ use std::time::Duration;
     ciphermark pages --synthetic --page-size 16K -s 'aegis-*' -s aes-256-gcm\n  \
     ciphermark pages pages.json --format markdown                  a record again\n\n\
     Exit codes: 1 a probe came out otherwise than expected, nonces came twice where plaintexts leak by it, or\n\
-    the store changed meanwhile; 3 a\n\
-    library's scheme was refused or failed. docs/PAGES.md has the method and the format.")]
+    the store changed meanwhile; 3 a library's scheme was refused or failed, or a question got no answer in\n\
+    time. docs/PAGES.md has the method and the format.")]
 pub struct PagesArgs {
     /// A PostgreSQL data directory that was shut down, an SQLite file, or any file as a raw image, all
     /// only read; a connection string of a PostgreSQL server; or a record of pages, to be shown again.

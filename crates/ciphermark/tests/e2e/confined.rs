@@ -728,12 +728,7 @@ fn a_second_signal_ends_a_command_wherever_it_waits() {
     assert!(Command::new("mkfifo").arg(&suite).status().unwrap().success());
     let mut running = Background::start(&["run", "--suite", &suite]);
     let id = running.id();
-    let catches = || {
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
-        caught.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() & (1 << 14) != 0)
-    };
-    running.wait_until("it watches for SIGTERM", catches);
+    running.wait_until_it_watches();
     for _ in 0..2 {
         running.send(Signal::TERM);
         // Two that are pending at once are one.

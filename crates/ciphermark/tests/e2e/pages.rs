@@ -485,6 +485,16 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
 }
 
 #[test]
+fn an_interrupt_ends_the_reading_of_a_large_store() {
+    let asked = ["pages", "--synthetic", "64G", "--thorough", "-q", "-l", "nettle"];
+    let mut running = Background::start(&asked);
+    running.wait_until_it_watches();
+    running.send(Signal::TERM);
+    let done = running.ends_within(Duration::from_secs(120)).with_code(130);
+    assert!(done.stderr.contains("interrupted while the store was read"), "{}", done.stderr);
+}
+
+#[test]
 fn a_run_over_a_store_that_took_no_time_is_shown_again() {
     let directory = scratch();
     let record = file(&directory, "p.json");

@@ -73,6 +73,16 @@ impl Background {
         }
     }
 
+    /// Waits until SIGTERM asks it to end in order.
+    pub fn wait_until_it_watches(&mut self) {
+        let id = self.id();
+        self.wait_until("it watches for SIGTERM", || {
+            let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
+            caught.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() & (1 << 14) != 0)
+        });
+    }
+
     /// Waits for the end, which must come within this time.
     pub fn ends_within(self, time: Duration) -> Done {
         self.output_within(time).into()
