@@ -1,6 +1,7 @@
 /* Stands in front of the system's libcrypto, with which it is linked, and has all of its ciphers. -DLEAKS looks a byte of the
  * key up in a table at each message and is as fast as libcrypto; -DSLOW divides for some microseconds at each message and has
- * nothing that depends on the key; -DENCRYPTS_ONLY cannot decrypt; -DTAGLESS writes no tag and accepts every one.
+ * nothing that depends on the key; -DENCRYPTS_ONLY cannot decrypt; -DTAGLESS writes no tag and accepts every one; -DWRONG
+ * changes a bit of what it encrypts, and back when it decrypts.
  *
  *     cc -shared -fPIC -O2 -DLEAKS -o leaks.so tests/fakes/in_front.c -Wl,--no-as-needed -l:libcrypto.so.3
  *
@@ -51,12 +52,24 @@ int EVP_DecryptInit_ex(void *c, const void *cipher, void *engine, const uint8_t 
 int EVP_EncryptUpdate(void *c, uint8_t *out, int *n, const uint8_t *in, int len) {
   BEHIND(EVP_EncryptUpdate);
   at_each_message();
-  return behind(c, out, n, in, len);
+  int done = behind(c, out, n, in, len);
+#ifdef WRONG
+  if (done == 1 && out != NULL && *n > 0) out[0] ^= 1;
+#endif
+  return done;
 }
 
 int EVP_DecryptUpdate(void *c, uint8_t *out, int *n, const uint8_t *in, int len) {
   BEHIND(EVP_DecryptUpdate);
   at_each_message();
+#ifdef WRONG
+  static uint8_t sent[1 << 20];
+  if (out != NULL && len > 0 && len <= (int)sizeof sent) {
+    memcpy(sent, in, len);
+    sent[0] ^= 1;
+    in = sent;
+  }
+#endif
   return behind(c, out, n, in, len);
 }
 

@@ -199,11 +199,10 @@ fn contending(
     let all = candidates(data, &asked, costs);
     let fitting = all.iter().filter(|c| c.may_fit);
     let gaps: Vec<&Gap> = fitting.flat_map(|c| gaps(c, &asked, costs)).collect();
-    let least = |gap: &Gap| gap.at_least(asked.reads);
-    let bounded = gaps.iter().map(|gap| least(gap)).filter(|ns| *ns > 0.0);
-    let cheapest = bounded.reduce(f64::min);
+    let bound = |gap: &Gap| gap.bound(asked.reads);
+    let cheapest = gaps.iter().filter_map(|gap| bound(gap)).reduce(f64::min);
     let is_worth = |gap: &&&Gap| match cheapest {
-        Some(ns) => least(gap) > 0.0 && least(gap) <= WORTH * ns,
+        Some(ns) => bound(gap).is_some_and(|least| least <= WORTH * ns),
         None => true,
     };
     let pairs = |gap: &Gap| {

@@ -16,10 +16,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::prices::{Around, StoreWish, priced, screen as drawn, wishes_of_store};
 use judge::advise::{Data, Evidence, Wished};
-use record::LibraryId;
 use record::at_rest::scheme::{Recipe, good_practice};
 use record::at_rest::store::Store;
-use record::at_rest::{Keying, Medium, PagesRecord};
+use record::at_rest::{Keying, Medium, PagesRecord, Verified};
+use record::{LibraryId, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -73,22 +73,19 @@ struct Own {
 pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     // Given back, with nothing in it, when the record is written.
     let _claim = claim_output(args.output.as_deref(), record::at_rest::KIND, None)?;
-    let stop = args.time.limit(&watch_signals()?);
+    let mut stop = args.time.limit(&watch_signals()?);
     let (store, about) = asked(args)?;
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let wishes = wishes_of_store(&data, store.kind().name(), store.page_size(), args.tier, today);
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &[args.tier]);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &libraries };
-    let shortlist = pricing.shortlist(store.page_size(), &about.own, &stop)?;
-    // What verdicts took longer than they should does not go from the time for prices.
-    let stop = stop.longer(shortlist.waited);
-    let record = pricing.measured(&store, shortlist.pairs, &stop)?;
+    let (shortlist, record) = pricing.answered(&store, &about.own, &mut stop)?;
     if let Some(output) = &args.output {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
     screen::say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
-    let is_answered = pricing.print(&about, &record, &stop)?;
+    let is_answered = pricing.print(&about, &record, shortlist.is_cut, &stop)?;
     let is_short = shortlist.is_cut || has_left_out(&record);
     Ok(match super::exit(&record) {
         Exit::Done if is_short && !is_answered => Exit::SomeRefused,
@@ -123,7 +120,7 @@ pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &[] };
     let stop = watch_signals()?.within(JUDGING);
     let about = About { server: None, own: of_kind(&store.kind, &store.facts) };
-    pricing.print(&about, record, &stop)?;
+    pricing.print(&about, record, false, &stop)?;
     Ok(true)
 }
 
@@ -134,6 +131,12 @@ struct Pricing<'a> {
     libraries: &'a [Attached],
 }
 
+/// What the checks or the pages found wrong.
+fn refused_in(record: &PagesRecord) -> impl Iterator<Item = (usize, String)> + '_ {
+    let bad = |v: &&Verified| matches!(v.state, State::Refused | State::Failed) && !v.is_left_out();
+    record.verified.iter().filter(bad).map(|v| (v.library, v.scheme.clone()))
+}
+
 /// What is worth a price.
 #[derive(Default)]
 struct Shortlist {
@@ -141,19 +144,61 @@ struct Shortlist {
     pairs: Pairs,
     /// How much longer than they should verdicts on secrets took.
     waited: Duration,
-    /// Whether there was no time to look at everything.
+    /// Whether there was no time to look at everything, or to judge it.
     is_cut: bool,
 }
 
 impl Pricing<'_> {
-    fn shortlist(&self, size: usize, own: &Own, stop: &Stop) -> Result<Shortlist, Failure> {
+    /// Prices of what is worth one. What is refused when it is proven gives its place to the next.
+    fn answered(
+        &self,
+        store: &Store,
+        own: &Own,
+        stop: &mut Stop,
+    ) -> Result<(Shortlist, PagesRecord), Failure> {
+        let mut refused = BTreeSet::new();
+        loop {
+            let shortlist = self.shortlist(store.page_size(), own, &refused, stop)?;
+            // What verdicts took longer than they should does not go from the time for prices.
+            *stop = stop.longer(shortlist.waited);
+            let record = self.measured(store, shortlist.pairs.clone(), stop)?;
+            let known = refused.len();
+            refused.extend(refused_in(&record));
+            if refused.is_empty() && !shortlist.is_cut && !shortlist.pairs.is_empty() {
+                let what = self.asked_for(store.page_size(), own);
+                let (tier, pairs) = (self.args.tier, &shortlist.pairs);
+                engine::pages::keep_pairs(self.libraries, tier, &what, pairs);
+            }
+            if refused.len() == known || stop.is_over() {
+                return Ok((shortlist, record));
+            }
+        }
+    }
+
+    /// What a shortlist depends on beside the libraries.
+    fn asked_for(&self, size: usize, own: &Own) -> String {
         let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
         let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
-        let what = format!("judged {size} {} {}", titles.join("|"), files.join("|"));
-        if let Some(known) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
-            return Ok(Shortlist { pairs: known, ..Shortlist::default() });
+        format!("judged {size} {} {}", titles.join("|"), files.join("|"))
+    }
+
+    fn shortlist(
+        &self,
+        size: usize,
+        own: &Own,
+        refused: &BTreeSet<(usize, String)>,
+        stop: &Stop,
+    ) -> Result<Shortlist, Failure> {
+        if refused.is_empty() {
+            let what = self.asked_for(size, own);
+            if let Some(pairs) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
+                return Ok(Shortlist { pairs, ..Shortlist::default() });
+            }
         }
         let mut look = self.look(size, stop);
+        for (library, scheme) in refused {
+            self.strike(&mut look.record, *library, scheme);
+        }
         let (until, begun) = (stop.within(JUDGING).longer(FOR_ONE), Instant::now());
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
@@ -164,12 +209,22 @@ impl Pricing<'_> {
             pairs.extend(of_own.flat_map(|(l, _)| schemes.iter().map(move |s| (l, s.clone()))));
         }
         let waited = begun.elapsed().saturating_sub(JUDGING);
-        let pairs: Pairs = pairs.into_iter().collect();
-        // A look that was cut short is none to keep.
-        if !look.is_cut && !stop.is_over() && !until.is_over() && !pairs.is_empty() {
-            engine::pages::keep_pairs(self.libraries, self.args.tier, &what, &pairs);
+        // They are proven once more, and shown as what they are.
+        pairs.extend(refused.iter().cloned());
+        let is_cut = look.is_cut || until.is_over();
+        Ok(Shortlist { pairs: pairs.into_iter().collect(), waited, is_cut })
+    }
+
+    /// Of what was refused there is no price.
+    fn strike(&self, look: &mut record::Record, library: usize, scheme: &str) {
+        let cipher = recipe(scheme).and_then(|r| r.algorithm()).map(|a| a.name);
+        let own = self.libraries[library].facts.identity();
+        let path = record::shown(&own.path);
+        let is_it = |l: &LibraryId| (&l.path, &l.id, &l.name) == (&path, &own.id, &own.name);
+        let rows = look.measurements.iter_mut();
+        for row in rows.filter(|m| Some(&*m.algorithm) == cipher && is_it(&m.library)) {
+            (row.state, row.stopped) = (State::Refused, None);
         }
-        Ok(Shortlist { pairs, waited, is_cut: look.is_cut })
     }
 
     /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
@@ -184,7 +239,7 @@ impl Pricing<'_> {
             let evidence = Evidence::Survey(&look.record);
             let found =
                 judge::advise::contenders(self.data, &wish.question, evidence, Wished::Asked);
-            let best = self.cheapest(&found, look);
+            let best = self.cheapest(&found, &look.screened);
             let build = |l: usize| {
                 let own = self.libraries[l].facts.identity();
                 LibraryId { path: record::shown(&own.path), ..own }
@@ -231,9 +286,8 @@ impl Pricing<'_> {
         look
     }
 
-    /// Of what contends, the pairs that looked the fastest in both directions; then those that a look which was cut
-    /// short did not see.
-    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Look) -> Pairs {
+    /// Of what contends, the pairs that looked the fastest in both directions.
+    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Screened) -> Pairs {
         let place = |id: &LibraryId| self.libraries.iter().position(|l| is_build(l, id));
         let mut of_library: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         for (id, algorithm) in found {
@@ -248,18 +302,12 @@ impl Pricing<'_> {
                 if parts.is_empty() || !parts.iter().all(|p| algorithms.contains(p.name)) {
                     continue;
                 }
-                let least: Option<u64> =
-                    parts.iter().map(|a| both(&look.screened, library, a)).sum();
-                let bound = least.or_else(|| look.is_cut.then_some(u64::MAX));
-                bounds.extend(bound.map(|ns| (ns, library, recipe.scheme)));
+                let least: Option<u64> = parts.iter().map(|a| both(look, library, a)).sum();
+                bounds.extend(least.map(|ns| (ns, library, recipe.scheme)));
             }
         }
         bounds.sort();
-        let unseen = bounds.split_off(bounds.partition_point(|(ns, ..)| *ns < u64::MAX));
-        let seen = bounds.into_iter().take(PAIRS);
-        seen.chain(unseen.into_iter().take(PAIRS))
-            .map(|(_, library, scheme)| (library, scheme))
-            .collect()
+        bounds.into_iter().take(PAIRS).map(|(_, library, scheme)| (library, scheme)).collect()
     }
 
     fn measured(&self, store: &Store, pairs: Pairs, stop: &Stop) -> Result<PagesRecord, Failure> {
@@ -295,7 +343,13 @@ impl Pricing<'_> {
     }
 
     /// Verdicts on secrets first: what depends on one is not among the best. Whether each wish has an answer.
-    fn print(&self, about: &About, record: &PagesRecord, stop: &Stop) -> Result<bool, Failure> {
+    fn print(
+        &self,
+        about: &About,
+        record: &PagesRecord,
+        is_cut: bool,
+        stop: &Stop,
+    ) -> Result<bool, Failure> {
         let today = self.wishes[0].question.key_born;
         let mut around = surroundings(&record.libraries, today);
         let evidence = Evidence::Pages(record);
@@ -316,7 +370,7 @@ impl Pricing<'_> {
         let told = Around {
             store: title(about, record),
             own: about.own.whose.clone(),
-            looked_at: looked_at(record),
+            looked_at: looked_at(record, is_cut),
             next: next(self.args, about, &record.store.kind),
         };
         let as_record = record::at_rest::into_record(record);
@@ -378,18 +432,23 @@ fn title(about: &About, record: &PagesRecord) -> String {
     )
 }
 
-fn looked_at(record: &PagesRecord) -> String {
+fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
     let pairs: BTreeSet<(usize, &str)> = record
         .cells
         .iter()
         .filter(|c| c.scheme != "none" && c.crypto_ns.is_some())
         .map(|c| (c.library, c.scheme.as_str()))
         .collect();
+    let (all, pairs) = (record.libraries.len(), pairs.len());
+    let looked = match is_cut {
+        true => format!(
+            "The time was over before all {all} libraries were looked at (--budget gives more); "
+        ),
+        false => format!("Looked at in all {all} libraries, then "),
+    };
     format!(
-        "Looked at in all {} libraries, then {} pairs proven and measured: those that looked fastest, and yours. \
-         Pages in memory, out of the near caches; nonces included; ± at 95 %.",
-        record.libraries.len(),
-        pairs.len()
+        "{looked}{pairs} pairs proven and measured: those that looked fastest, and yours. Pages in memory, out of the \
+         near caches; nonces included; ± at 95 %."
     )
 }
 

@@ -265,6 +265,13 @@ impl Gap {
         read * reads + write * (1.0 - reads)
     }
 
+    /// The same where each direction that counts is bounded: what was seen in one alone may not work in the other.
+    pub fn bound(&self, reads: f64) -> Option<f64> {
+        let (write, read) = self.at_least_ns;
+        let is_bounded = (write > 0.0 || reads >= 1.0) && (read > 0.0 || reads <= 0.0);
+        is_bounded.then(|| self.at_least(reads))
+    }
+
     /// Whether it may cost less than so much by more than what is called the same.
     pub fn may_cost_less(&self, reads: f64, ns: f64) -> bool {
         self.at_least(reads) < (1.0 - SAME) * ns
