@@ -59,7 +59,7 @@ impl Sampling {
 
 /// What a library's file says that it is, and its linker's id of it.
 pub fn build(path: &Path) -> (Option<String>, Option<String>) {
-    let object = std::fs::File::open(path).ok().and_then(Object::read);
+    let object = host::object_at(path).and_then(Object::read);
     object.map(|object| (object.version, object.build_id)).unwrap_or_default()
 }
 

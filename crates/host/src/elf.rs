@@ -217,7 +217,7 @@ fn each(paths: &[String], origin: &Path) -> impl Iterator<Item = Result<PathBuf,
 }
 
 /// An object for this machine, opened; nothing else is, and a pipe without a writer does not make it wait.
-fn object_at(path: &Path) -> Option<File> {
+pub fn object_at(path: &Path) -> Option<File> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let mut file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     let mut head = [0; 20];

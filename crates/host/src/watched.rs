@@ -156,7 +156,7 @@ impl WatchFile {
         let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS);
         for area in 0..areas {
             let words = self.words(at + AREA_AT + area * AREA_WORDS, AREA_WORDS)?;
-            called += words[AREA_CALLS];
+            called = words[AREA_CALLS].saturating_add(called);
             for row in words[AREA_ROWS..]
                 .chunks_exact(ROW_WORDS)
                 .take(ROWS)

@@ -1,10 +1,10 @@
 //! What a program called in crypto libraries, how often, and what that took: the file of `ciphermark watch`
 //! (docs/WATCH.md). Names, sizes and times; nothing that comes from a key, a nonce, a message or a command line.
 
-use crate::Sampled;
+use crate::{Sampled, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `schema` says.
 pub const CALLS_SCHEMA: &str = "ciphermark-calls";
@@ -184,6 +184,21 @@ impl Calls {
     pub fn rows(&self) -> impl Iterator<Item = &CallCount> {
         self.processes.iter().flat_map(|process| &process.rows)
     }
+
+    /// With `~` for the home directory, as records have it.
+    #[must_use]
+    pub fn without_home(mut self) -> Self {
+        let files = self.libraries.iter_mut().map(|library| &mut library.path);
+        let programs = self.processes.iter_mut().map(|process| &mut process.program);
+        files.chain(programs).for_each(|path| *path = without_home(path));
+        self.sampled = self.sampled.map(Sampled::without_home);
+        self
+    }
+}
+
+/// `~/lib/libx.so`
+pub(crate) fn without_home(path: &Path) -> PathBuf {
+    path.to_str().map_or_else(|| path.to_owned(), |text| PathBuf::from(shown(text)))
 }
 
 impl CallCount {

@@ -338,7 +338,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    match Fresh::beside(path)? {
+    match Fresh::beside(path, permissions.is_some())? {
         Some(fresh) => fresh.become_file(path, bytes, permissions)?,
         None => replace_by_random_name(path, bytes, permissions)?,
     }
@@ -354,35 +354,38 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// None where that name cannot be had: another process is writing it, or it is a stranger's.
-    fn beside(path: &Path) -> io::Result<Option<Self>> {
+    /// None where that name cannot be had: another process is writing it, or it is a stranger's. `closed`: nobody else
+    /// opens it, though its mode is given later.
+    fn beside(path: &Path, closed: bool) -> io::Result<Option<Self>> {
         let Some(last) = path.file_name() else { return Ok(None) };
         let mut name = OsString::from(".");
         name.push(last);
         name.push(".ciphermark-new");
         let path = directory_of(path).join(name);
-        let opened = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(NEW_FILE)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&path);
-        let file = match opened {
-            Ok(file) => file,
+        let mut options = File::options();
+        options.read(true).write(true).mode(if closed { 0o600 } else { NEW_FILE });
+        options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        let begun = || {
+            match options.clone().create_new(true).open(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                opened => return opened.map(Some),
+            }
+            // What a killed process left may be open elsewhere: it goes.
+            let left = options.open(&path)?;
+            if !is_free(&left, &path)? {
+                return Ok(None);
+            }
+            std::fs::remove_file(&path)?;
+            options.clone().create_new(true).open(&path).map(Some)
+        };
+        let file = match begun() {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
             Err(e) if e.raw_os_error().is_some_and(of_the_name) => return Ok(None),
             Err(e) => return Err(e),
         };
-        // In a directory where others write too, the name may be a trap: a second name of a file
-        // that is to be overwritten.
-        let found = file.metadata()?;
-        let own = found.is_file()
-            && found.nlink() == 1
-            && found.uid() == rustix::process::geteuid().as_raw();
-        // Locked until it is renamed: a second process would write into the middle of it.
-        let held = own && file.try_lock().is_ok() && is_at(&file, &path);
         // Only then it is this one's to remove.
+        let held = is_free(&file, &path)?;
         Ok(held.then(|| Self { path, file, renamed: false }))
     }
 
@@ -404,10 +407,21 @@ impl Fresh {
     }
 }
 
+/// Whether the open file is this user's own under that name and nobody writes it; it is locked then until it is closed: a
+/// second process would write into the middle of it.
+fn is_free(file: &File, path: &Path) -> io::Result<bool> {
+    // In a directory where others write too, the name may be a trap: a second name of a file
+    // that is to be overwritten.
+    let found = file.metadata()?;
+    let own =
+        found.is_file() && found.nlink() == 1 && found.uid() == rustix::process::geteuid().as_raw();
+    Ok(own && file.try_lock().is_ok() && is_at(file, path))
+}
+
 /// Whether an error is of the name alone, so that another may do: a link, a name that is too long, a
 /// file of somebody else's.
 fn of_the_name(code: i32) -> bool {
-    [Errno::LOOP, Errno::NAMETOOLONG, Errno::ACCESS, Errno::PERM]
+    [Errno::LOOP, Errno::NAMETOOLONG, Errno::ACCESS, Errno::PERM, Errno::EXIST]
         .contains(&Errno::from_raw_os_error(code))
 }
 
@@ -768,7 +782,7 @@ mod tests {
     fn a_process_that_writes_the_same_file_is_not_disturbed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
-        let first = Fresh::beside(&path).unwrap().unwrap();
+        let first = Fresh::beside(&path, false).unwrap().unwrap();
         write_file(&path, b"second").unwrap();
         first.become_file(&path, b"first", None).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
@@ -794,10 +808,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_for_its_owner_alone_is_never_open_to_others_while_it_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("calls.json");
+        let left = directory.path().join(".calls.json.ciphermark-new");
+        std::fs::write(&left, "of a killed process").unwrap();
+        std::fs::set_permissions(&left, Permissions::from_mode(0o644)).unwrap();
+        let before = left.metadata().unwrap().ino();
+        let fresh = Fresh::beside(&path, true).unwrap().unwrap();
+        let now = fresh.file.metadata().unwrap();
+        assert_eq!(now.mode() & 0o077, 0);
+        assert_ne!(now.ino(), before, "another user may have opened that one");
+    }
+
+    #[test]
     fn a_write_that_fails_leaves_nothing_behind() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
-        let fresh = Fresh::beside(&path).unwrap().unwrap();
+        let fresh = Fresh::beside(&path, false).unwrap().unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(fresh.become_file(&path, b"new", None).is_err());
         assert_eq!(names(directory.path()), ["r.json"]);

@@ -105,6 +105,15 @@ pub struct SampledProgram {
 }
 
 impl Sampled {
+    /// With `~` for the home directory, as records have it.
+    #[must_use]
+    pub fn without_home(mut self) -> Self {
+        let files = self.files.iter_mut().map(|file| &mut file.path);
+        let functions = self.functions.iter_mut().map(|function| &mut function.path);
+        files.chain(functions).for_each(|path| *path = crate::calls::without_home(path));
+        self
+    }
+
     /// CPU time that the samples stand for.
     pub fn cpu_seconds(&self) -> f64 {
         self.samples as f64 * self.interval_ns as f64 / 1e9

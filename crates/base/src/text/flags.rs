@@ -177,6 +177,17 @@ pub fn masked(text: &str) -> String {
     format!("{scheme}://{}", without_values(&rest, '&'))
 }
 
+/// Whether a text is a connection string of PostgreSQL: an address, or names of its parameters (libpq, "Connection
+/// Strings").
+pub fn is_connection(text: &str) -> bool {
+    const NAMES: [&str; 8] =
+        ["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service"];
+    let is_named =
+        |part: &str| part.split_once('=').is_some_and(|(name, _)| NAMES.contains(&name.trim()));
+    let is_address = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    is_address || text.split_whitespace().any(is_named)
+}
+
 /// Whether a text is a connection string with a password in it.
 pub fn has_password(text: &str) -> bool {
     masked(text) != text
@@ -276,6 +287,17 @@ mod tests {
         for bad in ["=/lib.so", "a b=/lib.so", "../a=/lib.so", "\u{1b}[2J=x", "[1"] {
             let why = LibraryText::parse(bad).unwrap_err().to_string();
             assert!(why.contains(bad), "{why}");
+        }
+    }
+
+    #[test]
+    fn connections_are_told_from_paths_and_from_libraries() {
+        for text in ["dbname=x", "host=/run dbname=x", "postgres://u@h/d", "postgresql:///d"] {
+            assert!(is_connection(text), "{text}");
+        }
+        for text in ["app.db", "/var/lib/postgresql/15/main", "old=/lib/x.so", "-q", "http://h", ""]
+        {
+            assert!(!is_connection(text), "{text}");
         }
     }
 

@@ -8,7 +8,7 @@ mod table;
 
 use anstyle::{AnsiColor, Style};
 pub use documents::{BadPrices, BadSuite, Price, Prices, Suite, from_toml};
-pub use flags::{BadLibrary, LibraryText, has_password, masked};
+pub use flags::{BadLibrary, LibraryText, has_password, is_connection, masked};
 pub use table::{
     Align, Cell, Column, Columns, GAP, Table, csv, csv_as_is, escape as escape_markdown, guarded,
 };

@@ -179,6 +179,7 @@ fn watched(connection: &str, args: &AdviseArgs) -> Result<(Snapshot, Snapshot), 
 
 /// What psql prints of one query. It never asks for a password: ~/.pgpass and PGPASSWORD serve.
 pub(crate) fn psql(connection: &str, query: &str) -> Result<String, Failure> {
+    no_password(connection, "--from")?;
     let mut command = Command::new("psql");
     command
         .args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--no-password"])

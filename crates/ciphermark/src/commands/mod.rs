@@ -389,7 +389,7 @@ fn identity(library: &engine::Attached) -> Value {
     json!({"name": facts.name, "version": facts.version, "path": path, "id": facts.id})
 }
 
-/// What was typed, for records: whatever its bytes, without passwords and without the server that `--from` names.
+/// What was typed, for records: whatever its bytes, without passwords and without the servers that it names.
 pub fn typed() -> Vec<String> {
     let is_server = |value: &str| value.contains("://") || value.contains('=');
     let (mut typed, mut is_value) = (Vec::new(), false);
@@ -398,6 +398,7 @@ pub fn typed() -> Vec<String> {
         typed.push(match shown.strip_prefix("--from=") {
             Some(value) if is_server(value) => "--from=***".to_owned(),
             None if is_value && is_server(&shown) => "***".to_owned(),
+            None if base::text::is_connection(&shown) => "***".to_owned(),
             _ => shown,
         });
         is_value = argument == "--from";

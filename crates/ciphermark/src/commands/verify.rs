@@ -88,8 +88,9 @@ pub struct OnceArgs {
     /// Which CPU instructions the library may use.
     #[arg(short, long, default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
-    /// The key (XTS: data key, then tweak key).
-    #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]
+    /// The key (XTS: data key, then tweak key). What is typed stands in the process list: one that is a secret comes from
+    /// a file.
+    #[arg(long, value_parser = key, value_name = "HEX|@FILE", default_value = "")]
     pub key: Hex,
     /// The nonce, IV, initial counter block or tweak.
     #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]
@@ -100,6 +101,13 @@ pub struct OnceArgs {
     /// Decrypt; the input ends with the tag.
     #[arg(long)]
     pub decrypt: bool,
+}
+
+/// Hexadecimal, or a file of it.
+fn key(text: &str) -> Result<Hex, String> {
+    let Some(path) = text.strip_prefix('@') else { return parse_hex(text) };
+    let bytes = record::read_most(Path::new(path), 4096).map_err(|e| format!("'{path}': {e}"))?;
+    parse_hex(&String::from_utf8_lossy(&bytes.ok_or("more than 4096 bytes are no key")?))
 }
 
 /// Runs the checks on everything the libraries offer and prints the findings.

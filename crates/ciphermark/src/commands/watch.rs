@@ -72,7 +72,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     while !stop.is_over() && is_alive(pid) {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let sampled = sampling.finish(&[]).map_err(Failure::not_done)?;
+    let sampled = sampling.finish(&[]).map_err(Failure::not_done)?.without_home();
     if let Some(path) = &args.output {
         screen::write_document(path, &sampled)?;
     }

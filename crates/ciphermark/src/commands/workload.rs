@@ -78,8 +78,9 @@ pub fn libraries(
             continue;
         }
         let name = if number == 0 { "program".to_owned() } else { format!("program-{number}") };
+        let path = record::expanded(&called.path.to_string_lossy());
         let shown = called.path.display();
-        match choose::attached(&[format!("{name}={shown}")]) {
+        match choose::attached(&[format!("{name}={}", path.display())]) {
             Ok(own) if own.iter().any(is_it) => attached.extend(own),
             Ok(_) => screen::say(
                 quiet,

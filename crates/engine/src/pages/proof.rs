@@ -22,9 +22,7 @@ use rustix::io::Errno;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{
-    DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
-};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -472,8 +470,9 @@ impl Copy {
                 true
             }
             Kind::Sqlite | Kind::Image => {
-                let file = copied(store.root(), &place).map_err(failed)?;
-                file.set_permissions(fs::Permissions::from_mode(0o600)).map_err(failed)?;
+                // The store's own mode comes with its name.
+                let (_, file) = copied(&store.root().canonicalize().map_err(failed)?, &place)
+                    .map_err(failed)?;
                 let whole = store.pages() * store.page_size() as u64;
                 // The pages go, a rest that is no whole page stays.
                 let zeros = vec![0; store.page_size()];
@@ -543,7 +542,8 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
         } else if kind.is_file() && pages.contains(&&*inner) {
             created(&target)?.set_permissions(fs::metadata(&source)?.permissions())?;
         } else if kind.is_file() {
-            copied(&source, &target)?;
+            let (source, target) = copied(&source, &target)?;
+            target.set_permissions(source.metadata()?.permissions())?;
         } else if kind.is_symlink() {
             let below = format!("{inner}/");
             if pages.iter().any(|page| page.starts_with(&below) || *page == inner) {
@@ -561,17 +561,24 @@ fn created(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// A new file with another's content, and then with its mode.
-fn copied(from: &Path, to: &Path) -> io::Result<File> {
-    let (mut source, mut target) = (File::open(from)?, created(to)?);
+/// A regular file, and a new one for nobody else with its content.
+fn copied(from: &Path, to: &Path) -> io::Result<(File, File)> {
+    // What was listed as a file may be a pipe or a link by now.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let mut source =
+        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(from)?;
+    if !source.metadata()?.is_file() {
+        return Err(io::Error::other(format!("'{}' is no file any more", from.display())));
+    }
+    let mut target = created(to)?;
     io::copy(&mut source, &mut target)?;
-    target.set_permissions(source.metadata()?.permissions())?;
-    Ok(target)
+    Ok((source, target))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn who_is_outvoted_is_refused_and_who_is_alone_is_not() {

@@ -37,7 +37,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Must be made before memory files are denied.
+    /// Before the cage, in which no memory file is made: they are bounded by nothing.
     pub(crate) fn new() -> Result<Self, String> {
         let results = rustix::fs::memfd_create("ciphermark:results", MemfdFlags::CLOEXEC);
         let results = results.map_err(|e| format!("no memory file: {e}"))?;

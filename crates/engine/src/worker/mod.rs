@@ -271,8 +271,8 @@ fn load(hello: &Hello) -> Result<State, String> {
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
     let memory = hello.cpu.and_then(|_| OwnMemory::open().ok());
-    let power = Power::give_up(hello, &prepared)?;
     let sampler = Sampler::new()?;
+    let power = Power::give_up(hello, &prepared)?;
     let files = prepared.files.clone();
     let load = || load_at_tier(hello, prepared).map_err(why_not_loaded);
     let mut of_runtime = None;

@@ -317,12 +317,13 @@ pub fn close_inherited(kept: BorrowedFd<'_>) {
     }
 }
 
-/// Sockets, and reaching into other processes.
+/// Sockets, reaching into other processes, and leaving the process group, which ends with its worker.
 #[rustfmt::skip]
-const DENIED_TO_RUNTIMES: [i64; 15] = [
+const DENIED_TO_RUNTIMES: [i64; 17] = [
     libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept,
     libc::SYS_accept4, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_ptrace,
     libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd, libc::SYS_bpf, libc::SYS_io_uring_setup,
+    libc::SYS_setsid, libc::SYS_setpgid,
 ];
 
 /// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the
@@ -437,7 +438,8 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
 pub(crate) fn only_what_was_loaded(objects: &[PathBuf], ports: &[u16]) -> Result<(), String> {
     let mut paths: BTreeSet<PathBuf> = ALWAYS.iter().map(PathBuf::from).collect();
     paths.extend(objects.iter().cloned());
-    paths.extend(objects.iter().filter_map(|object| modules_of(object)));
+    let modules = objects.iter().filter_map(|object| modules_of(object));
+    paths.extend(modules.filter(|path| is_own_directory(path)));
     paths.extend(std::env::current_exe());
     enforce(allow_ports(allow_all(ruleset()?, &paths)?, ports)?).map(drop)
 }
@@ -555,11 +557,20 @@ fn beside(library: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let belongs = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let modules = name == "ossl-modules" || name.starts_with("engines-");
-        let object = name.ends_with(".so") || name.contains(".so.") || name.ends_with(".hmac");
-        if modules { path.is_dir() } else { object && path.is_file() }
+        if name == "ossl-modules" || name.starts_with("engines-") {
+            return is_own_directory(path);
+        }
+        if name.ends_with(".hmac") {
+            return path.symlink_metadata().is_ok_and(|m| m.is_file());
+        }
+        (name.ends_with(".so") || name.contains(".so.")) && crate::elf::is_object(path)
     };
     entries.flatten().map(|e| e.path()).filter(belongs).collect()
+}
+
+/// A link beside a library may lead to what is nobody's to show.
+fn is_own_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|m| m.is_dir())
 }
 
 /// Where OpenSSL 3 installs its modules, of which it loads one (`legacy.so`) when an algorithm of it is opened.
@@ -640,11 +651,22 @@ mod tests {
     fn beside_a_library_lie_objects_modules_and_checksums_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
-        for name in ["libx.so", "libx.so.3.1", ".libx.so.3.hmac", "id_rsa", "notes.solution"] {
+        for name in [".libx.so.3.hmac", "id_rsa", "notes.solution", "text.so"] {
             std::fs::write(path(name), "").unwrap();
         }
         for name in ["ossl-modules", "engines-3", "mail", "dir.so"] {
             std::fs::create_dir(path(name)).unwrap();
+        }
+        let (object, secret) = (std::env::current_exe().unwrap(), path("id_rsa"));
+        let links = [
+            ("libx.so", &*object),
+            ("libx.so.3.1", &object),
+            ("secret.so", &secret),
+            (".x.hmac", &secret),
+            ("engines-4", Path::new("/")),
+        ];
+        for (name, target) in links {
+            std::os::unix::fs::symlink(target, path(name)).unwrap();
         }
         let mut found = beside(&path("libx.so"));
         found.sort();

@@ -164,7 +164,6 @@ pub(crate) fn allowed_calls(own: u32, word: u64) -> Vec<Rule> {
     let any = |call: &i64| Rule { call: *call, conditions: Vec::new() };
     let mut rules: Vec<Rule> = ANY_USE.iter().chain(OLDER).map(any).collect();
     rules.extend(unknown_calls());
-    rules.push(any(&libc::SYS_memfd_create));
     rules.extend(some(libc::SYS_fcntl, 1, OF_DESCRIPTORS.map(|c| c as u32)));
     rules.extend(some(libc::SYS_ioctl, 1, OF_DEVICES));
     rules.extend(some(libc::SYS_prctl, 0, OF_PROCESSES));
@@ -264,7 +263,7 @@ pub(crate) fn unknown_calls() -> Vec<Rule> {
 
 /// What is not needed any more once the library is loaded.
 pub(crate) fn calls_only_for_loading() -> Vec<Rule> {
-    vec![Rule { call: libc::SYS_memfd_create, conditions: Vec::new() }, own_core()]
+    vec![own_core()]
 }
 
 /// A call where one argument is one of these values.

@@ -111,14 +111,15 @@ fn as_messages(row: &CallCount) -> Result<Messages, &'static str> {
     if !Direction::of(algorithm.kind).contains(&direction) || algorithm.kind == Kind::Derivation {
         return Err("are of algorithms that are measured in no library");
     }
-    let is_in_pieces = row.pieces >= 2 * row.count;
-    if is_in_pieces && row.bytes < LEAST_PIECE * row.pieces {
+    let is_in_pieces = row.pieces >= row.count.saturating_mul(2);
+    if is_in_pieces && row.bytes < row.pieces.saturating_mul(LEAST_PIECE) {
         return Err("come in pieces of less than 1 KiB, and the models have whole messages");
     }
     let count = if is_in_pieces { row.pieces } else { row.count };
     let mean = (row.bytes / count.max(1)) as usize;
     // Padding is the program's or the library's: the message has whole blocks.
-    let size = (mean..mean + 16).find(|size| *size > 0 && algorithm.sizes.allows(*size));
+    let size =
+        (mean..mean.saturating_add(16)).find(|size| *size > 0 && algorithm.sizes.allows(*size));
     let size = size.filter(|size| *size <= MAX_SIZE).ok_or("have a size that no model has")?;
     Ok(Messages {
         called: row.library,
@@ -324,7 +325,7 @@ fn same_build<'r>(called: &CalledLibrary, record: &'r Record) -> Option<&'r reco
 pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
     match &called.build_id {
         Some(id) => library.identity().own_file() == format!("build-id:{id}"),
-        None => *library.path == *called.path.to_string_lossy(),
+        None => record::expanded(&library.path) == record::expanded(&called.path.to_string_lossy()),
     }
 }
 

@@ -477,7 +477,11 @@ fn next(args: &PagesArgs, about: &About, kind: &str) -> Vec<String> {
 // The store, and whose library it is.
 
 fn asked(args: &PagesArgs) -> Result<(Store, About), Failure> {
-    let connection = args.path.as_ref().and_then(|p| p.to_str()).filter(|text| is_connection(text));
+    let connection = args
+        .path
+        .as_ref()
+        .and_then(|p| p.to_str())
+        .filter(|text| base::text::is_connection(text) && !Path::new(text).exists());
     if let Some(connection) = connection {
         return of_server(connection);
     }
@@ -494,12 +498,6 @@ fn of_kind(kind: &str, facts: &[String]) -> Own {
         _ => Own::default(),
     };
     if own.files.is_empty() { of_system() } else { own }
-}
-
-/// `host=… dbname=…`, or `postgresql://…`, and no such file.
-fn is_connection(text: &str) -> bool {
-    let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
-    (is_url || text.contains('=')) && !Path::new(text).exists()
 }
 
 const QUERY: &str = "SELECT json_build_object('version', current_setting('server_version'), \
@@ -608,15 +606,6 @@ fn of_system() -> Own {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn connections_are_told_from_paths() {
-        for connection in ["dbname=x", "host=/run dbname=x", "postgres://u@h/d", "postgresql:///d"]
-        {
-            assert!(is_connection(connection), "{connection}");
-        }
-        assert!(!is_connection("app.db") && !is_connection("/var/lib/postgresql/15/main"));
-    }
 
     #[test]
     fn crypto_libraries_are_told_from_others_that_a_program_loads() {

@@ -16,6 +16,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The object that counts calls.
@@ -41,14 +43,21 @@ pub fn command(args: &WatchArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.output {
         claim(path)?;
     }
-    let mut signals = Signals::new(PASSED_ON)
-        .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))?;
+    // Once the program has ended, they are for this process again.
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let unwatched = |e| Failure::not_done(format!("cannot watch for signals: {e}"));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&has_ended))
+            .map_err(unwatched)?;
+    }
+    let mut signals = Signals::new(PASSED_ON).map_err(unwatched)?;
     if let Some(why) = found(program).and_then(|path| unseen(&path)) {
         say(&why);
     }
     let mut watched = Watched::begin()?;
     let mut child = start(program, arguments, &agent, &watched.file)?;
     let (status, answered) = attend(&mut child, &mut signals, args, &mut watched)?;
+    has_ended.store(true, Ordering::Relaxed);
     if !answered && let Err(failure) = watched.answer(args) {
         // The exit code is the program's.
         say(&failure.message);
@@ -96,6 +105,7 @@ impl Watched {
         if args.share {
             host::share(&mut calls);
         }
+        let calls = calls.without_home();
         let wrote =
             args.output.as_deref().map(|path| screen::write_document(path, &calls)).transpose();
         if args.json {
