@@ -45,6 +45,7 @@
 #define HIDE 17
 #define RING 18
 #define SEARCH 19
+#define MEMORY_FILE 20
 
 #ifdef LOAD
 #define DEED LOAD
@@ -140,6 +141,8 @@ static int deed(void) {
 #elif DEED == RING
   char parameters[256] = {0};
   return syscall(SYS_io_uring_setup, 1, parameters) >= 0;
+#elif DEED == MEMORY_FILE
+  return syscall(SYS_memfd_create, "x", 0) >= 0;
 #elif DEED == SEARCH
   return searched();
 #else

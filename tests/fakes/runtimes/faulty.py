@@ -87,4 +87,16 @@ if FAULT == "ends":
 
     program["batch"] = ending
 
+if FAULT == "leaves":
+    # A process outside of its worker's group would outlive it.
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+        except PermissionError:
+            os._exit(0)
+        os._exit(1)
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit("left its worker's group")
+
 program["main"]()

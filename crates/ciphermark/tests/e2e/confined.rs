@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
 /// argument, which a library may go on without.
-const DEEDS: [(&str, Option<&str>); 19] = [
+const DEEDS: [(&str, Option<&str>); 20] = [
     ("CONNECT", Some("socket")),
     ("SERVICE", Some("socket")),
     ("EXEC", Some("execve")),
@@ -36,6 +36,8 @@ const DEEDS: [(&str, Option<&str>); 19] = [
     ("SIGNAL_OWNER", Some("fcntl")),
     ("HIDE", Some("rt_sigaction")),
     ("RING", Some("io_uring_setup")),
+    // What lies in such files counts as no process's memory.
+    ("MEMORY_FILE", Some("memfd_create")),
     // Nothing in its own memory opens the cage.
     ("SEARCH", Some("kill")),
 ];

@@ -180,6 +180,7 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
         (&format!("{image} --nonce lsn"), "only the pages of a PostgreSQL store"),
         (&format!("{image} --as sqlcipher4"), "does not begin like one"),
         (&half, "is text, so it is no image of pages"),
+        ("postgresql://u:pw@h/d", "'postgresql://u:***@h/d' holds a password"),
     ] {
         refuses(&format!("pages {what}"), &[words]);
     }

@@ -376,6 +376,18 @@ fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
     }
 }
 
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn what_a_runtimes_program_starts_cannot_leave_the_group_that_ends_with_its_worker() {
+    let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
+    if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {
+        eprintln!("left out: there is no Python package cryptography");
+        return;
+    }
+    let cache = scratch();
+    with_fault(&program, "leaves", cache.path()).with_code(0);
+}
+
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));
