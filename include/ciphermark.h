@@ -141,8 +141,42 @@ typedef struct cm_adapter {
   int32_t (*open)(const cm_request *request, cm_session *session, char *why, size_t why_len);
 } cm_adapter;
 
-/* The one symbol that a shared object exports. */
+/* The one symbol that a shared object has to export. */
 const cm_adapter *ciphermark_adapter(void);
+
+/* Algorithms that ciphermark does not know: a cipher of your own, a variant of one. An object that brings some also
+ * exports `ciphermark_algorithms_1`; `open` is then asked for these as for all others. They are measured, ranked and
+ * judged, and marked "checked against its own vectors only". */
+enum cm_kind { CM_CIPHER = 0, CM_AEAD = 1, CM_HASH = 2, CM_MAC = 3 };
+
+/* A message and what must come out of it. Pointers may be NULL where there are no bytes. */
+typedef struct cm_vector {
+  const void *key;   /* key_len bytes */
+  const void *nonce; /* nonce_len bytes */
+  const void *aad;   /* AEADs only */
+  size_t aad_len;
+  const void *input; /* the message */
+  size_t len;
+  const void *output; /* the ciphertext, len bytes; NULL for digests and MACs */
+  const void *tag;    /* tag_len bytes: tag or digest */
+} cm_vector;
+
+/* Lengths are in bytes. Keys have 1 to 128 (digests: 0), nonces up to 64; tags of AEADs 8 to 64, of digests and MACs
+ * 4 to 64, of ciphers 0. Every byte of key, nonce, associated data and message has to matter. Where `start` and
+ * `update` are offered, what they write is what one message writes. */
+typedef struct cm_algorithm {
+  const char *name;   /* lower-case letters, digits and dashes, no name that ciphermark knows: "house-aead" */
+  const char *family; /* what lists show it below: "house ciphers" */
+  uint32_t kind;      /* enum cm_kind */
+  size_t key_len, nonce_len, tag_len;
+  /* Which messages ciphers and AEADs take: whole multiples of so many bytes, or at least so many. 0: any. */
+  size_t size_multiple, size_least;
+  const cm_vector *vectors; /* 1 to 256, of at most 64 KiB */
+  size_t vector_count;
+} cm_algorithm;
+
+/* Writes how many there are, at most 32, and returns them; they live as long as the object. */
+const cm_algorithm *ciphermark_algorithms_1(size_t *count);
 
 #ifdef __cplusplus
 }

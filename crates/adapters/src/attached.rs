@@ -3,10 +3,10 @@
 //! them with one indirect call, nothing of this module in between.
 
 use crate::family;
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Brought, Direction, Kind, MOST_OF_LIBRARY, MOST_VECTORS};
 use contract::loader::SharedObject;
-use contract::{Identity, Library, OpenError, Session, raw};
-use std::ffi::{CStr, CString, c_char};
+use contract::{Bringing, Identity, Library, OpenError, OwnVector, Session, raw};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 /// Bytes for the reason that `open` may give: a line or two.
 const WHY_LEN: usize = 512;
@@ -23,9 +23,9 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> family::Attach
     let adapter = unsafe { entry() };
     // SAFETY: a struct of `include/ciphermark.h` whose strings live as long as the object, which
     // is never unloaded.
-    unsafe { Attached::new(adapter, name) }
-        .map(|library| Box::new(library) as Box<dyn Library>)
-        .map_err(|why| object.unusable(why))
+    let library = unsafe { Attached::new(adapter, name) };
+    let library = library.and_then(|library| Ok(Attached { brings: brings(&object)?, ..library }));
+    library.map(|library| Box::new(library) as Box<dyn Library>).map_err(|why| object.unusable(why))
 }
 
 struct Attached {
@@ -33,6 +33,7 @@ struct Attached {
     open: raw::OpenFn,
     /// Version of the interface that the object was built for.
     abi: u32,
+    brings: Vec<Bringing>,
 }
 
 impl Attached {
@@ -60,7 +61,7 @@ impl Attached {
         let open = adapter.open.ok_or("its adapter has no `open` function")?;
         // SAFETY: the interface's strings.
         let identity = unsafe { identity(adapter, name) }?;
-        Ok(Self { identity, open, abi })
+        Ok(Self { identity, open, abi, brings: Vec::new() })
     }
 }
 
@@ -98,9 +99,114 @@ fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ").trim().to_owned()
 }
 
+// Algorithms that are not in our table.
+
+/// Most bytes of a vector's message, ciphertext and associated data.
+const MOST_VECTOR_BYTES: usize = 64 << 10;
+
+/// What an object brings, made known in this process; the error reads after "cannot use 'PATH': ".
+fn brings(object: &SharedObject) -> Result<Vec<Bringing>, String> {
+    // An object that it depends on does not bring them for it.
+    if !object.defines(raw::ALGORITHMS_SYMBOL) {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the interface gives the symbol this type.
+    let entry = unsafe { object.exported::<raw::AlgorithmsFn>(raw::ALGORITHMS_SYMBOL) }?;
+    let mut count = 0;
+    // SAFETY: the interface's function writes how many there are and returns them, or null.
+    let all = unsafe { entry(&raw mut count) };
+    if count > MOST_OF_LIBRARY {
+        return Err(format!(
+            "it brings {count} algorithms, and at most {MOST_OF_LIBRARY} are taken"
+        ));
+    }
+    if count > 0 && all.is_null() {
+        return Err(format!("it brings {count} algorithms, and no word on them"));
+    }
+    let mut brings: Vec<Bringing> = Vec::new();
+    for i in 0..count {
+        // SAFETY: the interface's array of `count`, which lives as long as the object.
+        let next = bringing(unsafe { &*all.add(i) })?;
+        if brings.iter().any(|before| before.algorithm.name == next.algorithm.name) {
+            return Err(format!("it brings '{}' twice", next.algorithm.name));
+        }
+        brings.push(next);
+    }
+    Ok(brings)
+}
+
+/// One of them with its vectors, made known.
+fn bringing(raw: &raw::Algorithm) -> Result<Bringing, String> {
+    // SAFETY: the interface's strings.
+    let (name, family) = unsafe { (text(raw.name), text(raw.family)) };
+    let algorithm = Brought {
+        name: name.unwrap_or_default(),
+        family: family.unwrap_or_default(),
+        kind: match raw.kind {
+            0 => Kind::Cipher,
+            1 => Kind::Aead,
+            2 => Kind::Digest,
+            3 => Kind::Mac,
+            _ => Kind::Null,
+        },
+        key_bytes: raw.key_len,
+        nonce_bytes: raw.nonce_len,
+        tag_bytes: raw.tag_len,
+        size_multiple: raw.size_multiple.max(1),
+        size_least: raw.size_least,
+        vectors: if raw.vectors.is_null() { 0 } else { raw.vector_count },
+    };
+    // First: what it bounds is how much is read.
+    let known = algorithm.bring().map_err(|why| format!("it brings {why}"))?;
+    debug_assert!(algorithm.vectors <= MOST_VECTORS, "`bring` refuses more");
+    let vectors = (0..algorithm.vectors).map(|i| {
+        // SAFETY: the interface's array of as many, which lives as long as the object.
+        let vector = unsafe { &*raw.vectors.add(i) };
+        own_vector(known, vector)
+            .map_err(|why| format!("it brings '{known}': vector {} {why}", i + 1))
+    });
+    let vectors = vectors.collect::<Result<_, String>>()?;
+    Ok(Bringing { algorithm, vectors })
+}
+
+fn own_vector(algorithm: &Algorithm, raw: &raw::Vector) -> Result<OwnVector, String> {
+    if raw.len.max(raw.aad_len) > MOST_VECTOR_BYTES {
+        return Err(format!("has more than {MOST_VECTOR_BYTES} bytes"));
+    }
+    if !algorithm.sizes.allows(raw.len) {
+        return Err(format!("has a message of {} bytes: {}", raw.len, algorithm.size_reason()));
+    }
+    if raw.aad_len > 0 && !algorithm.takes_aad() {
+        return Err("has associated data, which only an AEAD takes".to_owned());
+    }
+    let read = |what: &str, from: *const c_void, len: usize| -> Result<Vec<u8>, String> {
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        if from.is_null() {
+            return Err(format!("lacks its {what} of {len} bytes"));
+        }
+        // SAFETY: the interface's bytes, of the length that it gives them.
+        Ok(unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec())
+    };
+    let written = if algorithm.writes_output() { raw.len } else { 0 };
+    Ok(OwnVector {
+        key: read("key", raw.key, algorithm.key_len)?,
+        nonce: read("nonce", raw.nonce, algorithm.nonce_len)?,
+        aad: read("associated data", raw.aad, raw.aad_len)?,
+        message: read("message", raw.input, raw.len)?,
+        ciphertext: read("ciphertext", raw.output, written)?,
+        tag: read("tag or digest", raw.tag, algorithm.tag_len)?,
+    })
+}
+
 impl Library for Attached {
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn brings(&self) -> &[Bringing] {
+        &self.brings
     }
 
     fn one_thread_only(&self) -> Option<&str> {

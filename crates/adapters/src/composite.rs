@@ -3,7 +3,7 @@
 
 use crate::family::{has_direction, operations};
 use base::model::{Algorithm, Composite, Direction, Passes};
-use contract::{Identity, Library, OpenError, Outcome, Session, Table, raw};
+use contract::{Bringing, Identity, Library, OpenError, Outcome, Session, Table, raw};
 use std::ffi::CString;
 use std::ptr;
 use subtle::ConstantTimeEq as _;
@@ -19,6 +19,10 @@ impl Library for Composing {
 
     fn one_thread_only(&self) -> Option<&str> {
         self.0.one_thread_only()
+    }
+
+    fn brings(&self) -> &[Bringing] {
+        self.0.brings()
     }
 
     fn open(

@@ -13,7 +13,7 @@ pub mod loader;
 pub mod raw;
 pub mod tls;
 
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Brought, Direction};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -27,6 +27,29 @@ pub struct Identity {
     pub version: String,
     /// How it was built, one fact a line, as far as it says so.
     pub build: Vec<String>,
+}
+
+/// An algorithm that a library brings.
+#[derive(Clone, Debug)]
+pub struct Bringing {
+    /// What it is.
+    pub algorithm: Brought,
+    /// What must come out of it, by the library's own word; the lengths are the algorithm's.
+    pub vectors: Vec<OwnVector>,
+}
+
+/// A message and what must come out of it.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct OwnVector {
+    pub key: Vec<u8>,
+    pub nonce: Vec<u8>,
+    pub aad: Vec<u8>,
+    pub message: Vec<u8>,
+    /// Empty for digests and MACs.
+    pub ciphertext: Vec<u8>,
+    /// Tag or digest.
+    pub tag: Vec<u8>,
 }
 
 /// Why an algorithm could not be opened.
@@ -52,6 +75,11 @@ pub trait Library: Send + Sync {
     /// The process that the library's code runs in, where it is not this one: a runtime's.
     fn process(&self) -> Option<u32> {
         None
+    }
+
+    /// The algorithms that it brings, which are not in our table.
+    fn brings(&self) -> &[Bringing] {
+        &[]
     }
 
     /// Opens an algorithm in one direction and does its key schedule.

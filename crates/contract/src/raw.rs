@@ -171,6 +171,60 @@ pub struct Adapter {
     pub open: Option<OpenFn>,
 }
 
+/// Name of the symbol that objects export which bring algorithms.
+pub const ALGORITHMS_SYMBOL: &str = "ciphermark_algorithms_1";
+
+/// `cm_vector`
+#[repr(C)]
+#[derive(Debug)]
+pub struct Vector {
+    /// Key.
+    pub key: *const c_void,
+    /// Nonce.
+    pub nonce: *const c_void,
+    /// Associated data.
+    pub aad: *const c_void,
+    /// Bytes of associated data.
+    pub aad_len: usize,
+    /// Message.
+    pub input: *const c_void,
+    /// Bytes of message.
+    pub len: usize,
+    /// Ciphertext, as long as the message; null for digests and MACs.
+    pub output: *const c_void,
+    /// Tag or digest.
+    pub tag: *const c_void,
+}
+
+/// `cm_algorithm`
+#[repr(C)]
+#[derive(Debug)]
+pub struct Algorithm {
+    /// NUL-terminated name.
+    pub name: *const c_char,
+    /// NUL-terminated name of its family.
+    pub family: *const c_char,
+    /// `cm_kind`: 0 cipher, 1 AEAD, 2 digest, 3 MAC.
+    pub kind: u32,
+    /// Bytes of key.
+    pub key_len: usize,
+    /// Bytes of nonce.
+    pub nonce_len: usize,
+    /// Bytes of tag or digest.
+    pub tag_len: usize,
+    /// Messages are whole multiples of this; 0 and 1: any number of bytes.
+    pub size_multiple: usize,
+    /// The shortest message.
+    pub size_least: usize,
+    /// Its own vectors.
+    pub vectors: *const Vector,
+    /// How many.
+    pub vector_count: usize,
+}
+
+/// Says which algorithms an object brings.
+pub type AlgorithmsFn = unsafe extern "C" fn(count: *mut usize) -> *const Algorithm;
+
 /// Opens an algorithm.
 pub type OpenFn = unsafe extern "C" fn(
     request: *const Request,

@@ -9,7 +9,7 @@ use crate::protocol::{
 };
 #[cfg(test)]
 pub(crate) use any::any_reply;
-use base::model::Settling;
+use base::model::{MOST_OF_LIBRARY, Settling};
 use record::tls::{Facts, Found, HandshakeSample, Negotiated};
 use record::{Leak, State, impossible_latencies, impossible_sample};
 use std::path::PathBuf;
@@ -173,6 +173,9 @@ fn check_ready(ready: &mut Ready) -> Result<(), String> {
     }
     ready.confinement.iter_mut().for_each(tidy_confinement);
     few_enough(&ready.objects)?;
+    if ready.brings.len() > MOST_OF_LIBRARY {
+        return Err(format!("{} algorithms of its own", ready.brings.len()));
+    }
     at_most(ready.step_ticks)?;
     at_most(ready.overhead_ticks)
 }

@@ -39,7 +39,7 @@ pub use leaks::{
 };
 pub use libraries::{
     AtTier, Attached, LibraryChoice, SelectError, StackFile, TierHere, at_tiers, discover,
-    discover_all, select, tier_here,
+    discover_all, learn_algorithms, select, tier_here,
 };
 pub use limits::limits_here;
 pub use pair::{PairBench, PairError, PairOutcome};

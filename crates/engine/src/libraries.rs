@@ -4,7 +4,7 @@
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
 use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, StackHello, VERSION};
 use adapters::runtime::{Places, Program};
-use base::model::{KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest};
+use base::model::{Algorithm, KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest};
 use host::tier::Mechanism;
 use record::AppliedTier;
 use std::path::{Path, PathBuf};
@@ -257,7 +257,8 @@ fn load(file: &File) -> Attached {
         bundled_name,
         ..Attached::default()
     };
-    match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
+    let answer = file.problem.clone().map_or_else(|| inquire(&attached, &path), Err);
+    match answer.and_then(make_known) {
         Ok(LibraryAnswer { ready, offers, instructions, id, objects, confinement }) => {
             attached.facts.confinement = confinement;
             attached.facts.objects = Some(objects);
@@ -272,12 +273,51 @@ fn load(file: &File) -> Attached {
                 add_bundled(&mut attached.facts, bundled);
             }
             attached.facts.id = id;
+            attached.facts.brings.clone_from(&ready.brings);
             attached.offers = offers;
             attached.ready = Some(ready);
         }
         Err(why) => attached.facts.error = Some(why),
     }
     attached
+}
+
+/// Makes the algorithms known that the library brings.
+fn make_known(answer: LibraryAnswer) -> Result<LibraryAnswer, String> {
+    for brought in &answer.ready.brings {
+        brought.bring().map_err(|why| format!("it brings {why}"))?;
+    }
+    Ok(answer)
+}
+
+/// Loads what may bring algorithms that are not known here, so that they can be named: files of the adapter interface
+/// that say that they do. What is wrong with them is said when they are loaded to be used. Returned is what files bring
+/// that `choices` name.
+pub fn learn_algorithms(choices: &[LibraryChoice]) -> Vec<&'static Algorithm> {
+    let named = choices.iter().filter_map(|choice| match choice {
+        LibraryChoice::Path { name, path } => Some((name.clone(), path.clone())),
+        LibraryChoice::Glob(_) => None,
+    });
+    let mut files: Vec<(String, PathBuf)> = named.collect();
+    if files.is_empty() || files.len() < choices.len() {
+        let found = host::find_libraries().into_iter();
+        let found = found.filter(|f| f.family == host::Family::Attached && f.problem.is_none());
+        files.extend(found.map(|f| (String::new(), f.path)));
+    }
+    let choices: Vec<LibraryChoice> = files
+        .into_iter()
+        .filter(|(_, path)| host::exports(path, contract::raw::ALGORITHMS_SYMBOL))
+        .map(|(name, path)| LibraryChoice::Path { name, path })
+        .collect();
+    if choices.is_empty() {
+        return Vec::new();
+    }
+    let loaded = discover(&choices);
+    let named =
+        loaded.iter().filter(|library| library.given_name.as_ref().is_some_and(|n| !n.is_empty()));
+    let brought =
+        named.filter(|library| library.facts.error.is_none()).flat_map(|l| &l.facts.brings);
+    brought.filter_map(|brought| Algorithm::find(&brought.name).ok()).collect()
 }
 
 /// Adds what the build wrote down, and the version where the library has none of its own: BoringSSL

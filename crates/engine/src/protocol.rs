@@ -2,7 +2,7 @@
 //! input, replies on its standard output. `PROTOCOL.md` of this crate is the long form. Each request is complete in
 //! itself, so a restarted worker can answer any of them after its `hello`.
 
-use base::model::{Algorithm, Direction, Footprint, Model, RawSample, Settling, Tier};
+use base::model::{Algorithm, Brought, Direction, Footprint, Model, RawSample, Settling, Tier};
 use record::at_rest::scheme::Recipe;
 use record::at_rest::{Keying, Medium, ProbeCounts};
 pub use record::{Finding, Latencies};
@@ -426,6 +426,9 @@ pub struct Ready {
     /// Of a TLS stack: the files whose code came into the process with it. A library's come with its offers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub objects: Vec<PathBuf>,
+    /// Algorithms that the library's adapter brings.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub brings: Vec<Brought>,
 }
 
 /// What a library offers of one algorithm in one direction.

@@ -328,6 +328,14 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
         let own = votes[&(algorithm, passed.digest.clone())].len() as u64;
         let most =
             votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, v)| v.len() as u64).max();
+        // Nobody but its adapters says what a brought algorithm computes: where two differ, neither is believed.
+        let others =
+            votes.iter().filter(|((a, digest), _)| *a == algorithm && *digest != passed.digest);
+        if others.count() > 0 && Algorithm::find(algorithm).is_ok_and(Algorithm::is_brought) {
+            return Err(Finding::refused(
+                "cross-library: another library that brings it has other outputs for the same inputs",
+            ));
+        }
         if most > Some(own) {
             return Err(Finding::refused(format!(
                 "cross-library: {} libraries agree on other outputs for the same inputs",

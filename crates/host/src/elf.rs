@@ -5,7 +5,7 @@
 
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
-use object::{LittleEndian, ReadCache, ReadRef, elf};
+use object::{LittleEndian, Object as _, ObjectSymbol as _, ReadCache, ReadRef, elf};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
@@ -232,6 +232,16 @@ pub fn object_at(path: &Path) -> Option<File> {
 /// Whether the loader would take this file for an object.
 pub fn is_object(path: &Path) -> bool {
     object_at(path).is_some()
+}
+
+/// Whether an object exports a symbol, as far as its sections say.
+pub fn exports(path: &Path, symbol: &str) -> bool {
+    let Some(file) = object_at(path) else { return false };
+    let cache = ReadCache::new(file);
+    let Ok(object) = object::read::elf::ElfFile64::<LittleEndian, _>::parse(&cache) else {
+        return false;
+    };
+    object.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok(symbol))
 }
 
 /// Directories that the environment gives the loader.

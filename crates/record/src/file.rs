@@ -221,6 +221,7 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     }
     let record: Record = parsed(text).map_err(malformed)?;
     contradiction(&record).map_err(malformed)?;
+    crate::format::bring(record.libraries.iter());
     Ok(record)
 }
 

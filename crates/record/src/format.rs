@@ -6,7 +6,7 @@ use crate::{
     Disturbances, Estimate, Executed, Fit, Host, Latencies, Latency, Leaks, LibraryId, Measurement,
     Noise, Rekeying, State,
 };
-use base::model::{Direction, RawSample};
+use base::model::{Brought, Direction, RawSample};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -124,6 +124,18 @@ pub struct Library {
     /// where this run has verified all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<String>,
+    /// Algorithms that its adapter brings, which ciphermark does not know: they are checked against the adapter's own
+    /// vectors only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brings: Vec<Brought>,
+}
+
+/// Makes known what the libraries of a record bring, so that its rows are shown as what they are where the libraries
+/// are not. What cannot be is a name like any that this program does not know.
+pub(crate) fn bring<'a>(libraries: impl Iterator<Item = &'a Library>) {
+    for brought in libraries.flat_map(|library| &library.brings) {
+        let _ = brought.bring();
+    }
 }
 
 impl Record {

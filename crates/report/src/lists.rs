@@ -171,6 +171,13 @@ pub struct CheckRow {
     pub outcome: Result<Vec<Check>, (State, String)>,
 }
 
+impl CheckRow {
+    /// Whether nobody but the library's adapter knows what it computes.
+    pub(crate) fn is_of_own_vectors(&self) -> bool {
+        Algorithm::find(&self.algorithm).is_ok_and(Algorithm::is_brought)
+    }
+}
+
 /// The rows as a table, each finding with its reason below it, and the totals.
 pub fn checks(rows: &[CheckRow], options: Options) -> String {
     // A column that says `native` all the way down says nothing.
@@ -200,7 +207,10 @@ const COLUMNS: [Column; 5] = [
 
 fn cells(row: &CheckRow, tiers: bool) -> Vec<Cell> {
     let (verdict, count) = match &row.outcome {
-        Ok(checks) => (Cell::plain("passed"), comparisons(checks).to_string()),
+        Ok(checks) => {
+            let own = if row.is_of_own_vectors() { ", own vectors only" } else { "" };
+            (Cell::plain(format!("passed{own}")), comparisons(checks).to_string())
+        }
         Err((State::Unsupported, _)) => (Cell::new("unsupported", ASIDE), String::new()),
         Err((state, _)) => (Cell::new(state.name().to_uppercase(), ALARM), String::new()),
     };

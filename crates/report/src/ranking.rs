@@ -258,6 +258,9 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
             Some("a cipher and a checksum or MAC, joined by ciphermark or by the library")
         }
         "no-encryption" => Some("encrypts nothing"),
+        "own-vectors-only" => {
+            Some("brought by an adapter, and checked against its own vectors only")
+        }
         _ => None,
     };
     lines.extend(labels.into_iter().filter_map(|l| Some(format!("{l}: {}", meaning(l)?))));

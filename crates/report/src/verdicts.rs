@@ -297,6 +297,15 @@ fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
         "Every check that could run passed: what these libraries compute is right, as far as was looked."
     }
     .to_owned()];
+    let own = rows.iter().filter(|row| row.outcome.is_ok() && row.is_of_own_vectors());
+    let own: BTreeSet<&str> = own.map(|row| row.algorithm.as_str()).collect();
+    if !own.is_empty() {
+        let names: Vec<&str> = own.into_iter().collect();
+        sentences.push(format!(
+            "Brought by an adapter and checked against its own vectors only: {}.",
+            names.join(", ")
+        ));
+    }
     sentences.extend(
         tried
             .iter()

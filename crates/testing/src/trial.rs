@@ -236,7 +236,7 @@ pub struct Sealed {
 
 impl Sealed {
     /// The reference's message of `len` bytes; the associated data differs in length as well.
-    pub fn new(reference: &Reference, len: usize) -> Self {
+    pub fn new(reference: &Reference<'_>, len: usize) -> Self {
         let algorithm = reference.algorithm();
         let aad_len = if algorithm.tag_len == 0 { 0 } else { [16, 37, 0, 1][len % 4] };
         let (nonce, aad) = (bytes(algorithm.nonce_len, len as u8), bytes(aad_len, 5));

@@ -4,10 +4,12 @@
 
 use crate::inputs::{Buffers, Call, Example, Inputs, MAX_LEN, Placement, may_be_refused};
 use crate::reference::Reference;
+use crate::vectors::{self, KnownVector};
 use base::model::{AAD_LEN, Algorithm, Direction};
 use contract::{Library, OpenError, Outcome, Session};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::{self, Arguments};
 use std::time::Duration;
@@ -160,19 +162,10 @@ pub(crate) fn difference(got: &[u8], want: &[u8], part: &str, source: &str) -> O
 }
 
 /// What a check starts with.
-pub(crate) struct Setup {
+pub(crate) struct Setup<'a> {
     pub(crate) inputs: Inputs,
     pub(crate) key: Vec<u8>,
-    pub(crate) reference: Reference,
-}
-
-impl Setup {
-    /// With the inputs' first key.
-    pub(crate) fn of(mut inputs: Inputs) -> Self {
-        let key = inputs.key();
-        let reference = Reference::new(inputs.algorithm(), &key);
-        Self { inputs, key, reference }
-    }
+    pub(crate) reference: Reference<'a>,
 }
 
 /// One library and one algorithm under verification.
@@ -247,8 +240,31 @@ impl<'a> Context<'a> {
     }
 
     /// The check's own stream of inputs, and a key from it.
-    pub(crate) fn setup(&self, check: &str) -> Setup {
-        Setup::of(self.inputs(check))
+    pub(crate) fn setup(&self, check: &str) -> Setup<'a> {
+        self.setup_of(self.inputs(check))
+    }
+
+    /// With the inputs' first key.
+    pub(crate) fn setup_of(&self, mut inputs: Inputs) -> Setup<'a> {
+        let key = inputs.key();
+        let reference = self.reference(&key);
+        Setup { inputs, key, reference }
+    }
+
+    /// What the answers under a key are compared with.
+    pub(crate) fn reference(&self, key: &[u8]) -> Reference<'a> {
+        Reference::of(self.library, self.algorithm, key)
+    }
+
+    /// What must come out: by published vectors, or by those of the library that brings the algorithm.
+    pub(crate) fn vectors(&self) -> Cow<'static, [KnownVector]> {
+        if !self.algorithm.is_brought() {
+            return Cow::Borrowed(vectors::of(self.algorithm));
+        }
+        let mut own =
+            self.library.brings().iter().filter(|b| b.algorithm.name == self.algorithm.name);
+        let vectors = own.next().map_or(&[][..], |b| &b.vectors);
+        Cow::Owned(vectors::own(self.algorithm, vectors))
     }
 
     /// Opens a session in every direction, has `each` look at an example of every size, and adds up what it

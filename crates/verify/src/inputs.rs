@@ -39,11 +39,6 @@ impl Inputs {
         Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
     }
 
-    /// The algorithm that the inputs are for.
-    pub(crate) fn algorithm(&self) -> &'static Algorithm {
-        self.algorithm
-    }
-
     /// A number below `end`, which is at least 1. The bias of the remainder is below one in a million for the
     /// few thousands that checks choose from.
     pub(crate) fn below(&mut self, end: usize) -> usize {
@@ -88,7 +83,12 @@ impl Inputs {
 
     /// A message of `len` bytes with the reference's answer. Only authenticated algorithms get
     /// associated data.
-    pub(crate) fn example(&mut self, reference: &Reference, len: usize, aad_len: usize) -> Example {
+    pub(crate) fn example(
+        &mut self,
+        reference: &Reference<'_>,
+        len: usize,
+        aad_len: usize,
+    ) -> Example {
         let nonce = self.bytes(self.algorithm.nonce_len);
         self.example_under(reference, nonce, len, aad_len)
     }
@@ -96,7 +96,7 @@ impl Inputs {
     /// As [`Inputs::example`], under a nonce of the caller's.
     pub(crate) fn example_under(
         &mut self,
-        reference: &Reference,
+        reference: &Reference<'_>,
         nonce: Vec<u8>,
         len: usize,
         aad_len: usize,
@@ -124,7 +124,7 @@ pub(crate) struct Example {
 impl Example {
     /// The message with the reference's answer.
     pub(crate) fn solve(
-        reference: &Reference,
+        reference: &Reference<'_>,
         nonce: Vec<u8>,
         aad: Vec<u8>,
         plaintext: Vec<u8>,
@@ -134,7 +134,7 @@ impl Example {
         let mut ciphertext = vec![0; if writes_output { plaintext.len() } else { 0 }];
         let mut tag = vec![0; algorithm.tag_len];
         reference.encrypt(&nonce, &aad, &plaintext, &mut ciphertext, &mut tag);
-        let source = "the reference";
+        let source = if algorithm.is_brought() { "a session of its own" } else { "the reference" };
         Self { nonce, aad, plaintext, ciphertext, tag, source, writes_output }
     }
 

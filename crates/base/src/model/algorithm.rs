@@ -1,6 +1,7 @@
 //! Algorithms: cipher, mode and key length under one name, with the lengths that the name fixes; the
 //! directions that each kind has; and the one table that names and lengths come from.
 
+use super::brought;
 use std::fmt;
 
 /// Bytes of associated data in the `message` model: what a database page's position (file and
@@ -10,6 +11,8 @@ pub const AAD_LEN: usize = 16;
 
 /// What kind of work an algorithm is; decides which directions it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
 pub enum Kind {
     /// Encryption without authentication.
     Cipher,
@@ -257,6 +260,8 @@ pub enum Primitive {
     Xxh3,
     /// CRC-32C (Castagnoli), RFC 3720 §12.1.
     Crc32c,
+    /// What an adapter brings with an algorithm that is not in the table: its family.
+    Brought(&'static str),
     /// None: `memcpy` and `null`.
     None,
 }
@@ -382,9 +387,10 @@ pub struct Algorithm {
 }
 
 impl Algorithm {
-    /// Every algorithm, in the order in which lists show them.
+    /// Every algorithm, in the order in which lists show them: those of the table, then those that adapters and
+    /// records have brought into this process.
     pub fn all() -> &'static [Self] {
-        ALL
+        brought::all()
     }
 
     /// The algorithm of that name.
@@ -392,7 +398,8 @@ impl Algorithm {
     /// # Errors
     /// [`UnknownAlgorithm`] with the nearest right spelling.
     pub fn find(name: &str) -> Result<&'static Self, UnknownAlgorithm> {
-        ALL.iter().find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+        let mut all = Self::all().iter();
+        all.find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 
     /// The algorithm that people mean by another name: in other cases and with other dashes, by the names of OpenSSL's
@@ -412,11 +419,20 @@ impl Algorithm {
         [Some(text), other]
             .into_iter()
             .flatten()
-            .find_map(|text| ALL.iter().find(|a| squeezed(a.name) == text))
+            .find_map(|text| Self::all().iter().find(|a| squeezed(a.name) == text))
+    }
+
+    /// Whether an adapter has brought it: nothing here knows what it computes, so it is checked against the adapter's
+    /// own vectors only.
+    pub fn is_brought(&self) -> bool {
+        matches!(self.cipher, Primitive::Brought(_))
     }
 
     /// What lists show it below.
     pub fn family(&self) -> &'static str {
+        if let Primitive::Brought(family) = self.cipher {
+            return family;
+        }
         let holds =
             |group: &&Group| group.1.iter().flat_map(|row| row.iter()).any(|a| a.name == self.name);
         GROUPS.iter().find(holds).map_or("", |group| group.0)
@@ -545,6 +561,20 @@ impl Algorithm {
         if let Some(weakness) = self.weakness() {
             return Some(weakness);
         }
+        if self.is_brought() {
+            return Some(match self.kind {
+                Kind::Cipher => {
+                    "no integrity: tampering is not noticed; checked against its own vectors only"
+                }
+                Kind::Digest => {
+                    "no encryption: a digest, without a key; checked against its own vectors only"
+                }
+                Kind::Mac => {
+                    "no encryption: authentication alone; checked against its own vectors only"
+                }
+                _ => "checked against its own vectors only",
+            });
+        }
         match (self.kind, self.mode) {
             (_, Mode::Universal) => {
                 Some("no encryption: a polynomial alone, which is no MAC until it is masked")
@@ -570,10 +600,13 @@ impl Algorithm {
     }
 
     /// The warning in one word for narrow places: `weak`, `ecb-leaks-patterns`, `no-integrity`,
-    /// `accident-only`, `no-encryption`.
+    /// `accident-only`, `no-encryption`; of an algorithm that an adapter brings `own-vectors-only`.
     pub fn warning_label(&self) -> Option<&'static str> {
         if self.is_weak() {
             return Some("weak");
+        }
+        if self.is_brought() {
+            return Some("own-vectors-only");
         }
         match (self.kind, self.mode) {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
@@ -600,7 +633,7 @@ impl fmt::Display for Algorithm {
 pub struct UnknownAlgorithm(pub String);
 
 fn suggestion(name: &str) -> String {
-    let nearest = crate::model::nearest(name, ALL.iter().map(|a| a.name));
+    let nearest = crate::model::nearest(name, Algorithm::all().iter().map(|a| a.name));
     nearest.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default()
 }
 
@@ -1119,8 +1152,8 @@ const fn count() -> usize {
     n
 }
 
-/// Every algorithm, in the order in which lists show them.
-static ALL: &[Algorithm] = &flattened();
+/// Every algorithm of the table, in the order in which lists show them.
+pub(super) static ALL: [Algorithm; count()] = flattened();
 
 const fn flattened() -> [Algorithm; count()] {
     let mut all = [GROUPS[0].1[0][0]; count()];
@@ -1147,7 +1180,7 @@ mod tests {
 
     #[test]
     fn every_name_is_unique_and_found_again() {
-        for a in ALL {
+        for a in &ALL {
             assert_eq!(Algorithm::find(a.name).unwrap(), a);
             assert_eq!(ALL.iter().filter(|b| b.name == a.name).count(), 1);
         }
@@ -1170,7 +1203,7 @@ mod tests {
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");
         }
         assert_eq!(Algorithm::meant_by("rot13"), None);
-        for a in ALL {
+        for a in &ALL {
             assert_eq!(Algorithm::meant_by(a.name), Some(a), "{a}");
             assert!(!a.family().is_empty(), "{a}");
         }
@@ -1178,7 +1211,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_but_authenticated_encryption_carries_a_warning() {
-        for a in ALL {
+        for a in &ALL {
             assert_eq!(a.warning().is_none(), a.kind == Kind::Aead && !a.is_weak(), "{a}");
             assert_eq!(a.warning().is_none(), a.warning_label().is_none(), "{a}");
         }
@@ -1186,7 +1219,7 @@ mod tests {
 
     #[test]
     fn a_composite_has_its_parts_keys_and_the_checks_tag() {
-        for a in ALL {
+        for a in &ALL {
             let Some(parts) = a.composite else { continue };
             let cipher = Algorithm::find(parts.cipher).unwrap();
             let check = Algorithm::find(parts.check).unwrap();

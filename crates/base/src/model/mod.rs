@@ -5,6 +5,7 @@
 //! instruction belongs to, as far as ciphers are made of it: each instruction is a word of 32 bits.
 
 mod algorithm;
+mod brought;
 #[cfg(feature = "records")]
 mod sample;
 #[cfg(feature = "records")]
@@ -14,6 +15,7 @@ pub use algorithm::{
     AAD_LEN, Algorithm, Composite, Direction, Integrity, Kind, Mode, Passes, Primitive, SizeRule,
     UnknownAlgorithm,
 };
+pub use brought::{BadBrought, Brought, MOST_OF_LIBRARY, MOST_VECTORS};
 #[cfg(feature = "records")]
 pub use sample::Case;
 #[cfg(feature = "records")]

@@ -25,6 +25,12 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
     Ok(Algorithm::all().iter().filter(wanted).collect())
 }
 
+/// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that
+/// are named as files.
+pub fn learn(texts: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
+    Ok(engine::learn_algorithms(&libraries(texts)?))
+}
+
 /// What the commands for TLS measure, by what its names begin with.
 const OF_TLS: [&str; 9] =
     ["ml-kem", "ml-dsa", "slh-dsa", "x25519", "x448", "ecd", "ed25519", "ed448", "rsa"];

@@ -140,8 +140,10 @@ fn fresh(args: &RunArgs) -> Result<Job, Failure> {
 
 fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
     let filter = &args.filter;
+    let brought = choose::learn(&filter.library)?;
     let algorithms = match filter.algorithm.as_slice() {
-        [] => choose::algorithms(&suite.algorithms)?,
+        // A suite does not know what a file brings; whoever names the file wants to see it.
+        [] => [choose::algorithms(&suite.algorithms)?, brought].concat(),
         globs => choose::algorithms(globs)?,
     };
     let of_suite = |e: String| Failure::usage(format!("suite '{}': {e}", suite.name));

@@ -115,6 +115,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.vectors {
         return vectors(args, path);
     }
+    choose::learn(&args.library)?;
     let algorithms = match args.algorithm.as_slice() {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
@@ -231,6 +232,7 @@ fn print_json(
             "library": crate::commands::identity(&libraries[library]),
             "tier": tier, "algorithm": algorithm, "state": state, "reason": reason, "checks": checks,
             "seed": seed, "tried": tried,
+            "warning": algorithm.and_then(|name| Algorithm::find(name).ok()?.warning()),
         })
     };
     let checked = verdicts
@@ -444,6 +446,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Reads standard input, runs the operation in a worker, writes the result to standard output.
 pub fn once(args: &OnceArgs) -> Result<Exit, Failure> {
+    choose::learn(std::slice::from_ref(&args.library))?;
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
     check_length("key", args.key.0.len(), algorithm.key_len, algorithm)?;
     check_length("nonce", args.nonce.0.len(), algorithm.nonce_len, algorithm)?;

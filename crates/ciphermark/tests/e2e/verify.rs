@@ -381,3 +381,102 @@ fn a_library_by_its_file_answers_as_itself() {
     let chatter = fakes::library("noisy");
     assert_eq!(output("aes-128-ctr", &chatter, &CTR, CTR_PLAIN), CTR_CIPHER);
 }
+
+/// `docs/examples/own-algorithms.c`, changed as asked, under a name.
+fn toys(directory: &tempfile::TempDir, name: &str, change: (&str, &str)) -> String {
+    let source = std::fs::read_to_string(repository("docs/examples/own-algorithms.c")).unwrap();
+    assert!(source.lines().count() < 80, "an example that is read at once");
+    let changed = source.replace(change.0, change.1);
+    assert!(changed != source || change.0.is_empty(), "{} is not there", change.0);
+    let [input, object] = ["c", "so"].map(|end| directory.path().join(format!("{name}.{end}")));
+    std::fs::write(&input, changed).unwrap();
+    fakes::succeed(
+        fakes::compiler(&object).arg("-O2").arg("-I").arg(repository("include")).arg(&input),
+    );
+    format!("{name}={}", arg(&object))
+}
+
+const OWN: &str = "checked against its own vectors only";
+
+#[test]
+fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
+    let directory = scratch();
+    let toys = toys(&directory, "toys", ("", ""));
+    let verified = verdicts(&["-l", &toys, "-a", "toy-*", "--seed", "1"], 0);
+    for (name, check) in [("toy-aead", "tamper"), ("toy-digest", "message-matters")] {
+        let row = where_(&verified, &[("algorithm", name)])[0];
+        assert!(text(row, "warning").ends_with(OWN), "{row}");
+        let names: Vec<&str> = rows(row, "checks").iter().map(|c| text(c, "name")).collect();
+        assert!(!names.contains(&"reference"), "{names:?}");
+        for check in [check, "known-answers", "own-sessions", "in-place", "guard-pages"] {
+            assert!(names.contains(&check), "{check} of {names:?}");
+        }
+    }
+    let path = file(&directory, "toys.json");
+    let line =
+        ["run", "-q", "--no-evidence", "-s", "64,1K", "-a", "toy-*,aes-128-gcm", "-d", "both"];
+    let words = ["-l", &toys, "-l", "openssl", "-o", &path];
+    let shown = ciphermark(&[&line[..], &words, &QUICK].concat(), b"").with_code(0);
+    assert!(shown.stdout.contains("own-vectors-only"), "{}", shown.stdout);
+    let record = read(&path);
+    let measured = rows(&record, "measurements");
+    for name in ["toy-aead", "toy-digest"] {
+        let own = where_(measured, &[("algorithm", name), ("library.name", "toys")]);
+        all_are(own.iter().copied(), "measured");
+        assert!(own.iter().all(|m| text(m, "warning").ends_with(OWN)), "{own:?}");
+    }
+    let others = where_(measured, &[("algorithm", "toy-aead"), ("library.name", "openssl")]);
+    all_are(others, "unsupported");
+
+    // Whoever reads the record has only the record.
+    std::fs::remove_file(directory.path().join("toys.so")).unwrap();
+    let ranked = call(&format!("rank {path} -a toy-aead,aes-128-gcm -s 1K")).with_code(0).stdout;
+    assert!(ranked.contains("toy-aead") && ranked.contains("aes-128-gcm"), "{ranked}");
+    assert!(ranked.contains(OWN), "{ranked}");
+    let shown = call(&format!("show {path} --all")).with_code(0).stdout;
+    assert!(shown.contains(OWN), "{shown}");
+    let page = file(&directory, "page.html");
+    call(&format!("report {path} -o {page}")).with_code(0);
+    assert!(std::fs::read_to_string(page).unwrap().contains(OWN));
+}
+
+#[test]
+fn a_fault_of_an_algorithm_that_an_adapter_brings_is_found_without_a_reference() {
+    let directory = scratch();
+    let finds = |name: &str, change: (&str, &str), algorithm: &str, words: &str| {
+        let faulty = toys(&directory, name, change);
+        let found = verdicts(&["-l", &faulty, "-a", algorithm, "--seed", "1"], 1);
+        assert!(text(&found[0], "reason").contains(words), "{name}: {found:?}");
+    };
+    finds("tags", ("return wrong ?", "return wrong > 255 ?"), "toy-aead", "tamper: ");
+    finds(
+        "short",
+        ("mix_all(&t, m->input, m->len);", "mix_all(&t, m->input, m->len > 256 ? 256 : m->len);"),
+        "toy-digest",
+        "message-matters: ",
+    );
+    finds("vector", (".input = \"abc\"", ".input = \"abd\""), "toy-digest", "known-answers: ");
+    let of = "verify -a toy-digest -l ";
+    let known = toys(&directory, "known", ("\"toy-digest\", \"toys\"", "\"sha-256\", \"toys\""));
+    refuses(&format!("{of}{known}"), &["it brings 'sha-256'", "another name of 'sha256'"]);
+    let long = toys(&directory, "long", ("CM_HASH, 0, 0, 16", "CM_HASH, 0, 0, 65"));
+    refuses(&format!("{of}{long}"), &["it brings 'toy-digest'", "65 bytes, not 4 to 64"]);
+    let many = toys(&directory, "many", ("*count = 2", "*count = 33"));
+    refuses(&format!("{of}{many}"), &["it brings 33 algorithms", "at most 32"]);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn leaks_of_an_algorithm_that_an_adapter_brings_are_judged() {
+    let directory = scratch();
+    let early = ("wrong |= tag[i] ^ m->tag[i];", "if (tag[i] != m->tag[i]) return CM_REJECTED;");
+    let verdict = |name: &str, change: (&str, &str), code: i32| {
+        let library = toys(&directory, name, change);
+        let line = ["leaks", "-q", "--json", "-a", "toy-*", "-s", "37", "-l", &library];
+        let judged = ciphermark_with(&line, &[("CIPHERMARK_CACHE", "")]).with_code(code).rows();
+        assert_eq!(judged.len(), 1, "a digest has no secret: {judged:?}");
+        text(&judged[0], "verdict").to_owned()
+    };
+    assert_eq!(verdict("toys", ("", ""), 0), "same-trace");
+    assert_eq!(verdict("early", early, 1), "depends");
+}

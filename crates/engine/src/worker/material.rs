@@ -73,7 +73,7 @@ impl Material {
     /// reference, not by the library that is measured; with `rekeyed` each under a key of its own.
     pub(crate) fn encrypted(
         &self,
-        reference: &Reference,
+        reference: &Reference<'_>,
         size: usize,
         plain: &[u8],
         rekeyed: bool,
@@ -85,7 +85,7 @@ impl Material {
     pub(crate) fn encrypted_from(
         &self,
         first: u64,
-        reference: &Reference,
+        reference: &Reference<'_>,
         (size, plain): (usize, &[u8]),
         rekeyed: bool,
     ) -> Ciphertexts {
@@ -97,8 +97,7 @@ impl Material {
             let mut tag = vec![0; reference.algorithm().tag_len];
             if rekeyed {
                 let key = self.key_raised(number);
-                Reference::new(reference.algorithm(), &key)
-                    .encrypt(&nonce, &self.aad, input, output, &mut tag);
+                reference.under(&key).encrypt(&nonce, &self.aad, input, output, &mut tag);
                 made.keys.push(key);
             } else {
                 reference.encrypt(&nonce, &self.aad, input, output, &mut tag);
@@ -240,7 +239,7 @@ const NEW_KEYS: &str = "a runtime's program sets one key for many messages";
 /// An opened algorithm in one direction with what checks it.
 pub(crate) struct Subject {
     pub(crate) session: Session,
-    pub(crate) reference: Reference,
+    pub(crate) reference: Reference<'static>,
     pub(crate) material: Material,
     /// Whether its key is a new one for each message.
     rekeys: bool,
@@ -274,7 +273,7 @@ impl Subject {
             session = contract::reopening(library, algorithm, direction, &material.key)
                 .map_err(not_opened)?;
         }
-        let reference = Reference::new(algorithm, &material.key);
+        let reference = Reference::of(library, algorithm, &material.key);
         let (ciphertexts, streams) = (HashMap::new(), HashMap::new());
         let answers = Answers::new();
         Ok(Self { session, reference, material, rekeys, ciphertexts, streams, answers })
@@ -411,7 +410,7 @@ pub(crate) struct Expected<'a> {
     pub(crate) size: usize,
     /// What a derivation costs.
     pub(crate) cost: Option<usize>,
-    pub(crate) reference: &'a Reference,
+    pub(crate) reference: &'a Reference<'static>,
     pub(crate) aad: &'a [u8],
     /// All messages, one after the other.
     pub(crate) plain: &'a [u8],
@@ -430,7 +429,7 @@ pub(crate) fn time_for(batch: Duration) -> Duration {
 impl<'a> Expected<'a> {
     /// For a visit's messages, with their associated data before them; outputs are poisoned with this byte.
     pub(crate) fn new(
-        reference: &'a Reference,
+        reference: &'a Reference<'static>,
         visit: &Visit,
         (aad, plain): (&'a [u8], &'a [u8]),
         (poison, answers, took): (u8, &'a mut Answers, Duration),
@@ -534,7 +533,7 @@ impl<'a> Expected<'a> {
         let writes = self.algorithm.writes_output();
         let mut output = vec![0; if writes { message.len() } else { 0 }];
         let mut tag = vec![0; self.algorithm.tag_len];
-        let own = self.model.rekeys().then(|| Reference::new(self.algorithm, &done.key));
+        let own = self.model.rekeys().then(|| self.reference.under(&done.key));
         if let Some(cost) = self.cost {
             own.as_ref().unwrap_or(self.reference).derive(&done.nonce, cost, &mut tag);
             return (output, tag);

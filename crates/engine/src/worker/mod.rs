@@ -206,6 +206,7 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
                 one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
                 confinement: state.confinement.clone(),
                 objects: Vec::new(),
+                brings: state.library.brings().iter().map(|b| b.algorithm.clone()).collect(),
             };
             say(replies, &Reply::Ready(Box::new(ready)))?;
             Ok(Some(state))
@@ -354,7 +355,7 @@ fn warm_references() {
 }
 
 /// Has a reference do its one-time work.
-fn warm(reference: &Reference) {
+fn warm(reference: &Reference<'_>) {
     let algorithm = reference.algorithm();
     if algorithm.sizes.allows(WARMING) {
         let (nonce, mut tag) = (vec![0; algorithm.nonce_len], vec![0; algorithm.tag_len]);

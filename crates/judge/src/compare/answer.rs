@@ -133,10 +133,12 @@ fn is_usual(m: &Measurement) -> bool {
         && !m.in_place
 }
 
-/// A sum that is too short or too bare to protect anything answers no question.
+/// A sum that is too short or too bare to protect anything answers no question, and nothing is advised that only its
+/// own adapter knows.
 fn asked(algorithm: &str) -> Option<Asked> {
     let algorithm = Algorithm::find(algorithm).ok()?;
     match algorithm.kind {
+        _ if algorithm.is_brought() => None,
         _ if algorithm.is_weak() => Some(Asked::Weak),
         Kind::Mac if algorithm.mode == Mode::Universal || algorithm.tag_len < 16 => None,
         Kind::Aead => Some(Asked::Authenticated),

@@ -259,7 +259,7 @@ pub(crate) fn independence(context: &mut Context<'_>) -> Verdict {
 
 /// What comes in between: nothing at all where that is a message, a rest of a block where there
 /// are rests, and several blocks without associated data.
-fn between(context: &Context<'_>, inputs: &mut Inputs, reference: &Reference) -> Vec<Example> {
+fn between(context: &Context<'_>, inputs: &mut Inputs, reference: &Reference<'_>) -> Vec<Example> {
     let rule = context.algorithm.sizes;
     [(0, 1), (33, 5), (80, 0)]
         .into_iter()
@@ -294,7 +294,7 @@ fn other_session(
     len: usize,
 ) -> Result<Trace, Stop> {
     let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let reference = context.reference(&key);
     let other = inputs.example(&reference, len, AAD_LEN);
     let mut session = context.open(direction, &key)?;
     Trace::of(context, &mut session, &other)
@@ -340,7 +340,7 @@ fn message(
     inputs: &mut Inputs,
     key: &[u8],
 ) -> Verdict {
-    let reference = Reference::new(context.algorithm, key);
+    let reference = context.reference(key);
     let mut count = 0;
     for len in inputs::few_sizes(context.algorithm) {
         let example = inputs.example(&reference, len, AAD_LEN);
@@ -357,7 +357,7 @@ fn after_a_forgery(
     inputs: &mut Inputs,
     keys: &[Vec<u8>; 3],
 ) -> Verdict {
-    let reference = Reference::new(context.algorithm, &keys[1]);
+    let reference = context.reference(&keys[1]);
     let example = inputs.example(&reference, 64, AAD_LEN);
     context.forge(session, &example);
     rekey(session, &keys[0])?;
@@ -402,7 +402,7 @@ pub(crate) fn stream(context: &mut Context<'_>) -> Verdict {
 
 /// A message in parts has the tag of the whole, also after one that nobody finished: what
 /// composites rely on.
-fn in_parts(session: &mut Session, inputs: &mut Inputs, reference: &Reference) -> Verdict {
+fn in_parts(session: &mut Session, inputs: &mut Inputs, reference: &Reference<'_>) -> Verdict {
     if !session.has_parts() {
         return Ok(0);
     }
@@ -434,7 +434,7 @@ fn in_parts(session: &mut Session, inputs: &mut Inputs, reference: &Reference) -
 fn one_stream(
     session: &mut Session,
     inputs: &mut Inputs,
-    reference: &Reference,
+    reference: &Reference<'_>,
     updates: &[usize],
 ) -> Verdict {
     let direction = session.direction();
@@ -443,17 +443,42 @@ fn one_stream(
         return Ok(0);
     };
     done(session.start(&nonce), || format!("{direction} stream: start"))?;
-    for (number, len) in updates.iter().enumerate() {
+    let sizes = reference.stream_sizes();
+    let mut whole = [Vec::new(), Vec::new()];
+    for (number, len) in updates.iter().filter(|len| sizes.allows(**len)).enumerate() {
         let place = || format!("{direction} stream: update {number} of {len} bytes");
         let mut want = inputs.bytes(*len);
         let mut got = want.clone();
+        whole[0].extend_from_slice(&got);
         stream.update(&mut want);
         done(session.update_in_place(&mut got), place)?;
         if let Some(what) = difference(&got, &want, "the output", "the reference") {
             return refuse(format!("{}: {what}", place()));
         }
+        whole[1].extend_from_slice(&got);
+    }
+    if reference.algorithm().is_brought() {
+        is_one_message(direction, reference, &nonce, &whole)?;
     }
     Ok(updates.len() as u64)
+}
+
+/// Where only the library itself says what updates are, they are one message's: before and after all of them.
+fn is_one_message(
+    direction: Direction,
+    reference: &Reference<'_>,
+    nonce: &[u8],
+    [before, after]: &[Vec<u8>; 2],
+) -> Result<(), Stop> {
+    let (plain, cipher) =
+        if direction == Direction::Decrypt { (after, before) } else { (before, after) };
+    let mut tag = vec![0; reference.algorithm().tag_len];
+    let mut one = vec![0; plain.len()];
+    reference.encrypt(nonce, &[], plain, &mut one, &mut tag);
+    match difference(cipher, &one, "the ciphertext", "the same as one message") {
+        Some(what) => refuse(format!("{direction} stream: {what}")),
+        None => Ok(()),
+    }
 }
 
 fn done(outcome: Outcome, place: impl Fn() -> String) -> Result<(), Stop> {
@@ -484,7 +509,7 @@ const SET: usize = 64;
 const CALLS_PER_SET: u64 = 1024;
 
 pub(crate) fn repeated_calls(context: &mut Context<'_>) -> Verdict {
-    let Setup { mut inputs, key, reference } = Setup::of(context.drawn("repeated-calls"));
+    let Setup { mut inputs, key, reference } = context.setup_of(context.drawn("repeated-calls"));
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;
@@ -501,7 +526,7 @@ fn repeat(
     context: &mut Context<'_>,
     session: &mut Session,
     inputs: &mut Inputs,
-    reference: &Reference,
+    reference: &Reference<'_>,
 ) -> Result<Repeated, Stop> {
     let direction = session.direction();
     let forges = context.algorithm.rejects() && direction == Direction::Decrypt;
@@ -527,7 +552,7 @@ fn repeat(
 }
 
 /// Messages with the reference's answers, their sizes drawn.
-fn examples(inputs: &mut Inputs, reference: &Reference) -> Vec<Example> {
+fn examples(inputs: &mut Inputs, reference: &Reference<'_>) -> Vec<Example> {
     let longest = inputs::longest_short_size(reference.algorithm());
     (0..SET)
         .map(|_| {

@@ -10,7 +10,8 @@ use contract::{Outcome, Session};
 
 pub(crate) fn nonce_matters(context: &mut Context<'_>) -> Verdict {
     let len = context.algorithm.nonce_len;
-    every_byte(context, ("nonce", len), &|context, session, _key, example, at| {
+    let message_len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
+    every_byte(context, ("nonce", len, message_len), &|context, session, _key, example, at| {
         let mut nonce = example.nonce.clone();
         nonce[at] ^= 1 << (at % 8);
         let call = Call { nonce: &nonce, ..example.call(session.direction()) };
@@ -56,6 +57,22 @@ fn changed_aad(aad: &[u8]) -> Vec<(Vec<u8>, String)> {
     changes
 }
 
+/// Every byte of the message: where no reference says what comes out, nothing else finds a part that is ignored.
+pub(crate) fn message_matters(context: &mut Context<'_>) -> Verdict {
+    let few = inputs::few_sizes(context.algorithm);
+    let len = few.filter(|len| *len <= LONGER_LEN).last().unwrap_or(0);
+    every_byte(context, ("message", len, len), &|context, session, _key, example, at| {
+        let call = example.call(session.direction());
+        let mut input = call.input.to_vec();
+        input[at] ^= 1 << (at % 8);
+        let call = Call { input: &input, ..call };
+        context.done(session, call, Placement::ALIGNED, format_args!(""))
+    })
+}
+
+/// Several blocks of any cipher or digest.
+const LONGER_LEN: usize = 512;
+
 // Every byte of the key changes what comes out: finds ignored halves of keys.
 
 /// Four blocks: whatever part of a key or nonce a mode uses late is used by then.
@@ -75,7 +92,8 @@ pub(crate) fn key_bit(algorithm: &Algorithm, byte: usize) -> usize {
 
 pub(crate) fn key_matters(context: &mut Context<'_>) -> Verdict {
     let len = context.algorithm.key_len;
-    every_byte(context, ("key", len), &|context, session, key, example, at| {
+    let message_len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
+    every_byte(context, ("key", len, message_len), &|context, session, key, example, at| {
         let mut changed = key.to_vec();
         changed[at] ^= 1 << key_bit(context.algorithm, at);
         let mut session = context.open(session.direction(), &changed)?;
@@ -91,11 +109,10 @@ type Change<'a> =
 /// A change of every byte of a part changes what comes out.
 pub(crate) fn every_byte(
     context: &mut Context<'_>,
-    (part, part_len): (&str, usize),
+    (part, part_len, len): (&str, usize, usize),
     change: Change<'_>,
 ) -> Verdict {
     let Setup { mut inputs, key, reference } = context.setup(&format!("{part}-matters"));
-    let len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
     let example = inputs.example(&reference, len, AAD_LEN);
     let mut count = 0;
     for &direction in context.directions() {
@@ -199,7 +216,7 @@ impl Forgery {
 
 /// Whether a checksum cannot notice the change: of a message of no bytes the nonce changes nothing,
 /// and of one of a few bytes another nonce may give the same ones.
-fn goes_unnoticed(reference: &Reference, f: &Forgery) -> bool {
+fn goes_unnoticed(reference: &Reference<'_>, f: &Forgery) -> bool {
     if reference.algorithm().kind != Kind::Checked {
         return false;
     }

@@ -20,6 +20,7 @@ use block::{AnyCipher, BlockCipher, Cbc, Cfb, Ctr, Ecb, Ofb, Segments, Xts, choo
 use chacha20::{ChaCha8, ChaCha12, ChaCha20, XChaCha20};
 use cipher::consts::{U8, U12, U16};
 use cmac::Cmac;
+use contract::{Library, Message, Outcome, raw};
 use cshake::CShake;
 use hmac::digest::{self, ExtendableOutput};
 use hmac::{Hmac, KeyInit, Mac, SimpleHmac};
@@ -34,12 +35,15 @@ use std::fmt;
 const MAX_TAG_LEN: usize = 64;
 
 /// One algorithm under one key.
-pub struct Reference {
+pub struct Reference<'a> {
     algorithm: &'static Algorithm,
-    work: Work,
+    work: Work<'a>,
 }
 
-enum Work {
+enum Work<'a> {
+    /// Of an algorithm that the library itself brings there is no other implementation: each message goes through a
+    /// session that is opened for it alone.
+    Own(&'a dyn Library, Vec<u8>),
     Cipher(Box<dyn Implementation>),
     Tag(Tagger),
     Derivation(derivation::Deriver),
@@ -96,11 +100,35 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-impl Reference {
+impl<'a> Reference<'a> {
+    /// What a library's answers are compared with: the independent implementation, or of an algorithm that it brings
+    /// the library itself.
+    ///
+    /// # Panics
+    /// As [`Reference::new`].
+    pub fn of(library: &'a dyn Library, algorithm: &'static Algorithm, key: &[u8]) -> Self {
+        if !algorithm.is_brought() {
+            return Self::new(algorithm, key);
+        }
+        assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
+        Self { algorithm, work: Work::Own(library, key.to_vec()) }
+    }
+
+    /// The same under another key.
+    ///
+    /// # Panics
+    /// As [`Reference::new`].
+    pub fn under(&self, key: &[u8]) -> Self {
+        match self.work {
+            Work::Own(library, _) => Self::of(library, self.algorithm, key),
+            _ => Self::new(self.algorithm, key),
+        }
+    }
+
     /// Does the key schedule.
     ///
     /// # Panics
-    /// When the key's length is not the algorithm's.
+    /// When the key's length is not the algorithm's, or nothing here computes the algorithm because it was brought.
     pub fn new(algorithm: &'static Algorithm, key: &[u8]) -> Self {
         assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
         let work = match algorithm.kind {
@@ -143,6 +171,10 @@ impl Reference {
             }
             Work::Tag(tagger) => tagger(nonce, input, tag),
             Work::Derivation(derive) => derive(nonce, input, tag),
+            Work::Own(library, key) => {
+                let direction = Direction::of(self.algorithm.kind)[0];
+                own(*library, (self.algorithm, direction, key), [nonce, aad, input], output, tag);
+            }
             Work::Copy => output.copy_from_slice(input),
             Work::Nothing => {}
         }
@@ -166,6 +198,16 @@ impl Reference {
             Work::Cipher(cipher) => {
                 output.copy_from_slice(input);
                 cipher.decrypt(nonce, aad, output, tag)
+            }
+            Work::Own(library, key) if self.algorithm.encrypts() => {
+                let (opened, parts) =
+                    ((self.algorithm, Direction::Decrypt, &key[..]), [nonce, aad, input]);
+                own(*library, opened, parts, output, &mut tag.to_vec()) == Outcome::Done
+            }
+            Work::Own(..) => {
+                let mut made = vec![0; tag.len()];
+                self.encrypt(nonce, aad, input, &mut [], &mut made);
+                made == tag
             }
             Work::Tag(tagger) => {
                 let mut made = [0; MAX_TAG_LEN];
@@ -210,6 +252,9 @@ impl Reference {
         nonce: &[u8],
         next_unit: bool,
     ) -> Option<Stream<'_>> {
+        if let Work::Own(library, key) = &self.work {
+            return own_stream(*library, (self.algorithm, direction, key), nonce);
+        }
         let Work::Cipher(cipher) = &self.work else { return None };
         assert_eq!(nonce.len(), self.algorithm.nonce_len, "nonce length of {}", self.algorithm);
         assert!(
@@ -249,7 +294,41 @@ impl Reference {
     }
 }
 
-impl fmt::Debug for Reference {
+/// A message in a session of its own; where that does not succeed, the bytes are not the library's either.
+fn own(
+    library: &dyn Library,
+    (algorithm, direction, key): (&'static Algorithm, Direction, &[u8]),
+    [nonce, aad, input]: [&[u8]; 3],
+    output: &mut [u8],
+    tag: &mut [u8],
+) -> Outcome {
+    let Ok(mut session) = library.open(algorithm, direction, key) else {
+        return Outcome::Error(raw::FAILED);
+    };
+    if !session.has_message() {
+        return Outcome::Error(raw::UNSUPPORTED);
+    }
+    session.message(Message { nonce, aad, input, output, tag })
+}
+
+/// The updates of a session of its own. What they have to do with messages, the check `stream` looks at.
+fn own_stream<'a>(
+    library: &'a dyn Library,
+    (algorithm, direction, key): (&'static Algorithm, Direction, &[u8]),
+    nonce: &[u8],
+) -> Option<Stream<'a>> {
+    let mut session = library.open(algorithm, direction, key).ok()?;
+    if !session.has_stream() || !session.in_place() || session.start(nonce) != Outcome::Done {
+        return None;
+    }
+    // A failure shows in the bytes, which then are another's.
+    let update = move |buffer: &mut [u8]| {
+        session.update_in_place(buffer);
+    };
+    Some(Stream { update: Box::new(update) })
+}
+
+impl fmt::Debug for Reference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reference").field("algorithm", &self.algorithm.name).finish_non_exhaustive()
     }
@@ -276,8 +355,8 @@ fn composite(parts: Composite, key: &[u8]) -> Box<dyn Implementation> {
 
 /// A digest of the plaintext beside the ciphertext.
 struct Checked {
-    cipher: Reference,
-    digest: Reference,
+    cipher: Reference<'static>,
+    digest: Reference<'static>,
 }
 
 impl Implementation for Checked {
@@ -294,7 +373,7 @@ impl Implementation for Checked {
 
 /// Encrypt, then MAC, with what RFC 7518 §5.2.2.1 puts under the MAC.
 struct Authenticated {
-    cipher: Reference,
+    cipher: Reference<'static>,
     keyed: Hmac<Sha256>,
 }
 

@@ -3,7 +3,7 @@
 use crate::context::{difference, words};
 use crate::inputs::Example;
 use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
-use contract::{Library, Message, Outcome, Session};
+use contract::{Library, Message, Outcome, OwnVector, Session};
 use miniz_oxide::inflate::decompress_to_vec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -299,6 +299,7 @@ fn algorithm_named(name: &str, key_len: usize, tag_len: usize) -> Option<&'stati
 // Vector 1 of IEEE 1619 is left out: its two keys are equal, which FIPS 140 forbids and libraries refuse.
 
 /// One published vector that fits an algorithm's lengths.
+#[derive(Clone)]
 pub(crate) struct KnownVector {
     /// Where it is published, for messages.
     pub(crate) name: String,
@@ -338,6 +339,26 @@ pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [KnownVector] {
     parsed.entry(algorithm.name).or_insert_with(|| {
         standard_vectors(algorithm).chain(wycheproof_vectors(algorithm)).collect::<Vec<_>>().leak()
     })
+}
+
+/// A library's own vectors of an algorithm that it brings.
+pub(crate) fn own(algorithm: &'static Algorithm, vectors: &[OwnVector]) -> Vec<KnownVector> {
+    let own = vectors.iter().enumerate().map(|(number, vector)| KnownVector {
+        name: format!("its own vector {}", number + 1),
+        algorithm,
+        key: vector.key.clone(),
+        example: Example {
+            nonce: vector.nonce.clone(),
+            aad: vector.aad.clone(),
+            plaintext: vector.message.clone(),
+            ciphertext: vector.ciphertext.clone(),
+            tag: vector.tag.clone(),
+            source: "the vector",
+            writes_output: algorithm.writes_output(),
+        },
+        forged: false,
+    });
+    own.collect()
 }
 
 /// Whether forgeries are published of an algorithm.

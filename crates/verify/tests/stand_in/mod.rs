@@ -85,7 +85,7 @@ fn direction_of_stream(direction: Direction) -> Direction {
 struct State {
     /// Borrows from `reference`.
     stream: Option<Stream<'static>>,
-    reference: *mut Reference,
+    reference: *mut Reference<'static>,
     algorithm: &'static Algorithm,
     direction: Direction,
     fault: Fault,
@@ -144,7 +144,7 @@ impl State {
 
     fn decrypt(
         &mut self,
-        reference: &Reference,
+        reference: &Reference<'_>,
         (nonce, aad, input): (&[u8], &[u8], &[u8]),
         output: &mut [u8],
         tag: &[u8],
@@ -252,7 +252,7 @@ impl Operations for State {
             return raw::OK;
         }
         // SAFETY: made by `open`, freed by `drop` after the stream; a nonce by the contract.
-        let (reference, nonce): (&'static Reference, _) =
+        let (reference, nonce): (&'static Reference<'static>, _) =
             unsafe { (&*self.reference, from_raw_parts(nonce, self.algorithm.nonce_len)) };
         self.updates = 0;
         self.stream = reference.stream(self.direction, nonce, false);

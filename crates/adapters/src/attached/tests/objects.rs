@@ -188,7 +188,7 @@ fn open_with_reference(
     library: &dyn Library,
     name: &str,
     direction: Direction,
-) -> (Session, Reference) {
+) -> (Session, Reference<'static>) {
     let key = bytes(algorithm(name).key_len, 1);
     let session = library.open(algorithm(name), direction, &key).unwrap();
     (session, Reference::new(algorithm(name), &key))
