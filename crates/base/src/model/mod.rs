@@ -11,8 +11,8 @@ mod sample;
 mod tier;
 
 pub use algorithm::{
-    AAD_LEN, Algorithm, Composite, Direction, Integrity, Kind, Mode, Passes, Primitive, SizeRule,
-    UnknownAlgorithm,
+    AAD_LEN, Algorithm, Composite, Direction, Integrity, Kind, Mode, Passes, Primitive, RANDOM,
+    RANDOM_NONCE, SizeRule, UnknownAlgorithm,
 };
 #[cfg(feature = "records")]
 pub use sample::Case;

@@ -10,6 +10,7 @@
 
 mod calls;
 mod changes;
+mod draws;
 
 use crate::context::{Context, Stop, Verdict, difference, refuse, succeeded};
 use crate::inputs::{Call, Example, Forger, Inputs, Place, Placement};
@@ -34,8 +35,11 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "input-unchanged", applies: always, run: calls::input_unchanged },
     Definition { name: "bounds", applies: always, run: calls::bounds },
     Definition { name: "written", applies: writes, run: calls::written },
-    Definition { name: "determinism", applies: writes, run: calls::determinism },
-    Definition { name: "independence", applies: writes, run: calls::independence },
+    Definition { name: "draws-differ", applies: is_random, run: draws::differ },
+    Definition { name: "looks-random", applies: is_random, run: draws::look_random },
+    Definition { name: "threads-differ", applies: is_random, run: draws::differ_in_threads },
+    Definition { name: "determinism", applies: has_answers, run: calls::determinism },
+    Definition { name: "independence", applies: has_answers, run: calls::independence },
     Definition { name: "nonce-matters", applies: has_nonce, run: changes::nonce_matters },
     Definition { name: "aad-matters", applies: Algorithm::takes_aad, run: changes::aad_matters },
     Definition { name: "key-matters", applies: has_key, run: changes::key_matters },
@@ -46,7 +50,7 @@ pub(crate) const ALL: &[Definition] = &[
         applies: vectors::has_forgeries,
         run: changes::known_forgeries,
     },
-    Definition { name: "reference", applies: always, run: reference },
+    Definition { name: "reference", applies: is_no_draw, run: reference },
     Definition { name: "rekey", applies: has_key, run: calls::rekeyed },
     Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip },
     Definition { name: "unaligned", applies: always, run: calls::unaligned },
@@ -72,9 +76,22 @@ fn always(_: &Algorithm) -> bool {
     true
 }
 
-/// What derives a key reads none: its size is a cost.
+/// What derives a key reads none: its size is a cost. What draws random bytes has none to read.
 fn has_input(algorithm: &Algorithm) -> bool {
-    algorithm.kind != Kind::Derivation
+    !matches!(algorithm.kind, Kind::Derivation | Kind::Random)
+}
+
+fn is_random(algorithm: &Algorithm) -> bool {
+    algorithm.kind == Kind::Random
+}
+
+/// Whether an answer is right or wrong; what is drawn is neither.
+fn is_no_draw(algorithm: &Algorithm) -> bool {
+    !is_random(algorithm)
+}
+
+fn has_answers(algorithm: &Algorithm) -> bool {
+    writes(algorithm) && is_no_draw(algorithm)
 }
 
 fn writes(algorithm: &Algorithm) -> bool {
