@@ -639,7 +639,7 @@ mod tests {
     use super::{Costs, *};
     use crate::advise::data::Data;
     use crate::advise::question::{Evidence, Question};
-    use base::model::{Model, Tier};
+    use base::model::{Model, RANDOM, Tier};
     use jiff::civil::date;
     use record::{Record, State};
 
@@ -665,6 +665,43 @@ mod tests {
         let of_library = |p: &&Price| p.libraries[0] == *library;
         let all = costs.prices(scheme).unwrap().iter().filter(of_library);
         all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
+    }
+
+    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter.
+    #[test]
+    fn a_nonce_that_is_drawn_is_in_the_price_of_every_library_or_of_none() {
+        let (data, mut record) = (Data::built_in(), record());
+        record.measurements.retain(|m| {
+            m.tier == Tier::Native && ["aes-256-gcm", "memcpy"].contains(&m.algorithm.as_str())
+        });
+        let scheme = data.schemes.iter().find(|s| s.id == "aes-256-gcm").unwrap();
+        let mut question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 23));
+        question.wishes.nonce = NonceSource::Random;
+        let prices = |record: &Record| -> Vec<Price> {
+            let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
+            costs.prices(scheme).unwrap().to_vec()
+        };
+        let before = prices(&record);
+        let own = before[0].libraries[0].clone();
+        let is_system = |m: &&record::Measurement| m.library.name == "baselines";
+        let system = record.measurements.iter().find(is_system).unwrap().library.clone();
+        let mut draw = |library: &LibraryId, ns: f64| {
+            let mut row = record.measurements[0].clone();
+            row.algorithm = RANDOM.to_owned();
+            (row.direction, row.size, row.library) = (Direction::Generate, 12, library.clone());
+            row.ns_per_op.iter_mut().for_each(|e| (e.median, e.low, e.high) = (ns, ns, ns));
+            record.measurements.push(row);
+            prices(&record)
+        };
+        assert_eq!(draw(&own, 100.0), before);
+        let drawn = draw(&system, 300.0);
+        assert!(drawn.len() > 2);
+        for (with, without) in drawn.iter().zip(&before) {
+            let ns = if with.libraries[0] == own { 100.0 } else { 300.0 };
+            assert_eq!(with.drawn.as_ref().map(|d| d.ns), Some(ns));
+            assert!((with.write_ns.median - without.write_ns.median - ns).abs() < 1e-6);
+            assert_eq!(with.read_ns, without.read_ns);
+        }
     }
 
     /// Each whole is left out of the record in turn and told from the rest.
