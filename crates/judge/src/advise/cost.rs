@@ -684,9 +684,10 @@ mod tests {
         let before = prices(&record);
         let own = before[0].libraries[0].clone();
         let is_system = |m: &&record::Measurement| m.library.name == "baselines";
-        let system = record.measurements.iter().find(is_system).unwrap().library.clone();
+        let of_system = record.measurements.iter().find(is_system).unwrap().clone();
+        let system = of_system.library.clone();
         let mut draw = |library: &LibraryId, ns: f64| {
-            let mut row = record.measurements[0].clone();
+            let mut row = of_system.clone();
             row.algorithm = RANDOM.to_owned();
             (row.direction, row.size, row.library) = (Direction::Generate, 12, library.clone());
             row.ns_per_op.iter_mut().for_each(|e| (e.median, e.low, e.high) = (ns, ns, ns));
