@@ -37,7 +37,7 @@ extern "C" {
 #define CM_UNSUPPORTED 2 /* `open` only: the library does not have this */
 #define CM_FAILED 3      /* the library reported an error */
 
-enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3 };
+enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3, CM_GENERATE = 4 };
 
 /* Flags of a session. */
 #define CM_IN_PLACE 1u /* output == input is allowed */
@@ -76,7 +76,10 @@ typedef struct cm_request {
  * A derivation has the direction CM_DIGEST. The key that was opened is the passphrase, `nonce` the salt, and
  * tag[0..tag_len] what is derived. `len` is what it is to cost, by the algorithm's name: iterations of pbkdf2-*,
  * bytes of memory of scrypt (r = 8, p = 1) and argon2* (one lane), rounds of bcrypt (2 to the cost), octets of s2k-*;
- * input and output are not there. hkdf-* derives from a key, and input[0..len] is its info. */
+ * input and output are not there. hkdf-* derives from a key, and input[0..len] is its info.
+ *
+ * `random` and `random-nonce` have the direction CM_GENERATE: output[0..len] is filled with random bytes, as the
+ * library's own generator makes them, also in a process that is forked after `open`. There is no input. */
 typedef struct cm_message {
   const uint8_t *nonce;
   const uint8_t *aad;

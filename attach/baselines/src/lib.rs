@@ -3,9 +3,12 @@
 //!
 //! This crate holds `unsafe` code: it is one side of a C interface. `README.md` says what is
 //! inside the clock.
-use contract::export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted, raw};
+use contract::export::{
+    Digest, Done, Generator, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
+};
 use crc_fast::CrcAlgorithm::{Crc32Iscsi, Crc32IsoHdlc};
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_uint, c_void};
+use std::io::ErrorKind::Interrupted;
 use std::ptr;
 
 contract::adapter! { c"baselines", open }
@@ -14,11 +17,12 @@ fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "memcpy" => wanted.copy(message_only(copy, c"memcpy")),
         "null" => wanted.copy(message_only(nothing, c"nothing")),
+        "random" => wanted.generator(System),
         "xxh3-64" => wanted.streaming_digest(Xxh3),
         "crc32c" => wanted.streaming_digest(Crc32c),
         "crc32" => wanted.streaming_digest(Crc32),
         _ => Err(OpenError::Unsupported(
-            "the baselines are memcpy, xxh3-64, crc32c, crc32 and null".to_owned(),
+            "the baselines are memcpy, xxh3-64, crc32c, crc32, random and null".to_owned(),
         )),
     }
 }
@@ -43,6 +47,30 @@ unsafe extern "C" fn copy(_state: *mut c_void, message: *const raw::Message) -> 
 /// Returns at once: what is left is the harness.
 unsafe extern "C" fn nothing(_state: *mut c_void, _message: *const raw::Message) -> i32 {
     raw::OK
+}
+
+/// The system's generator: one system call, or as many as it takes, for a signal ends one early.
+struct System;
+
+unsafe extern "C" {
+    fn getrandom(buffer: *mut c_void, len: usize, flags: c_uint) -> isize;
+}
+
+impl Generator for System {
+    const CALL: &'static CStr = c"getrandom";
+
+    fn fill(&mut self, mut output: &mut [u8]) -> Done {
+        while !output.is_empty() {
+            // SAFETY: the output covers its length.
+            let got = unsafe { getrandom(output.as_mut_ptr().cast(), output.len(), 0) };
+            match usize::try_from(got) {
+                Ok(got) => output = &mut output[got..],
+                Err(_) if std::io::Error::last_os_error().kind() == Interrupted => {}
+                Err(_) => return Err(Refusal::Failed),
+            }
+        }
+        Ok(())
+    }
 }
 
 // Checksums, which find accidents and not attackers; all are written big-endian.

@@ -22,7 +22,7 @@ fn the_object_says_what_it_was_built_from() {
 fn it_offers_the_baselines_and_nothing_else_and_all_pass_every_check() {
     let offer = testing::trial::whole_offer(&*library());
     assert_eq!(offer.refused, []);
-    assert_eq!(offer.names, ["xxh3-64", "crc32c", "crc32", "memcpy", "null"]);
+    assert_eq!(offer.names, ["random", "xxh3-64", "crc32c", "crc32", "memcpy", "null"]);
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 use contract::export::{
-    Buffer, Digest, Done, Mode, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
+    Buffer, Digest, Done, Generator, Mode, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
 };
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey,
 };
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512, SHA512_256};
 use ring::hmac::{HMAC_SHA1_FOR_LEGACY_USE_ONLY, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::{digest, hmac};
 use std::ffi::CStr;
 
@@ -31,6 +32,7 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "hmac-sha256" => wanted.streaming_digest(Hmac::<32>::new(HMAC_SHA256, wanted.key)),
         "hmac-sha384" => wanted.streaming_digest(Hmac::<48>::new(HMAC_SHA384, wanted.key)),
         "hmac-sha512" => wanted.streaming_digest(Hmac::<64>::new(HMAC_SHA512, wanted.key)),
+        "random" => wanted.generator(System(SystemRandom::new())),
         name => Err(OpenError::Unsupported(format!("ring has no {name}"))),
     }
 }
@@ -81,6 +83,17 @@ impl Mode for Aead {
             .open_in_place_separate_tag(nonce, Aad::from(aad), Tag::from(*tag), message, 0..)
             .map_err(|_| Refusal::Tag)?;
         Ok(())
+    }
+}
+
+/// The system's generator, which is ring's only one.
+struct System(SystemRandom);
+
+impl Generator for System {
+    const CALL: &'static CStr = c"SystemRandom::fill";
+
+    fn fill(&mut self, output: &mut [u8]) -> Done {
+        self.0.fill(output).map_err(|_| Refusal::Failed)
     }
 }
 

@@ -6,7 +6,8 @@
 mod derivation;
 
 use crate::family::{self, Attached, Family, In, Out, calls, operations};
-use base::model::{Algorithm, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -56,6 +57,9 @@ unsafe impl Family for Botan {
         if algorithm.kind == Kind::Derivation {
             return derivation::open(request);
         }
+        if algorithm.name == RANDOM {
+            return open_random(request);
+        }
         let name = name_of(algorithm).ok_or_else(|| {
             OpenError::Unsupported(format!("Botan has no name for {algorithm} in its C interface"))
         })?;
@@ -72,6 +76,30 @@ unsafe impl Family for Botan {
             Name::Mac(name) => open_mac(request, &name),
         }
     }
+}
+
+/// A generator of a session's own, which the library seeds by the system's.
+fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    struct Generator(Handle, unsafe extern "C" fn(Handle) -> Code);
+    impl Drop for Generator {
+        fn drop(&mut self) {
+            // SAFETY: made by `botan_rng_init`, freed once.
+            unsafe { (self.1)(self.0) };
+        }
+    }
+    let api = request.api();
+    let mut handle = ptr::null_mut();
+    // SAFETY: a NUL-terminated name.
+    let code = unsafe { (api.botan_rng_init)(&raw mut handle, c"user".as_ptr()) };
+    if code != 0 {
+        return Err(OpenError::Failed(format!("botan_rng_init: {}", api.words(code))));
+    }
+    let (generator, draw) = (Generator(handle, api.botan_rng_destroy), api.botan_rng_get);
+    Ok(random::session(c"botan_rng_get", move |out, len| {
+        let Generator(at, _) = &generator;
+        // SAFETY: a generator of the library's; the output covers its length.
+        outcome(unsafe { draw(*at, out, len) })
+    }))
 }
 
 /// What sets a cipher's new key.
@@ -351,6 +379,9 @@ functions! {
         botan_hash_output_length: fn(Handle, *mut usize) -> Code;
         botan_hash_update: fn(Handle, In, usize) -> Code;
         botan_hash_final: fn(Handle, Out) -> Code;
+        botan_rng_init: fn(*mut Handle, *const c_char) -> Code;
+        botan_rng_get: fn(Handle, Out, usize) -> Code;
+        botan_rng_destroy: fn(Handle) -> Code;
         botan_mac_init: fn(*mut Handle, *const c_char, u32) -> Code;
         botan_mac_destroy: fn(Handle) -> Code;
         botan_mac_output_length: fn(Handle, *mut usize) -> Code;

@@ -14,6 +14,7 @@ mod gcrypt;
 mod kernel;
 mod mbedtls;
 mod nettle;
+mod random;
 pub mod runtime;
 mod sodium;
 pub mod stacks;

@@ -7,10 +7,11 @@ mod derivation;
 use crate::family::{
     self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, operations, symbol,
 };
-use base::model::{Algorithm, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, raw};
-use std::ffi::{CStr, c_char, c_int, c_ulonglong};
+use std::ffi::{CStr, c_char, c_int, c_ulonglong, c_void};
 use std::ptr;
 
 /// Attaches a libsodium of any version.
@@ -70,6 +71,7 @@ unsafe impl Family for Functions {
             Kind::Digest => open_digest(request),
             Kind::Mac => open_mac(request),
             Kind::Derivation => derivation::open(request),
+            Kind::Random if request.algorithm.name == RANDOM => open_random(request),
             _ => Err(absent(request.algorithm)),
         }
     }
@@ -83,6 +85,18 @@ fn absent(algorithm: &Algorithm) -> OpenError {
         _ => "",
     };
     OpenError::Unsupported(format!("libsodium has no {algorithm}{why}"))
+}
+
+/// `randombytes_buf`
+fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    type BufFn = unsafe extern "C" fn(*mut c_void, usize);
+    // SAFETY: the type is that of randombytes.h.
+    let f: BufFn = unsafe { request.library.get("randombytes_buf") }?;
+    Ok(random::session(c"randombytes_buf", move |out, len| {
+        // SAFETY: the output covers its length.
+        unsafe { f(out.cast(), len) };
+        raw::OK
+    }))
 }
 
 // Authenticated encryption: `crypto_aead_*`, detached.

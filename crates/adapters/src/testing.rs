@@ -130,7 +130,7 @@ pub(crate) const BOTAN: Family = Family {
     offers: Some(|name, _| {
         // What Botan has in no version, and what came with Botan 3.
         let never = "aegis- memcpy null blake3 xxh crc32c rc2- magma- turboshake kt128 sha512-224 \
-            blake2s256-mac xsalsa20- ghash polyval bcrypt";
+            blake2s256-mac xsalsa20- ghash polyval bcrypt random-nonce";
         let new = "kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
         !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
@@ -180,7 +180,7 @@ pub(crate) const GCRYPT: Family = Family {
         twofish-256-eax twofish-128-gcm seed-cbc bf-cbc cast5-cfb idea-ofb rc2-cbc des-ctr salsa20 md4 md5 sha1 \
         sha224 sha512-224 sha512-256 sha3-224 shake128 shake256 blake2b256 blake2s256 sm3 rmd160 whirlpool \
         streebog-256 streebog-512 crc32 hmac-md5 hmac-sha1 hmac-sha224 hmac-sha512-256 hmac-sha3-256 hmac-sha3-512 \
-        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac",
+        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac random random-nonce",
     has_not: "xxh3-64 crc32c adler32 aes-128-cfb1 aegis-256 twofish-192-cbc magma-cbc kuznyechik-cbc xchacha20 chacha8 \
         xsalsa20-poly1305 kmac128 ghash memcpy null",
     ..UNKNOWN
@@ -209,6 +209,7 @@ pub(crate) const MBEDTLS: Family = Family {
             "sha1",
             "sha224",
             "rmd160",
+            "random",
         ];
         block(&["aes-"], &["-cfb8", "-ofb", "-xts", "-gmac", "-ccm8", "-cmac"])
             || block(&["aes-", "camellia-"], &["-ecb", "-cbc", "-cfb", "-ctr", "-gcm", "-ccm"])
@@ -260,6 +261,7 @@ pub(crate) const NETTLE: Family = Family {
             "argon2",
             "bcrypt",
             "s2k-",
+            "random",
             // Nettle 3.10.
             "shake128",
         ];
@@ -282,8 +284,8 @@ pub(crate) const SODIUM: Family = Family {
     version: "1.0.",
     facts: &["cpu features: "],
     has: "aes-256-gcm chacha20-poly1305 xchacha20-poly1305 chacha20 sha256 sha512 blake2b512 \
-        hmac-sha256 hmac-sha512 poly1305 xchacha20 salsa20 xsalsa20-poly1305 blake2b256 blake2b512-mac siphash-2-4",
-    has_not: "aes-128-gcm aes-256-ctr aegis-128x2 sha384 hmac-sha384 hmac-sha512-256 crc32c sha1",
+        hmac-sha256 hmac-sha512 poly1305 xchacha20 salsa20 xsalsa20-poly1305 blake2b256 blake2b512-mac siphash-2-4 random",
+    has_not: "random-nonce aes-128-gcm aes-256-ctr aegis-128x2 sha384 hmac-sha384 hmac-sha512-256 crc32c sha1",
     ..UNKNOWN
 };
 
@@ -305,6 +307,7 @@ pub(crate) const TOMCRYPT: Family = Family {
             "twofish" => plain || ends(&["-gcm", "-ocb", "-eax", "-xts"]),
  "des" => plain || ends(&["-cmac"]),
             "pbkdf2" | "hkdf" => true,
+            "random" => name == "random",
             "hmac" => !ends(&["-sm3"]),
             first => {
                 "seed bf cast5 rc2 chacha8 chacha12 chacha20 poly1305 md4 md5 sha1 sha224 sha256 sha384 sha512 sha3 \

@@ -153,6 +153,17 @@ impl Wanted<'_> {
         Ok(Table::new(state, 0, D::CALL).raw())
     }
 
+    /// A generator of random bytes.
+    ///
+    /// # Errors
+    /// When the direction is another.
+    pub fn generator<G: Generator>(&self, generator: G) -> Opened {
+        match self.direction {
+            Direction::Generate => Ok(Table::new(GeneratorState(generator), 0, G::CALL).raw()),
+            _ => Err(self.no_such_direction()),
+        }
+    }
+
     /// What moves the message or does nothing with it; whoever fills the session in keeps the
     /// header's rules.
     ///
@@ -227,8 +238,9 @@ pub unsafe fn open(
 unsafe fn wanted(request: &raw::Request) -> Result<Wanted<'_>, OpenError> {
     // SAFETY: the name is NUL-terminated.
     let algorithm = unsafe { CStr::from_ptr(request.algorithm) };
-    let directions = [Direction::Encrypt, Direction::Decrypt, Direction::Digest, Direction::Copy];
-    let direction = directions.into_iter().find(|d| raw::direction_number(*d) == request.direction);
+    let known = Direction::ALL.iter().filter(|d| raw::direction_number(**d) != u32::MAX);
+    let direction =
+        known.copied().find(|direction| raw::direction_number(*direction) == request.direction);
     Ok(Wanted {
         algorithm: algorithm
             .to_str()
@@ -637,6 +649,30 @@ impl<D: Derivation> Operations for DerivationState<D> {
         } else {
             self.derivation.derive(&self.key, salt, m.len, derived)
         })
+    }
+}
+
+/// A generator of random bytes.
+pub trait Generator: 'static {
+    /// The library's functions that `fill` calls, in order.
+    const CALL: &'static CStr;
+
+    /// Fills the output.
+    ///
+    /// # Errors
+    /// When the library has no random bytes.
+    fn fill(&mut self, output: &mut [u8]) -> Done;
+}
+
+struct GeneratorState<G>(G);
+
+impl<G: Generator> Operations for GeneratorState<G> {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        if m.len == 0 {
+            return raw::OK;
+        }
+        // SAFETY: the crate's note.
+        code(self.0.fill(unsafe { std::slice::from_raw_parts_mut(m.output, m.len) }))
     }
 }
 

@@ -125,7 +125,8 @@ pub struct Message<'a> {
     pub nonce: &'a [u8],
     /// Associated data; empty for modes without authentication.
     pub aad: &'a [u8],
-    /// Message. Of a derivation whose size is a cost it is the length alone that counts: nobody reads it.
+    /// Message. Of a derivation whose size is a cost, and of what is drawn at random, it is the length alone that counts:
+    /// nobody reads it.
     pub input: &'a [u8],
     /// Result, as long as the message (digests leave it alone).
     pub output: &'a mut [u8],
@@ -204,7 +205,7 @@ impl Session {
 
     /// Whether output may be input.
     pub fn in_place(&self) -> bool {
-        self.raw.flags & raw::IN_PLACE != 0 && self.algorithm.cost_unit().is_none()
+        self.raw.flags & raw::IN_PLACE != 0 && self.algorithm.reads_input()
     }
 
     /// Whether each update of a data-unit mode raises the tweak by one.
@@ -265,7 +266,7 @@ impl Session {
         assert!(digest || m.output.len() == m.input.len(), "output is as long as input");
         let (input, len, output) = (m.input.as_ptr(), m.input.len(), m.output.as_mut_ptr());
         // What a library has no business to read is not there.
-        let input = if self.algorithm.cost_unit().is_some() { std::ptr::null() } else { input };
+        let input = if self.algorithm.reads_input() { input } else { std::ptr::null() };
         self.call(m.nonce, m.aad, (input, output, len), m.tag)
     }
 

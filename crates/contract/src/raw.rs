@@ -246,6 +246,7 @@ pub fn direction_number(direction: base::model::Direction) -> u32 {
         base::model::Direction::Decrypt => 1,
         base::model::Direction::Digest => 2,
         base::model::Direction::Copy => 3,
+        base::model::Direction::Generate => 4,
         // Parts of handshakes and records: no adapter is asked for them, and none knows the number.
         base::model::Direction::Server
         | base::model::Direction::Client

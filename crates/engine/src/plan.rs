@@ -265,6 +265,9 @@ fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Fi
         let why = "a derivation takes its passphrase with each call, and its memory is its own";
         return Some(Finding::unsupported(why));
     }
+    if algorithm.kind == Kind::Random && !case.footprint.is_hot() {
+        return Some(Finding::unsupported("what draws random bytes reads no message"));
+    }
     (!algorithm.sizes.allows(case.size)).then(|| Finding::unsupported(algorithm.size_reason()))
 }
 

@@ -158,7 +158,7 @@ fn the_method_lists_every_check_in_the_order_in_which_they_run() {
     // Of the process, around all others.
     let mut checks = vec!["surroundings"];
     checks.extend(verify::CHECK_NAMES);
-    // Of all libraries together, after the others.
-    checks.push("cross-library");
+    // Of processes, and of all libraries together, after the others.
+    checks.extend(["forks", "cross-library"]);
     assert_eq!(listed, checks);
 }

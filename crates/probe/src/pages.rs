@@ -23,8 +23,8 @@ const LONGEST_PLACE: usize = 64;
 /// Where random nonces come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
-    /// The kernel, a call for each.
-    System,
+    /// The library's own generator, or the system's, a call for each.
+    Unforeseen,
     /// A seed and the page's place: the same in every library.
     Fixed(u64),
 }
@@ -59,6 +59,8 @@ pub struct Codec {
     key: Vec<u8>,
     mac_key: Vec<u8>,
     mask: u64,
+    /// What nonces are drawn from, where the library has a generator of its own.
+    generator: Option<Session>,
 }
 
 type Place = ([u8; LONGEST_PLACE], usize);
@@ -95,6 +97,11 @@ impl Codec {
             ),
             _ => None,
         };
+        let generator = recipe.generator.as_deref().map(|name| {
+            let generator = Algorithm::find(name).map_err(|e| OpenError::Failed(e.to_string()))?;
+            library.open(generator, Direction::Generate, &[])
+        });
+        let generator = generator.transpose()?;
         let (recipe, stored) = (recipe.clone(), recipe.stored_nonce_bytes());
         let (sealing, opening) = (side(Direction::Encrypt), side(Direction::Decrypt));
         let mut codec = Self {
@@ -109,6 +116,7 @@ impl Codec {
             key,
             mac_key,
             mask,
+            generator,
         };
         codec.reset()?;
         Ok(codec)
@@ -173,7 +181,7 @@ impl Codec {
             if own_key {
                 self.rekey(Direction::Encrypt, at)?;
             }
-            self.seal(at, plain, out, beside, Draw::System)
+            self.seal(at, plain, out, beside, Draw::Unforeseen)
         });
         result.map(|()| ticks)
     }
@@ -258,10 +266,10 @@ impl Codec {
         self.use_key_of(Direction::Encrypt, at)?;
         let (stored, rest) = beside.split_at_mut(self.stored);
         let (tag, sum) = rest.split_at_mut(algorithm.tag_len);
-        match &self.recipe.nonce {
-            NonceRule::Random => self.draw(at, draw, stored)?,
-            NonceRule::Lsn(fields) => write_fields(fields, at, self.page_size, stored),
-            _ => {}
+        if self.recipe.nonce == NonceRule::Random {
+            self.draw(at, draw, stored)?;
+        } else if let NonceRule::Lsn(fields) = &self.recipe.nonce {
+            write_fields(fields, at, self.page_size, stored);
         }
         let nonce = self.nonce(at, stored);
         let nonce = &nonce[..algorithm.nonce_len];
@@ -380,9 +388,15 @@ impl Codec {
 
     /// Draws a nonce into what is stored of it.
     #[inline]
-    fn draw(&self, at: &Position, draw: Draw, stored: &mut [u8]) -> Result<(), i32> {
-        match draw {
-            Draw::System => {
+    fn draw(&mut self, at: &Position, draw: Draw, stored: &mut [u8]) -> Result<(), i32> {
+        match (draw, &mut self.generator) {
+            (Draw::Unforeseen, Some(generator)) => {
+                // A length, which is all of the message that counts.
+                let input = &[0; LONGEST_NONCE][..stored.len()];
+                let (nonce, aad, output, tag) = (&[], &[], &mut *stored, &mut []);
+                done(generator.message(Message { nonce, aad, input, output, tag }))?;
+            }
+            (Draw::Unforeseen, None) => {
                 // Up to 256 bytes come whole, and never late once the system has started
                 // (getrandom(2)).
                 let flags = rustix::rand::GetRandomFlags::empty();
@@ -391,7 +405,7 @@ impl Codec {
                     return Err(contract::raw::FAILED);
                 }
             }
-            Draw::Fixed(seed) => {
+            (Draw::Fixed(seed), _) => {
                 let place = at.to_bytes();
                 for (i, to) in stored.chunks_mut(16).enumerate() {
                     let word = xxh3_128_with_seed(&place, seed ^ i as u64).to_le_bytes();

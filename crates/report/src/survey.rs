@@ -41,6 +41,7 @@ enum Group {
     Encrypt,
     Decrypt,
     Digests,
+    Random,
     Baselines,
 }
 
@@ -209,6 +210,7 @@ impl Common {
                 Direction::Encrypt => Group::Encrypt,
                 Direction::Decrypt => Group::Decrypt,
                 Direction::Digest => Group::Digests,
+                Direction::Generate => Group::Random,
                 Direction::Copy => Group::Baselines,
                 // Tables of their own show these: `tls::render`.
                 Direction::Server | Direction::Send | Direction::Whole => Group::Encrypt,
@@ -226,6 +228,7 @@ impl Section<'_> {
             Group::Encrypt => "encrypt",
             Group::Decrypt => "decrypt",
             Group::Digests => "digests, checksums and MACs",
+            Group::Random => "random bytes",
             Group::Baselines => "baselines",
         };
         format!("{what}, {}", common.words())

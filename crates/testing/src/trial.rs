@@ -97,7 +97,9 @@ impl Offer {
 pub fn offer(library: &dyn Library) -> Offer {
     let offered = offered(library);
     let few = representatives(&offered);
-    each_of(library, &offered, |algorithm| match few.contains(&algorithm.name) {
+    // What is drawn has no answer but its checks.
+    let is_checked = |a: &Algorithm| few.contains(&a.name) || a.kind == base::model::Kind::Random;
+    each_of(library, &offered, |algorithm| match is_checked(algorithm) {
         true => refusal(library, algorithm),
         false => wrong_answer(library, algorithm).map(|why| (algorithm.name, why)),
     })

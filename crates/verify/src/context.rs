@@ -5,12 +5,13 @@
 use crate::inputs::{Buffers, Call, Example, Inputs, MAX_LEN, Placement, may_be_refused};
 use crate::reference::Reference;
 use crate::vectors::{self, KnownVector};
-use base::model::{AAD_LEN, Algorithm, Direction};
+use base::model::{AAD_LEN, Algorithm, Direction, Kind};
 use contract::{Library, OpenError, Outcome, Session};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt::{self, Arguments};
 use std::time::Duration;
 
@@ -177,7 +178,12 @@ pub(crate) struct Context<'a> {
     scope: &'a Scope<'a>,
     progress: &'a mut dyn FnMut(&'static str),
     digest: Sha256,
+    /// How everything began that was drawn at random.
+    drawn: HashSet<Beginning>,
 }
+
+/// As much of a draw as no other draw begins with by chance.
+pub(crate) type Beginning = [u8; 12];
 
 impl<'a> Context<'a> {
     /// Finds out whether the library offers the algorithm in every direction.
@@ -199,8 +205,9 @@ impl<'a> Context<'a> {
                 return Err(Finding::Unsupported(why));
             }
         }
-        let (buffers, digest) = (Buffers::new(MAX_LEN), Sha256::new());
-        Ok(Self { library, algorithm, buffers, tried: Tried::default(), scope, progress, digest })
+        let (buffers, digest, tried) = (Buffers::new(MAX_LEN), Sha256::new(), Tried::default());
+        let drawn = HashSet::new();
+        Ok(Self { library, algorithm, buffers, tried, scope, progress, digest, drawn })
     }
 
     /// What was tried, and the digest over everything that [`Context::record`] was given.
@@ -222,6 +229,11 @@ impl<'a> Context<'a> {
     /// CPU time that was spent so far.
     pub(crate) fn spent(&self) -> Duration {
         (self.scope.spent)()
+    }
+
+    /// The library, for threads of a check's own.
+    pub(crate) fn library(&self) -> &'a dyn Library {
+        self.library
     }
 
     /// Every direction that the algorithm has.
@@ -396,13 +408,30 @@ impl<'a> Context<'a> {
         self.answer(session, example, placement, note)
     }
 
-    /// Compares what is in the buffers with the example's answer.
+    /// Refuses a draw that begins as an earlier one did: by any call of this verification.
+    pub(crate) fn is_new(&mut self, draw: &[u8], what: Arguments<'_>) -> Verdict {
+        let Some(beginning) = draw.first_chunk() else { return Ok(1) };
+        if self.drawn.insert(*beginning) {
+            return Ok(1);
+        }
+        refuse(format!("{what} gave what another call had given"))
+    }
+
+    /// Compares what is in the buffers with the example's answer. What is drawn has none: it must be new.
     pub(crate) fn compare(
-        &self,
+        &mut self,
         direction: Direction,
         example: &Example,
         note: Arguments<'_>,
     ) -> Verdict {
+        if self.algorithm.kind == Kind::Random {
+            let draw = self.buffers.output().to_vec();
+            let len = draw.len();
+            if len >= size_of::<Beginning>() && draw.iter().all(|b| *b == self.buffers.fill) {
+                return refuse(format!("{direction} of {len} bytes{note} wrote nothing"));
+            }
+            return self.is_new(&draw, format_args!("{direction} of {len} bytes{note}"));
+        }
         let (output, tag) = (self.buffers.output(), self.buffers.tag());
         let wrong = match example.output(direction) {
             Some(want) => difference(output, want, "the output", example.source),

@@ -5,7 +5,8 @@ use crate::derivation::{Derive, done, session};
 use crate::evp::digest::find_digest;
 use crate::evp::{Errors, Evp, Method, Offer, Param};
 use crate::family::{In, Out, Request};
-use base::model::{Mode, Primitive};
+use crate::random;
+use base::model::{Mode, Primitive, RANDOM};
 use contract::{functions, raw};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -61,8 +62,7 @@ impl Request<'_, Evp> {
     fn pbkdf2(&self) -> Option<raw::Session> {
         let (object, errors) = (&self.library.object, self.library.api.errors);
         let (md, call) = (self.digest_below()?, c"PKCS5_PBKDF2_HMAC");
-        let has_sizes = matches!(self.library.product.title.as_str(), "BoringSSL" | "AWS-LC");
-        if has_sizes {
+        if self.has_sizes() {
             // SAFETY: the type is that of these two's evp.h.
             let f = unsafe { object.function::<Pbkdf2SizeFn>("PKCS5_PBKDF2_HMAC") }?;
             return Some(session(self, call, move |d: &Derive<'_>| {
@@ -160,6 +160,39 @@ impl Request<'_, Evp> {
         Some(Ok(session(self, c"EVP_KDF_derive", move |d: &Derive<'_>| {
             checked(errors, c_int::from(derive(&kdf, d)))
         })))
+    }
+}
+
+impl Request<'_, Evp> {
+    /// `RAND_bytes`
+    pub(super) fn random(&self) -> Option<raw::Session> {
+        /// Of OpenSSL and LibreSSL.
+        type BytesFn = unsafe extern "C" fn(Out, c_int) -> c_int;
+        /// Of BoringSSL and AWS-LC.
+        type BytesSizeFn = unsafe extern "C" fn(Out, usize) -> c_int;
+        if self.algorithm.name != RANDOM {
+            return None;
+        }
+        let (object, errors, call) = (&self.library.object, self.library.api.errors, c"RAND_bytes");
+        if self.has_sizes() {
+            // SAFETY: the type is that of these two's rand.h.
+            let f = unsafe { object.function::<BytesSizeFn>("RAND_bytes") }?;
+            return Some(random::session(call, move |out, len| {
+                // SAFETY: the output covers its length.
+                checked(errors, unsafe { f(out, len) })
+            }));
+        }
+        // SAFETY: the type is that of rand.h.
+        let f = unsafe { object.function::<BytesFn>("RAND_bytes") }?;
+        Some(random::session(call, move |out, len| {
+            // SAFETY: the output covers its length, which is at most some MiB.
+            checked(errors, unsafe { f(out, len as c_int) })
+        }))
+    }
+
+    /// Whether functions take lengths as `size_t`, where OpenSSL's take `int`.
+    fn has_sizes(&self) -> bool {
+        matches!(self.library.product.title.as_str(), "BoringSSL" | "AWS-LC")
     }
 }
 

@@ -133,6 +133,7 @@ impl Request<'_, Evp> {
             Kind::Digest => self.digest(),
             Kind::Mac => self.mac(),
             Kind::Derivation => self.derivation(),
+            Kind::Random => self.random().map(Ok),
             Kind::Checked | Kind::Copy | Kind::Null => None,
         }
     }

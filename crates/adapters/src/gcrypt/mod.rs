@@ -5,7 +5,8 @@ mod derivation;
 mod messages;
 
 use crate::family::{self, Attached, Family, c_concat};
-use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Direction, Kind, Mode, Primitive, RANDOM_NONCE};
 use contract::loader::{LoadError, Missing, SharedObject};
 use contract::{OpenError, functions, raw};
 use derivation::KdfApi;
@@ -90,6 +91,7 @@ unsafe impl Family for Api {
             Kind::Digest => request.digest(),
             Kind::Mac => request.mac(),
             Kind::Derivation => request.derivation(),
+            Kind::Random => request.random(),
             _ => Err(absent(request.algorithm)),
         }
     }
@@ -112,6 +114,25 @@ impl Request<'_> {
         let state =
             messages::CipherState::new(&self.library.cipher, handles, algorithm, self.direction);
         Ok(state.into_session(algorithm.mode, self.direction))
+    }
+
+    fn random(&self) -> Result<raw::Session, OpenError> {
+        /// `GCRY_STRONG_RANDOM`, which gcrypt.h has for session keys.
+        const STRONG: c_int = 1;
+        let api = self.library.random.ok_or_else(|| missing("gcry_randomize"))?;
+        Ok(if self.algorithm.name == RANDOM_NONCE {
+            random::session(c"gcry_create_nonce", move |out, len| {
+                // SAFETY: the output covers its length.
+                unsafe { (api.gcry_create_nonce)(out.cast(), len) };
+                raw::OK
+            })
+        } else {
+            random::session(c"gcry_randomize", move |out, len| {
+                // SAFETY: the output covers its length.
+                unsafe { (api.gcry_randomize)(out.cast(), len, STRONG) };
+                raw::OK
+            })
+        })
     }
 
     fn digest(&self) -> Result<raw::Session, OpenError> {
@@ -570,13 +591,24 @@ struct Api {
     mac: Option<MacApi>,
     /// `None` before 1.5.
     kdf: Option<KdfApi>,
+    /// `None` when one of the functions is missing.
+    random: Option<RandomApi>,
+}
+
+functions! {
+    /// Of gcrypt.h.
+    struct RandomApi {
+        /// Output, level.
+        gcry_randomize: fn(*mut c_void, usize, c_int);
+        gcry_create_nonce: fn(*mut c_void, usize);
+    }
 }
 
 impl Api {
     fn of(object: &SharedObject) -> Result<Self, Missing> {
         let (md, mac) = (MdApi::of(object).ok(), MacApi::of(object).ok());
-        let kdf = KdfApi::of(object).ok();
-        Ok(Self { cipher: CipherApi::of(object)?, md, mac, kdf })
+        let (kdf, random) = (KdfApi::of(object).ok(), RandomApi::of(object).ok());
+        Ok(Self { cipher: CipherApi::of(object)?, md, mac, kdf, random })
     }
 
     /// The library's words for an error.

@@ -5,7 +5,8 @@ mod ciphers;
 mod derivation;
 
 use crate::family::{self, Aligned, Attached, Family, In, Out, calls, operations};
-use base::model::{Algorithm, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -79,6 +80,7 @@ unsafe impl Family for Mbedtls {
                 open_digest(request)
             }
             (_, Kind::Derivation) => derivation::open(request),
+            (_, Kind::Random) if request.algorithm.name == RANDOM => open_random(request),
             _ => Err(request.none()),
         }
     }
@@ -190,6 +192,36 @@ impl Drop for Context {
         // SAFETY: initialised by `new`, freed nowhere else.
         unsafe { (self.free)(self.memory.as_mut_ptr()) }
     }
+}
+
+/// `mbedtls_ctr_drbg_random`, seeded by the library's own collector of entropy.
+fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    type EntropyFn = unsafe extern "C" fn(*mut c_void, Out, usize) -> c_int;
+    type SeedFn = unsafe extern "C" fn(*mut c_void, EntropyFn, *mut c_void, In, usize) -> c_int;
+    type DrawFn = unsafe extern "C" fn(*mut c_void, Out, usize) -> c_int;
+    /// `MBEDTLS_CTR_DRBG_MAX_REQUEST`
+    const MOST: usize = 1024;
+    // SAFETY: the types are those of entropy.h and ctr_drbg.h.
+    let (entropy_func, seed, draw) = unsafe {
+        (
+            request.function::<EntropyFn>("mbedtls_entropy_func")?,
+            request.function::<SeedFn>("mbedtls_ctr_drbg_seed")?,
+            request.function::<DrawFn>("mbedtls_ctr_drbg_random")?,
+        )
+    };
+    let mut entropy = Context::new(request, "mbedtls_entropy")?;
+    let mut generator = Context::new(request, "mbedtls_ctr_drbg")?;
+    // SAFETY: both contexts are initialised, and the collector outlives the generator's use of it.
+    let code =
+        unsafe { seed(generator.get(), entropy_func, entropy.get(), c"".as_ptr().cast(), 0) };
+    done("mbedtls_ctr_drbg_seed", code)?;
+    Ok(random::session(c"mbedtls_ctr_drbg_random", move |out, len| {
+        // It lives as long as the session.
+        let _ = &entropy;
+        let at = generator.get();
+        // SAFETY: a seeded generator; the output covers its length.
+        random::in_pieces(out, len, MOST, |out, len| unsafe { draw(at, out, len) })
+    }))
 }
 
 // Digests and HMAC through the general digest layer, CMAC through the general cipher layer, and Poly1305.

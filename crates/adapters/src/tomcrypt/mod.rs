@@ -6,7 +6,8 @@ mod derivation;
 mod tagged;
 
 use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
-use base::model::{Algorithm, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
@@ -62,6 +63,7 @@ unsafe impl Family for Api {
             }
             _ if kind == Kind::Digest => open_digest(request),
             _ if kind == Kind::Derivation => derivation::open(request),
+            _ if request.algorithm.name == RANDOM => open_random(request),
             (_, Mode::Hmac | Mode::Cmac) => open_hmac(request),
             (Primitive::Blake2b | Primitive::Blake2s, Mode::Keyed) => open_blake2(request),
             (Primitive::Poly1305, _) => open_poly1305(request),
@@ -72,6 +74,18 @@ unsafe impl Family for Api {
             _ => block(request),
         }
     }
+}
+
+/// `rng_get_bytes`, which asks the system.
+fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    type DrawFn = unsafe extern "C" fn(Out, c_ulong, *const c_void) -> c_ulong;
+    // SAFETY: the type is that of tomcrypt_prng.h.
+    let f: DrawFn = unsafe { request.library.object.exported("rng_get_bytes") }?;
+    Ok(random::session(c"rng_get_bytes", move |out, len| {
+        // SAFETY: the output covers its length; nobody is called back.
+        let got = unsafe { f(out, len as c_ulong, std::ptr::null()) };
+        if got == len as c_ulong { raw::OK } else { raw::FAILED }
+    }))
 }
 
 /// A mode of a registered block cipher.

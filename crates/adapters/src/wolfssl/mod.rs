@@ -7,7 +7,8 @@ mod encryption;
 use crate::family::{
     self, Aligned, Attached, Family, In, Out, c_concat, calls, operations, symbol,
 };
-use base::model::{Algorithm, Kind, Mode, Primitive};
+use crate::random;
+use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -69,6 +70,7 @@ unsafe impl Family for Wolfssl {
             (Primitive::Md4, Mode::None) => open_md4(request),
             _ if kind == Kind::Digest => open_digest(request),
             _ if kind == Kind::Derivation => derivation::open(request),
+            _ if request.algorithm.name == RANDOM => open_random(request),
             (_, Mode::Hmac) => open_hmac(request),
             (Primitive::Aes, Mode::Cmac) => open_cmac(request),
             (_, Mode::Kmac) => open_kmac(request),
@@ -86,6 +88,41 @@ unsafe impl Family for Wolfssl {
             _ => encryption::open_cipher(request),
         }
     }
+}
+
+/// `wc_RNG_GenerateBlock`
+fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    type NewFn = unsafe extern "C" fn(*mut u8, u32, *mut c_void) -> *mut c_void;
+    type DrawFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
+    /// `RNG_MAX_BLOCK_LEN`
+    const MOST: usize = 0x10000;
+    struct Generator(*mut c_void, FreeFn);
+    impl Drop for Generator {
+        fn drop(&mut self) {
+            // SAFETY: made by `wc_rng_new`, freed once.
+            unsafe { (self.1)(self.0) }
+        }
+    }
+    // SAFETY: the types are those of random.h.
+    let (new, free, draw) = unsafe {
+        let object = &request.library.object;
+        (
+            object.exported::<NewFn>("wc_rng_new")?,
+            object.exported::<FreeFn>("wc_rng_free")?,
+            object.exported::<DrawFn>("wc_RNG_GenerateBlock")?,
+        )
+    };
+    // SAFETY: no nonce, the default heap.
+    let at = unsafe { new(ptr::null_mut(), 0, ptr::null_mut()) };
+    if at.is_null() {
+        return Err(OpenError::Failed("wc_rng_new gave no generator".to_owned()));
+    }
+    let generator = Generator(at, free);
+    Ok(random::session(c"wc_RNG_GenerateBlock", move |out, len| {
+        let Generator(at, _) = &generator;
+        // SAFETY: a generator of the library's; the output covers its length, which is at most 64 KiB.
+        random::in_pieces(out, len, MOST, |out, len| unsafe { draw(*at, out, len as u32) })
+    }))
 }
 
 // What of wolfCrypt every part of the adapter uses: contexts, error codes, lengths.

@@ -27,6 +27,8 @@ pub enum Kind {
     /// A key derived from a passphrase or from another key. The passphrase is the key, the salt is in the nonce's place,
     /// and what comes out in the tag's.
     Derivation,
+    /// Random bytes, as many as the message has, which nobody reads.
+    Random,
     /// Moving the message without a cipher: what no cipher can be faster than.
     Copy,
     /// No work at all: what the harness itself costs.
@@ -262,7 +264,7 @@ pub enum Primitive {
     Crc32c,
     /// What an adapter brings with an algorithm that is not in the table: its family.
     Brought(&'static str),
-    /// None: `memcpy` and `null`.
+    /// None: `memcpy` and `null`; random numbers, which each library makes in its own way.
     None,
 }
 
@@ -453,10 +455,10 @@ impl Algorithm {
             };
         }
         match self.sizes {
-            SizeRule::Any
-            | SizeRule::Between(..)
-            | SizeRule::PowerOfTwo(..)
-            | SizeRule::WholeKib(_) => {
+            SizeRule::Between(least, most) => {
+                format!("{self} is measured with {least} to {most} bytes")
+            }
+            SizeRule::Any | SizeRule::PowerOfTwo(..) | SizeRule::WholeKib(_) => {
                 format!("{self} takes messages of any size")
             }
             SizeRule::MultipleOf(n) => {
@@ -472,7 +474,9 @@ impl Algorithm {
         match self.kind {
             Kind::Aead | Kind::Mac => Integrity::Tamper,
             Kind::Checked | Kind::Digest => Integrity::Accident,
-            Kind::Cipher | Kind::Derivation | Kind::Copy | Kind::Null => Integrity::None,
+            Kind::Cipher | Kind::Derivation | Kind::Random | Kind::Copy | Kind::Null => {
+                Integrity::None
+            }
         }
     }
 
@@ -510,6 +514,11 @@ impl Algorithm {
     /// Bytes of a message's input in memory. That of a derivation whose size is a cost is looked at by nobody.
     pub fn input_len(&self, size: usize) -> usize {
         if self.cost_unit().is_some() { 16 } else { size }
+    }
+
+    /// Whether an operation reads a message: none does whose size is a cost, or how much is drawn.
+    pub fn reads_input(&self) -> bool {
+        self.cost_unit().is_none() && self.kind != Kind::Random
     }
 
     /// Whether associated data belong to a message.
@@ -593,6 +602,10 @@ impl Algorithm {
                 Some("no encryption: derives from a key; too fast for a passphrase")
             }
             (Kind::Derivation, _) => Some("no encryption: derives a key from a passphrase"),
+            (Kind::Random, _) if self.name == RANDOM_NONCE => {
+                Some("no encryption: random bytes for nonces, not for keys")
+            }
+            (Kind::Random, _) => Some("no encryption: random bytes"),
             (Kind::Copy, _) => Some("no encryption: a baseline"),
             (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
             (Kind::Aead, _) => None,
@@ -612,10 +625,8 @@ impl Algorithm {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
             (Kind::Cipher, _) => Some("no-integrity"),
             (Kind::Checked, _) => Some("accident-only"),
-            (Kind::Digest | Kind::Mac | Kind::Derivation | Kind::Copy | Kind::Null, _) => {
-                Some("no-encryption")
-            }
             (Kind::Aead, _) => None,
+            _ => Some("no-encryption"),
         }
     }
 }
@@ -652,6 +663,8 @@ pub enum Direction {
     Digest,
     /// Message to its copy; also the harness's null operation.
     Copy,
+    /// Random bytes out of nothing.
+    Generate,
     /// The server's end of a TLS handshake.
     Server,
     /// The client's end of it.
@@ -673,6 +686,7 @@ impl Direction {
         Self::Decrypt,
         Self::Digest,
         Self::Copy,
+        Self::Generate,
         Self::Server,
         Self::Client,
         Self::Send,
@@ -686,6 +700,7 @@ impl Direction {
         match kind {
             Kind::Cipher | Kind::Aead | Kind::Checked => &[Self::Encrypt, Self::Decrypt],
             Kind::Digest | Kind::Mac | Kind::Derivation => &[Self::Digest],
+            Kind::Random => &[Self::Generate],
             Kind::Copy | Kind::Null => &[Self::Copy],
         }
     }
@@ -989,6 +1004,10 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("pbkdf2", "pbkdf2-sha256"),
     ("s2k", "s2k-sha256"),
     ("hkdf", "hkdf-sha256"),
+    ("rand", "random"),
+    ("rng", "random"),
+    ("drbg", "random"),
+    ("getrandom", "random"),
 ];
 
 const DIGESTS: &[&[Algorithm]] = &[&[
@@ -1103,6 +1122,20 @@ const DERIVATIONS: &[&[Algorithm]] = &[&[
         ..derivation("hkdf-sha512", Primitive::Sha512, Mode::Hkdf, HKDF_SIZES)
     },
 ]];
+/// The generator that a library has for nonces alone, where it has one beside that for keys.
+pub const RANDOM_NONCE: &str = "random-nonce";
+/// The generator that a library's manual names for keys.
+pub const RANDOM: &str = "random";
+
+/// The system draws no more in a call (getrandom(2)); nobody asks for that at once.
+const RANDOM_SIZES: SizeRule = SizeRule::Between(1, 16 << 20);
+
+const fn random(name: &'static str) -> Algorithm {
+    let sizes = RANDOM_SIZES;
+    Algorithm { sizes, ..other(name, Kind::Random, Primitive::None, Mode::None, (0, 0, 0)) }
+}
+
+const GENERATORS: &[&[Algorithm]] = &[&[random(RANDOM), random(RANDOM_NONCE)]];
 const CHECKSUMS: &[&[Algorithm]] = &[&[
     digest("xxh3-64", Primitive::Xxh3, 8),
     digest("xxh3-128", Primitive::Xxh3_128, 16),
@@ -1135,6 +1168,7 @@ const GROUPS: &[Group] = &[
     ("digests", DIGESTS),
     ("message authentication codes", MACS),
     ("key derivation", DERIVATIONS),
+    ("random numbers", GENERATORS),
     ("checksums", CHECKSUMS),
     ("baselines", BASELINES),
 ];
@@ -1197,7 +1231,8 @@ mod tests {
         let names = "id-aes128-GCM=aes-128-gcm rijndael-256-cbc=aes-256-cbc AES-256-CTR=aes-256-ctr des3=des-ede3-cbc \
         3des-ecb=des-ede3-ecb sha-1=sha1 SHA2-256=sha256 SHA512/256=sha512-256 sha3-256=sha3-256 ripemd-160=rmd160 \
         blowfish-cbc=bf-cbc chacha20poly1305=chacha20-poly1305 ChaCha=chacha20 secretbox=xsalsa20-poly1305 \
-        gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc";
+        gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc \
+        rand=random";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");

@@ -12,8 +12,8 @@ mod sample;
 mod tier;
 
 pub use algorithm::{
-    AAD_LEN, Algorithm, Composite, Direction, Integrity, Kind, Mode, Passes, Primitive, SizeRule,
-    UnknownAlgorithm,
+    AAD_LEN, Algorithm, Composite, Direction, Integrity, Kind, Mode, Passes, Primitive, RANDOM,
+    RANDOM_NONCE, SizeRule, UnknownAlgorithm,
 };
 pub use brought::{BadBrought, Brought, MOST_OF_LIBRARY, MOST_VECTORS};
 #[cfg(feature = "records")]

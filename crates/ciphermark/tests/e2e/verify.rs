@@ -62,6 +62,34 @@ fn a_finding_is_told_with_its_check_and_exit_code_1() {
     assert!(plain.stdout.contains("REFUSED") && plain.stdout.contains("tamper: "), "{plain:?}");
 }
 
+/// Whether a generator that was forked goes on from its parent's state shows in a process alone.
+#[test]
+fn a_generator_that_repeats_in_a_fork_or_elsewhere_is_refused_and_a_right_one_is_not() {
+    let of = |library: &str, code| {
+        let all = verdicts(&["-l", library, "-a", "random*", "-t", "native"], code);
+        let random = where_(&all, &[("algorithm", "random")])[0].clone();
+        (text(&random, "state").to_owned(), random)
+    };
+    let (state, right) = of(&fakes::library("random"), 0);
+    assert_eq!(state, "passed", "{right}");
+    let names: Vec<&str> = rows(&right, "checks").iter().map(|c| text(c, "name")).collect();
+    for name in ["draws-differ", "looks-random", "threads-differ", "repeated-calls", "forks"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    for (fault, words) in [
+        (
+            "COPIED",
+            "forks: a process that was forked by clone(2) draws the 16 bytes that its parent draws",
+        ),
+        ("OF_A_SESSION", "draws-differ: generate of "),
+        ("BIASED", "looks-random: of 65536 bytes in draws of 16, "),
+        ("PERIODIC", " gave what another call had given"),
+    ] {
+        let (state, refused) = of(&fakes::variant("random", &format!("{fault}=1")), 1);
+        assert!(state == "refused" && text(&refused, "reason").contains(words), "{refused}");
+    }
+}
+
 #[test]
 fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_for_verify() {
     let (directory, cache) = (scratch(), scratch());

@@ -14,12 +14,12 @@ use crate::protocol::Finding;
 use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::verification::{Extra, verify_all};
-use base::model::{Algorithm, Direction, Model, Tier};
+use base::model::{Algorithm, Direction, Model, RANDOM, RANDOM_NONCE, Tier};
 use prices::{Kept, PriceList};
 pub use prices::{Pairs, keep_pairs, known_pairs};
 use probe::Clock;
 use proof::{Copy, PART, Proof, Stage, Standing, Standings, Workers, verdicts};
-use record::at_rest::scheme::{Profile, Recipe};
+use record::at_rest::scheme::{NonceRule, Profile, Recipe};
 use record::at_rest::store::{Kind, Scan, Store, StoreError};
 use record::at_rest::{
     Cell, CellKey, CellSamples, FORMAT_VERSION, KIND, Keying, Medium, Nonces, PageStore,
@@ -27,7 +27,7 @@ use record::at_rest::{
     set_over_none,
 };
 use record::{Host, Journal, JournalHead};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ pub fn run(
     is_unchanged(&keeping, &scan)?;
     let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
     let list = PriceList::of(plan, libraries, store.page_size());
-    let mut standings = standings(plan, libraries, &list, events);
+    let (mut standings, generators) = standings(plan, libraries, &list, events);
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
@@ -181,8 +181,8 @@ pub fn run(
     let probes = proof.probe(plan.probes)?;
     // Workers that timing starts have the machine to themselves.
     drop(proof);
-    let timed =
-        timed(plan, store, &list, &mut stage, (&scan, &standings), (keeping, began), events)?;
+    let found = (&scan, &standings, &generators);
+    let timed = timed(plan, store, &list, &mut stage, found, (keeping, began), events)?;
     let Timed { started, host, timing, cells, journal } = timed;
     let interrupted = timing.is_some() && plan.stop.is_interrupted();
     let after = scan_again(plan, store, &scan, events)?;
@@ -229,7 +229,7 @@ fn timed(
     store: &Store,
     list: &PriceList<'_>,
     stage: &mut Stage,
-    (scan, standings): (&Scan, &Standings),
+    (scan, standings, generators): (&Scan, &Standings, &Generators),
     (keeping, began): (Keeping, String),
     events: Events<'_>,
 ) -> Result<Timed, PagesError> {
@@ -242,7 +242,8 @@ fn timed(
     stage.put(store, &store.spread(window, 16))?;
     let cpus = &*placed_cpus();
     let (page_size, store) = (store.page_size(), &*scan.sha256);
-    let scene = Scene { plan, libraries, list, cpus, stage, page_size, store, began: &began };
+    let began = &*began;
+    let scene = Scene { plan, libraries, generators, list, cpus, stage, page_size, store, began };
     time(&scene, standings, keeping, events)
 }
 
@@ -334,13 +335,24 @@ fn try_nonces(
     Ok((nonces(&plan.recipes, &seen, versions, &name), others))
 }
 
-/// Every pair that can be, after the standard checks of its cipher.
+/// Each library's generator for nonces, where it has one that passes every check; the system's is asked elsewhere.
+type Generators = BTreeMap<usize, &'static str>;
+
+/// A library's generator for nonces, or that for keys.
+fn generator(library: &Attached, tier: Tier) -> Option<&'static str> {
+    let offers = library.offers_at(tier).ok()?;
+    [RANDOM_NONCE, RANDOM].into_iter().find(|name| {
+        offers.iter().any(|o| o.algorithm == *name && o.models.contains(&Model::Message))
+    })
+}
+
+/// Every pair that can be, after the standard checks of its cipher and of the generator that its nonces are drawn from.
 fn standings(
     plan: &PagesPlan,
     libraries: &[Attached],
     list: &PriceList<'_>,
     events: Events<'_>,
-) -> Standings {
+) -> (Standings, Generators) {
     let mut standings = Standings::new();
     let mut subjects = BTreeSet::new();
     let is_none = |scheme: usize| plan.recipes[scheme].cipher.is_none();
@@ -354,6 +366,8 @@ fn standings(
             // What has a price has passed the checks, in this build and by this program.
             if outcome.is_ok() && !list.has(l, s) {
                 subjects.insert((l, algorithm.name));
+                let draws = recipe.nonce == NonceRule::Random;
+                subjects.extend(generator(library, plan.tier).filter(|_| draws).map(|g| (l, g)));
             }
             standings.insert((l, s), Standing::new(outcome));
         }
@@ -365,8 +379,8 @@ fn standings(
             }
         }
     }
-    check(plan, libraries, &subjects, &mut standings, events);
-    standings
+    let generators = check(plan, libraries, &subjects, &mut standings, events);
+    (standings, generators)
 }
 
 fn offered(library: &Attached, tier: Tier, algorithm: &Algorithm) -> Result<(), Finding> {
@@ -395,7 +409,7 @@ fn check(
     subjects: &BTreeSet<(usize, &'static str)>,
     standings: &mut Standings,
     events: Events<'_>,
-) {
+) -> Generators {
     let asked: Vec<crate::verification::Subject> = subjects
         .iter()
         .filter_map(|(l, name)| Algorithm::find(name).ok().map(|a| (*l, plan.tier, a)))
@@ -407,8 +421,14 @@ fn check(
     };
     // Every page of the store is verified as well, so the page's size is.
     let extra = Extra { seed: plan.seed, sizes: &[], earlier: true };
+    let mut generators = Generators::new();
     for verdict in verify_all(libraries, &asked, extra, &within(&plan.stop, 0.35), &step) {
-        let Err(finding) = verdict.outcome else { continue };
+        let Err(finding) = verdict.outcome else {
+            if [RANDOM_NONCE, RANDOM].contains(&verdict.algorithm) {
+                generators.insert(verdict.library, verdict.algorithm);
+            }
+            continue;
+        };
         for ((library, scheme), standing) in standings.iter_mut() {
             let cipher = plan.recipes[*scheme].cipher.as_deref();
             if *library == verdict.library && cipher == Some(verdict.algorithm) {
@@ -416,6 +436,7 @@ fn check(
             }
         }
     }
+    generators
 }
 
 fn page_store(store: &Store, before: &Scan, after: Option<Scan>) -> PageStore {
@@ -470,6 +491,7 @@ const LEAST_PASSES: u32 = 2;
 struct Scene<'a> {
     plan: &'a PagesPlan,
     libraries: &'a [Attached],
+    generators: &'a Generators,
     list: &'a PriceList<'a>,
     /// In the order in which threads are placed.
     cpus: &'a [u32],
@@ -603,7 +625,8 @@ fn samples(progress: &CaseProgress) -> CellSamples {
     }
 }
 
-const RANDOM_SOURCE: &str = "getrandom(2), a call for each nonce";
+const RANDOM_SOURCE: &str =
+    "the library's own generator where it has one that passes the checks, else getrandom(2)";
 
 fn rounds(known: &[Kept]) -> u32 {
     known.iter().map(|kept| kept.cell.rounds).max().unwrap_or(0)
@@ -622,10 +645,14 @@ impl Scene<'_> {
     fn page(&self, key: &CellKey) -> Page {
         // A log has one end.
         let threads = if key.medium == Medium::Log { 1 } else { key.threads };
+        let recipe = &self.plan.recipes[key.scheme];
+        let draws = recipe.nonce == NonceRule::Random;
+        let generator = self.generators.get(&key.library).filter(|_| draws);
+        let generator = generator.map(|name| (*name).to_owned());
         Page {
             library: key.library,
             tier: self.plan.tier,
-            recipe: self.plan.recipes[key.scheme].clone(),
+            recipe: Recipe { generator, ..recipe.clone() },
             medium: key.medium,
             keying: key.keying,
             direction: key.direction,

@@ -11,7 +11,7 @@ use record::at_rest::{Cell, CellKey, Keying, Medium};
 use serde::{Deserialize, Serialize};
 
 /// Raised when what is kept changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The cache's name.
 const NAME: &str = "prices";
 /// Half the interval's width up to which a price is kept, as a fraction.

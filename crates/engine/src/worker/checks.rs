@@ -6,16 +6,19 @@
 //! forged tags among them. A library that does its work only where it is looked at cannot know where that is.
 
 use crate::protocol::{Finding, Once, Reply, Visit, not_opened};
+use crate::worker::forks;
 use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, time_for};
 use crate::worker::visit::codes;
 use crate::worker::{Replies, no_number, say};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model};
-use contract::{Library, Message, Outcome, raw};
+use contract::{Library, Message, Outcome, Session, raw};
 use probe::surroundings::{OthersTime, Process, Signals};
 use probe::{Arena, Batch as _, MessageBatch, messages_for};
 use rand::Rng as _;
 use rand::rngs::StdRng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::io::Read as _;
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 use verify::vectors::{Judged, Vector};
 
@@ -46,24 +49,33 @@ pub(crate) fn verify_one(
         unchanged()?;
         let passed =
             verify::verify(library, algorithm, scope, &mut announce).map_err(finding_of)?;
+        let forked = if algorithm.kind == Kind::Random && library.process().is_none() {
+            announce(FORKS);
+            let forked = try_forks(library, algorithm)?;
+            calls.remarks.extend(forked.remark());
+            Some(forked.compared)
+        } else {
+            None
+        };
         announce(SURROUNDINGS);
         calls.remarks.extend(periods(library, algorithm)?);
         unchanged()?;
-        Ok((calls, passed))
+        Ok((calls, passed, forked))
     });
     if let Some(e) = broken_pipe {
         return Err(e);
     }
-    let reply = verified.map_or_else(no_number, |(calls, passed)| all_passed(calls, passed));
+    let reply = verified
+        .map_or_else(no_number, |(calls, passed, forked)| all_passed(calls, passed, forked));
     say(replies, &crate::worker::held_reply(reply))
 }
 
-fn all_passed(calls: Calls, passed: verify::Passed) -> Reply {
+fn all_passed(calls: Calls, passed: verify::Passed, forked: Option<u64>) -> Reply {
     let check = |name: &str, count| record::Check { name: name.to_owned(), count };
     let own = (calls.count > 0).then(|| check(SURROUNDINGS, calls.count));
     let others = passed.checks.into_iter().map(|c| check(c.name, c.count));
     Reply::Verified {
-        checks: own.into_iter().chain(others).collect(),
+        checks: own.into_iter().chain(others).chain(forked.map(|n| check(FORKS, n))).collect(),
         digest: hex::encode(passed.digest),
         remarks: calls.remarks,
         tried: passed.tried,
@@ -334,6 +346,129 @@ fn periodic(subject: &mut Subject, direction: Direction) -> Option<String> {
     ))
 }
 
+/// Name of the check.
+pub(crate) const FORKS: &str = "forks";
+
+/// What a generator keeps of its state is copied with the process: bytes of a draw out of what was worked out ahead, and
+/// of one that is not.
+const DRAWS: [usize; 2] = [16, 4096];
+/// Processes that are forked from one state, and what each draws, in the session that it inherits.
+const CHILDREN: usize = 4;
+const OF_A_CHILD: usize = 4;
+/// As much of a draw as no other draw begins with by chance.
+type Beginning = [u8; 12];
+
+/// What processes drew that were forked.
+#[derive(Debug, Default)]
+struct Forked {
+    compared: u64,
+    /// Of the smaller draws, what the first of a process took at least, and each that followed.
+    first: Duration,
+    next: Duration,
+}
+
+impl Forked {
+    /// What a reader is told: a program that forks for each of its clients pays it.
+    fn remark(&self) -> Option<String> {
+        let (first, next) = (self.first.as_nanos() as u64, self.next.as_nanos() as u64);
+        (first > 4 * next.max(1_000)).then(|| {
+            format!(
+                "the first {} bytes in a forked process take {} µs, the next {} µs",
+                DRAWS[0],
+                microseconds(first),
+                microseconds(next)
+            )
+        })
+    }
+}
+
+/// What a process drew and how long each draw took.
+type Drawn = Vec<(Beginning, Duration)>;
+
+/// Whether a process that is forked draws what its parent draws, or another that is forked from the same state.
+fn try_forks(
+    library: &'static dyn Library,
+    algorithm: &'static Algorithm,
+) -> Result<Forked, Finding> {
+    let mut found = Forked { first: Duration::MAX, next: Duration::MAX, compared: 0 };
+    let mut seen = HashMap::new();
+    for size in DRAWS {
+        let mut session = library.open(algorithm, Direction::Generate, &[]).map_err(not_opened)?;
+        let before = drawn(&mut session, size, OF_A_CHILD).map_err(Finding::refused)?;
+        let children = (0..CHILDREN)
+            .map(|_| in_a_fork(|| drawn(&mut session, size, OF_A_CHILD)))
+            .collect::<Result<Vec<Drawn>, Finding>>()?;
+        let after = drawn(&mut session, size, OF_A_CHILD).map_err(Finding::refused)?;
+        if size == DRAWS[0] {
+            let least = |from: usize| children.iter().flat_map(move |c| &c[from..]).map(|d| d.1);
+            let firsts = children.iter().map(|child| child[0].1);
+            (found.first, found.next) =
+                (firsts.min().unwrap_or_default(), least(1).min().unwrap_or_default());
+        }
+        let own = [before, after].map(|drawn| (None, drawn));
+        let others = children.into_iter().enumerate().map(|(n, drawn)| (Some(n), drawn));
+        for (who, drawn) in own.into_iter().chain(others) {
+            for (beginning, _) in drawn {
+                found.compared += 1;
+                let of = match seen.insert(beginning, who) {
+                    None => continue,
+                    Some(earlier) if earlier == who => "itself had drawn",
+                    Some(None) => "its parent draws",
+                    Some(Some(_)) => "another one draws that was forked from the same state",
+                };
+                return Err(Finding::refused(format!(
+                    "{FORKS}: a process that was forked by clone(2) draws the {size} bytes that {of}"
+                )));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How draws begin; a reason, where there is none.
+fn drawn(session: &mut Session, size: usize, count: usize) -> Result<Drawn, String> {
+    let (input, mut output) = (vec![0; size], vec![0; size]);
+    let mut one = || {
+        let begun = Instant::now();
+        let (nonce, aad, input, tag) = (&[], &[], &input, &mut []);
+        let outcome = session.message(Message { nonce, aad, input, output: &mut output, tag });
+        let took = begun.elapsed();
+        match output.first_chunk() {
+            Some(beginning) if outcome == Outcome::Done => Ok((*beginning, took)),
+            _ => Err(format!("{FORKS}: a draw of {size} bytes returned {outcome:?}")),
+        }
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+/// What is drawn in a process that is forked for it.
+fn in_a_fork(draw: impl FnOnce() -> Result<Drawn, String>) -> Result<Drawn, Finding> {
+    let failed = |why| Finding::failed(format!("{FORKS}: {why}"));
+    let (mut from, mut to) =
+        std::io::pipe().map_err(|e| failed(format!("no pipe to a forked process: {e}")))?;
+    let forked = host::confine::fork();
+    match forked.map_err(|e| failed(format!("no process can be forked: {e}")))? {
+        host::confine::Forked::Child => {
+            let told = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                host::confine::end_with_parent().is_ok()
+                    && serde_json::to_writer(&mut to, &draw()).is_ok()
+            }));
+            host::confine::leave(i32::from(!told.unwrap_or(false)))
+        }
+        host::confine::Forked::Parent(number) => {
+            drop(to);
+            let mut said = Vec::new();
+            let read = from.read_to_end(&mut said);
+            forks::wait(number);
+            let drawn: Option<Result<Drawn, String>> =
+                read.ok().and_then(|_| serde_json::from_slice(&said).ok());
+            drawn
+                .unwrap_or(Err(format!("{FORKS}: a forked process died of a draw")))
+                .map_err(Finding::refused)
+        }
+    }
+}
+
 fn microseconds(nanos: u64) -> String {
     let us = nanos as f64 / 1e3;
     if us < 10.0 { format!("{us:.1}") } else { format!("{us:.0}") }
@@ -492,7 +627,7 @@ const SHORT: usize = 16;
 /// Whether the visit is of a kind that is looked at.
 pub(crate) fn can_tell_memory(subject: &Subject, visit: &Visit) -> bool {
     let alone = visit.cpus.len() < 2 && !visit.in_place && visit.footprint == Footprint::Hot;
-    let works = !matches!(subject.session.algorithm().kind, Kind::Null | Kind::Copy);
+    let works = !matches!(subject.session.algorithm().kind, Kind::Null | Kind::Copy | Kind::Random);
     visit.model != Model::Stream && alone && visit.size <= LARGEST && works
 }
 

@@ -513,6 +513,7 @@ impl<'a> Expected<'a> {
         let message = &self.plain[done.message * size..][..size];
         let found = match (self.direction, self.algorithm.kind) {
             (Direction::Decrypt, _) => self.compare_with(&done, (message, done.tag)),
+            (_, Kind::Random) => self.compare_draw(&done),
             (_, Kind::Null) => self.compare_with(&done, (&vec![self.poison; size], done.tag)),
             _ => {
                 let key = (size, done.message);
@@ -527,6 +528,19 @@ impl<'a> Expected<'a> {
         };
         self.took = begun.elapsed();
         found
+    }
+
+    /// What is drawn has no right answer: it must be there, and none that was compared before in this process.
+    fn compare_draw(&mut self, done: &Done<'_>) -> Result<(), Finding> {
+        self.is_written(done)?;
+        let draw = (done.output.len(), xxh3_64(done.output) as usize);
+        if draw.0 < SURE || self.answers.insert(draw, Default::default()).is_none() {
+            return Ok(());
+        }
+        Err(Finding::refused(format!(
+            "timed-output: {} bytes that the timed loop drew are what an earlier call had drawn",
+            self.size
+        )))
     }
 
     fn answer(&self, done: &Done<'_>, message: &[u8]) -> (Vec<u8>, Vec<u8>) {

@@ -4,7 +4,8 @@
 mod parts;
 
 use crate::advise::data::{Data, Scheme, takes};
-use crate::advise::question::{Evidence, Question};
+use crate::advise::evaluate::source_of;
+use crate::advise::question::{Evidence, KeyPer, NonceSource, Question};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
 pub(crate) use parts::Gap;
@@ -43,6 +44,15 @@ pub struct InStore {
     pub share: f64,
 }
 
+/// What a nonce takes that is drawn at random.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// Nanoseconds.
+    pub ns: f64,
+    /// By which library's generator.
+    pub by: String,
+}
+
 /// What a scheme costs in one library, or in two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
@@ -55,6 +65,10 @@ pub struct Price {
     /// Nanoseconds of joining the parts that are in a composed price, both directions' mean; none
     /// where the record has no such scheme whole.
     pub join_ns: Option<f64>,
+    /// Drawing the nonce, which is in the time of encryption; none where it is not drawn, or no generator was measured. Of
+    /// a store it is in the figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
     /// Whether the size lies between two that were measured.
     pub between_sizes: bool,
     /// Nanoseconds of encryption of a unit.
@@ -106,6 +120,7 @@ impl Price {
             algorithms: vec![algorithm.name.to_owned()],
             how: How::Measured,
             join_ns: None,
+            drawn: None,
             between_sizes: part.between_sizes,
             write_ns: part.write.ns,
             read_ns: part.read.ns,
@@ -116,6 +131,16 @@ impl Price {
             in_store: Vec::new(),
             leaks,
         }
+    }
+
+    /// With a nonce that is drawn for each unit that is encrypted.
+    fn drawing(&mut self, (draw, by): (parts::Cell, String)) {
+        let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        self.drawn = Some(Drawn { ns: draw.ns.median, by });
+        self.write_ns = sum(self.write_ns, draw.ns);
+        self.write_cycles = both(self.write_cycles, draw.cycles);
+        self.p99_us = both(self.p99_us, draw.p99_us);
+        self.line = self.line.map(|(unit, byte)| (unit + draw.ns.median / 2.0, byte));
     }
 
     fn with(mut self, check: &Self) -> Self {
@@ -217,20 +242,31 @@ impl Costs {
                 let parts = Parts::of(record, judged, (size, tier, model));
                 let joins = Joins::of(&data.schemes, &parts);
                 let rekeyed = Parts::of(record, judged, (size, tier, Model::Rekey));
-                Box::new(move |s: &Scheme| match s.rekeyed {
-                    Some(of) => Known {
-                        prices: derived(s, Ok(rekeyed.priced(of)), model),
-                        gaps: match model {
-                            Model::Rekey => Vec::new(),
-                            _ => parts::gaps_of_derived(of, &rekeyed, &parts),
+                Box::new(move |s: &Scheme| {
+                    let mut known = match s.rekeyed {
+                        Some(of) => Known {
+                            prices: derived(s, Ok(rekeyed.priced(of)), model),
+                            gaps: match model {
+                                Model::Rekey => Vec::new(),
+                                _ => parts::gaps_of_derived(of, &rekeyed, &parts),
+                            },
+                            was_asked: true,
                         },
-                        was_asked: true,
-                    },
-                    None => Known {
-                        prices: prices(s, &parts, &joins, size),
-                        gaps: parts::gaps_of_survey(s, &parts, size),
-                        was_asked: true,
-                    },
+                        None => Known {
+                            prices: prices(s, &parts, &joins, size),
+                            gaps: parts::gaps_of_survey(s, &parts, size),
+                            was_asked: true,
+                        },
+                    };
+                    let draws = source_of(s, question) == NonceSource::Random
+                        && question.wishes.key_per != KeyPer::Write;
+                    let bytes = s.family.nonce_bits as usize / 8;
+                    for price in known.prices.iter_mut().flatten().filter(|_| draws) {
+                        if let Some(drawn) = parts.draw(&price.libraries[0], bytes) {
+                            price.drawing(drawn);
+                        }
+                    }
+                    known
                 })
             }
         };
@@ -386,6 +422,7 @@ impl<'a> Pages<'a> {
             algorithms: vec![scheme.to_owned()],
             how: How::Store,
             join_ns: None,
+            drawn: None,
             between_sizes: false,
             write_ns: interval(write.crypto_ns?),
             read_ns: interval(read.crypto_ns?),
@@ -602,7 +639,7 @@ mod tests {
     use super::{Costs, *};
     use crate::advise::data::Data;
     use crate::advise::question::{Evidence, Question};
-    use base::model::{Model, Tier};
+    use base::model::{Model, RANDOM, Tier};
     use jiff::civil::date;
     use record::{Record, State};
 
@@ -628,6 +665,44 @@ mod tests {
         let of_library = |p: &&Price| p.libraries[0] == *library;
         let all = costs.prices(scheme).unwrap().iter().filter(of_library);
         all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
+    }
+
+    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter.
+    #[test]
+    fn a_nonce_that_is_drawn_is_in_the_price_of_every_library_or_of_none() {
+        let (data, mut record) = (Data::built_in(), record());
+        record.measurements.retain(|m| {
+            m.tier == Tier::Native && ["aes-256-gcm", "memcpy"].contains(&m.algorithm.as_str())
+        });
+        let scheme = data.schemes.iter().find(|s| s.id == "aes-256-gcm").unwrap();
+        let mut question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 23));
+        question.wishes.nonce = NonceSource::Random;
+        let prices = |record: &Record| -> Vec<Price> {
+            let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
+            costs.prices(scheme).unwrap().to_vec()
+        };
+        let before = prices(&record);
+        let own = before[0].libraries[0].clone();
+        let is_system = |m: &&record::Measurement| m.library.name == "baselines";
+        let of_system = record.measurements.iter().find(is_system).unwrap().clone();
+        let system = of_system.library.clone();
+        let mut draw = |library: &LibraryId, ns: f64| {
+            let mut row = of_system.clone();
+            row.algorithm = RANDOM.to_owned();
+            (row.direction, row.size, row.library) = (Direction::Generate, 12, library.clone());
+            row.ns_per_op.iter_mut().for_each(|e| (e.median, e.low, e.high) = (ns, ns, ns));
+            record.measurements.push(row);
+            prices(&record)
+        };
+        assert_eq!(draw(&own, 100.0), before);
+        let drawn = draw(&system, 300.0);
+        assert!(drawn.len() > 2);
+        for (with, without) in drawn.iter().zip(&before) {
+            let ns = if with.libraries[0] == own { 100.0 } else { 300.0 };
+            assert_eq!(with.drawn.as_ref().map(|d| d.ns), Some(ns));
+            assert!((with.write_ns.median - without.write_ns.median - ns).abs() < 1e-6);
+            assert_eq!(with.read_ns, without.read_ns);
+        }
     }
 
     /// Each whole is left out of the record in turn and told from the rest.

@@ -291,7 +291,7 @@ fn of_cost(price: Result<&Price, &str>) -> Named {
     let p99 = price.ok().and_then(|p| p.p99_us);
     vec![
         ("cost.known", Some(truth(price.is_ok()))),
-        ("cost.nonces", price.ok().map(|p| truth(p.how == How::Store))),
+        ("cost.nonces", price.ok().map(|p| truth(p.how == How::Store || p.drawn.is_some()))),
         ("cost.why", price.err().map(word)),
         ("cost.p99", Some(truth(p99.is_some()))),
         ("cost.p99_us", p99.map(number)),

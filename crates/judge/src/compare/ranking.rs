@@ -329,7 +329,8 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend(either(&q.algorithms).map(|names| format!("of {names}")));
     words.extend(either(&q.libraries).map(|names| format!("in {names}")));
     words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
-    if !matches!(terms.direction, Direction::Digest | Direction::Copy) {
+    let is_only = [Direction::Digest, Direction::Copy, Direction::Generate];
+    if !is_only.contains(&terms.direction) {
         words.push(format!("on {}", terms.direction));
     }
     words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} bytes")));

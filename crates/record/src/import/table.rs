@@ -291,8 +291,13 @@ impl Fields<'_> {
     }
 }
 
-const DIRECTIONS: [Direction; 4] =
-    [Direction::Encrypt, Direction::Decrypt, Direction::Digest, Direction::Copy];
+const DIRECTIONS: [Direction; 5] = [
+    Direction::Encrypt,
+    Direction::Decrypt,
+    Direction::Digest,
+    Direction::Copy,
+    Direction::Generate,
+];
 
 fn one_of<T: Copy>(
     what: &str,

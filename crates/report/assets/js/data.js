@@ -16,7 +16,7 @@ const ORDER = {
   tiers: ["native", "vaes256", "aesni", "nopclmul", "noavx2", "nosve", "aes", "noaes", "baseline", ...MACHINES],
   models: ["message", "rekey", "forgery", "between", "between-rekey", "stream"],
   footprints: ["hot", "l1", "l2", "l3", "memory"],
-  directions: ["encrypt", "decrypt", "digest", "copy"],
+  directions: ["encrypt", "decrypt", "digest", "generate", "copy"],
 };
 
 async function load() {

@@ -30,7 +30,7 @@ function single(property) {
 
 function matches(s, property, chosen) {
   if (chosen === ALL || chosen === undefined || s[property] === undefined) return true;
-  if (property === "direction" && (s.direction === "digest" || s.direction === "copy")) return true;
+  if (property === "direction" && ["digest", "generate", "copy"].includes(s.direction)) return true;
   return s[property] === chosen;
 }
 

@@ -352,7 +352,7 @@ pub(crate) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
 /// `encrypt` and `decrypt`; what has one direction only needs no word.
 pub(crate) fn direction(direction: Direction) -> String {
     match direction {
-        Direction::Digest | Direction::Copy => String::new(),
+        Direction::Digest | Direction::Copy | Direction::Generate => String::new(),
         other => other.to_string(),
     }
 }

@@ -10,6 +10,7 @@
 
 mod calls;
 mod changes;
+mod draws;
 
 use crate::context::{Context, Stop, Verdict, difference, refuse, succeeded};
 use crate::inputs::{Call, Example, Forger, Inputs, Place, Placement};
@@ -34,8 +35,11 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "input-unchanged", applies: always, run: calls::input_unchanged },
     Definition { name: "bounds", applies: always, run: calls::bounds },
     Definition { name: "written", applies: writes, run: calls::written },
-    Definition { name: "determinism", applies: writes, run: calls::determinism },
-    Definition { name: "independence", applies: writes, run: calls::independence },
+    Definition { name: "draws-differ", applies: is_random, run: draws::differ },
+    Definition { name: "looks-random", applies: is_random, run: draws::look_random },
+    Definition { name: "threads-differ", applies: is_random, run: draws::differ_in_threads },
+    Definition { name: "determinism", applies: has_answers, run: calls::determinism },
+    Definition { name: "independence", applies: has_answers, run: calls::independence },
     Definition { name: "nonce-matters", applies: has_nonce, run: changes::nonce_matters },
     Definition { name: "aad-matters", applies: Algorithm::takes_aad, run: changes::aad_matters },
     Definition { name: "key-matters", applies: has_key, run: changes::key_matters },
@@ -51,7 +55,7 @@ pub(crate) const ALL: &[Definition] = &[
         applies: vectors::has_forgeries,
         run: changes::known_forgeries,
     },
-    Definition { name: "reference", applies: is_known, run: reference },
+    Definition { name: "reference", applies: has_reference, run: reference },
     Definition { name: "own-sessions", applies: Algorithm::is_brought, run: reference },
     Definition { name: "rekey", applies: has_key, run: calls::rekeyed },
     Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip },
@@ -78,14 +82,22 @@ fn always(_: &Algorithm) -> bool {
     true
 }
 
-/// What nobody here knows is compared with the library itself, under another name.
-fn is_known(algorithm: &Algorithm) -> bool {
-    !algorithm.is_brought()
+/// What nobody here knows is compared with the library itself, under another name; what is drawn is neither right nor wrong.
+fn has_reference(algorithm: &Algorithm) -> bool {
+    !algorithm.is_brought() && !is_random(algorithm)
 }
 
-/// What derives a key reads none: its size is a cost.
+/// What derives a key reads none: its size is a cost. What draws random bytes has none to read.
 fn has_input(algorithm: &Algorithm) -> bool {
-    algorithm.kind != Kind::Derivation
+    !matches!(algorithm.kind, Kind::Derivation | Kind::Random)
+}
+
+fn is_random(algorithm: &Algorithm) -> bool {
+    algorithm.kind == Kind::Random
+}
+
+fn has_answers(algorithm: &Algorithm) -> bool {
+    writes(algorithm) && !is_random(algorithm)
 }
 
 fn writes(algorithm: &Algorithm) -> bool {
@@ -393,11 +405,18 @@ mod tests {
             let algorithm = Algorithm::find(algorithm).unwrap();
             ALL.iter().filter(|c| (c.applies)(algorithm)).map(|c| c.name).collect()
         };
-        let of_brought = ["message-matters", "own-sessions"];
-        assert_eq!(
-            names("aes-256-gcm"),
-            NAMES.iter().copied().filter(|n| !of_brought.contains(n)).collect::<Vec<_>>()
-        );
+        let others = [
+            "message-matters",
+            "own-sessions",
+            "draws-differ",
+            "looks-random",
+            "threads-differ",
+        ];
+        let of_table: Vec<&str> = NAMES.into_iter().filter(|n| !others.contains(n)).collect();
+        assert_eq!(names("aes-256-gcm"), of_table);
+        let of_draws = ["input-unchanged", "bounds", "written"].into_iter().chain(others.split_at(2).1.iter().copied());
+        let of_draws = of_draws.chain(["unaligned", "other-sizes", "repeated-calls", "guard-pages"]);
+        assert_eq!(names("random"), of_draws.collect::<Vec<_>>());
         assert_eq!(
             names("null"),
             [

@@ -135,7 +135,8 @@ impl<'a> Reference<'a> {
             Kind::Digest | Kind::Mac => Work::Tag(tagger(algorithm, key)),
             Kind::Derivation => Work::Derivation(derivation::deriver(algorithm, key)),
             Kind::Copy => Work::Copy,
-            Kind::Null => Work::Nothing,
+            // What is drawn has no right answer.
+            Kind::Random | Kind::Null => Work::Nothing,
             Kind::Cipher | Kind::Aead | Kind::Checked => {
                 Work::Cipher(implementation(algorithm, key))
             }

@@ -3,9 +3,11 @@ mod fault;
 
 pub use fault::Fault;
 
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Direction, Kind};
 use ciphermark_verify::reference::{Reference, Stream};
 use contract::{Identity, Library, OpenError, Operations, Session, Table, raw};
+use std::fs::File;
+use std::io::Read as _;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -121,7 +123,10 @@ impl State {
         let reference = unsafe { &*self.reference };
         let (mut output, mut tag) = (vec![0; input.len()], tag.to_vec());
         let mut code = raw::OK;
-        if self.direction == Direction::Decrypt {
+        if self.algorithm.kind == Kind::Random {
+            let mut system = File::open("/dev/urandom").expect("the system has random bytes");
+            system.read_exact(&mut output).expect("it has as many as are asked for");
+        } else if self.direction == Direction::Decrypt {
             code = self.decrypt(reference, (&nonce, aad, input), &mut output, &tag);
         } else {
             reference.encrypt(&nonce, aad, input, &mut output, &mut tag);
@@ -215,7 +220,7 @@ impl Operations for State {
             return raw::OK;
         }
         let of_cost;
-        let input = if self.algorithm.cost_unit().is_some() {
+        let input = if !self.algorithm.reads_input() {
             of_cost = vec![0; self.derived_at(m.len)];
             of_cost.as_slice()
         } else {

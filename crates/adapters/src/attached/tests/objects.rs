@@ -417,6 +417,7 @@ fn agreement() -> String {
         ("CM_ENCRYPT", raw::direction_number(base::model::Direction::Encrypt) as i32),
         ("CM_DECRYPT", raw::direction_number(base::model::Direction::Decrypt) as i32),
         ("CM_DIGEST", raw::direction_number(base::model::Direction::Digest) as i32),
+        ("CM_GENERATE", raw::direction_number(base::model::Direction::Generate) as i32),
         ("CM_COPY", raw::direction_number(base::model::Direction::Copy) as i32),
     ];
     for (name, number) in numbers {

@@ -22,6 +22,7 @@ fn the_systems_openssl_offers_all_that_it_has() {
     let module = EVP.path().unwrap().with_file_name("ossl-modules").join("legacy.so");
     let legacy = module.exists();
     let missing = |a: &Algorithm| match (a.cipher, a.mode) {
+        _ if a.kind == base::model::Kind::Random => a.name != "random",
         (_, Mode::Bcrypt | Mode::S2k) => true,
         (_, Mode::Hkdf) => version < (3, 2),
         (cipher, Mode::MemoryHard) => cipher != Primitive::Scrypt && version < (3, 2),

@@ -379,6 +379,9 @@ fn demand(machine: &Machine<'_>, operation: &Operation<'_>) -> Result<Demand, St
     if algorithm.kind == Kind::Null {
         return Err("it does no work".to_owned());
     }
+    if algorithm.kind == Kind::Random {
+        return Err("each library generates in a way of its own".to_owned());
+    }
     let (stream, rejected) = (model == Model::Stream, model == Model::Forgery);
     let call = Call { algorithm, direction, size, stream, rejected };
     let mut demand = match algorithm.composite {

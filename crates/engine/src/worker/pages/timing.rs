@@ -423,7 +423,7 @@ impl<'a> Kept<'a> {
         let mut page = Room::new(size);
         for (i, pick) in picks.iter().enumerate() {
             let (at, plain) = (&scene.staged.places[*pick], scene.staged.page(*pick));
-            codec.seal(at, plain, page.all(), &mut beside[i], Draw::System).map_err(failed)?;
+            codec.seal(at, plain, page.all(), &mut beside[i], Draw::Unforeseen).map_err(failed)?;
             file.write_all_at(page.all(), offset + (i * size) as u64).map_err(io_failed)?;
         }
         file.sync_data().map_err(io_failed)?;

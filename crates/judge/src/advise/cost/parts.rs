@@ -4,16 +4,19 @@
 use crate::advise::cost::{Interval, Price, share as part_of, sum};
 use crate::advise::data::{Scheme, takes};
 use crate::advise::evaluate::SAME;
-use base::model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
+use base::model::{Algorithm, Direction, Footprint, Kind, Model, RANDOM, RANDOM_NONCE, Tier};
 use record::{Fit, LeakVerdict, Leaks, Library, LibraryId, Measurement, Record, State};
 use std::collections::BTreeMap;
+
+/// The library whose generator is the system's.
+const SYSTEM: &str = "baselines";
 
 /// One direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub ns: Interval,
     pub cycles: Option<f64>,
-    p99_us: Option<f64>,
+    pub p99_us: Option<f64>,
 }
 
 /// Both directions; a digest's are the same.
@@ -138,6 +141,20 @@ impl<'a> Parts<'a> {
         };
         let digest = of(Direction::Digest);
         (of(Direction::Encrypt).max(digest), of(Direction::Decrypt).max(digest))
+    }
+
+    /// What drawing a nonce of so many bytes takes, and who draws: a build's generator for nonces, that for keys, else the
+    /// system's. Without a price of the last one none has one, for what draws would seem to cost more than what does not.
+    pub fn draw(&self, library: &LibraryId, bytes: usize) -> Option<(Cell, String)> {
+        let of = |generator: &str, library: &LibraryId| {
+            let mut rows = self.of_library(generator, library);
+            rows.retain(|m| m.state == State::Measured);
+            let (cell, _) = cell(&rows, Direction::Generate, bytes, None)?;
+            Some((cell, format!("{generator} of {}", library.name)))
+        };
+        let system = self.libraries.iter().find(|l| l.name == SYSTEM)?;
+        let system = of(RANDOM, system)?;
+        Some(of(RANDOM_NONCE, library).or_else(|| of(RANDOM, library)).unwrap_or(system))
     }
 
     fn of_library(&self, algorithm: &str, library: &LibraryId) -> Vec<&'a Measurement> {

@@ -51,6 +51,7 @@ fn none() -> Recipe {
         zero_passes: false,
         zero_page_passes: false,
         reserve: 0,
+        generator: None,
     }
 }
 

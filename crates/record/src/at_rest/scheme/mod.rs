@@ -38,6 +38,9 @@ pub struct Recipe {
     pub zero_page_passes: bool,
     /// Bytes that the format sets aside for each page's nonce and tag; 0: as many as they are.
     pub reserve: usize,
+    /// The library's generator that a nonce is drawn from while it is timed; the system's where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
 }
 
 /// What is kept to notice changes.
