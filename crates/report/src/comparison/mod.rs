@@ -851,6 +851,34 @@ mod tests {
         insta::assert_snapshot!(written(ComparisonFormat::Text, 110));
     }
 
+    /// Two libraries of each of three machines' records: a survey, runtimes, handshakes.
+    #[test]
+    fn what_differs_in_the_records_of_three_machines_answers_on_a_screen() {
+        for (machine, name, base, new) in [
+            ("granite_rapids", "published-2026-11-23-gnr", ("openssl", "3.0"), ("openssl", "4")),
+            ("zen_4", "runtimes-2026-11-25-zen4", ("openssl", "3.0"), ("go", "")),
+            ("sapphire_rapids", "tls-handshake-2026-11-22-spr", ("openssl", ""), ("aws-lc", "")),
+        ] {
+            let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+            let text = record::load_text(std::path::Path::new(&path)).unwrap();
+            let record = record::tls::read(&text, name).unwrap();
+            let side = |(library, version): (&str, &str)| {
+                let is_of = |m: &&Measurement| {
+                    m.library.name == library && m.library.version.starts_with(version)
+                };
+                let rows = record.measurements.iter().filter(is_of).collect();
+                Side { record: &record, name: format!("{library} of {name}.json.gz"), rows }
+            };
+            let settings = Settings { matching: Matching::Every, ..SETTINGS };
+            let c = judge::compare::compare(&side(base), &side(new), &settings);
+            let found = Vec::from_iter("slower".parse::<Condition>().unwrap().find(&c));
+            let text = comparison_screen(&c, &found, Options { width: 150, color: false });
+            assert!(text.lines().count() <= LINES, "{text}");
+            assert!(text.lines().all(|line| base::text::width(line) <= crate::screen::WIDTH));
+            insta::assert_snapshot!(format!("comparison_of_{machine}"), text);
+        }
+    }
+
     #[test]
     fn a_comparison_for_a_pull_request() {
         insta::assert_snapshot!(written(ComparisonFormat::Markdown, 110));

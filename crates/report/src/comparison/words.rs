@@ -19,7 +19,10 @@ pub(crate) const ORDER: [Verdict; 4] =
 pub(crate) fn side(facts: &Facts) -> String {
     let day = clean(&facts.started);
     let day = day.split('T').next().unwrap_or_default();
-    format!("{} ({day}, {})", clean(&facts.name), clean(&facts.cpu))
+    // Imported figures may come from no machine that is known.
+    let cpu = clean(&facts.cpu);
+    let when_and_where = [day, &cpu].into_iter().filter(|part| !part.is_empty());
+    format!("{} ({})", clean(&facts.name), when_and_where.collect::<Vec<_>>().join(", "))
 }
 
 /// Two libraries, told apart by their builds where names and versions do not.
