@@ -6,7 +6,7 @@ use crate::executed::{CallRow, calls, figure};
 use crate::labels::{Libraries, supported};
 use crate::leaks::{Found, counts, leaks, short};
 use crate::lists::{CheckRow, checks, comparisons, pairs, totals};
-use crate::screen::{LINES, Screen};
+use crate::screen::{LINES, Screen, cut};
 use crate::survey::costs;
 use anstyle::Style;
 use base::model::{Algorithm, Tier};
@@ -408,7 +408,20 @@ pub fn explain_screen(
         let costs = record.map(|record| costs(record, selection, options));
         calls(rows, options) + &costs.unwrap_or_default()
     };
-    on_a_screen(options, whole, || of_costs(rows, record, selection))
+    let of_rows = rows.iter().map(|row| (&*row.library, &*row.algorithm));
+    let of_record = selection.iter().map(|m| (&*m.library.name, &*m.algorithm));
+    let subjects: BTreeSet<(&str, &str)> = of_rows.chain(of_record).collect();
+    if subjects.len() > 1 {
+        return on_a_screen(options, whole, || of_costs(rows, record, selection));
+    }
+    // Of one algorithm in one library nothing is to be compared: its beginning is the answer.
+    let screen = Screen::of(options);
+    let foot = screen.next(&next(&[("the rest", "the same with --all, or --json")]));
+    let text = whole(screen.options);
+    if text.lines().count() <= LINES {
+        return text;
+    }
+    cut(&text, LINES - foot.lines().count(), screen.options) + &foot
 }
 
 fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement]) -> Answer {
@@ -625,10 +638,9 @@ mod tests {
 
     #[test]
     fn what_the_checks_of_two_machines_found_answers_on_a_screen() {
-        for (name, record) in [
-            ("granite_rapids", "published-2026-11-23-gnr"),
-            ("zen_4", "runtimes-2026-11-25-zen4"),
-        ] {
+        for (name, record) in
+            [("granite_rapids", "published-2026-11-23-gnr"), ("zen_4", "runtimes-2026-11-25-zen4")]
+        {
             let tried = [("seed".to_owned(), "7; --seed 7 draws the same again".to_owned())];
             let text = checks_screen(&checked(&published(record)), &tried, WIDE);
             is_a_screen(&text);

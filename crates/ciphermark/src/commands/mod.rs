@@ -529,10 +529,16 @@ mod tests {
         }
         assert!(typed.len() > 25, "{typed:?}");
         for command in ["claims", "compare", "pages", "tls", "watch", "rank", "explain", "leaks"] {
-            assert!(typed.iter().any(|words| words.get(1).is_some_and(|w| w == command)), "{command}");
+            assert!(
+                typed.iter().any(|words| words.get(1).is_some_and(|w| w == command)),
+                "{command}"
+            );
         }
         let readme = include_str!("../../../../README.md");
-        typed.extend(readme.lines().filter(|l| l.starts_with("ciphermark ")).map(words));
+        let is_command = |line: &&str| line.starts_with("ciphermark ") && line.contains(" # ");
+        let to_type: Vec<Vec<String>> = readme.lines().filter(is_command).map(words).collect();
+        assert!(to_type.len() > 9, "{to_type:?}");
+        typed.extend(to_type);
         for words in typed {
             if let Err(why) = Cli::try_parse_from(&words) {
                 panic!("{words:?}: {why}");

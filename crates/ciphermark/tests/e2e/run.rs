@@ -380,8 +380,10 @@ fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
 fn a_runtime_that_does_not_start_says_its_status_and_its_last_words() {
     let directory = scratch();
     let program = directory.path().join("broken");
-    std::fs::write(&program, "#!/bin/sh\necho 'ImportError: no module named x' >&2\nexit 3\n").unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(&program, "#!/bin/sh\necho 'ImportError: no module named x' >&2\nexit 3\n")
+        .unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
     let words = ["process ended (exit status: 3): ImportError: no module named x"];
     refuses(&format!("run -l mine=runtime:{} -a aes-256-gcm", arg(&program)), &words);
 }

@@ -145,8 +145,8 @@ pub(crate) fn without_interval(c: &Comparison) -> Option<String> {
     let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
     (!ratios.is_empty()).then(|| {
         format!(
-            "imported figures have no interval, so no verdict and no condition of --fail-if: {} of them take \
-             {} % time in the geometric mean ({} the speed)",
+            "figures that are imported or have no samples of several processes have no interval, so no verdict and no \
+             condition of --fail-if: {} of them take {} % time in the geometric mean ({} the speed)",
             ratios.len(),
             signed(mean, 1),
             factor(mean)
