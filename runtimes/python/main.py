@@ -7,6 +7,10 @@ import struct
 import sys
 import time
 
+# What a package prints, from its import on, stays out of the protocol.
+replies = os.fdopen(os.dup(1), "wb", 0)
+os.dup2(2, 1)
+
 import algorithms
 
 DONE, REJECTED, UNSUPPORTED, FAILED = range(4)
@@ -189,9 +193,6 @@ ANSWERS = {
 
 
 def main():
-    # What a package prints stays out of the protocol.
-    replies = os.fdopen(os.dup(1), "wb", 0)
-    os.dup2(2, 1)
     requests = os.fdopen(0, "rb", 1 << 16)
     gc.callbacks.append(collection)
     while len(head := requests.read(4)) == 4:

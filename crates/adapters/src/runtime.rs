@@ -361,23 +361,39 @@ impl Link {
 
     /// Status and content of the reply.
     fn try_ask(&mut self, request: &[u8]) -> Result<(u8, Vec<u8>), String> {
-        let ended =
-            |e: std::io::Error| format!("{}'s process ended, or closed its pipes: {e}", self.name);
         let len = u32::try_from(request.len()).map_err(|e| e.to_string())?;
         let mut whole = Vec::with_capacity(4 + request.len());
         whole.extend_from_slice(&len.to_le_bytes());
         whole.extend_from_slice(request);
-        self.requests.write_all(&whole).map_err(ended)?;
+        self.requests.write_all(&whole).map_err(|_| self.ended())?;
         let mut head = [0; 5];
-        self.replies.read_exact(&mut head).map_err(ended)?;
+        self.replies.read_exact(&mut head).map_err(|_| self.ended())?;
         let [a, b, c, d, status] = head;
         let len = u32::from_le_bytes([a, b, c, d]) as usize;
         if len == 0 || len > MOST_BYTES {
             return Err(format!("{}'s process answered out of protocol", self.name));
         }
         let mut reply = vec![0; len - 1];
-        self.replies.read_exact(&mut reply).map_err(ended)?;
+        self.replies.read_exact(&mut reply).map_err(|_| self.ended())?;
         Ok((status, reply))
+    }
+
+    /// Why there is no reply: with which status the process ended, and its last words.
+    fn ended(&mut self) -> String {
+        // Its pipes close a moment before its status can be asked for.
+        let mut status = None;
+        for _ in 0..20 {
+            status = self.child.try_wait().ok().flatten();
+            if status.is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let how = status.map_or_else(
+            || "'s process closed its pipes".to_owned(),
+            |status| format!("'s process ended ({status})"),
+        );
+        format!("{}{how}{}", self.name, last_words())
     }
 
     /// The same. Where there is no reply, this process ends with the reason as its last words, as it would if the library
@@ -386,9 +402,7 @@ impl Link {
         match self.try_ask(request) {
             Ok(reply) => reply,
             Err(why) => {
-                let ended = self.child.try_wait().ok().flatten();
-                let status = ended.map(|status| format!(" ({status})")).unwrap_or_default();
-                eprintln!("{why}{status}{}", last_words());
+                eprintln!("{why}");
                 std::process::exit(RUNTIME_ENDED);
             }
         }
@@ -397,7 +411,12 @@ impl Link {
 
 /// What the runtime printed last before it ended, without the lines of a trace: standard error is a file that both write.
 fn last_words() -> String {
-    let printed = std::fs::read("/proc/self/fd/2").unwrap_or_default();
+    // A pipe or terminal, as in a test, would be waited for.
+    const ERRORS: &str = "/proc/self/fd/2";
+    if !std::fs::metadata(ERRORS).is_ok_and(|file| file.is_file()) {
+        return String::new();
+    }
+    let printed = std::fs::read(ERRORS).unwrap_or_default();
     let printed = String::from_utf8_lossy(&printed).into_owned();
     let mut lines = printed.lines().rev().filter(|line| !line.trim().is_empty());
     lines.find(|l| !l.starts_with([' ', '\t'])).map(|l| format!(": {l}")).unwrap_or_default()

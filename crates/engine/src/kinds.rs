@@ -442,13 +442,17 @@ impl Page {
         Duration::from_secs(10) + Duration::from_micros(8 * bytes + disk)
     }
 
-    /// Pages in memory first, as they come, and with the key that is there; sums and MACs beside a cipher last.
+    /// Pages in memory first, as they come, and with the key that is there; of each way ciphers, then those with a sum or
+    /// MAC beside them, then pages that nothing encrypts, which nobody asks for.
     fn wave(&self) -> u32 {
-        let is_last = self.recipe.cipher.is_some() && self.recipe.scheme.contains('+');
-        let at = Medium::ALL.iter().position(|m| *m == self.medium).unwrap_or(0);
+        let scheme = match (&self.recipe.cipher, self.recipe.scheme.contains('+')) {
+            (Some(_), false) => 0,
+            (Some(_), true) => 1,
+            (None, _) => 2,
+        };
+        let at = Medium::ALL.iter().position(|m| *m == self.medium).unwrap_or(0) as u32;
         let is_new_key = self.keying == Keying::PerPage;
-        let ways = 2 * Medium::ALL.len();
-        (ways * usize::from(is_last) + 2 * at + usize::from(is_new_key)) as u32
+        3 * (2 * at + u32::from(is_new_key)) + scheme
     }
 
     fn precision(&self, asked: f64) -> f64 {

@@ -385,8 +385,8 @@ impl Line {
             SystemStanding::Refused => "REFUSED".to_owned(),
             SystemStanding::Best => "as fast".to_owned(),
             SystemStanding::Slower(factor, mb_per_s) => {
-                let digits = if factor < 1.1 { 2 } else { 1 };
-                format!("{mb_per_s:.0}, {factor:.digits$}× the time")
+                // A factor of time beside a speed is read as one of speed.
+                format!("{mb_per_s:.0}, {:.0} % of best", (100.0 / factor).min(99.0))
             }
         }
     }

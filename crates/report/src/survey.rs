@@ -386,9 +386,14 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         let any = cells.values().next().copied();
         let fit = any.and_then(|m| record.fits.iter().find(|fit| is_of(fit, m)));
         out += &part("line", &fit.map_or_else(|| no_line(cells.len()), line), PLAIN, options);
-        if let (Some(fit), Some(runtime)) = (fit, any.and_then(|m| runtime(record, m))) {
-            for text in runtime_tax(record, fit, runtime) {
-                out += &part("tax", &text, PLAIN, options);
+        if let Some(runtime) = any.and_then(|m| runtime(record, m)) {
+            let tax = match fit {
+                Some(fit) => runtime_tax(record, fit, runtime),
+                None => cells.values().filter_map(|m| tax_at_a_size(record, m, runtime)).collect(),
+            };
+            let remarks: BTreeSet<&String> = cells.values().flat_map(|m| &m.remarks).collect();
+            for text in tax.iter().chain(remarks) {
+                out += &part("tax", &clean(text), PLAIN, options);
             }
         }
         if fit.is_some_and(|fit| !fit.linear) {
@@ -552,6 +557,39 @@ pub(crate) fn runtime_tax(record: &Record, fit: &Fit, runtime: &Library) -> Vec<
         lines.push(words(record, fit, other, "the fastest from C at its largest size"));
     }
     lines
+}
+
+/// The same of one size, where no line goes through several: over the libcrypto that is under it, else over the fastest.
+fn tax_at_a_size(record: &Record, m: &Measurement, runtime: &Library) -> Option<String> {
+    let of = |id: &LibraryId| record.libraries.iter().find(|l| l.identity() == *id);
+    let case = |m: &Measurement| {
+        let of_case = (m.algorithm.clone(), m.direction, m.model, m.size, m.tier);
+        (of_case, m.threads, m.footprint, m.in_place)
+    };
+    let in_c = |other: &&Measurement| {
+        case(other) == case(m)
+            && other.ns_per_op.is_some()
+            && of(&other.library)
+                .is_some_and(|l| !base::model::runs_elsewhere(std::path::Path::new(&l.path)))
+    };
+    let others: Vec<&Measurement> = record.measurements.iter().filter(in_c).collect();
+    let time = |m: &Measurement| m.ns_per_op.map_or(f64::MAX, |e| e.median);
+    let same = others.iter().find(|o| of(&o.library).is_some_and(|l| is_under(runtime, l)));
+    let fastest = others.iter().min_by(|a, b| time(a).total_cmp(&time(b)));
+    let (other, why) = match same {
+        Some(same) => (same, "the same release of libcrypto"),
+        None => (fastest?, "the fastest from C"),
+    };
+    let (own, beside) = (time(m), time(other));
+    let sign = if own < beside { '-' } else { '+' };
+    Some(format!(
+        "{}: over {}@{} ({why}): {sign}{} ns, {:.2} times as long",
+        labels::size_with_unit(m.size),
+        clean(&other.library.name),
+        clean(&other.library.version),
+        labels::supported((own - beside).abs(), None),
+        own / beside
+    ))
 }
 
 /// Whether the runtime says that this library's version is under it.

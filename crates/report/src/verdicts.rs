@@ -6,7 +6,7 @@ use crate::executed::{CallRow, calls, figure};
 use crate::labels::{Libraries, supported};
 use crate::leaks::{Found, counts, leaks, short};
 use crate::lists::{CheckRow, checks, comparisons, pairs, totals};
-use crate::screen::{LINES, Screen};
+use crate::screen::{LINES, Screen, cut};
 use crate::survey::costs;
 use anstyle::Style;
 use base::model::{Algorithm, Tier};
@@ -417,7 +417,20 @@ pub fn explain_screen(
         let costs = record.map(|record| costs(record, selection, options));
         calls(rows, options) + &costs.unwrap_or_default()
     };
-    on_a_screen(options, whole, || of_costs(rows, record, selection))
+    let of_rows = rows.iter().map(|row| (&*row.library, &*row.algorithm));
+    let of_record = selection.iter().map(|m| (&*m.library.name, &*m.algorithm));
+    let subjects: BTreeSet<(&str, &str)> = of_rows.chain(of_record).collect();
+    if subjects.len() > 1 {
+        return on_a_screen(options, whole, || of_costs(rows, record, selection));
+    }
+    // Of one algorithm in one library nothing is to be compared: its beginning is the answer.
+    let screen = Screen::of(options);
+    let foot = screen.next(&next(&[("the rest", "the same with --all, or --json")]));
+    let text = whole(screen.options);
+    if text.lines().count() <= LINES {
+        return text;
+    }
+    cut(&text, LINES - foot.lines().count(), screen.options) + &foot
 }
 
 fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement]) -> Answer {
@@ -542,13 +555,24 @@ fn counted(rows: &[CallRow]) -> BTreeMap<String, Vec<Cost>> {
 mod tests {
     use super::*;
     use crate::screen::WIDTH;
+    use judge::claims::{Evidence, Format, Handshakes};
     use record::Check;
+    use record::tls::{Document, TlsFile};
 
     const WIDE: Options = Options { width: 150, color: false };
 
     fn published(name: &str) -> Record {
         let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
         record::load(std::path::Path::new(&path)).unwrap()
+    }
+
+    fn handshakes(name: &str) -> Document {
+        let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+        let text = record::load_text(std::path::Path::new(&path)).unwrap();
+        match record::tls::from_json(&text, name) {
+            Ok(TlsFile::Handshakes(document)) => document,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn is_a_screen(text: &str) {
@@ -579,6 +603,58 @@ mod tests {
         let text = explain_screen(&[], Some(&record), &rows, WIDE);
         is_a_screen(&text);
         insta::assert_snapshot!(text);
+    }
+
+    /// A survey of Granite Rapids, runtimes on Zen 4, handshakes on Sapphire Rapids.
+    #[test]
+    fn claims_are_judged_on_a_screen_by_the_records_of_three_machines() {
+        let sources = judge::claims::built_in();
+        for (name, records, runs) in [
+            ("granite_rapids", vec![published("published-2026-11-23-gnr")], vec![]),
+            ("zen_4", vec![published("runtimes-2026-11-25-zen4")], vec![]),
+            ("sapphire_rapids", vec![], vec![handshakes("tls-handshake-2026-11-22-spr")]),
+        ] {
+            let handshakes = Handshakes::of(&runs);
+            let evidence = Evidence::of(&records).with(&handshakes);
+            let all = sources.iter().flat_map(|s| s.claims.iter().map(move |claim| (s, claim)));
+            let judged: Vec<_> = all.map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
+            let whole = |options| judge::claims::render_claims(&judged, Format::Text, options);
+            let text = claims_screen(&judged, WIDE, whole);
+            is_a_screen(&text);
+            insta::assert_snapshot!(format!("claims_of_{name}"), text);
+        }
+    }
+
+    /// What the checks of a survey found, a row for each algorithm of a build at a tier.
+    fn checked(record: &Record) -> Vec<CheckRow> {
+        let all: Vec<&Measurement> = record.measurements.iter().collect();
+        let labels = Libraries::of(&all);
+        let mut rows: BTreeMap<(&str, Tier, &str), CheckRow> = BTreeMap::new();
+        for m in all.iter().filter(|m| m.state != State::Unsupported) {
+            let library = labels.label(&m.library);
+            rows.entry((library, m.tier, &m.algorithm)).or_insert_with(|| CheckRow {
+                library: library.to_owned(),
+                tier: m.tier,
+                algorithm: m.algorithm.clone(),
+                outcome: match &m.reason {
+                    Some(why) if m.state != State::Measured => Err((m.state, why.clone())),
+                    _ => Ok(m.checks.clone()),
+                },
+            });
+        }
+        rows.into_values().collect()
+    }
+
+    #[test]
+    fn what_the_checks_of_two_machines_found_answers_on_a_screen() {
+        for (name, record) in
+            [("granite_rapids", "published-2026-11-23-gnr"), ("zen_4", "runtimes-2026-11-25-zen4")]
+        {
+            let tried = [("seed".to_owned(), "7; --seed 7 draws the same again".to_owned())];
+            let text = checks_screen(&checked(&published(record)), &tried, WIDE);
+            is_a_screen(&text);
+            insta::assert_snapshot!(format!("checks_of_{name}"), text);
+        }
     }
 
     fn row(library: usize, algorithm: usize, outcome: Result<u64, (State, &str)>) -> CheckRow {

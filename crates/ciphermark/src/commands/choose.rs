@@ -31,13 +31,36 @@ pub fn learn(texts: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
     Ok(engine::learn_algorithms(&libraries(texts)?))
 }
 
-/// What the commands for TLS measure, by what its names begin with.
-const OF_TLS: [&str; 9] =
-    ["ml-kem", "ml-dsa", "slh-dsa", "x25519", "x448", "ecd", "ed25519", "ed448", "rsa"];
+/// Globs over algorithms; what is a name elsewhere becomes the one here.
+pub fn algorithm_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+    let meant = |glob: NameGlob| {
+        let is_known = Algorithm::all().iter().any(|a| glob.matches(a.name));
+        match Algorithm::meant_by(glob.text()).filter(|_| !is_known) {
+            Some(algorithm) => NameGlob::parse(algorithm.name).map_err(Failure::usage),
+            None => Ok(glob),
+        }
+    };
+    globs(texts)?.into_iter().map(meant).collect()
+}
+
+/// What the commands for TLS measure, by what its names begin with, without dashes.
+const OF_TLS: [&str; 14] = [
+    "mlkem", "mldsa", "slhdsa", "kyber", "x25519", "x448", "ecd", "ed25519", "ed448", "rsa",
+    "p256", "p384", "p521", "ffdhe",
+];
+/// What Linux alone has, and as what `cryptsetup benchmark -c` times it.
+const OF_LINUX: [(&str, &str); 2] =
+    [("adiantum", "xchacha12,aes-adiantum-plain64"), ("hctr2", "aes-hctr2-plain64")];
 
 fn no_algorithm(text: &str) -> Failure {
     let lower = text.to_ascii_lowercase();
-    if OF_TLS.iter().any(|begin| lower.starts_with(begin)) {
+    if let Some((_, there)) = OF_LINUX.iter().find(|(name, _)| lower.contains(name)) {
+        return Failure::usage(format!(
+            "no library here has '{text}', Linux has it for disks: `cryptsetup benchmark -c {there}` times it there; \
+             what libraries have: `ciphermark rank -a 'aes-*-xts,chacha20-poly1305'`, with `-t noaes` as without AES"
+        ));
+    }
+    if OF_TLS.iter().any(|begin| lower.replace('-', "").starts_with(begin)) {
         return Failure::usage(format!(
             "'{text}' agrees on keys or signs: `ciphermark tls primitives` measures that, `ciphermark tls handshake` \
              in connections"
@@ -71,7 +94,10 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         )));
     }
     let (name, path) = match LibraryText::parse(text).map_err(Failure::usage)? {
-        LibraryText::Glob(glob) => return Ok(LibraryChoice::Glob(glob)),
+        LibraryText::Glob(glob) => match glob.text().split_once(':') {
+            Some(("openssl", provider)) => return Err(of_provider(provider)),
+            _ => return Ok(LibraryChoice::Glob(glob)),
+        },
         LibraryText::File { name, path } => (name, path),
     };
     let path = PathBuf::from(path);
@@ -80,6 +106,13 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
+}
+
+fn of_provider(provider: &str) -> Failure {
+    Failure::usage(format!(
+        "OpenSSL's configuration chooses providers: `OPENSSL_CONF=FILE ciphermark run -l openssl -o {provider}.json` \
+         with a FILE that activates '{provider}' (config(5)), then `ciphermark compare default.json {provider}.json`"
+    ))
 }
 
 /// Finds and loads libraries; all that are found, without choices.

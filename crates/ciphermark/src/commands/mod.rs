@@ -501,6 +501,52 @@ fn print(bytes: &[u8]) -> Result<Exit, Failure> {
 mod tests {
     use super::*;
 
+    /// The words of a shell's line, without its variables and its comment.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        for c in line.split(" #").next().unwrap_or_default().chars().chain([' ']) {
+            match (c, quote) {
+                ('\'' | '"', None) => quote = Some(c),
+                (c, Some(open)) if c == open => quote = None,
+                (' ', None) if word.is_empty() => {}
+                (' ', None) => words.push(std::mem::take(&mut word)),
+                (c, _) => word.push(c),
+            }
+        }
+        let is_variable = |word: &String| word != "ciphermark";
+        words.into_iter().skip_while(is_variable).collect()
+    }
+
+    #[test]
+    fn what_the_guide_and_the_readme_say_to_type_is_understood_and_every_question_has_an_answer() {
+        let guide = include_str!("../../../../docs/GUIDE.md");
+        let (_, questions) = guide.split_once("| question | command |").unwrap();
+        let mut typed: Vec<Vec<String>> = Vec::new();
+        for row in questions.lines().skip(2).take_while(|line| line.starts_with('|')) {
+            let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+            let [_, commands, answer] = cells[..] else { panic!("{row}") };
+            assert!(!answer.trim().is_empty(), "{row}");
+            typed.extend(commands.split('`').skip(1).step_by(2).map(words));
+        }
+        assert!(typed.len() > 25, "{typed:?}");
+        for command in ["claims", "compare", "pages", "tls", "watch", "rank", "explain", "leaks"] {
+            assert!(
+                typed.iter().any(|words| words.get(1).is_some_and(|w| w == command)),
+                "{command}"
+            );
+        }
+        let readme = include_str!("../../../../README.md");
+        let is_command = |line: &&str| line.starts_with("ciphermark ") && line.contains(" # ");
+        let to_type: Vec<Vec<String>> = readme.lines().filter(is_command).map(words).collect();
+        assert!(to_type.len() > 9, "{to_type:?}");
+        typed.extend(to_type);
+        for words in typed {
+            if let Err(why) = Cli::try_parse_from(&words) {
+                panic!("{words:?}: {why}");
+            }
+        }
+    }
+
     #[test]
     fn a_message_of_several_paragraphs_becomes_one_line() {
         let text = "error: invalid value 'x' for '--tier <TIER>'\n  [possible values: native, noaes]\n\n  \

@@ -309,7 +309,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         setting: args.setting.clone(),
         same_trace: args.same_trace,
         leaking: args.leaking,
-        algorithms: choose::globs(&args.algorithm)?,
+        algorithms: choose::algorithm_globs(&args.algorithm)?,
         libraries: choose::library_globs(&args.library)?,
     })
 }
@@ -390,7 +390,10 @@ fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
         let taken = all.into_iter().filter(|a| question.takes(a.name));
         taken.map(|a| a.name.to_owned()).collect()
     };
-    let named = !question.algorithms.is_empty();
+    // What is not known is named, with who has it.
+    let names: Vec<String> = question.algorithms.iter().map(|g| g.text().to_owned()).collect();
+    choose::algorithms(&names)?;
+    let named = !names.is_empty();
     let mut found = if named { Vec::new() } else { of(choose::algorithms(&suite.algorithms)?) };
     if found.is_empty() {
         found = of(Algorithm::all().iter().collect());

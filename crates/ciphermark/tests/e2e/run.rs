@@ -388,6 +388,18 @@ fn what_a_runtimes_program_starts_cannot_leave_the_group_that_ends_with_its_work
     with_fault(&program, "leaves", cache.path()).with_code(0);
 }
 
+#[test]
+fn a_runtime_that_does_not_start_says_its_status_and_its_last_words() {
+    let directory = scratch();
+    let program = directory.path().join("broken");
+    std::fs::write(&program, "#!/bin/sh\necho 'ImportError: no module named x' >&2\nexit 3\n")
+        .unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let words = ["process ended (exit status: 3): ImportError: no module named x"];
+    refuses(&format!("run -l mine=runtime:{} -a aes-256-gcm", arg(&program)), &words);
+}
+
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));

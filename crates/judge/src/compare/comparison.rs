@@ -60,7 +60,7 @@ pub struct Compared {
     pub identical: bool,
     /// The new cost over the base's, with its own 95 % interval.
     pub ratio: Option<Ratio>,
-    /// The same of figures from elsewhere, which have no interval and so no verdict.
+    /// The same of figures from elsewhere, or without samples, which have no interval and so no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_without_interval: Option<f64>,
     /// Cost of one operation in the base, in the comparison's unit.
@@ -278,6 +278,8 @@ fn unit(base: &Record, new: &Record, cases: &[(&Measurement, &Measurement)]) -> 
 
 /// Why a figure from elsewhere has no verdict.
 pub const NO_INTERVAL: &str = "imported: no interval";
+/// Why there is none of a figure that was measured.
+const NO_SAMPLES: &str = "one side has no raw samples of two processes or more: no interval";
 
 /// What is known of a case before the others are looked at.
 enum Known {
@@ -286,8 +288,8 @@ enum Known {
         base: Group,
         new: Group,
     },
-    /// One is a figure from elsewhere: the new cost over the base's.
-    Figures(f64),
+    /// One is a figure from elsewhere, or without samples: the new cost over the base's, and why there is no interval.
+    Figures(f64, &'static str),
     Nothing(&'static str),
 }
 
@@ -315,7 +317,7 @@ fn judge(
         let ratio = match known {
             Known::Identical => Some(Ratio::exact(1.0)),
             Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
-            Known::Figures(_) | Known::Nothing(_) => None,
+            Known::Figures(..) | Known::Nothing(_) => None,
         };
         let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
         let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
@@ -330,14 +332,14 @@ fn judge(
             identical: matches!(known, Known::Identical),
             ratio,
             ratio_without_interval: match known {
-                Known::Figures(ratio) => Some(*ratio),
+                Known::Figures(ratio, _) => Some(*ratio),
                 _ => None,
             },
             base_cost: cost(b),
             new_cost: cost(n),
             reason: match known {
                 Known::Nothing(why) => Some((*why).to_owned()),
-                Known::Figures(_) => Some(NO_INTERVAL.to_owned()),
+                Known::Figures(_, why) => Some((*why).to_owned()),
                 _ => kinds(b, n),
             },
             by_pairs: None,
@@ -401,16 +403,18 @@ fn know(
     };
     match (of(base, b), of(new, n)) {
         (Some(base), Some(new)) => Known::Costs { base, new },
-        _ if b.state == State::Imported || n.state == State::Imported => figures(b, n, unit, apart),
-        _ => Known::Nothing("one side has no raw samples of two processes or more"),
+        _ if b.state == State::Imported || n.state == State::Imported => {
+            figures(b, n, unit, apart, NO_INTERVAL)
+        }
+        _ => figures(b, n, unit, apart, NO_SAMPLES),
     }
 }
 
-fn figures(b: &Measurement, n: &Measurement, unit: Unit, apart: Apart) -> Known {
+fn figures(b: &Measurement, n: &Measurement, unit: Unit, apart: Apart, why: &'static str) -> Known {
     let cost = |m: &Measurement| Some(unit.of(m)?.median / apart.per(m));
     match (cost(b), cost(n)) {
-        (Some(base), Some(new)) if base > 0.0 => Known::Figures(new / base),
-        _ => Known::Nothing("one side is imported, without a figure"),
+        (Some(base), Some(new)) if base > 0.0 => Known::Figures(new / base, why),
+        _ => Known::Nothing("one side is without a figure"),
     }
 }
 
@@ -432,7 +436,7 @@ impl Known {
     fn chance(&self, common: f64) -> Option<f64> {
         match self {
             Self::Costs { base, new } => Some(new.less(base).chance(common)),
-            Self::Identical | Self::Figures(_) | Self::Nothing(_) => None,
+            Self::Identical | Self::Figures(..) | Self::Nothing(_) => None,
         }
     }
 }

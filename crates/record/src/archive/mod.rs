@@ -643,7 +643,9 @@ pub enum ArchiveError {
     #[error("there is no archive '{0}': `ciphermark archive add {0} RECORD` creates one")]
     Absent(String),
     /// Something else is there.
-    #[error("'{0}' is no ciphermark archive")]
+    #[error(
+        "'{0}' is no ciphermark archive; `ciphermark archive add STORE RECORD` makes one of records"
+    )]
     Other(String),
     /// A newer program wrote it.
     #[error(

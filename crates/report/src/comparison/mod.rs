@@ -7,6 +7,7 @@ use crate::labels::{size, size_with_unit};
 use crate::screen::{LINES, Screen, cut};
 use anstyle::Style;
 use base::analysis::Verdict;
+use base::model::Direction;
 use base::text::{
     ALARM, ASIDE, Align, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
     escape_markdown as escape, paint,
@@ -58,7 +59,7 @@ fn table(c: &Comparison, found: &[Found], rows: usize, options: Options) -> Stri
     for verdict in ORDER {
         out += &cases(c, verdict, rows, options);
     }
-    out += &instructions(c, rows, options);
+    out += &instructions(c, rows, rows, options);
     out += &leaks(c, rows, options);
     out += &states(c, usize::MAX, options);
     for line in words::only(c) {
@@ -119,7 +120,7 @@ fn on_screen(c: &Comparison, rows: usize, options: Options) -> String {
     let changed: String =
         [Verdict::Slower, Verdict::Faster].map(|verdict| cases(c, verdict, rows, options)).concat();
     out += &if changed.is_empty() { cases(c, Verdict::Undecided, rows, options) } else { changed };
-    out += &instructions(c, rows, options);
+    out += &instructions(c, rows, 0, options);
     out += &leaks(c, rows, options);
     out + &states(c, rows, options)
 }
@@ -236,6 +237,11 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
     out
 }
 
+/// A direction in a column of its own, where nothing would be an empty cell.
+fn named(words: String, direction: Direction) -> String {
+    if words.is_empty() { direction.to_string() } else { words }
+}
+
 fn style(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Slower => ALARM,
@@ -254,7 +260,7 @@ fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell
     vec![
         Cell::plain(words::algorithm(case)),
         Cell::plain(words::bytes(case)),
-        Cell::plain(words::directions(case)),
+        Cell::plain(named(words::directions(case), case.case.direction)),
         Cell::plain(words::setting(&case.case, case.base.tier)),
         Cell::plain(libraries),
         Cell::number(change, style),
@@ -282,7 +288,8 @@ const INSTRUCTIONS: [Column; 13] = [
     Column::new("/message %", Align::Point),
 ];
 
-fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
+/// Changed counts, and so many of the sizes that were not counted.
+fn instructions(c: &Comparison, rows: usize, not_counted: usize, options: Options) -> String {
     if c.instructions.is_empty() {
         return String::new();
     }
@@ -290,7 +297,7 @@ fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
     let title = format!("instructions, counted exactly: {} changed, {equal} equal", changed.len());
     let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
     if changed.is_empty() {
-        return out + &uncounted(c, rows, options);
+        return out + &uncounted(c, not_counted, options);
     }
     let several = c.several;
     let cells = changed.iter().take(rows).map(|row| instruction_row(row, several)).collect();
@@ -299,7 +306,7 @@ fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
     if changed.len() > rows {
         out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
     }
-    out + &uncounted(c, rows, options)
+    out + &uncounted(c, not_counted, options)
 }
 
 /// Measured sizes that no count speaks for.
@@ -310,7 +317,8 @@ fn uncounted(c: &Comparison, rows: usize, options: Options) -> String {
         out += &options.hang(&format!("not counted: {line}"), 2, CAUTION);
     }
     if lines.len() > rows {
-        out += &format!("… and {} more not counted (--rows all)\n", lines.len() - rows);
+        let more = lines.len() - rows;
+        out += &format!("… and {more} more sizes that were not counted (--rows all)\n");
     }
     out
 }
@@ -346,7 +354,7 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
     };
     vec![
         Cell::plain(clean(&row.algorithm)),
-        Cell::plain(words::direction(row.direction)),
+        Cell::plain(named(words::direction(row.direction), row.direction)),
         Cell::plain(words::setting(&case, None)),
         Cell::plain(if several { pair() } else { String::new() }),
         Cell::plain(at(&|s| size_with_unit(s.size))),
@@ -849,6 +857,41 @@ mod tests {
     #[test]
     fn a_comparison_with_every_verdict_for_a_terminal() {
         insta::assert_snapshot!(written(ComparisonFormat::Text, 110));
+    }
+
+    /// Two libraries of each of three machines' records: a survey, runtimes, handshakes.
+    #[test]
+    fn what_differs_in_the_records_of_three_machines_answers_on_a_screen() {
+        for (machine, name, base, new) in [
+            ("granite_rapids", "published-2026-11-23-gnr", ("openssl", "3.0"), ("openssl", "4")),
+            ("zen_4", "runtimes-2026-11-25-zen4", ("openssl", "3.0"), ("go", "")),
+            ("sapphire_rapids", "tls-handshake-2026-11-22-spr", ("openssl", ""), ("aws-lc", "")),
+        ] {
+            let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
+            let text = record::load_text(std::path::Path::new(&path)).unwrap();
+            let record = record::tls::read(&text, name).unwrap();
+            let side = |(library, version): (&str, &str)| {
+                let is_of = |m: &&Measurement| {
+                    m.library.name == library && m.library.version.starts_with(version)
+                };
+                let rows = record.measurements.iter().filter(is_of).collect();
+                Side { record: &record, name: format!("{library}@{version}* of run.json"), rows }
+            };
+            let settings = Settings { matching: Matching::Every, ..SETTINGS };
+            let c = judge::compare::compare(&side(base), &side(new), &settings);
+            let found = Vec::from_iter("slower".parse::<Condition>().unwrap().find(&c));
+            let text = comparison_screen(&c, &found, Options { width: 150, color: false });
+            assert!(text.lines().count() <= LINES, "{text}");
+            assert!(text.lines().all(|line| base::text::width(line) <= crate::screen::WIDTH));
+            let cells =
+                |line: &str| line.split("  ").filter(|cell| !cell.trim().is_empty()).count();
+            for table in text.split("\n\n").filter(|table| table.contains("\nalgorithm")) {
+                let rows = table.lines().skip(1).take_while(|l| !l.starts_with(['…', 'n']));
+                let counts: Vec<usize> = rows.map(cells).collect();
+                assert!(counts.iter().all(|count| *count >= counts[0]), "an empty cell: {table}");
+            }
+            insta::assert_snapshot!(format!("comparison_of_{machine}"), text);
+        }
     }
 
     #[test]

@@ -19,7 +19,10 @@ pub(crate) const ORDER: [Verdict; 4] =
 pub(crate) fn side(facts: &Facts) -> String {
     let day = clean(&facts.started);
     let day = day.split('T').next().unwrap_or_default();
-    format!("{} ({day}, {})", clean(&facts.name), clean(&facts.cpu))
+    // Imported figures may come from no machine that is known.
+    let cpu = clean(&facts.cpu);
+    let when_and_where = [day, &cpu].into_iter().filter(|part| !part.is_empty());
+    format!("{} ({})", clean(&facts.name), when_and_where.collect::<Vec<_>>().join(", "))
 }
 
 /// Two libraries, told apart by their builds where names and versions do not.
@@ -142,8 +145,8 @@ pub(crate) fn without_interval(c: &Comparison) -> Option<String> {
     let mean = (ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
     (!ratios.is_empty()).then(|| {
         format!(
-            "imported figures have no interval, so no verdict and no condition of --fail-if: {} of them take \
-             {} % time in the geometric mean ({} the speed)",
+            "figures that are imported or have no samples of several processes have no interval, so no verdict and no \
+             condition of --fail-if: {} of them take {} % time in the geometric mean ({} the speed)",
             ratios.len(),
             signed(mean, 1),
             factor(mean)
