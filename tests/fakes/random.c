@@ -1,10 +1,10 @@
 /* A generator of random bytes, seeded when the library is loaded. Right by itself: it is shared by all sessions, and seeded
  * anew in a process that is forked. What is defined plants one fault:
  *
- *     cc -shared -fPIC -I include -D[COPIED | OF_A_SESSION | BIASED | PERIODIC]=1 -o libfake.so tests/fakes/random.c
+ *     cc -shared -fPIC -I include -D[COPIED | OF_A_SESSION | BIASED]=1 -o libfake.so tests/fakes/random.c
  *
  * COPIED: a forked process goes on from its parent's state. OF_A_SESSION: each session begins at the same state.
- * BIASED: one bit of 64 is always set. PERIODIC: after a thousand calls it begins anew.
+ * BIASED: one bit of 64 is always set.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t shared, first, calls;
+static uint64_t shared, first;
 static pid_t seeded_in;
 
 __attribute__((constructor)) static void seed(void) {
@@ -43,9 +43,6 @@ static int32_t message(void *state, const cm_message *m) {
 #ifdef OF_A_SESSION
   from = state;
 #endif
-#ifdef PERIODIC
-  if (++calls % 1000 == 0) shared = first;
-#endif
   for (size_t at = 0; at < m->len; at += sizeof(uint64_t)) {
     uint64_t word = next(from);
 #ifdef BIASED
@@ -54,7 +51,7 @@ static int32_t message(void *state, const cm_message *m) {
     memcpy(m->output + at, &word, m->len - at < sizeof word ? m->len - at : sizeof word);
   }
   pthread_mutex_unlock(&lock);
-  (void)state, (void)first, (void)calls;
+  (void)state;
   return CM_OK;
 }
 

@@ -57,6 +57,10 @@ unsafe impl Family for Botan {
         if algorithm.kind == Kind::Derivation {
             return derivation::open(request);
         }
+        if algorithm.name == RANDOM && request.library.major < 3 {
+            let why = "Botan 2 opens /dev/urandom for writing, too, which a worker may not";
+            return Err(OpenError::Unsupported(why.to_owned()));
+        }
         if algorithm.name == RANDOM {
             return open_random(request);
         }

@@ -130,8 +130,8 @@ pub(crate) const BOTAN: Family = Family {
     offers: Some(|name, _| {
         // What Botan has in no version, and what came with Botan 3.
         let never = "aegis- memcpy null blake3 xxh crc32c rc2- magma- turboshake kt128 sha512-224 \
-            blake2s256-mac xsalsa20- ghash polyval bcrypt random-nonce";
-        let new = "kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
+            blake2s256-mac xsalsa20- ghash polyval bcrypt";
+        let new = "random kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
         !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
             && !other.any(|start| name.starts_with(start))

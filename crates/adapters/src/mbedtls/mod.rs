@@ -155,6 +155,8 @@ fn outcome(code: c_int) -> i32 {
 /// Bytes for any context. Only the headers tell the sizes, and they differ by version and
 /// configuration. The largest that is used, `mbedtls_gcm_context` with its large table, has less than 5 KiB.
 const PLENTY: usize = 16 << 10;
+/// The same for a collector of entropy, whose HAVEGE alone takes 37 KiB in Debian's build.
+const COLLECTOR: usize = 128 << 10;
 
 /// `mbedtls_aes_init`, `mbedtls_aes_free` and their like.
 type ContextFn = unsafe extern "C" fn(*mut c_void);
@@ -168,6 +170,11 @@ struct Context {
 impl Context {
     /// An initialised one of a module: `mbedtls_aes`.
     fn new(request: &Request<'_>, module: &str) -> Result<Self, OpenError> {
+        Self::with_room(request, module, PLENTY)
+    }
+
+    /// The same, of at most so many bytes.
+    fn with_room(request: &Request<'_>, module: &str, room: usize) -> Result<Self, OpenError> {
         // SAFETY: every module's two functions have this type.
         let (init, free) = unsafe {
             (
@@ -175,7 +182,7 @@ impl Context {
                 request.function::<ContextFn>(&format!("{module}_free"))?,
             )
         };
-        let mut memory = Aligned::zeroed(PLENTY);
+        let mut memory = Aligned::zeroed(room);
         // SAFETY: the memory is larger than any context.
         unsafe { init(memory.as_mut_ptr()) };
         Ok(Self { memory, free })
@@ -209,7 +216,7 @@ fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
             request.function::<DrawFn>("mbedtls_ctr_drbg_random")?,
         )
     };
-    let mut entropy = Context::new(request, "mbedtls_entropy")?;
+    let mut entropy = Context::with_room(request, "mbedtls_entropy", COLLECTOR)?;
     let mut generator = Context::new(request, "mbedtls_ctr_drbg")?;
     // SAFETY: both contexts are initialised, and the collector outlives the generator's use of it.
     let code =

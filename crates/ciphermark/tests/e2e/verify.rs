@@ -83,7 +83,6 @@ fn a_generator_that_repeats_in_a_fork_or_elsewhere_is_refused_and_a_right_one_is
         ),
         ("OF_A_SESSION", "draws-differ: generate of "),
         ("BIASED", "looks-random: of 65536 bytes in draws of 16, "),
-        ("PERIODIC", " gave what another call had given"),
     ] {
         let (state, refused) = of(&fakes::variant("random", &format!("{fault}=1")), 1);
         assert!(state == "refused" && text(&refused, "reason").contains(words), "{refused}");
