@@ -405,17 +405,15 @@ mod tests {
             let algorithm = Algorithm::find(algorithm).unwrap();
             ALL.iter().filter(|c| (c.applies)(algorithm)).map(|c| c.name).collect()
         };
-        let others = [
-            "message-matters",
-            "own-sessions",
-            "draws-differ",
-            "looks-random",
-            "threads-differ",
-        ];
+        let others =
+            ["message-matters", "own-sessions", "draws-differ", "looks-random", "threads-differ"];
         let of_table: Vec<&str> = NAMES.into_iter().filter(|n| !others.contains(n)).collect();
         assert_eq!(names("aes-256-gcm"), of_table);
-        let of_draws = ["input-unchanged", "bounds", "written"].into_iter().chain(others.split_at(2).1.iter().copied());
-        let of_draws = of_draws.chain(["unaligned", "other-sizes", "repeated-calls", "guard-pages"]);
+        let of_draws = ["input-unchanged", "bounds", "written"]
+            .into_iter()
+            .chain(others.split_at(2).1.iter().copied());
+        let of_draws =
+            of_draws.chain(["unaligned", "other-sizes", "repeated-calls", "guard-pages"]);
         assert_eq!(names("random"), of_draws.collect::<Vec<_>>());
         assert_eq!(
             names("null"),

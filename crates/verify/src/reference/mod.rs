@@ -669,7 +669,7 @@ mod tests {
     use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 
     /// A reference under a key in hexadecimal.
-    fn reference(name: &str, key: &str) -> Reference {
+    fn reference(name: &str, key: &str) -> Reference<'static> {
         Reference::new(Algorithm::find(name).unwrap(), &hex::decode(key).unwrap())
     }
 
@@ -696,7 +696,7 @@ mod tests {
         reference.decrypt(nonce, aad, input, &mut output, tag).then_some(output)
     }
 
-    fn ciphers() -> impl Iterator<Item = Reference> {
+    fn ciphers() -> impl Iterator<Item = Reference<'static>> {
         Algorithm::all().iter().filter(|a| a.encrypts()).map(|a| {
             let key: Vec<u8> = (0..a.key_len).map(|i| i as u8).collect();
             Reference::new(a, &key)
