@@ -291,9 +291,11 @@ fn make_known(answer: LibraryAnswer) -> Result<LibraryAnswer, String> {
 }
 
 /// Loads what may bring algorithms that are not known here, so that they can be named: files of the adapter interface
-/// that say that they do. What is wrong with them is said when they are loaded to be used. Returned is what files bring
-/// that `choices` name.
-pub fn learn_algorithms(choices: &[LibraryChoice]) -> Vec<&'static Algorithm> {
+/// that say that they do. Returned is what files bring that `choices` name.
+///
+/// # Errors
+/// [`SelectError::Unusable`] where one of these cannot be used.
+pub fn learn_algorithms(choices: &[LibraryChoice]) -> Result<Vec<&'static Algorithm>, SelectError> {
     let named = choices.iter().filter_map(|choice| match choice {
         LibraryChoice::Path { name, path } => Some((name.clone(), path.clone())),
         LibraryChoice::Glob(_) => None,
@@ -309,15 +311,17 @@ pub fn learn_algorithms(choices: &[LibraryChoice]) -> Vec<&'static Algorithm> {
         .filter(|(_, path)| host::exports(path, contract::raw::ALGORITHMS_SYMBOL))
         .map(|(name, path)| LibraryChoice::Path { name, path })
         .collect();
-    if choices.is_empty() {
-        return Vec::new();
+    let mut brought = Vec::new();
+    // Without a choice everything that is found would be loaded.
+    let loaded = if choices.is_empty() { Vec::new() } else { discover(&choices) };
+    for Attached { facts, given_name, .. } in loaded {
+        let Some(name) = given_name.filter(|name| !name.is_empty()) else { continue };
+        if let Some(why) = facts.error {
+            return Err(SelectError::Unusable { name, why });
+        }
+        brought.extend(facts.brings.iter().filter_map(|b| Algorithm::find(&b.name).ok()));
     }
-    let loaded = discover(&choices);
-    let named =
-        loaded.iter().filter(|library| library.given_name.as_ref().is_some_and(|n| !n.is_empty()));
-    let brought =
-        named.filter(|library| library.facts.error.is_none()).flat_map(|l| &l.facts.brings);
-    brought.filter_map(|brought| Algorithm::find(&brought.name).ok()).collect()
+    Ok(brought)
 }
 
 /// Adds what the build wrote down, and the version where the library has none of its own: BoringSSL

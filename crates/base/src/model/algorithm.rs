@@ -1,8 +1,8 @@
 //! Algorithms: cipher, mode and key length under one name, with the lengths that the name fixes; the
 //! directions that each kind has; and the one table that names and lengths come from.
 
-use super::brought;
 use std::fmt;
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 /// Bytes of associated data in the `message` model: what a database page's position (file and
 /// block number) takes. TLS records carry 5 or 13, so 16 costs an authenticated mode one block
@@ -392,7 +392,7 @@ impl Algorithm {
     /// Every algorithm, in the order in which lists show them: those of the table, then those that adapters and
     /// records have brought into this process.
     pub fn all() -> &'static [Self] {
-        brought::all()
+        *KNOWN.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The algorithm of that name.
@@ -1187,7 +1187,15 @@ const fn count() -> usize {
 }
 
 /// Every algorithm of the table, in the order in which lists show them.
-pub(super) static ALL: [Algorithm; count()] = flattened();
+static ALL: [Algorithm; count()] = flattened();
+
+/// Those of the table, then those that were brought.
+static KNOWN: RwLock<&'static [Algorithm]> = RwLock::new(&ALL);
+
+/// All that are known, to be added to; and how many are the table's.
+pub(super) fn known() -> (RwLockWriteGuard<'static, &'static [Algorithm]>, usize) {
+    (KNOWN.write().unwrap_or_else(PoisonError::into_inner), ALL.len())
+}
 
 const fn flattened() -> [Algorithm; count()] {
     let mut all = [GROUPS[0].1[0][0]; count()];

@@ -2,8 +2,7 @@
 //! the rest of the process in which the library, or a record of it, was read. What is said comes from strangers, so
 //! it is held to the table's own form, and there is an end to it.
 
-use super::algorithm::{ALL, Algorithm, Kind, Mode, Primitive, SizeRule};
-use std::sync::{PoisonError, RwLock};
+use super::algorithm::{self, Algorithm, Kind, Mode, Primitive, SizeRule};
 
 /// Most algorithms that a library brings.
 pub const MOST_OF_LIBRARY: usize = 32;
@@ -52,13 +51,6 @@ pub struct BadBrought {
     why: String,
 }
 
-static KNOWN: RwLock<&'static [Algorithm]> = RwLock::new(&ALL);
-
-/// Those of the table, then those that were brought.
-pub(super) fn all() -> &'static [Algorithm] {
-    *KNOWN.read().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Brought {
     /// Makes the algorithm known, or finds it among those that are known because it was brought before.
     ///
@@ -74,7 +66,7 @@ impl Brought {
 
     fn known(&self) -> Result<&'static Algorithm, String> {
         self.check()?;
-        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        let (mut known, of_table) = algorithm::known();
         let squeezed = self.name.replace('-', "");
         if let Some(same) =
             known.iter().find(|a| a.is_brought() && a.name.replace('-', "") == squeezed)
@@ -88,7 +80,7 @@ impl Brought {
                 Err(format!("'{same}' is here already, which differs in its dashes alone"))
             };
         }
-        if known.len() - ALL.len() >= MOST {
+        if known.len() - of_table >= MOST {
             return Err(format!(
                 "there are {MOST} already that libraries and records have brought"
             ));

@@ -28,7 +28,7 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
 /// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that
 /// are named as files.
 pub fn learn(texts: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
-    Ok(engine::learn_algorithms(&libraries(texts)?))
+    engine::learn_algorithms(&libraries(texts)?).map_err(Failure::usage)
 }
 
 /// Globs over algorithms; what is a name elsewhere becomes the one here.
