@@ -176,10 +176,13 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
             }
         },
         Some(flags) => {
-            let question = question(flags)?;
+            let mut question = question(flags)?;
             let mut record = match record()? {
                 Some(record) => completed(args, record, &question)?,
-                None => measure(&question, flags, args.time)?,
+                None => {
+                    question.algorithms = choose::algorithm_globs(&flags.algorithm)?;
+                    measure(&question, flags, args.time)?
+                }
             };
             let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
             vec![judged(&mut record, &question, rows)?]
@@ -309,7 +312,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         setting: args.setting.clone(),
         same_trace: args.same_trace,
         leaking: args.leaking,
-        algorithms: choose::algorithm_globs(&args.algorithm)?,
+        algorithms: choose::globs(&args.algorithm)?,
         libraries: choose::library_globs(&args.library)?,
     })
 }
