@@ -678,7 +678,7 @@ mod tests {
         let mut question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 23));
         question.wishes.nonce = NonceSource::Random;
         let prices = |record: &Record| -> Vec<Price> {
-            let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
+            let costs = Costs::of(&data, &question, Evidence::Survey(record), &[]);
             costs.prices(scheme).unwrap().to_vec()
         };
         let before = prices(&record);
