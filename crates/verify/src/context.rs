@@ -4,12 +4,10 @@
 
 use crate::inputs::{Buffers, Call, Example, Inputs, MAX_LEN, Placement, may_be_refused};
 use crate::reference::Reference;
-use crate::vectors::{self, KnownVector};
 use base::model::{AAD_LEN, Algorithm, Direction, Kind};
-use contract::{Library, OpenError, Outcome, Session};
+use contract::{Library, OpenError, Outcome, OwnVector, Session};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt::{self, Arguments};
@@ -268,15 +266,10 @@ impl<'a> Context<'a> {
         Reference::of(self.library, self.algorithm, key)
     }
 
-    /// What must come out: by published vectors, or by those of the library that brings the algorithm.
-    pub(crate) fn vectors(&self) -> Cow<'static, [KnownVector]> {
-        if !self.algorithm.is_brought() {
-            return Cow::Borrowed(vectors::of(self.algorithm));
-        }
-        let mut own =
-            self.library.brings().iter().filter(|b| b.algorithm.name == self.algorithm.name);
-        let vectors = own.next().map_or(&[][..], |b| &b.vectors);
-        Cow::Owned(vectors::own(self.algorithm, vectors))
+    /// The vectors of a library that brings the algorithm.
+    pub(crate) fn own_vectors(&self) -> &'a [OwnVector] {
+        let mut own = self.library.brings().iter();
+        own.find(|b| b.algorithm.name == self.algorithm.name).map_or(&[], |b| &b.vectors)
     }
 
     /// Opens a session in every direction, has `each` look at an example of every size, and adds up what it

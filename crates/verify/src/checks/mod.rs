@@ -19,6 +19,7 @@ use crate::vectors::KnownVector;
 use crate::{inputs, vectors};
 use base::model::{AAD_LEN, Algorithm, Direction, Kind};
 use contract::Session;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// One check.
@@ -122,7 +123,10 @@ fn is_published(algorithm: &Algorithm) -> bool {
 }
 
 pub(crate) fn known_answers(context: &mut Context<'_>) -> Verdict {
-    let vectors = context.vectors();
+    let vectors = match context.algorithm.is_brought() {
+        true => Cow::Owned(vectors::own(context.algorithm, context.own_vectors())),
+        false => Cow::Borrowed(vectors::of(context.algorithm)),
+    };
     let mut count = 0;
     for &direction in context.directions() {
         let mut opened: Option<(&[u8], Session)> = None;
