@@ -103,6 +103,8 @@ fn one_line(text: &str) -> String {
 
 /// Most bytes of a vector's message, ciphertext and associated data.
 const MOST_VECTOR_BYTES: usize = 64 << 10;
+/// Most bytes of all vectors of an algorithm.
+const MOST_BYTES_OF_VECTORS: usize = 1 << 20;
 
 /// What an object brings, made known in this process; the error reads after "cannot use 'PATH': ".
 fn brings(object: &SharedObject) -> Result<Vec<Bringing>, String> {
@@ -159,9 +161,16 @@ fn bringing(raw: &raw::Algorithm) -> Result<Bringing, String> {
     // First: what it bounds is how much is read.
     let known = algorithm.bring().map_err(|why| format!("it brings {why}"))?;
     debug_assert!(algorithm.vectors <= MOST_VECTORS, "`bring` refuses more");
+    let mut bytes = 0;
     let vectors = (0..algorithm.vectors).map(|i| {
         // SAFETY: the interface's array of as many, which lives as long as the object.
         let vector = unsafe { &*raw.vectors.add(i) };
+        bytes += vector.len.saturating_add(vector.aad_len).min(MOST_BYTES_OF_VECTORS);
+        if bytes >= MOST_BYTES_OF_VECTORS {
+            return Err(format!(
+                "it brings '{known}' with vectors of {MOST_BYTES_OF_VECTORS} bytes and more"
+            ));
+        }
         own_vector(known, vector)
             .map_err(|why| format!("it brings '{known}': vector {} {why}", i + 1))
     });

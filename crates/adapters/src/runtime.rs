@@ -632,6 +632,8 @@ fn go(places: &Places) -> Result<Program, String> {
 
 /// How long a compiler may take.
 const PATIENCE: Duration = Duration::from_secs(300);
+/// How long what it printed is waited for when it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Most bytes of what one prints.
 const MOST_PRINTED: u64 = 1 << 20;
 
@@ -656,8 +658,7 @@ pub(crate) fn said(command: &mut Command) -> Result<String, String> {
     };
     let [stdout, words] = printed.map(|text| {
         // What it has started may hold the pipe.
-        let left = until.saturating_duration_since(Instant::now());
-        text.and_then(|text| text.recv_timeout(left).ok()).unwrap_or_default()
+        text.and_then(|text| text.recv_timeout(LAST_WORDS).ok()).unwrap_or_default()
     });
     if status.success() {
         return Ok(stdout);

@@ -211,13 +211,16 @@ fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attac
         files.extend(host::find_libraries().into_iter().map(File::found));
     }
     files.extend(runtimes.into_iter().map(|path| File { given_name: None, path, problem: None }));
-    std::thread::scope(|scope| {
+    let mut loaded: Vec<Attached> = std::thread::scope(|scope| {
         let loads: Vec<_> = files.iter().map(|file| scope.spawn(|| load(file))).collect();
         loads
             .into_iter()
             .map(|l| l.join().expect("loading reports errors, it does not panic"))
             .collect()
-    })
+    });
+    // In the order of the choices: of two that bring one name with different meanings it is always the second that is told.
+    loaded.iter_mut().for_each(make_known);
+    loaded
 }
 
 /// A file to load.
@@ -258,7 +261,7 @@ fn load(file: &File) -> Attached {
         ..Attached::default()
     };
     let answer = file.problem.clone().map_or_else(|| inquire(&attached, &path), Err);
-    match answer.and_then(make_known) {
+    match answer {
         Ok(LibraryAnswer { ready, offers, instructions, id, objects, confinement }) => {
             attached.facts.confinement = confinement;
             attached.facts.objects = Some(objects);
@@ -282,12 +285,14 @@ fn load(file: &File) -> Attached {
     attached
 }
 
-/// Makes the algorithms known that the library brings.
-fn make_known(answer: LibraryAnswer) -> Result<LibraryAnswer, String> {
-    for brought in &answer.ready.brings {
-        brought.bring().map_err(|why| format!("it brings {why}"))?;
+/// Makes the algorithms known that the library brings; one that cannot be makes the library unusable.
+fn make_known(attached: &mut Attached) {
+    let brought = attached.facts.brings.iter().map(|brought| brought.bring());
+    if let Some(why) = brought.filter_map(Result::err).next() {
+        attached.facts.error = Some(format!("it brings {why}"));
+        attached.facts.brings.clear();
+        (attached.offers, attached.ready) = (Vec::new(), None);
     }
-    Ok(answer)
 }
 
 /// Loads what may bring algorithms that are not known here, so that they can be named: files of the adapter interface

@@ -7,7 +7,9 @@ use object::{Architecture, LittleEndian, Object as _, ObjectSection as _, Sectio
 use record::LoadedFile;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 type Header = FileHeader64<LittleEndian>;
@@ -18,8 +20,23 @@ type Header = FileHeader64<LittleEndian>;
 /// # Errors
 /// When the file cannot be read.
 pub fn file_id(path: &Path) -> io::Result<String> {
-    let bytes = std::fs::read(path)?;
-    Ok(id_of(&bytes))
+    Ok(id_of(&whole(path)?))
+}
+
+/// Most bytes of a library.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A regular file's content: a record may name anything, and a pipe would be waited for.
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(io::Error::other("no regular file of a library's size"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len() as usize);
+    Read::by_ref(&mut file).take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// As [`file_id`], of a file's content.
@@ -88,12 +105,7 @@ fn banner(bytes: &[u8]) -> Option<String> {
 /// # Errors
 /// When it is no regular file, or larger than any library, or cannot be read.
 pub fn content_hash(path: &Path) -> io::Result<String> {
-    const MOST_BYTES: u64 = 1 << 30;
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(io::Error::other("no regular file of a library's size"));
-    }
-    Ok(hex::encode(Sha256::digest(std::fs::read(path)?)))
+    Ok(hex::encode(Sha256::digest(whole(path)?)))
 }
 
 /// SHA-256 of a text, in hexadecimal.
@@ -187,7 +199,7 @@ pub fn instructions_in<'a>(objects: impl IntoIterator<Item = &'a PathBuf>) -> Op
     let mut counts = [0; INSTRUCTION_SETS.len()];
     let mut read = false;
     for path in objects {
-        read |= std::fs::read(path).is_ok_and(|file| count_in_file(&file, &mut counts).is_some());
+        read |= whole(path).is_ok_and(|file| count_in_file(&file, &mut counts).is_some());
     }
     let found = INSTRUCTION_SETS.iter().zip(counts).filter(|(_, count)| *count >= FEWEST);
     read.then(|| found.map(|(name, _)| (*name).to_owned()).collect())

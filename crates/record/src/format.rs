@@ -6,7 +6,7 @@ use crate::{
     Disturbances, Estimate, Executed, Fit, Host, Latencies, Latency, Leaks, LibraryId, Measurement,
     Noise, Rekeying, State,
 };
-use base::model::{Brought, Direction, RawSample};
+use base::model::{Brought, Direction, MOST_OF_LIBRARY, RawSample};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ pub struct Library {
 /// Makes known what the libraries of a record bring, so that its rows are shown as what they are where the libraries
 /// are not. What cannot be is a name like any that this program does not know.
 pub(crate) fn bring<'a>(libraries: impl Iterator<Item = &'a Library>) {
-    for brought in libraries.flat_map(|library| &library.brings) {
+    for brought in libraries.flat_map(|library| library.brings.iter().take(MOST_OF_LIBRARY)) {
         let _ = brought.bring();
     }
 }

@@ -174,18 +174,53 @@ pub fn masked(text: &str) -> String {
         }
         _ => rest.to_owned(),
     };
-    format!("{scheme}://{}", without_values(&rest, '&'))
+    let shown = format!("{scheme}://{}", without_values(&rest, '&'));
+    let Some((before, query)) = shown.split_once('?') else { return shown };
+    // Names may be written as `pass%77ord`.
+    let parameter = |text: &str| match text.split_once('=') {
+        Some((name, _)) if decoded(name).ends_with("password") => format!("{name}={MASK}"),
+        _ => text.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(parameter).collect();
+    format!("{before}?{}", query.join("&"))
+}
+
+/// A name of a parameter in lower case, with what is written as `%77` (RFC 3986 section 2.1).
+fn decoded(name: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let [first, after @ ..] = rest {
+        let digits =
+            after.get(..2).filter(|_| *first == b'%').and_then(|d| std::str::from_utf8(d).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => (bytes, rest) = ([bytes, vec![byte]].concat(), &after[2..]),
+            None => (bytes, rest) = ([bytes, vec![*first]].concat(), after),
+        }
+    }
+    String::from_utf8_lossy(&bytes).to_ascii_lowercase()
 }
 
 /// Whether a text is a connection string of PostgreSQL: an address, or names of its parameters (libpq, "Connection
 /// Strings").
 pub fn is_connection(text: &str) -> bool {
-    const NAMES: [&str; 8] =
-        ["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service"];
+    const NAMES: [&str; 12] = [
+        "host",
+        "hostaddr",
+        "port",
+        "dbname",
+        "user",
+        "password",
+        "passfile",
+        "service",
+        "sslmode",
+        "sslpassword",
+        "options",
+        "application_name",
+    ];
     let is_named =
         |part: &str| part.split_once('=').is_some_and(|(name, _)| NAMES.contains(&name.trim()));
     let is_address = text.starts_with("postgres://") || text.starts_with("postgresql://");
-    is_address || text.split_whitespace().any(is_named)
+    let close = text.replace(" =", "=").replace("= ", "=");
+    is_address || close.split_whitespace().any(is_named)
 }
 
 /// Whether a text is a connection string with a password in it.
@@ -292,7 +327,14 @@ mod tests {
 
     #[test]
     fn connections_are_told_from_paths_and_from_libraries() {
-        for text in ["dbname=x", "host=/run dbname=x", "postgres://u@h/d", "postgresql:///d"] {
+        for text in [
+            "dbname=x",
+            "host=/run dbname=x",
+            "password = x dbname = y",
+            "sslpassword=x",
+            "postgres://u@h/d",
+            "postgresql:///d",
+        ] {
             assert!(is_connection(text), "{text}");
         }
         for text in ["app.db", "/var/lib/postgresql/15/main", "old=/lib/x.so", "-q", "http://h", ""]
@@ -309,6 +351,10 @@ mod tests {
             ("postgres://u:p/w?secret@h/db", "postgres://u:***@h/db"),
             ("postgresql://h/db?password=secret&user=u", "postgresql://h/db?password=***&user=u"),
             ("postgresql://u@h/db?sslpassword=secret", "postgresql://u@h/db?sslpassword=***"),
+            (
+                "postgresql://h/db?pass%77ord=secret&user=u",
+                "postgresql://h/db?pass%77ord=***&user=u",
+            ),
             ("postgresql://u:secret@h/db?PASSWORD=secret", "postgresql://u:***@h/db?PASSWORD=***"),
             ("host=h password=secret dbname=d", "host=h password=*** dbname=d"),
             ("host=h password = 'a secret \\' more' user=u", "host=h password=*** user=u"),

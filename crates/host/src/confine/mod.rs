@@ -29,6 +29,7 @@ pub use seccomp::{Denied, Forked, end_with_parent, fork, hostile_so_far, leave, 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -561,7 +562,8 @@ fn beside(library: &Path) -> Vec<PathBuf> {
             return is_own_directory(path);
         }
         if name.ends_with(".hmac") {
-            return path.symlink_metadata().is_ok_and(|m| m.is_file());
+            // Under a second name it may be anything.
+            return path.symlink_metadata().is_ok_and(|m| m.is_file() && m.nlink() == 1);
         }
         (name.ends_with(".so") || name.contains(".so.")) && crate::elf::is_object(path)
     };
