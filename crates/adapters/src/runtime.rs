@@ -17,9 +17,8 @@ use std::io::{BufReader, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Done, and what was asked for.
 const DONE: u8 = 0;
@@ -387,7 +386,7 @@ impl Link {
             if status.is_some() {
                 break;
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
         let how = status.map_or_else(
             || "'s process closed its pipes".to_owned(),
@@ -632,51 +631,20 @@ fn go(places: &Places) -> Result<Program, String> {
 
 /// How long a compiler may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long what it printed is waited for when it has ended.
-const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Most bytes of what one prints.
 const MOST_PRINTED: u64 = 1 << 20;
 
 /// Runs a compiler: what it prints, or its last line as the reason. One that does not end is ended.
 pub(crate) fn said(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |e: std::io::Error| format!("'{program}' does not start: {e}");
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
-    let printed = [child.stdout.take().map(printed), child.stderr.take().map(printed)];
-    let until = Instant::now() + PATIENCE;
-    let status = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break status,
-            None if Instant::now() >= until => {
-                // One that is gone cannot be killed, and need not.
-                let _ = child.kill().and_then(|()| child.wait());
-                return Err(format!("'{program}' did not end within {} s", PATIENCE.as_secs()));
-            }
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    let [stdout, words] = printed.map(|text| {
-        // What it has started may hold the pipe.
-        text.and_then(|text| text.recv_timeout(LAST_WORDS).ok()).unwrap_or_default()
-    });
-    if status.success() {
-        return Ok(stdout);
+    let done = host::output(command, &[], PATIENCE, MOST_PRINTED);
+    let done = done.map_err(|e| format!("'{program}' cannot be run: {e}"))?;
+    if done.status.success() {
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
+    let words = String::from_utf8_lossy(&done.stderr).into_owned();
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     Err(format!("'{program}' fails: {}", last.trim()))
-}
-
-/// Reads a pipe to its end beside whoever waits.
-fn printed(pipe: impl std::io::Read + Send + 'static) -> Receiver<String> {
-    let (send, text) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read before an error counts; and who waits may be gone.
-        let _ = pipe.take(MOST_PRINTED).read_to_end(&mut bytes);
-        let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    text
 }
 
 /// The sources in a directory of the cache that is theirs and the tool's, and what it is called by.

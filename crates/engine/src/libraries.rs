@@ -296,17 +296,21 @@ fn make_known(attached: &mut Attached) {
 }
 
 /// Loads what may bring algorithms that are not known here, so that they can be named: files of the adapter interface
-/// that say that they do. Returned is what files bring that `choices` name.
+/// that say that they do, those that `choices` name and, with `others`, those that are found. Returned is what the former
+/// bring.
 ///
 /// # Errors
 /// [`SelectError::Unusable`] where one of these cannot be used.
-pub fn learn_algorithms(choices: &[LibraryChoice]) -> Result<Vec<&'static Algorithm>, SelectError> {
+pub fn learn_algorithms(
+    choices: &[LibraryChoice],
+    others: bool,
+) -> Result<Vec<&'static Algorithm>, SelectError> {
     let named = choices.iter().filter_map(|choice| match choice {
         LibraryChoice::Path { name, path } => Some((name.clone(), path.clone())),
         LibraryChoice::Glob(_) => None,
     });
     let mut files: Vec<(String, PathBuf)> = named.collect();
-    if files.is_empty() || files.len() < choices.len() {
+    if others && (files.is_empty() || files.len() < choices.len()) {
         let found = host::find_libraries().into_iter();
         let found = found.filter(|f| f.family == host::Family::Attached && f.problem.is_none());
         files.extend(found.map(|f| (String::new(), f.path)));

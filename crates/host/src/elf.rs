@@ -9,7 +9,6 @@ use object::{LittleEndian, Object as _, ObjectSymbol as _, ReadCache, ReadRef, e
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -218,12 +217,9 @@ fn each(paths: &[String], origin: &Path) -> impl Iterator<Item = Result<PathBuf,
 
 /// An object for this machine, opened; nothing else is, and a pipe without a writer does not make it wait.
 pub fn object_at(path: &Path) -> Option<File> {
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let mut file = record::open_regular(path).ok()?;
     let mut head = [0; 20];
-    if !file.metadata().ok()?.is_file() || file.read_exact(&mut head).is_err() {
-        return None;
-    }
+    file.read_exact(&mut head).ok()?;
     let is_64 = head[4] == elf::ELFCLASS64.0 && head[5] == elf::ELFDATA2LSB.0;
     let machine = u16::from_le_bytes([head[18], head[19]]);
     (head.starts_with(&elf::ELFMAG) && is_64 && machine == this_machine().0).then_some(file)

@@ -7,9 +7,7 @@ use object::{Architecture, LittleEndian, Object as _, ObjectSection as _, Sectio
 use record::LoadedFile;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 type Header = FileHeader64<LittleEndian>;
@@ -26,16 +24,15 @@ pub fn file_id(path: &Path) -> io::Result<String> {
 /// Most bytes of a library.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A regular file's content: a record may name anything, and a pipe would be waited for.
+/// A library's content: a record may name anything else.
 fn whole(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(io::Error::other("no regular file of a library's size"));
+    let file = record::open_regular(path)?;
+    let len = file.metadata()?.len();
+    if len > MOST_BYTES {
+        return Err(io::Error::other("it is larger than any library"));
     }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    Read::by_ref(&mut file).take(MOST_BYTES).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(len as usize);
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -182,6 +182,19 @@ fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Opti
     }
 }
 
+/// Opens a regular file to be read, and nothing else: a pipe would be waited for, a device has no end.
+///
+/// # Errors
+/// The system's reason, or that it is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no regular file")),
+    }
+}
+
 /// Reads a record from a file's content, packed by gzip or not; `origin` names it in errors.
 ///
 /// # Errors

@@ -26,9 +26,11 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
 }
 
 /// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that
-/// are named as files.
-pub fn learn(texts: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
-    engine::learn_algorithms(&libraries(texts)?).map_err(Failure::usage)
+/// are named as files. The others are looked through only where a name or glob is nobody's yet, or all are asked for.
+pub fn learn(texts: &[String], names: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
+    let is_known = |glob: &NameGlob| Algorithm::all().iter().any(|a| glob.matches(a.name));
+    let all_known = !names.is_empty() && globs(names)?.iter().all(is_known);
+    engine::learn_algorithms(&libraries(texts)?, !all_known).map_err(Failure::usage)
 }
 
 /// Globs over algorithms; what is a name elsewhere becomes the one here.

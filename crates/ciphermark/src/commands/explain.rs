@@ -107,7 +107,7 @@ pub struct Row {
 }
 
 fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
-    choose::learn(&args.library)?;
+    choose::learn(&args.library, &args.algorithm)?;
     let algorithms = match args.algorithm.as_slice() {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,

@@ -12,7 +12,6 @@ use judge::compare::trust::{Manifest, judge};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -133,11 +132,8 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Locks a survey, by its file: no two programs submit its jobs.
 fn lock(path: &Path, patience: Duration) -> Result<Option<File>, Failure> {
-    // A pipe that nobody fills would be waited for.
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let opened = File::options().read(true).custom_flags(flags).open(path);
-    let file =
-        opened.map_err(|e| Failure::usage(format!("cannot read '{}': {e}", path.display())))?;
+    let file = record::open_regular(path)
+        .map_err(|e| Failure::usage(format!("cannot read '{}': {e}", path.display())))?;
     let begun = Instant::now();
     loop {
         match file.try_lock() {

@@ -79,7 +79,7 @@ const NOTHING: &str = "nothing to judge: none of the selected libraries";
 
 /// Judges the chosen algorithms of the chosen libraries and prints the verdicts.
 pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
-    choose::learn(&args.library)?;
+    choose::learn(&args.library, &args.algorithm)?;
     let chosen = Chosen::of(&args.algorithm)?;
     let tiers = choose::tiers(&args.tier)?;
     let journal = args.output.as_deref().map(claim_output).transpose()?.flatten();

@@ -131,7 +131,7 @@ fn failure(error: PairError) -> Failure {
 }
 
 fn request(args: &PairArgs) -> Result<Request, Failure> {
-    choose::learn(&[args.base.clone(), args.new.clone()])?;
+    choose::learn(&[args.base.clone(), args.new.clone()], std::slice::from_ref(&args.algorithm))?;
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
     // A pair ends with a verdict or with its budget, whatever its precision.
     let budget = Budget { precision: 0.0, time: args.budget };

@@ -343,7 +343,7 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
             "--model {model} is nothing that `ciphermark run` measures: give a record of `ciphermark tls` or `pages`"
         )));
     }
-    choose::learn(&args.library)?;
+    choose::learn(&args.library, &args.algorithm)?;
     let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
     // Verdicts on secrets come with the evidence.
     line.extend((!question.same_trace).then(|| "--no-evidence".to_owned()));

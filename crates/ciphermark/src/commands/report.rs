@@ -154,11 +154,8 @@ fn named_after(record: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn is_page(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
-    }
     let mut beginning = vec![0; report::page::MARK.len()];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    let read = record::open_regular(path).and_then(|mut file| file.read_exact(&mut beginning));
     read.is_ok() && beginning == report::page::MARK.as_bytes()
 }
 

@@ -140,7 +140,8 @@ fn fresh(args: &RunArgs) -> Result<Job, Failure> {
 
 fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
     let filter = &args.filter;
-    let brought = choose::learn(&filter.library)?;
+    let names = if filter.algorithm.is_empty() { &suite.algorithms } else { &filter.algorithm };
+    let brought = choose::learn(&filter.library, names)?;
     let algorithms = match filter.algorithm.as_slice() {
         // A suite does not know what a file brings; whoever names the file wants to see it.
         [] => [choose::algorithms(&suite.algorithms)?, brought].concat(),

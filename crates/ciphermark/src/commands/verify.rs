@@ -115,7 +115,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.vectors {
         return vectors(args, path);
     }
-    choose::learn(&args.library)?;
+    choose::learn(&args.library, &args.algorithm)?;
     let algorithms = match args.algorithm.as_slice() {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
@@ -446,7 +446,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Reads standard input, runs the operation in a worker, writes the result to standard output.
 pub fn once(args: &OnceArgs) -> Result<Exit, Failure> {
-    choose::learn(std::slice::from_ref(&args.library))?;
+    choose::learn(std::slice::from_ref(&args.library), std::slice::from_ref(&args.algorithm))?;
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
     check_length("key", args.key.0.len(), algorithm.key_len, algorithm)?;
     check_length("nonce", args.nonce.0.len(), algorithm.nonce_len, algorithm)?;

@@ -235,8 +235,8 @@ impl Drop for Nginx {
 const PREFIX: &str = "ciphermark-nginx-";
 
 /// Removes what processes left behind that were killed: nginx ends with them, its directory does not.
-fn sweep(place: &Path) {
-    let Ok(entries) = fs::read_dir(place) else { return };
+fn sweep() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let owner =
@@ -263,7 +263,7 @@ fn hold(directory: &Path) -> std::io::Result<File> {
 
 /// A directory for nobody else, with a file of each size, and its lock.
 fn prepare(files: &[u64]) -> std::io::Result<(TempDir, File)> {
-    sweep(&std::env::temp_dir());
+    sweep();
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let directory = tempfile::Builder::new().prefix(&prefix).tempdir()?;
     let held = hold(directory.path())?;
@@ -457,10 +457,10 @@ mod tests {
         let others = std::env::temp_dir().join(format!("{PREFIX}{}-others", u32::MAX));
         fs::create_dir_all(&others).unwrap();
         let in_use = hold(&others).unwrap();
-        sweep(&std::env::temp_dir());
+        sweep();
         assert!(!left.exists() && directory.path().exists() && others.exists());
         drop(in_use);
-        sweep(&std::env::temp_dir());
+        sweep();
         assert!(!others.exists());
         let file = fs::read(directory.path().join("files/70000")).unwrap();
         assert!(file.len() == 70_000 && file.iter().all(|b| *b == FILLER));

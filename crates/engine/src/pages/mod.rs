@@ -164,7 +164,7 @@ pub fn run(
     is_unchanged(&keeping, &scan)?;
     let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
     let list = PriceList::of(plan, libraries, store.page_size());
-    let (mut standings, generators) = standings(plan, libraries, &list, events);
+    let Checked { mut standings, generators } = checked(plan, libraries, &list, events);
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
@@ -181,11 +181,15 @@ pub fn run(
     let probes = proof.probe(plan.probes)?;
     // Workers that timing starts have the machine to themselves.
     drop(proof);
-    let found = (&scan, &standings, &generators);
-    let timed = timed(plan, store, &list, &mut stage, found, (keeping, began), events)?;
+    let before =
+        Before { began, sha256: &scan.sha256, standings: &standings, generators: &generators };
+    let timed = timed(plan, store, &list, &mut stage, &before, keeping, events)?;
     let Timed { started, host, timing, cells, journal } = timed;
     let interrupted = timing.is_some() && plan.stop.is_interrupted();
-    let after = scan_again(plan, store, &scan, events)?;
+    // Nothing is read again where somebody waits for the end.
+    let of = scan.pages;
+    let after = read(store, false, events, &|done| done < of && !plan.stop.is_interrupted())?;
+    let after = Some(after).filter(|after| after.pages >= of);
     let document = PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
@@ -223,75 +227,73 @@ fn is_unchanged(keeping: &Keeping, now: &Scan) -> Result<(), SurveyError> {
     }
 }
 
+/// What is known before time is taken.
+struct Before<'a> {
+    /// When the run began, RFC 3339.
+    began: String,
+    /// Of the store.
+    sha256: &'a str,
+    standings: &'a Standings,
+    generators: &'a Generators,
+}
+
 /// Stages pages from all over the store and times, where time is to be taken.
 fn timed(
     plan: &PagesPlan,
     store: &Store,
     list: &PriceList<'_>,
     stage: &mut Stage,
-    (scan, standings, generators): (&Scan, &Standings, &Generators),
-    (keeping, began): (Keeping, String),
+    before: &Before<'_>,
+    keeping: Keeping,
     events: Events<'_>,
 ) -> Result<Timed, PagesError> {
     let libraries = list.libraries;
     if plan.media.is_empty() {
         let (host, journal) = (host(libraries), keeping.journal);
-        return Ok(Timed { started: began, host, timing: None, cells: Vec::new(), journal });
+        let started = before.began.clone();
+        return Ok(Timed { started, host, timing: None, cells: Vec::new(), journal });
     }
     let window = (PART / store.page_size()) as u64;
     stage.put(store, &store.spread(window, 16))?;
     let cpus = &*placed_cpus();
-    let (page_size, store) = (store.page_size(), &*scan.sha256);
-    let began = &*began;
-    let scene = Scene { plan, libraries, generators, list, cpus, stage, page_size, store, began };
-    time(&scene, standings, keeping, events)
+    let page_size = store.page_size();
+    let scene = Scene { plan, libraries, before, list, cpus, stage, page_size };
+    time(&scene, keeping, events)
 }
 
 /// The share of the time for prices that reading a store may take: they are of a page, not of all pages.
 const READING: f64 = 0.1;
 
-/// Reads all pages; for prices alone as many as there is time for.
+/// Reads the store; for prices alone as much of it as there is time for.
 fn first_scan(plan: &PagesPlan, store: &Store, events: Events<'_>) -> Result<Scan, PagesError> {
     if plan.priced.is_none() {
-        return scan(plan, store, true, events);
+        return whole_scan(plan, store, events);
     }
-    let (of, limit) = (store.pages(), within(&plan.stop, READING));
-    Ok(store.scan(true, &mut |done| {
-        events(PagesEvent::Reading { done, of });
-        !limit.is_over()
-    })?)
+    let limit = within(&plan.stop, READING);
+    Ok(read(store, true, events, &|_| !limit.is_over())?)
 }
 
-/// Reads the same pages again; nothing where somebody waits for the end.
-fn scan_again(
-    plan: &PagesPlan,
-    store: &Store,
-    before: &Scan,
-    events: Events<'_>,
-) -> Result<Option<Scan>, StoreError> {
-    let of = before.pages;
-    let again = store.scan(false, &mut |done| {
-        events(PagesEvent::Reading { done, of });
-        done < of && !plan.stop.is_interrupted()
-    })?;
-    Ok(Some(again).filter(|again| again.pages >= of))
-}
-
-fn scan(
-    plan: &PagesPlan,
-    store: &Store,
-    keep: bool,
-    events: Events<'_>,
-) -> Result<Scan, PagesError> {
-    let of = store.pages();
-    let scan = store.scan(keep, &mut |done| {
-        events(PagesEvent::Reading { done, of });
-        !plan.stop.is_interrupted()
-    })?;
+/// Reads all pages.
+fn whole_scan(plan: &PagesPlan, store: &Store, events: Events<'_>) -> Result<Scan, PagesError> {
+    let scan = read(store, true, events, &|_| !plan.stop.is_interrupted())?;
     match plan.stop.is_interrupted() {
         true => Err(PagesError::Interrupted),
         false => Ok(scan),
     }
+}
+
+/// Reads pages while `goes_on`, which is told how many were read.
+fn read(
+    store: &Store,
+    keep: bool,
+    events: Events<'_>,
+    goes_on: &dyn Fn(u64) -> bool,
+) -> Result<Scan, StoreError> {
+    let of = store.pages();
+    store.scan(keep, &mut |done| {
+        events(PagesEvent::Reading { done, of });
+        goes_on(done)
+    })
 }
 
 /// Nonces over all states of the store, and what the other states are.
@@ -304,7 +306,7 @@ fn try_nonces(
 ) -> Result<(Nonces, Vec<Snapshot>), PagesError> {
     let (mut stores, mut scans, mut others) = (vec![store], vec![own.clone()], Vec::new());
     for snapshot in snapshots {
-        let found = scan(plan, snapshot, true, events)?;
+        let found = whole_scan(plan, snapshot, events)?;
         others.push(Snapshot {
             name: file_name(snapshot.root()),
             pages: found.pages,
@@ -346,13 +348,19 @@ fn generator(library: &Attached, tier: Tier) -> Option<&'static str> {
     })
 }
 
+/// What passed the standard checks.
+struct Checked {
+    standings: Standings,
+    generators: Generators,
+}
+
 /// Every pair that can be, after the standard checks of its cipher and of the generator that its nonces are drawn from.
-fn standings(
+fn checked(
     plan: &PagesPlan,
     libraries: &[Attached],
     list: &PriceList<'_>,
     events: Events<'_>,
-) -> (Standings, Generators) {
+) -> Checked {
     let mut standings = Standings::new();
     let mut subjects = BTreeSet::new();
     let is_none = |scheme: usize| plan.recipes[scheme].cipher.is_none();
@@ -380,7 +388,7 @@ fn standings(
         }
     }
     let generators = check(plan, libraries, &subjects, &mut standings, events);
-    (standings, generators)
+    Checked { standings, generators }
 }
 
 fn offered(library: &Attached, tier: Tier, algorithm: &Algorithm) -> Result<(), Finding> {
@@ -491,16 +499,12 @@ const LEAST_PASSES: u32 = 2;
 struct Scene<'a> {
     plan: &'a PagesPlan,
     libraries: &'a [Attached],
-    generators: &'a Generators,
+    before: &'a Before<'a>,
     list: &'a PriceList<'a>,
     /// In the order in which threads are placed.
     cpus: &'a [u32],
     stage: &'a Stage,
     page_size: usize,
-    /// The store's SHA-256.
-    store: &'a str,
-    /// When the run began.
-    began: &'a str,
 }
 
 /// All that was timed.
@@ -513,14 +517,9 @@ struct Timed {
 }
 
 /// Times every pair that stands, until all cells are precise or the time is over.
-fn time(
-    scene: &Scene<'_>,
-    standings: &Standings,
-    keeping: Keeping,
-    events: Events<'_>,
-) -> Result<Timed, PagesError> {
+fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed, PagesError> {
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
-    let (known, keys) = known_and_not(scene.list, keys(plan, standings));
+    let (known, keys) = known_and_not(scene.list, keys(plan, scene.before.standings));
     if keys.is_empty() && !known.is_empty() {
         return Ok(scene.listed(known, keeping));
     }
@@ -647,7 +646,7 @@ impl Scene<'_> {
         let threads = if key.medium == Medium::Log { 1 } else { key.threads };
         let recipe = &self.plan.recipes[key.scheme];
         let draws = recipe.nonce == NonceRule::Random;
-        let generator = self.generators.get(&key.library).filter(|_| draws);
+        let generator = self.before.generators.get(&key.library).filter(|_| draws);
         let generator = generator.map(|name| (*name).to_owned());
         Page {
             library: key.library,
@@ -679,7 +678,11 @@ impl Scene<'_> {
             command,
             self.cpu(),
         );
-        JournalHead { started: self.began.to_owned(), store: Some(self.store.to_owned()), ..head }
+        JournalHead {
+            started: self.before.began.clone(),
+            store: Some(self.before.sha256.to_owned()),
+            ..head
+        }
     }
 
     /// What stands in the price list, where nothing is left to be timed.
@@ -698,7 +701,7 @@ impl Scene<'_> {
             from_list: oldest(&known),
         };
         let cells = known.into_iter().map(|kept| kept.cell).collect();
-        let (started, journal) = (self.began.to_owned(), keeping.journal);
+        let (started, journal) = (self.before.began.clone(), keeping.journal);
         Timed { started, host, timing: Some(timing), cells, journal }
     }
 

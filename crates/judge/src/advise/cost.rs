@@ -134,7 +134,7 @@ impl Price {
     }
 
     /// With a nonce that is drawn for each unit that is encrypted.
-    fn drawing(&mut self, (draw, by): (parts::Cell, String)) {
+    fn drawing(&mut self, draw: &parts::Cell, by: String) {
         let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         self.drawn = Some(Drawn { ns: draw.ns.median, by });
         self.write_ns = sum(self.write_ns, draw.ns);
@@ -262,8 +262,8 @@ impl Costs {
                         && question.wishes.key_per != KeyPer::Write;
                     let bytes = s.family.nonce_bits as usize / 8;
                     for price in known.prices.iter_mut().flatten().filter(|_| draws) {
-                        if let Some(drawn) = parts.draw(&price.libraries[0], bytes) {
-                            price.drawing(drawn);
+                        if let Some((draw, by)) = parts.draw(&price.libraries[0], bytes) {
+                            price.drawing(&draw, by);
                         }
                     }
                     known

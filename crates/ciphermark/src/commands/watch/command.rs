@@ -10,7 +10,6 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, kill_process, setr
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -176,9 +175,8 @@ fn unseen(path: &Path) -> Option<String> {
         ));
     }
     let mut head = [0; 4];
-    let is_object = facts.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
-        && head == *b"\x7fELF";
+    let read = record::open_regular(path).and_then(|mut file| file.read_exact(&mut head));
+    let is_object = read.is_ok() && head == *b"\x7fELF";
     if is_object && host::Dynamic::of(path).is_none() {
         return Some(format!("'{shown}' is linked statically: only samples can see what it does"));
     }

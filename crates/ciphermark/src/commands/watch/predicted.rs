@@ -17,12 +17,9 @@ use std::time::Duration;
 pub fn calls_at(from: &str) -> Result<Option<Calls>, Failure> {
     let path = Path::new(from);
     let mut start = [0; 512];
-    let is_calls = path.is_file()
-        && std::fs::File::open(path)
-            .and_then(|file| std::io::Read::read(&mut std::io::Read::take(file, 512), &mut start))
-            .is_ok_and(|read| {
-                String::from_utf8_lossy(&start[..read]).contains(record::CALLS_SCHEMA)
-            });
+    let is_calls = record::open_regular(path)
+        .and_then(|mut file| std::io::Read::read(&mut file, &mut start))
+        .is_ok_and(|read| String::from_utf8_lossy(&start[..read]).contains(record::CALLS_SCHEMA));
     if is_calls { files::calls(path).map(Some) } else { Ok(None) }
 }
 

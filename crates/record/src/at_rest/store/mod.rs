@@ -4,11 +4,10 @@
 mod kinds;
 
 use crate::at_rest::scheme::Position;
-use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -95,8 +94,7 @@ pub struct Store {
 /// Most pages of a store: 128 GiB of PostgreSQL's. Each is read, and a note kept of it.
 const MOST_PAGES: u64 = 1 << 24;
 
-/// The beginning of a file that is small by its nature, as far as so many bytes: whatever else is in its
-/// place, a device without an end included.
+/// The beginning of a regular file, as far as so many bytes.
 fn head(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     let read = regular(path)?.take(most).read_to_end(&mut bytes);
@@ -104,15 +102,8 @@ fn head(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
     Ok(bytes)
 }
 
-/// Opens a regular file; a pipe would be waited for, a device has no end.
 fn regular(path: &Path) -> Result<File, StoreError> {
-    let failed = |e: std::io::Error| StoreError::read(path, e);
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
-    match file.metadata().map_err(failed)?.is_file() {
-        true => Ok(file),
-        false => Err(StoreError::read(path, "is neither a directory nor a regular file")),
-    }
+    crate::open_regular(path).map_err(|e| StoreError::read(path, e))
 }
 
 /// A page by its file and its number there.
@@ -526,7 +517,7 @@ mod tests {
             0,
         )
         .unwrap();
-        assert!(scan().contains("nor a regular file"), "{}", scan());
+        assert!(scan().contains("no regular file"), "{}", scan());
     }
 
     #[test]
