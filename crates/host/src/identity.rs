@@ -89,7 +89,7 @@ pub fn c_library() -> Option<String> {
 fn banner(bytes: &[u8]) -> Option<String> {
     const BEGINS: &[u8] = b"GNU C Library (";
     const LONGEST: usize = 200;
-    let at = bytes.windows(BEGINS.len()).position(|window| window == BEGINS)?;
+    let at = memchr::memmem::find(bytes, BEGINS)?;
     let line = &bytes[at..bytes.len().min(at + LONGEST)];
     let end = line.iter().position(|b| matches!(b, b'\n' | 0))?;
     let text = std::str::from_utf8(&line[..end]).ok()?;
@@ -237,13 +237,8 @@ fn count_words(code: &[u8], counts: &mut [usize; INSTRUCTION_SETS.len()]) {
 /// Counts encodings: every opcode below is in the maps 0F38 or 0F3A with the prefix 66 (Intel SDM
 /// volume 2, appendix A.2 and the instructions' own pages).
 fn count(code: &[u8], counts: &mut [usize; INSTRUCTION_SETS.len()]) {
-    for at in 4..code.len() {
-        let opcode = code[at];
-        if !matches!(opcode, 0x44 | 0xce | 0xcf | 0xdc..=0xdf) {
-            continue;
-        }
-        let Some(Encoding { map, wide }) = encoding(code, at) else { continue };
-        let which = match (map, opcode, wide) {
+    let mut add = |map: u8, opcode: u8, is_wide: bool| {
+        let which = match (map, opcode, is_wide) {
             // AESENC, AESENCLAST, AESDEC, AESDECLAST.
             (2, 0xdc..=0xdf, false) => 0,
             (2, 0xdc..=0xdf, true) => 1,
@@ -252,38 +247,36 @@ fn count(code: &[u8], counts: &mut [usize; INSTRUCTION_SETS.len()]) {
             (3, 0x44, true) => 3,
             // GF2P8MULB; GF2P8AFFINEQB and its inverse.
             (2, 0xcf, _) | (3, 0xce | 0xcf, _) => 4,
-            _ => continue,
+            _ => return,
         };
         counts[which] += 1;
-    }
-}
-
-/// What stands before an opcode.
-struct Encoding {
-    /// 2: 0F38, 3: 0F3A.
-    map: u8,
-    /// More than 128 bits.
-    wide: bool,
-}
-
-fn encoding(code: &[u8], at: usize) -> Option<Encoding> {
-    let before = |n: usize| code[at - n];
+    };
     // 66 [REX] 0F 38|3A
-    if before(2) == 0x0f && matches!(before(1), 0x38 | 0x3a) {
-        let rex = before(3) & 0xf0 == 0x40 && before(4) == 0x66;
-        let map = if before(1) == 0x38 { 2 } else { 3 };
-        return (rex || before(3) == 0x66).then_some(Encoding { map, wide: false });
+    for (map, escape) in [(2, [0x0f, 0x38]), (3, [0x0f, 0x3a])] {
+        for at in memchr::memmem::find_iter(code, &escape) {
+            let has_prefix = match code[..at] {
+                [.., 0x66] => true,
+                [.., 0x66, rex] => rex & 0xf0 == 0x40,
+                _ => false,
+            };
+            if let (true, Some(opcode)) = (has_prefix, code.get(at + 2)) {
+                add(map, *opcode, false);
+            }
+        }
     }
-    // C4 [RXB.map] [W.vvvv.L.pp]: VEX, pp 1 is 66.
-    if before(3) == 0xc4 && matches!(before(2) & 0x1f, 2 | 3) && before(1) & 3 == 1 {
-        return Some(Encoding { map: before(2) & 0x1f, wide: before(1) & 4 != 0 });
+    for at in memchr::memchr2_iter(0xc4, 0x62, code) {
+        match code[at..] {
+            // C4 [RXB.map] [W.vvvv.L.pp]: VEX, pp 1 is 66.
+            [0xc4, map, vex, opcode, ..] if vex & 3 == 1 => add(map & 0x1f, opcode, vex & 4 != 0),
+            // 62 [RXBR'.0.map] [W.vvvv.1.pp] [z.L'L.b.V'.aaa]: EVEX.
+            [0x62, map, vex, evex, opcode, ..]
+                if map & 8 == 0 && vex & 7 == 5 && evex & 0x60 != 0x60 =>
+            {
+                add(map & 7, opcode, evex & 0x60 != 0);
+            }
+            _ => {}
+        }
     }
-    // 62 [RXBR'.0.map] [W.vvvv.1.pp] [z.L'L.b.V'.aaa]: EVEX.
-    let is_evex = before(4) == 0x62
-        && matches!(before(3) & 0x0f, 2 | 3)
-        && before(2) & 7 == 5
-        && before(1) & 0x60 != 0x60;
-    is_evex.then(|| Encoding { map: before(3) & 7, wide: before(1) & 0x60 != 0 })
 }
 
 #[cfg(test)]
