@@ -35,6 +35,8 @@ pub struct AtTier {
     pub tier: Tier,
     /// What it offers there; else why the tier cannot be had.
     pub offers: Result<Vec<Offer>, Finding>,
+    /// The files that its code is in there: another tier may load others.
+    pub objects: Vec<PathBuf>,
 }
 
 impl Attached {
@@ -200,27 +202,40 @@ pub fn discover_all() -> Vec<Attached> {
 
 fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attached> {
     probe::give_large_blocks_back();
-    let mut files: Vec<File> = choices
-        .iter()
-        .filter_map(|c| match c {
-            LibraryChoice::Path { name, path } => Some(File::given(name, path)),
-            LibraryChoice::Glob(_) => None,
-        })
-        .collect();
-    if files.is_empty() || files.len() < choices.len() {
-        files.extend(host::find_libraries().into_iter().map(File::found));
+    let (mut files, mut globs) = (Vec::new(), Vec::new());
+    for choice in choices {
+        match choice {
+            LibraryChoice::Path { name, path } => files.push(File::given(name, path)),
+            LibraryChoice::Glob(glob) => globs.push(glob),
+        }
+    }
+    let mut others = Vec::new();
+    if files.is_empty() || !globs.is_empty() {
+        let found = host::find_libraries().into_iter().map(File::found);
+        let (meant, not): (Vec<File>, _) =
+            found.partition(|file| globs.is_empty() || file.may_be_meant(&globs));
+        files.extend(meant);
+        others = not;
     }
     files.extend(runtimes.into_iter().map(|path| File { given_name: None, path, problem: None }));
-    let mut loaded: Vec<Attached> = std::thread::scope(|scope| {
+    let mut loaded = load_all(&files);
+    // What nothing matches is answered with all that there is.
+    if globs.iter().any(|glob| !loaded.iter().any(|library| library.matches(glob))) {
+        loaded.extend(load_all(&others));
+    }
+    // In the order of the choices: of two that bring one name with different meanings it is always the second that is told.
+    loaded.iter_mut().for_each(make_known);
+    loaded
+}
+
+fn load_all(files: &[File]) -> Vec<Attached> {
+    std::thread::scope(|scope| {
         let loads: Vec<_> = files.iter().map(|file| scope.spawn(|| load(file))).collect();
         loads
             .into_iter()
             .map(|l| l.join().expect("loading reports errors, it does not panic"))
             .collect()
-    });
-    // In the order of the choices: of two that bring one name with different meanings it is always the second that is told.
-    loaded.iter_mut().for_each(make_known);
-    loaded
+    })
 }
 
 /// A file to load.
@@ -238,6 +253,16 @@ impl File {
 
     fn found(found: host::Found) -> Self {
         Self { given_name: None, path: found.path, problem: found.problem }
+    }
+
+    /// Whether one of the globs may match, whatever the version: a bundled library has its name from its build, and is not
+    /// loaded for a name that is another one.
+    fn may_be_meant(&self, globs: &[&NameGlob]) -> bool {
+        let Some(bundled) = host::bundled(&self.path) else { return true };
+        globs.iter().any(|glob| {
+            let name = glob.text().split('@').next().unwrap_or_default();
+            name.contains(['*', '?', '[', '{', '\\']) || name == bundled.name
+        })
     }
 }
 
@@ -638,10 +663,10 @@ fn ask_at_tier(library: &Attached, tier: Tier) -> (AtTier, AppliedTier) {
         reason: Some(reason.to_owned()),
     };
     match ask_offers(library, tier) {
-        Ok(Offered { ready, offers, cpuid_answered, .. }) => {
+        Ok(Offered { ready, offers, objects, cpuid_answered, .. }) => {
             let applied = ready.tier.map(|applied| AppliedTier { cpuid_answered, ..applied });
             let applied = applied.unwrap_or_else(|| not_applied("the worker does not say how"));
-            (AtTier { tier, offers: Ok(offers) }, applied)
+            (AtTier { tier, offers: Ok(offers), objects }, applied)
         }
         Err(error) => {
             let finding = match error {
@@ -651,7 +676,7 @@ fn ask_at_tier(library: &Attached, tier: Tier) -> (AtTier, AppliedTier) {
                 other => Finding::failed(format!("at tier {tier}: {other}")),
             };
             let applied = not_applied(&finding.why);
-            (AtTier { tier, offers: Err(finding) }, applied)
+            (AtTier { tier, offers: Err(finding), objects: Vec::new() }, applied)
         }
     }
 }

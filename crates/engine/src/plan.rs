@@ -579,8 +579,12 @@ mod tests {
         let mut library = attached(vec![offer("aes-128-ocb", Direction::Encrypt, None)]);
         let without = vec![offer("aes-128-ocb", Direction::Encrypt, Some("needs AES-NI"))];
         library.tiers = vec![
-            AtTier { tier: Tier::Noaes, offers: Ok(without) },
-            AtTier { tier: Tier::Baseline, offers: Err(Finding::unsupported("no way")) },
+            AtTier { tier: Tier::Noaes, offers: Ok(without), objects: Vec::new() },
+            AtTier {
+                tier: Tier::Baseline,
+                offers: Err(Finding::unsupported("no way")),
+                objects: Vec::new(),
+            },
         ];
         let tiers = vec![Tier::Native, Tier::Noaes, Tier::Baseline];
         let request = Request { tiers, sizes: vec![16], ..request(&["aes-128-ocb"]) };

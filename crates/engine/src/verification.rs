@@ -164,7 +164,8 @@ fn store<T: Serialize>(
 ) {
     let files = library.facts.objects.iter().flatten();
     let files = files.map(|file| PathBuf::from(&file.path));
-    let files: Vec<PathBuf> = files.chain(meter.map(Path::to_owned)).collect();
+    let at_tiers = library.tiers.iter().flat_map(|at| at.objects.iter().cloned());
+    let files: Vec<PathBuf> = files.chain(at_tiers).chain(meter.map(Path::to_owned)).collect();
     cache.store(key, kept, files.iter());
 }
 

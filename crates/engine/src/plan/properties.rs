@@ -42,7 +42,7 @@ prop_compose! {
         };
         let mut library = attached(offers(&offered));
         let at = if applies { Ok(offers(&elsewhere)) } else { Err(Finding::unsupported("no way")) };
-        library.tiers = [Tier::Noaes, Tier::Baseline].map(|tier| AtTier { tier, offers: at.clone() }).to_vec();
+        library.tiers = [Tier::Noaes, Tier::Baseline].map(|tier| AtTier { tier, offers: at.clone(), objects: Vec::new() }).to_vec();
         library
     }
 }
