@@ -4,7 +4,7 @@
 
 use crate::compare::comparison::{Compared, Side};
 use crate::compare::{Case, Unit};
-use base::model::{Direction, Model, Tier};
+use base::model::{Brought, Direction, Model, Tier};
 use record::{
     Cpu, Executed, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId, LoadedFile, Measurement,
     Record, State, differing_circumstances,
@@ -379,7 +379,24 @@ pub(crate) fn warnings_of(
     warnings.extend(
         pairs.iter().filter_map(|(old, id)| changed_below(libraries_of([b, n], [old, id])?)),
     );
+    warnings.extend(brought_otherwise(b, n).into_iter().map(|name| {
+        format!(
+            "'{name}' is two algorithms: its adapters give it different lengths, kinds or families"
+        )
+    }));
     warnings
+}
+
+/// Names that adapters bring on both sides, with different meanings.
+fn brought_otherwise<'a>(base: &'a Record, new: &'a Record) -> BTreeSet<&'a str> {
+    let meanings = |record: &'a Record| {
+        let all = record.libraries.iter().flat_map(|library| &library.brings);
+        all.map(|brought| (&*brought.name, Brought { vectors: 0, ..brought.clone() }))
+    };
+    let is_other = |(name, meaning): &(&str, Brought)| {
+        meanings(new).any(|(other, of_other)| other == *name && of_other != *meaning)
+    };
+    meanings(base).filter(is_other).map(|(name, _)| name).collect()
 }
 
 fn core(cpu: &Cpu) -> String {
@@ -780,6 +797,30 @@ mod tests {
         assert_eq!(part("aes-128-gcm", "aes-128-gcm"), Some(""));
         assert_eq!(part("aes-{128,256}-gcm", "aes-128-gcm"), None);
         assert_eq!(part("*-*", "aes-128-gcm"), None);
+    }
+
+    #[test]
+    fn a_name_that_two_adapters_bring_with_two_meanings_is_told() {
+        let house = |tag_bytes, vectors| base::model::Brought {
+            name: "house-aead".to_owned(),
+            family: "House".to_owned(),
+            kind: base::model::Kind::Aead,
+            key_bytes: 16,
+            nonce_bytes: 12,
+            tag_bytes,
+            size_multiple: 1,
+            size_least: 0,
+            vectors,
+        };
+        let of = |brought| {
+            let mut record = record("r", vec![case("house-aead", 16, &[1.0; 6])]);
+            record.libraries =
+                vec![record::Library { brings: vec![brought], ..record::Library::default() }];
+            record
+        };
+        assert_eq!(brought_otherwise(&of(house(16, 3)), &of(house(16, 9))).len(), 0);
+        let other = (of(house(16, 3)), of(house(8, 3)));
+        assert_eq!(Vec::from_iter(brought_otherwise(&other.0, &other.1)), ["house-aead"]);
     }
 
     #[test]
