@@ -3,6 +3,7 @@
 
 use crate::labels::supported;
 use crate::sampled::plus_minus;
+use base::model::{Algorithm, Kind};
 use base::text::{ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, paint};
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
 use record::{CallCount, CallOperation, Calls, Sampled};
@@ -144,9 +145,13 @@ fn sentence(fault: &Fault, cpu: f64) -> String {
         FaultKind::Context => {
             format!("{cost}: {count} times a new {subject}, for {of} messages; use one again")
         }
-        FaultKind::Key => format!(
-            "{cost}: a key is set {count} times for {of} messages of {subject}; if it is the same key, set only the nonce"
-        ),
+        FaultKind::Key => {
+            let is_mac = Algorithm::find(&fault.subject).is_ok_and(|a| a.kind == Kind::Mac);
+            let instead = if is_mac { "begin again without one" } else { "set only the nonce" };
+            format!(
+                "{cost}: a key is set {count} times for {of} messages of {subject}; if it is the same key, {instead}"
+            )
+        }
         FaultKind::Pieces => format!(
             "{cost}: {subject} gets {of} messages in {count} pieces of a few bytes; give it larger ones"
         ),

@@ -403,7 +403,19 @@ fn a_runtime_that_does_not_start_says_its_status_and_its_last_words() {
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));
-    let line = ["run", "-l", &library, "-a", "aes-256-gcm", "-s", "32K", "--no-evidence", "-q"];
+    let line = [
+        "run",
+        "-l",
+        &library,
+        "-a",
+        "aes-256-gcm",
+        "-d",
+        "decrypt",
+        "-s",
+        "32K",
+        "--no-evidence",
+        "-q",
+    ];
     let variables = [("CIPHERMARK_CACHE", arg(cache)), ("CIPHERMARK_FAULT", fault)];
     ciphermark_with(&[&line[..], &QUICK].concat(), &variables)
 }

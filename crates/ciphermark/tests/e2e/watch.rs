@@ -238,6 +238,49 @@ fn real_programs_are_counted_and_their_secrets_are_nowhere() {
     }
 }
 
+/// Sizes tell the messages of one statement apart: `n` has one to three digits. Of each login the client derives a key by
+/// 4,096 rounds, of which the first has the salt, and signs twice, and the server checks twice (RFC 5802 section 3).
+#[test]
+#[ignore = "long: PostgreSQL's server"]
+fn a_database_and_its_clients_are_counted_to_the_message() {
+    let cluster = Cluster::new();
+    let beside = |name: &str| cluster.beside(name);
+    // The server's user may not enter where this program lies.
+    let own = beside("bin");
+    std::fs::create_dir(&own).unwrap();
+    for name in ["ciphermark", "libciphermarkwatch.so"] {
+        std::fs::copy(program().parent().unwrap().join(name), own.join(name)).unwrap();
+    }
+    let (host, data) = (arg(&beside("")).to_owned(), arg(&cluster.data()).to_owned());
+    let script = format!(
+        "set -e; export PGHOST={host} PGPASSWORD=x
+        printf 'local all r scram-sha-256\nlocal all all trust\n' >{data}/pg_hba.conf
+        {server}/pg_ctl -w -s -D {data} -l log -o '-c listen_addresses= -c unix_socket_directories={host} -c fsync=off' start
+        psql -qXU postgres -c 'create extension pgcrypto' -c \"create role r login password 'x'\"
+        for login in 1 2 3; do psql -qXAtU r -d postgres -c 'select 1'; done
+        psql -qXAtU postgres -c \"select count(digest(repeat('x', 3000) || n, 'sha256')),
+          count(encrypt(convert_to(repeat('x', 1000), 'utf8'), '0123456789abcdef', 'aes-cbc')) from generate_series(1, 700) n\"
+        {server}/pg_ctl -w -s -D {data} -m fast stop",
+        server = arg(&cluster.binaries),
+    );
+    let calls = beside("calls.json");
+    let line = ["watch", "-o", arg(&calls), "--", "sh", "-c", &script];
+    cluster.run(arg(&own.join("ciphermark")), &line);
+    let calls = read(arg(&calls));
+    for (operation, algorithm, size, expected) in [
+        ("digest", "sha256", 3001, 9),
+        ("digest", "sha256", 3002, 90),
+        ("digest", "sha256", 3003, 601),
+        ("cipher", "aes-128-cbc", 1000, 700),
+        // The role's password was derived once, too.
+        ("mac", "hmac-sha256", 32, (3 + 1) * 4095),
+        ("mac", "hmac-sha256", 20, 3 + 1),
+        ("mac", "hmac-sha256", 10, (3 + 1) * 2),
+    ] {
+        assert_eq!(count(&calls, operation, algorithm, size), expected, "{algorithm} {size}");
+    }
+}
+
 #[test]
 fn what_is_shared_has_classes_of_sizes_and_no_directories() {
     let directory = scratch();

@@ -151,7 +151,8 @@ pub fn descendants(parent: u32) -> Vec<u32> {
 /// A cluster and the directory that it lives in.
 pub struct Cluster {
     directory: tempfile::TempDir,
-    binaries: PathBuf,
+    /// Where the server's programs are.
+    pub binaries: PathBuf,
 }
 
 /// Where Debian's packages put the server's programs, the newest version first.
