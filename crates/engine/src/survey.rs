@@ -114,7 +114,7 @@ pub fn survey(
     let cpus = side_by_side(&clock, cpu, &mut watched, (&planned, &machine));
     let conditions =
         Conditions { cpu, quiet_probe: watched.of(cpu), ticks_per_ns: clock.rough_ticks_per_ns() };
-    let core = limits::measure(&clock, &conditions);
+    let core = limits::of_core(&clock, &conditions, stop.left());
     let start = Start {
         cpus,
         seed: request.seed,
@@ -148,7 +148,9 @@ pub fn survey(
     schedule.keep_quiet();
     let journal = checkpoints.end(schedule.sampled());
     let quiet_probe = schedule.sampled().quiet.of(cpu);
-    let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);
+    // Whoever has a question does not wait longer than he said.
+    let has_time = stop.left().is_none();
+    let core = limits::again(&clock, &conditions, core.clone(), quiet_probe, has_time);
     let record = recording.record(schedule.sampled(), core);
     Ok(Outcome { record, interrupted: stop.is_interrupted(), journal })
 }

@@ -231,6 +231,72 @@ fn a_verdict_that_is_gone_leaves_the_choice_to_what_is_judged() {
     assert_eq!(named, Some(was));
 }
 
+/// The choice of a record of which each row of what is chosen now was changed.
+fn with_rows_of_the_choice(change: impl Fn(&mut Measurement)) -> (Advice, (String, String)) {
+    let (data, mut record) = (Data::built_in(), small().clone());
+    let question = postgres(&data);
+    let was = chosen(&answer(&data, &question, &record)).unwrap();
+    let is_it = |m: &&mut Measurement| (&m.algorithm, label(&m.library)) == (&was.0, was.1.clone());
+    record.measurements.iter_mut().filter(is_it).for_each(change);
+    (advise(&data, &question, Evidence::Survey(&record), &around()), was)
+}
+
+/// A wrong tag at any size is one too many; what failed has no price there, nor between its neighbours.
+#[test]
+fn what_was_refused_at_one_size_or_failed_at_the_units_own_is_not_chosen() {
+    for (state, size, stays) in [
+        (State::Refused, 8192, false),
+        (State::Refused, 65536, false),
+        (State::Failed, 8192, false),
+        (State::Failed, 1 << 20, true),
+    ] {
+        let (after, was) = with_rows_of_the_choice(|m| {
+            if m.size == size {
+                (m.state, m.ns_per_op) = (state, None);
+            }
+        });
+        assert_eq!(chosen(&after).unwrap() == was, stays, "{state:?} at {size}");
+    }
+}
+
+/// What is measured on a busy core takes at most so long: whoever may be faster there is not ruled out.
+#[test]
+fn a_bound_of_a_busy_core_leaves_the_answer_open() {
+    let (data, mut record) = (Data::built_in(), small().clone());
+    let question = postgres(&data);
+    let before = answer(&data, &question, &record);
+    let beside = before.fitting[1].clone();
+    let is_it = |m: &&mut Measurement| {
+        (&m.algorithm, label(&m.library)) == (&beside.scheme, beside.library.clone())
+    };
+    record.measurements.iter_mut().filter(is_it).for_each(|m| m.contended = true);
+    let after = answer(&data, &question, &record);
+    assert_eq!(chosen(&after), chosen(&before));
+    let open =
+        after.open.iter().find(|o| (&o.scheme, &o.library) == (&beside.scheme, &beside.library));
+    let open = open.unwrap_or_else(|| panic!("{:?}", after.open));
+    assert_eq!(open.kind, OpenWhy::Undecided);
+    assert!(open.times_at_least.is_some_and(|least| (0.0..1.0).contains(&least)), "{open:?}");
+}
+
+/// What is not judged is not chosen, and nobody says that it leaks.
+#[test]
+fn only_what_was_seen_to_depend_on_the_secret_is_said_to_be_avoided_for_that() {
+    let (data, mut record) = (Data::built_in(), small().clone());
+    let question = postgres(&data);
+    let was = chosen(&answer(&data, &question, &record)).unwrap();
+    let avoided = |record: &Record| match answer(&data, &question, record).outcome {
+        Outcome::Choice(choice) => choice.avoided.map(|a| (a.scheme, a.library)),
+        Outcome::None(_) => panic!("nothing is chosen"),
+    };
+    let is_it = |l: &Leaks| (&l.algorithm, label(&l.library)) == (&was.0, was.1.clone());
+    let own = record.leaks.iter().position(is_it).unwrap();
+    record.leaks[own].verdict = LeakVerdict::Depends;
+    assert_eq!(avoided(&record), Some(was));
+    record.leaks.remove(own);
+    assert_eq!(avoided(&record), None);
+}
+
 /// As if it had never been there: in no answer, and counted nowhere.
 #[test]
 fn a_library_that_is_gone_altogether_is_in_no_answer() {

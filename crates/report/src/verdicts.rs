@@ -328,16 +328,17 @@ fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
     }
 }
 
-/// What `claims` judged; `whole` is everything.
+/// What `claims` judged, of which machine; `whole` is everything.
 pub fn claims_screen(
     judged: &[Judged<'_>],
+    machine: &str,
     options: Options,
     whole: impl FnOnce(Options) -> String,
 ) -> String {
-    on_a_screen(options, whole, || of_claims(judged))
+    on_a_screen(options, whole, || of_claims(judged, machine))
 }
 
-fn of_claims(judged: &[Judged<'_>]) -> Answer {
+fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
     let with = |verdict: Verdict, style: Style| {
         let own = judged.iter().filter(|j| j.verdict == verdict);
         let line = |j: &Judged<'_>| {
@@ -377,7 +378,8 @@ fn of_claims(judged: &[Judged<'_>]) -> Answer {
     let testable = judged.len() - count(Verdict::NotTestable);
     Answer {
         title: format!(
-            "Published claims on this machine: of {testable} that could be tested {} hold, {} do not, {} depend",
+            "Published claims on {}: of {testable} that could be tested {} hold, {} do not, {} depend",
+            clean(machine),
             count(Verdict::Holds),
             count(Verdict::DoesNotHold),
             count(Verdict::Depends)
@@ -619,7 +621,7 @@ mod tests {
             let all = sources.iter().flat_map(|s| s.claims.iter().map(move |claim| (s, claim)));
             let judged: Vec<_> = all.map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
             let whole = |options| judge::claims::render_claims(&judged, Format::Text, options);
-            let text = claims_screen(&judged, WIDE, whole);
+            let text = claims_screen(&judged, "this machine", WIDE, whole);
             is_a_screen(&text);
             insta::assert_snapshot!(format!("claims_of_{name}"), text);
         }

@@ -224,9 +224,10 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     })?;
     let is_missing = advice.open.iter().any(|o| o.kind == OpenWhy::Missing);
     Ok(match advice.outcome {
-        Outcome::Choice(_) if is_missing => Exit::SomeRefused,
-        Outcome::Choice(_) => Exit::Done,
+        _ if is_missing => Exit::SomeRefused,
+        Outcome::None(conflict) if !conflict.not_asked.is_empty() => Exit::SomeRefused,
         Outcome::None(_) => Exit::Found,
+        Outcome::Choice(_) => Exit::Done,
     })
 }
 
@@ -700,9 +701,12 @@ const THOROUGH: Duration = Duration::from_secs(20);
 /// The share of what is left of the time that a look at everything may take, and measuring what it leaves.
 const LOOK: f64 = 0.5;
 const MEASURE: f64 = 0.7;
+/// How many times as much as the cheapest one what is measured first seems to take at the most: a few, so that there is an
+/// answer. What may be cheaper than that is measured then.
+const FIRST: f64 = 1.25;
 /// Times that it is measured at most, and the time below which it is not worth it.
-const ROUNDS: usize = 3;
-const WORTH: Duration = Duration::from_secs(3);
+const ROUNDS: usize = 4;
+const ENOUGH: Duration = Duration::from_secs(2);
 
 /// What the answer and its neighbours need, in every library that may be used.
 pub(crate) fn measure(
@@ -772,6 +776,9 @@ impl Measuring<'_> {
             return self.round(&self.algorithms(Wished::Changed), None, Wished::Changed);
         }
         let mut record = self.round(&asked, None, Wished::Asked)?;
+        if self.has_time() {
+            record = self.with_line(record)?;
+        }
         let more: BTreeSet<&'static str> =
             self.algorithms(Wished::Changed).difference(&asked).copied().collect();
         if !more.is_empty() && self.has_time() {
@@ -791,7 +798,7 @@ impl Measuring<'_> {
     }
 
     fn has_time(&self) -> bool {
-        !self.stop.is_over() && self.stop.left().is_none_or(|left| left >= WORTH)
+        !self.stop.is_over() && self.stop.left().is_none_or(|left| left >= ENOUGH)
     }
 
     /// Looks at these algorithms in all libraries and measures what could be chosen, beside what is known of others.
@@ -801,14 +808,14 @@ impl Measuring<'_> {
         known: Option<Record>,
         whose: Wished,
     ) -> Result<Record, Failure> {
-        let request = self.request(algorithms);
+        let request = Request { sizes: vec![self.question.size], ..self.request(algorithms) };
         let look = self.look(&request);
         let bounds = match &known {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
         };
-        let found =
-            judge::advise::contenders(self.data, self.question, Evidence::Survey(&bounds), whose);
+        let evidence = Evidence::Survey(&bounds);
+        let found = judge::advise::contenders(self.data, self.question, evidence, whose, FIRST);
         let mut wanted: Pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
         let mut record = self.measured(&request, &look.screened, &wanted)?;
         let mut done = Pairs::new();
@@ -830,9 +837,27 @@ impl Measuring<'_> {
         })
     }
 
+    /// With what the choice takes at other sizes, and the line through them.
+    fn with_line(&self, record: Record) -> Result<Record, Failure> {
+        let Self { data, question, .. } = self;
+        let evidence = Evidence::Survey(&record);
+        let advice = judge::advise::advise(data, question, evidence, &around(&record));
+        let Outcome::Choice(choice) = advice.outcome else { return Ok(record) };
+        let price = &choice.price;
+        let of = |l: &LibraryId| {
+            Pairs::from_iter(price.algorithms.iter().map(|a| (l.clone(), a.clone())))
+        };
+        let pairs = price.libraries.iter().flat_map(of).collect();
+        let named: Vec<&str> = price.algorithms.iter().map(String::as_str).collect();
+        let algorithms = Algorithm::all().iter().map(|a| a.name).filter(|a| named.contains(a));
+        let request = self.request(&algorithms.collect());
+        let mut more = self.measured(&request, &Screened::default(), &pairs)?;
+        more.measurements.retain(|m| m.size != question.size);
+        Ok(with_rows(record, more))
+    }
+
     fn look(&self, request: &Request) -> engine::Look {
-        let request =
-            Request { sizes: vec![self.question.size], latency: false, ..request.clone() };
+        let request = Request { latency: false, ..request.clone() };
         let left = self.stop.left().unwrap_or(request.budget.time);
         let bar = Bar::new(self.args.quiet);
         let stop = self.stop.within(left.mul_f64(LOOK));
@@ -884,12 +909,7 @@ impl Measuring<'_> {
 
     /// What could still be chosen and was not measured, when what would be chosen is judged.
     fn missing(&self, record: &mut Record) -> Result<Pairs, Failure> {
-        let mut around = Surroundings {
-            today: Date::default(),
-            cpu: Some(record.host.cpu.name.clone()),
-            libraries: Vec::new(),
-            judged: Vec::new(),
-        };
+        let mut around = around(record);
         let Self { data, args, question, stop, .. } = self;
         let evidence = Evidence::Survey(record);
         let advice = judged_first(args.quiet, data, question, evidence, &mut around, stop)?;
@@ -897,7 +917,13 @@ impl Measuring<'_> {
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.
             let evidence = Evidence::Survey(record);
-            let next = judge::advise::contenders(data, question, evidence, Wished::Asked);
+            let next = judge::advise::contenders(
+                data,
+                question,
+                evidence,
+                Wished::Asked,
+                judge::advise::WORTH,
+            );
             return Ok(next.into_iter().map(|(l, a)| (l, a.to_owned())).collect());
         }
         let missing = advice.open.into_iter().filter(|o| o.kind == OpenWhy::Missing);
@@ -908,6 +934,16 @@ impl Measuring<'_> {
                 .flat_map(move |l| algorithms.clone().into_iter().map(move |a| (l.clone(), a)))
         });
         Ok(pairs.collect())
+    }
+}
+
+/// What is known of this machine while it is measured.
+fn around(record: &Record) -> Surroundings {
+    Surroundings {
+        today: Date::default(),
+        cpu: Some(record.host.cpu.name.clone()),
+        libraries: Vec::new(),
+        judged: Vec::new(),
     }
 }
 

@@ -254,8 +254,8 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     screen::print(|options| judge::advise::tls_server::render(&advice, format, options))?;
     Ok(match advice.choice {
-        Some(_) if advice.missing.is_empty() => Exit::Done,
-        Some(_) => Exit::SomeRefused,
+        _ if !advice.missing.is_empty() => Exit::SomeRefused,
+        Some(_) => Exit::Done,
         None => Exit::Found,
     })
 }

@@ -83,9 +83,20 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let judged: Vec<_> =
         chosen.iter().map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
     let is_screen = args.format == judge::claims::Format::Text && !args.all;
+    let taken = records.iter().map(|r| (&r.host, &r.started));
+    let machine = match taken.chain(runs.iter().map(|r| (&r.host, &r.started))).next() {
+        Some((host, started)) if !args.records.is_empty() => {
+            format!("{}, {}", host.cpu.name, started.get(..10).unwrap_or(started))
+        }
+        _ => "this machine".to_owned(),
+    };
     screen::print(|options| {
         let whole = |options| judge::claims::render_claims(&judged, args.format, options);
-        if is_screen { report::claims_screen(&judged, options, whole) } else { whole(options) }
+        if is_screen {
+            report::claims_screen(&judged, &machine, options, whole)
+        } else {
+            whole(options)
+        }
     })?;
     Ok(Exit::Done)
 }
@@ -244,6 +255,18 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
             },
             Kind::Pages(_) | Kind::Advice(_) => return Err(nothing_of(path)),
         }
+    }
+    let of_runs = runs.iter().map(|run| &run.host.cpu);
+    let mut cpus = records.iter().map(|record| &record.host.cpu).chain(of_runs);
+    let first = cpus.next();
+    if let Some((first, other)) =
+        first.and_then(|first| Some((first, cpus.find(|c| c.name != first.name)?)))
+    {
+        return Err(Failure::usage(format!(
+            "these were taken on {} and {}: name records of one machine, claims are of one at a time",
+            base::text::one_line(&first.name),
+            base::text::one_line(&other.name)
+        )));
     }
     Ok((records, runs))
 }

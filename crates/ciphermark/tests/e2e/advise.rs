@@ -34,6 +34,26 @@ fn three_tiers_of_a_record_give_three_answers() {
 }
 
 #[test]
+fn what_has_no_price_leaves_the_answer_open_and_is_no_conflict_of_wishes() {
+    let directory = scratch();
+    let path = file(&directory, "r.json");
+    let mut none = ::record::load(Path::new(record())).unwrap();
+    for m in &mut none.measurements {
+        (m.state, m.ns_per_op) = (::record::State::Failed, None);
+        m.stopped = Some(::record::Stopped::Budget);
+    }
+    ::record::save(&none, Path::new(&path)).unwrap();
+    assert!(!advice(&[&path, "--for", "postgres"], 3)["outcome"]["none"].is_null());
+    let published = |name: &str| repository(&format!("records/{name}-2026-11-22-spr.json.gz"));
+    let [run, calibration] = ["tls-handshake", "tls-calibration"].map(published);
+    let asked = ["--for", "tls-server", "--clients", "browser", "--calibration", arg(&calibration)];
+    let answer = advice(&[&[arg(&run)], &asked[..]].concat(), 3);
+    assert!(text(&answer["choice"]["candidate"], "stack").starts_with("openssl@"), "{answer}");
+    let open = rows(&answer, "missing").iter().map(|c| text(c, "stack"));
+    assert!(open.clone().any(|stack| stack.starts_with("aws-lc@")), "{answer}");
+}
+
+#[test]
 fn the_day_on_which_a_key_must_change_follows_its_birth_and_the_rate_of_writing() {
     let day = |rate: &str, keys: &str| {
         let record = record();

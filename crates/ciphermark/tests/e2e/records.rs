@@ -163,6 +163,14 @@ fn wrong_names_get_one_line_with_the_nearest_right_one() {
         refuses(&format!("claims {} {flags}", record()), &[words]);
     }
     refuses("claims /no/such.json", &["cannot read record '/no/such.json'"]);
+    let of = |name: &str| arg(&repository(&format!("records/{name}.json.gz"))).to_owned();
+    let [one, other] = ["published-2026-11-23-gnr", "runtimes-2026-11-25-zen4"].map(of);
+    refuses(&format!("claims {one} {other}"), &["records of one machine"]);
+    let said = call(&format!("claims {one}")).with_code(0).stdout;
+    assert!(
+        said.starts_with("Published claims on Intel(R) Xeon(R) Processor, 2026-11-23:"),
+        "{said}"
+    );
 }
 
 /// Versions with wheels for Python 3.9 to 3.13.

@@ -10,6 +10,7 @@ use base::model::{Algorithm, Direction, Model, QUIET_PROBE_FRACTION, Tier};
 pub(crate) use hold::hold;
 use probe::{Clock, Move, Prober, Reading, Reads, Stretch, Subject};
 use record::{Cache, Limits};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// For the instructions. A core of which a fiftieth of the time is quiet gives five readings of each
@@ -30,11 +31,46 @@ pub(crate) struct Conditions {
     pub(crate) ticks_per_ns: f64,
 }
 
-/// Measures the core, on the CPU that takes the samples.
+/// As far apart as two quiet moments may lie.
+const QUIETER: f64 = 1.01;
+
+/// What this process has measured of a core: its CPU, the quiet rate then, and all that was read.
+static MEASURED: Mutex<Option<(u32, f64, Core)>> = Mutex::new(None);
+
+/// The share of a question's time that its core's limits may take.
+const SHARE: u32 = 8;
+
+/// The core as this process has measured it, unless it is seen quieter now; else measured, in a part of the time that is left.
 ///
 /// # Errors
 /// Why nothing could be measured.
-pub(crate) fn measure(clock: &Clock, conditions: &Conditions) -> Result<Core, String> {
+pub(crate) fn of_core(
+    clock: &Clock,
+    conditions: &Conditions,
+    left: Option<Duration>,
+) -> Result<Core, String> {
+    let mut measured = MEASURED.lock().expect("no thread panics holding it");
+    let same = measured.take().filter(|(cpu, rate, core)| {
+        let is_as_quiet = conditions.quiet_probe <= rate * QUIETER;
+        *cpu == conditions.cpu && is_as_quiet && core.unread.is_empty()
+    });
+    let core = match same {
+        Some((_, _, core)) => core,
+        None => measure(clock, conditions, left.map_or(Duration::MAX, |left| left / SHARE))?,
+    };
+    *measured = Some((conditions.cpu, conditions.quiet_probe, core.clone()));
+    Ok(core)
+}
+
+/// Measures the core, on the CPU that takes the samples, in so much time at the most.
+///
+/// # Errors
+/// Why nothing could be measured.
+fn measure(clock: &Clock, conditions: &Conditions, most: Duration) -> Result<Core, String> {
+    let times = TimeLimits {
+        wanted: INSTRUCTIONS_TIME.wanted.min(most / 2),
+        complete: INSTRUCTIONS_TIME.complete.min(most),
+    };
     let caches = host::facts(conditions.cpu).cpu.caches;
     let measured = std::thread::scope(|scope| {
         let measuring = scope.spawn(|| {
@@ -42,8 +78,8 @@ pub(crate) fn measure(clock: &Clock, conditions: &Conditions) -> Result<Core, St
                 .map_err(|e| format!("cannot stay on CPU {}: {e}", conditions.cpu))?;
             let clock = clock.on_this_cpu();
             let mut prober = Prober::new(&clock);
-            let read = read_instructions(&mut prober, conditions.quiet_probe, INSTRUCTIONS_TIME)?;
-            let until = Instant::now() + BANDWIDTHS_TIME;
+            let read = read_instructions(&mut prober, conditions.quiet_probe, times)?;
+            let until = Instant::now() + BANDWIDTHS_TIME.min(most / 2);
             let bandwidths = all_bandwidths(&mut prober, &read, &caches, conditions, until);
             Ok(Core { bandwidths, ..read.core })
         });
@@ -60,14 +96,16 @@ pub(crate) fn again(
     conditions: &Conditions,
     before: Result<Core, String>,
     quiet_probe: f64,
+    has_time: bool,
 ) -> Result<Core, String> {
-    // As far apart as two quiet moments may lie.
-    const QUIETER: f64 = 1.01;
     let complete = before.as_ref().is_ok_and(|core| core.unread.is_empty());
     if complete && quiet_probe <= conditions.quiet_probe * QUIETER {
         return before;
     }
-    let now = measure(clock, &Conditions { quiet_probe, ..*conditions });
+    if !has_time {
+        return Err("the core was busy, and there was no time to measure it again".to_owned());
+    }
+    let now = measure(clock, &Conditions { quiet_probe, ..*conditions }, Duration::MAX);
     match (before, now) {
         (Ok(before), Ok(now)) => Ok(faster(now, before)),
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
@@ -166,7 +204,7 @@ pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
         ticks_per_ns: clock.rough_ticks_per_ns(),
     };
     let directions = [Direction::Encrypt, Direction::Decrypt];
-    let core = measure(&clock, &conditions);
+    let core = measure(&clock, &conditions, Duration::MAX);
     let switches: Vec<Tier> = Tier::HERE.iter().copied().filter(|t| !t.is_machine()).collect();
     limits(core, algorithms, &directions, &[Model::Message], &switches)
 }

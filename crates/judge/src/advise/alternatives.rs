@@ -10,7 +10,7 @@ use crate::advise::question::{
 use crate::advise::{Avoided, Choice, evaluate};
 use crate::claims::expression::Interval;
 use base::model::Algorithm;
-use record::LibraryId;
+use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -73,6 +73,8 @@ pub(crate) struct Found {
     pub stored: u32,
     pub cost: f64,
     pub library: String,
+    /// What of it depends on the secret.
+    pub leaks: Option<LeakVerdict>,
     /// Whether nothing that was not measured could cost less.
     pub is_settled: bool,
 }
@@ -95,11 +97,12 @@ pub(crate) fn choice(
         stored: evaluate::stored_bytes(chosen.scheme, &asked),
         cost,
         library: price.label(),
+        leaks: price.leaks,
         is_settled: !open.any(|gap| gap.may_cost_less(question.reads, cost)),
     })
 }
 
-/// What would be chosen if what depends on the secret might be used; none where it is the same.
+/// What would be chosen if what depends on the secret might be used; none where it is the same, or not known to.
 pub(crate) fn avoided(
     data: &Data,
     question: &Question<'_>,
@@ -107,7 +110,8 @@ pub(crate) fn avoided(
     chosen: &Choice,
 ) -> Option<Avoided> {
     let wishes = Wishes { alone: true, ..question.wishes.clone() };
-    let found = choice(data, question, &wishes, costs).filter(|_| !question.wishes.alone)?;
+    let found = choice(data, question, &wishes, costs)
+        .filter(|found| !question.wishes.alone && found.leaks == Some(LeakVerdict::Depends))?;
     let is_same = (&*found.scheme, &*found.library) == (&*chosen.scheme, &*chosen.price.label());
     let times = chosen.price.cost(question.reads).median / found.cost;
     (!is_same).then_some(Avoided { scheme: found.scheme, library: found.library, times })
@@ -173,20 +177,22 @@ pub fn needed_schemes<'a>(
     data.schemes.iter().filter(|s| needed.contains(s.id.as_str())).collect()
 }
 
-/// How many times as much as the cheapest, at the least, a candidate may take to be worth measuring.
-const WORTH: f64 = 2.0;
+/// How many times as much as the cheapest, at the least, a candidate may take to be worth measuring: of one that was looked
+/// at once, on a core of which nobody knows how busy it was.
+pub const WORTH: f64 = 2.0;
 
-/// What is worth measuring by the bounds of a record: algorithms in libraries. What takes at the least so many times as much
-/// as the cheapest one does is not; what has no bound is not, either, where others have one.
+/// What is worth measuring by the bounds of a record: algorithms in libraries. What takes at the least more than `worth` times
+/// as much as the cheapest one does is not; what has no bound is not, either, where others have one.
 pub fn contenders(
     data: &Data,
     question: &Question<'_>,
     evidence: Evidence<'_>,
     whose: Wished,
+    worth: f64,
 ) -> BTreeSet<(LibraryId, &'static str)> {
     let costs = Costs::of(data, question, evidence, &[]);
     let all = whose.wishes(question).into_iter();
-    all.flat_map(|wishes| contending(data, question, wishes, &costs)).collect()
+    all.flat_map(|wishes| contending(data, question, wishes, &costs, worth)).collect()
 }
 
 fn contending(
@@ -194,6 +200,7 @@ fn contending(
     question: &Question<'_>,
     wishes: Wishes,
     costs: &Costs,
+    worth: f64,
 ) -> Vec<(LibraryId, &'static str)> {
     let asked = Question { wishes, ..question.clone() };
     let all = candidates(data, &asked, costs);
@@ -202,7 +209,7 @@ fn contending(
     let bound = |gap: &Gap| gap.bound(asked.reads);
     let cheapest = gaps.iter().filter_map(|gap| bound(gap)).reduce(f64::min);
     let is_worth = |gap: &&&Gap| match cheapest {
-        Some(ns) => bound(gap).is_some_and(|least| least <= WORTH * ns),
+        Some(ns) => bound(gap).is_some_and(|least| least <= worth * ns),
         None => true,
     };
     let pairs = |gap: &Gap| {
@@ -357,19 +364,21 @@ pub(crate) fn open_answers(
         open.extend(prices.into_iter().filter(|_| fits).filter_map(|price| {
             let is_chosen = std::ptr::eq(price, chosen_price);
             let cost = price.cost(question.reads);
+            let beside = beside(cost, chosen);
             let kind = match (is_chosen, question.wishes.trusts(price)) {
                 (true, true) => return None,
                 (true, false) => OpenWhy::Unjudged,
-                _ if !beside(cost, chosen).may_be_lower() => return None,
+                _ if !beside.may_be_lower() => return None,
                 (false, false) if question.wishes.trusts(chosen_price) => OpenWhy::Unjudged,
                 (false, _) => OpenWhy::Undecided,
             };
+            let (least, most) = beside.times();
             Some(Open {
                 scheme: candidate.scheme.id.clone(),
                 library: price.label(),
                 kind,
-                times_at_least: Some(cost.low / chosen.median),
-                times_at_most: (cost.half() > 0.0).then(|| cost.high / chosen.median),
+                times_at_least: Some(least),
+                times_at_most: most,
                 why: String::new(),
                 algorithms: match kind {
                     OpenWhy::Unjudged => judged_algorithms(candidate, price),

@@ -171,8 +171,10 @@ fn graver(a: Option<LeakVerdict>, b: Option<LeakVerdict>) -> Option<LeakVerdict>
 }
 
 /// The sum of two that were measured apart.
+/// Of two times: where either may be next to nothing, so may both.
 fn sum(a: Interval, b: Interval) -> Interval {
-    a.independent(b, |a, b| a + b)
+    let sum = a.independent(b, |a, b| a + b);
+    Interval { low: sum.low.max(0.0), ..sum }
 }
 
 fn share(of: Interval, share: f64) -> Interval {

@@ -163,6 +163,11 @@ impl Beside {
         self.low < -SAME || !self.has_intervals && self.is_near()
     }
 
+    /// How many times as much it is, at the least and at the most; the latter only where both have intervals.
+    pub fn times(self) -> (f64, Option<f64>) {
+        ((1.0 + self.low).max(0.0), self.has_intervals.then_some(1.0 + self.high))
+    }
+
     fn is_near(self) -> bool {
         self.low >= -SAME && self.high <= SAME
     }

@@ -14,7 +14,7 @@ mod sentences;
 pub mod tls_server;
 
 pub use alternatives::{
-    Candidates, Open, OpenWhy, Wished, contenders, is_judged, needed_schemes, unjudged,
+    Candidates, Open, OpenWhy, WORTH, Wished, contenders, is_judged, needed_schemes, unjudged,
 };
 use base::model::NameGlob;
 pub use cost::{Costs, How, InStore, Price};
@@ -597,7 +597,7 @@ fn terms_of(question: &Question<'_>) -> Vec<Term> {
         ("reads", Some(format!("{:.0}%", question.reads * 100.0))),
         ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
         ("only", wishes.only.as_ref().map(|only| only.typed.clone())),
-        ("library", (!libraries.is_empty()).then(|| libraries.join(", "))),
+        ("library", (!libraries.is_empty()).then(|| libraries.join(","))),
         ("library-version", wishes.system_only.then(|| "system".to_owned())),
         ("alone", Some(yes_no(wishes.alone))),
     ];

@@ -82,10 +82,11 @@ fn choice_in_brief(page: &mut Page, advice: &Advice, choice: &Choice) {
     let price = &choice.price;
     page.line("choice", &format!("{} in {}", choice.scheme, price.label()), BEST);
     let cost = format!(
-        "write {}, read {} a {}; {} bytes stored with each",
+        "write {}, read {} a {}{}; {} bytes stored with each",
         sentences::nanoseconds(&price.write_ns),
         sentences::nanoseconds(&price.read_ns),
         advice.unit,
+        if price.between_sizes { ", between two measured sizes" } else { "" },
         choice.stored_bytes
     );
     page.line("cost", &cost, PLAIN);
@@ -497,7 +498,7 @@ mod tests {
     use crate::advise::data::Data;
     use crate::advise::question::{Evidence, IntegrityLevel, Question, Surroundings};
     use jiff::civil::date;
-    use record::Record;
+    use record::{Record, State};
 
     fn record() -> Record {
         let text = include_str!("../../../record/tests/sample.json");
@@ -505,6 +506,7 @@ mod tests {
         let mut decrypt = record.measurements[0].clone();
         decrypt.direction = base::model::Direction::Decrypt;
         record.measurements.push(decrypt);
+        record.measurements.retain(|m| m.state == State::Measured);
         record.leaks.clear();
         record
     }

@@ -16,8 +16,17 @@ pub(crate) fn title(advice: &Advice) -> String {
 /// `--integrity adversary --key-bits 256`, those that were typed or those that were not.
 pub(crate) fn terms(advice: &Advice, typed: bool) -> String {
     let of = |t: &&crate::advise::Term| t.typed == typed;
-    let shown = advice.terms.iter().filter(of).map(|t| format!("--{} {}", t.flag, t.value));
-    shown.collect::<Vec<_>>().join(" ")
+    let one = |t: &crate::advise::Term| format!("--{} {}", t.flag, for_shell(&t.value));
+    advice.terms.iter().filter(of).map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// As a shell takes it: what it would put something else for is quoted.
+fn for_shell(value: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=@%+/".contains(c);
+    match value.chars().all(is_plain) {
+        true => value.to_owned(),
+        false => format!("'{}'", value.replace('\'', "'\\''")),
+    }
 }
 
 /// `record run.json of 2026-11-21, AMD EPYC`
@@ -303,6 +312,9 @@ fn keys(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
 pub(crate) fn nanoseconds(ns: &Interval) -> String {
     if ns.half() <= 0.0 {
         return format!("{:.0} ns (interval unknown)", ns.median);
+    }
+    if ns.low <= 0.0 {
+        return format!("{:.0} ns or less (on a busy core)", ns.high);
     }
     format!("{:.0} ns ±{:.1} %", ns.median, 100.0 * ns.half() / ns.median)
 }

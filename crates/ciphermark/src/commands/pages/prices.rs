@@ -237,8 +237,13 @@ impl Pricing<'_> {
         let mut tried = BTreeSet::new();
         loop {
             let evidence = Evidence::Survey(&look.record);
-            let found =
-                judge::advise::contenders(self.data, &wish.question, evidence, Wished::Asked);
+            let found = judge::advise::contenders(
+                self.data,
+                &wish.question,
+                evidence,
+                Wished::Asked,
+                judge::advise::WORTH,
+            );
             let best = self.cheapest(&found, &look.screened);
             let build = |l: usize| {
                 let own = self.libraries[l].facts.identity();

@@ -136,7 +136,9 @@ impl<'a> Parts<'a> {
         let rows = self.of_library(algorithm, library);
         let of = |direction: Direction| {
             let own = rows.iter().filter(|m| m.direction == direction && m.size <= self.size);
-            let lows = own.filter_map(|m| m.ns_per_op.map(|ns| ns.low).or(m.at_least_ns));
+            // On a busy core it may take less.
+            let low = |m: &&Measurement| m.ns_per_op.filter(|_| !m.contended).map(|ns| ns.low);
+            let lows = own.filter_map(|m| low(&m).or(m.at_least_ns));
             lows.fold(0.0, f64::max)
         };
         let digest = of(Direction::Digest);
@@ -164,7 +166,11 @@ impl<'a> Parts<'a> {
 
     fn part(&self, algorithm: &str, library: &LibraryId) -> Option<Part> {
         let mut rows = self.of_library(algorithm, library);
-        rows.retain(|m| m.state == State::Measured);
+        // Whoever is wrong at one size is not trusted at another; what failed at one has no price around it.
+        if rows.iter().any(|m| m.state == State::Refused && !m.is_left_out()) {
+            return None;
+        }
+        rows.retain(|m| matches!(m.state, State::Measured | State::Failed) && !m.is_left_out());
         let line = |direction: Direction| {
             let of_it = |f: &&&Fit| {
                 f.algorithm == algorithm && f.library == *library && f.direction == direction
@@ -224,10 +230,12 @@ fn cell(
     let share = (size - below.size) as f64 / (above.size - below.size) as f64;
     let (a, b) = (exact(below)?, exact(above)?);
     let mut ns = sum(part_of(a.ns, 1.0 - share), part_of(b.ns, share));
+    let (least, most) = (a.ns.low.min(b.ns.low), a.ns.high.max(b.ns.high));
     (ns.low, ns.high) = match off_the_line {
         Some(off) => (ns.low * (1.0 - off), ns.high * (1.0 + off)),
-        None => (a.ns.low.min(ns.low), b.ns.high.max(ns.high)),
+        None => (least, most.max(ns.high)),
     };
+    ns.low = ns.low.max(least);
     let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
     let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
     Some((cell, true))
@@ -248,10 +256,12 @@ pub(crate) fn secrets(
 }
 
 fn exact(m: &Measurement) -> Option<Cell> {
-    let ns = m.ns_per_op?;
+    let ns = m.ns_per_op.filter(|_| m.state == State::Measured)?;
+    // On a busy core it is at least so fast, and nobody knows how much faster.
+    let low = if m.contended { 0.0 } else { ns.low };
     let p99 = m.latency_ns.as_ref().and_then(|l| l.p99);
     Some(Cell {
-        ns: Interval { median: ns.median, low: ns.low, high: ns.high },
+        ns: Interval { median: ns.median, low, high: ns.high },
         cycles: m.cycles_per_op.map(|c| c.median),
         p99_us: p99.map(|ns| ns / 1e3),
     })

@@ -120,7 +120,7 @@ impl Judged {
 
 fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecError> {
     let (mut served, mut rejected) = (Vec::new(), Vec::new());
-    for stack in evidence.stacks() {
+    for stack in evidence.handshakes.stacks.iter().map(|stack| stack.label.as_str()) {
         let lacking = evidence.lacking(stack);
         for candidate in Candidate::all(stack, question) {
             if let Some(only) = question.only.as_deref().filter(|only| !can_use(only, stack)) {
@@ -196,10 +196,11 @@ fn serve(
         let again = resumes.then(|| price(&resumption(case))).transpose()?;
         let share = outcome.share;
         let sent = evidence.records(&candidate.stack, question, &case).map_err(no_price)?;
+        remarks.extend(sent.remark);
         cost = cost
             .plus(full.cost, share * (1.0 - outcome.resumed_share))
             .plus(again.as_ref().map_or(Cost::NOTHING, |a| a.cost), share * outcome.resumed_share)
-            .plus(sent, share);
+            .plus(sent.cost, share);
         remarks.extend(full.remark);
         clients.push(ClientCost {
             class: outcome.class.clone(),
@@ -404,14 +405,6 @@ impl Evidence<'_> {
         }
     }
 
-    /// Labels of the stacks that can be priced.
-    pub(crate) fn stacks(&self) -> Vec<&str> {
-        let all = self.handshakes.stacks.iter().map(|stack| stack.label.as_str());
-        let of_calibration =
-            |label: &&str| self.calibration.is_none_or(|c| c.stack.label == **label);
-        all.filter(of_calibration).collect()
-    }
-
     /// Key exchanges that a stack was asked for and has not, of the versions that it has.
     pub(crate) fn lacking(&self, stack: &str) -> Vec<Exchange> {
         let rows = || self.handshakes.rows.iter().filter(|row| row.stack == stack);
@@ -514,11 +507,11 @@ impl Evidence<'_> {
         stack: &str,
         question: &Question,
         case: &Case,
-    ) -> Result<Cost, NoPrice> {
+    ) -> Result<Priced, NoPrice> {
         let bytes = question.bytes_per_connection as f64;
         // A formula has the price of bytes in it.
         if bytes <= 0.0 || self.calibration.is_some() {
-            return Ok(Cost::NOTHING);
+            return Ok(Priced { cost: Cost::NOTHING, remark: None });
         }
         let missing = || NoPrice::NotMeasured(format!("records of {} in {stack}", case.suite));
         let Some(records) = self.records else { return Err(missing()) };
@@ -530,12 +523,16 @@ impl Evidence<'_> {
                     && line.protection.suite == suite
             })
         };
-        let line = is_it(case.suite).or_else(|| is_it(Suite::Aes128Gcm)).and_then(|line| line.send);
-        let Some(line) = line else { return Err(missing()) };
+        let found = is_it(case.suite).or_else(|| is_it(Suite::Aes128Gcm)).ok_or_else(missing)?;
+        let line = found.send.ok_or_else(missing)?;
+        let like = found.protection.suite;
+        let remark = (like != case.suite)
+            .then(|| format!("bytes under {} are priced as under {like}", case.suite));
         let count = (bytes / record::tls::LARGEST_RECORD as f64).ceil();
         let us = (count * line.fixed_ns + bytes * line.ns_per_byte) / 1000.0;
         let width = us * line.residual;
-        Ok(Cost { us, low_us: us - width, high_us: us + width })
+        let cost = Cost { us, low_us: us - width, high_us: us + width };
+        Ok(Priced { cost, remark })
     }
 
     /// A connection's price by the formula of a load; none without a calibration.
@@ -545,6 +542,10 @@ impl Evidence<'_> {
         question: &Question,
     ) -> Option<Result<Cost, NoPrice>> {
         let calibration = self.calibration?;
+        if calibration.stack.label != candidate.stack {
+            let why = format!("the calibration is not of {}", candidate.stack);
+            return Some(Err(NoPrice::NotMeasured(why)));
+        }
         let mut spec = candidate.spec(question);
         if question.bytes_per_connection > 0 {
             spec.traffic.responses[0].bytes = question.bytes_per_connection;

@@ -382,7 +382,7 @@ fn missing(advice: &Advice) -> Option<String> {
     (!all.is_empty()).then(|| {
         format!(
             "OPEN: {} settings that could cost less have no price, or not all of it: {first}{others}. \
-             --thorough measures all.",
+             Without a record --thorough measures all; a calibration prices its own stack alone.",
             all.len()
         )
     })
