@@ -112,11 +112,10 @@ const MOST_CANDIDATES: usize = 1 << 20;
 fn candidates(image: &Image<'_>) -> Result<BTreeMap<u64, u64>, String> {
     let mut found = BTreeMap::new();
     for code in &image.code {
-        let pairs = code.bytes.windows(2).enumerate().filter(|(_, pair)| *pair == CPUID);
-        let at = |(at, _): (usize, &[u8])| at as u64;
+        let pairs = memchr::memmem::find_iter(code.bytes, &CPUID);
         found.extend(
             pairs
-                .map(at)
+                .map(|at| at as u64)
                 .take(MOST_CANDIDATES)
                 .map(|at| (code.address.saturating_add(at), code.offset.saturating_add(at))),
         );
