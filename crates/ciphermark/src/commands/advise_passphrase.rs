@@ -41,8 +41,8 @@ impl PassphraseArgs {
 
 /// Half-width of each interval that is wanted.
 const PRECISION: f64 = 0.02;
-/// Time of sampling of a thorough answer.
-const THOROUGH: Duration = Duration::from_secs(300);
+/// Time of sampling of a thorough answer: some seconds for each process of a case with 64 MiB or more.
+const THOROUGH: Duration = Duration::from_secs(1200);
 /// The share of what is left of the time that the look at all libraries may take.
 const LOOK: f64 = 0.25;
 
@@ -57,7 +57,11 @@ pub fn advise_passphrase(args: &AdviseArgs) -> Result<Exit, Failure> {
     let question = question(args)?;
     let (record, origin) = match args.record.as_deref().or(args.record_flag.as_deref()) {
         Some(path) => {
-            no_output(args)?;
+            if args.output.is_some() {
+                return Err(Failure::usage(
+                    "-o keeps what is measured, and from a record nothing is",
+                ));
+            }
             let record = kept(path)?;
             knows_libraries(&record.libraries, &question.libraries, path)?;
             (record, record::shown(&format!("record {},", path.display())))

@@ -7,7 +7,7 @@ use crate::advise::render::{Format, Page};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
 use base::text::{Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean};
-use record::{LeakVerdict, Measurement, Record, State};
+use record::{LeakVerdict, Measurement, Record, State, Stopped};
 use serde::Serialize;
 use std::cmp::Reverse;
 
@@ -36,11 +36,10 @@ const fn rule(algorithm: &'static str, cost: usize, says: &'static str) -> Rule 
 
 /// What no rule here chooses. By definition, not by measurement.
 #[rustfmt::skip]
-const NEVER: [(&str, &str); 4] = [
-    ("argon2id t=1, 2 GiB", "RFC 9106's first option is not measured: a call takes too long to be repeated"),
-    ("argon2d", "by its definition all its addresses depend on the passphrase (RFC 9106)"),
-    ("argon2i", "RFC 9106 section 4 names Argon2id for every use"),
-    ("s2k-*, hkdf-*", "S2K hashes 65 MB at most, HKDF has no cost: below every rule"),
+const NEVER: [(&str, &str); 2] = [
+    ("argon2id t=1, 2 GiB", "RFC 9106's first option, not measured: calls take too long to be repeated"),
+    ("argon2d", "by its definition all its addresses depend on the passphrase; argon2i: RFC 9106 names Argon2id; \
+        s2k, hkdf: below every rule"),
 ];
 
 const GO: &str = "has scrypt, in Go's own code, which is not measured here: times are of others";
@@ -171,7 +170,10 @@ pub fn wanted(question: &Question, thorough: bool) -> Vec<Wanted> {
             allowed.iter().any(|r| r.function() == rule.function() && r.cost < rule.cost);
         let is_late = rule.is_slow() && (!is_first || has_less) && !thorough;
         // The same algorithm with less is for records that have no more.
-        if is_late || all.iter().any(|w| w.algorithm == rule.algorithm) {
+        let is_there = |w: &Wanted| {
+            w.algorithm == rule.algorithm || is_first && w.cost <= 32 << 20 && !rule.is_linear()
+        };
+        if is_late || all.iter().any(is_there) {
             continue;
         }
         let is_answer = is_first && (all.is_empty() || !rule.is_linear());
@@ -440,6 +442,9 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
                 (Some(chosen), _) if chosen.at > first.at => Some(said(late())),
                 (Some(_), _) => None,
                 (None, _) if !first.fits(question) => Some(said(late())),
+                (None, _) if choice.is_some_and(|i| prices[i].function.starts_with("pbkdf2")) => {
+                    Some(said("OWASP names SHA-256 before it".to_owned()))
+                }
                 (None, _) => Some(said(second(function).to_owned())),
             });
         } else {
@@ -509,8 +514,9 @@ fn why_unpriced(function: &str, rows: &[&Measurement]) -> (bool, String) {
             format!("measured with {} at most, below every published minimum", in_mib(most)),
         );
     }
-    let why = |m: &&&&Measurement| m.state != State::Unsupported;
-    let reason = rows.iter().find(why).and_then(|m| m.reason.clone());
+    let known = rows.iter().filter(|m| m.state != State::Unsupported);
+    let telling = known.min_by_key(|m| m.stopped == Some(Stopped::Screened));
+    let reason = telling.and_then(|m| m.reason.clone());
     (false, reason.map_or_else(|| "not measured".to_owned(), |r| clean(&r)))
 }
 
@@ -563,7 +569,7 @@ const SOURCES: &str = "RFC 9106 section 4; OWASP, Password Storage Cheat Sheet (
     800-132 section 5.2; RFC 7914. A call with four lanes does the same work, on one core in the same time as far as memory \
     allows: not measured.";
 /// Rows of a table on the first screen.
-const ROWS: usize = 12;
+const ROWS: usize = 9;
 
 /// The answer as text that ends with a line break; `origin` names the record, `all` is for everything.
 pub fn render(
@@ -576,8 +582,8 @@ pub fn render(
     if format == Format::Json {
         return serde_json::to_string_pretty(advice).expect("advice is plain data") + "\n";
     }
-    let is_markdown = format == Format::Markdown;
-    let options = Options { width: options.width.min(WIDTH), ..options };
+    let color = options.color && format == Format::Text;
+    let options = Options { width: options.width.min(WIDTH), color };
     let mut page = Page::new(options);
     page.line("", "A key from a passphrase", HEADING);
     page.line("from", &format!("{origin} {} on {}", day(&advice.started), advice.cpu), PLAIN);
@@ -594,8 +600,8 @@ pub fn render(
         }
         None => page.line("choice", "none: what could be chosen has no price", CAUTION),
     }
-    for said in &advice.missing {
-        let topic = if advice.open { "OPEN" } else { "no price" };
+    for (i, said) in advice.missing.iter().enumerate() {
+        let topic = if advice.open && i == 0 { "OPEN" } else { "no price" };
         page.line(topic, &format!("{}: {}", said.function, said.why), CAUTION);
     }
     if !advice.missing.is_empty() {
@@ -611,22 +617,27 @@ pub fn render(
     if !advice.prices.is_empty() {
         page.heading("What a time buys");
         let table = table(advice, if all { usize::MAX } else { ROWS });
-        page.out += &if is_markdown { table.markdown() } else { table.text(options) };
+        page.out += &match format {
+            Format::Markdown => format!("```\n\n{}\n```text\n", table.markdown()),
+            _ => table.text(options),
+        };
         page.line("", NOTE, PLAIN);
     }
     if all {
         page.heading("Published parameters, in the order of choice");
         for rule in &RULES {
-            page.line(rule.function(), &format!("{}: {}", rule.parameters(), rule.says), PLAIN);
+            let text = format!("{}: {}: {}", rule.function(), rule.parameters(), rule.says);
+            page.line("", &text, PLAIN);
         }
         page.line("sources", SOURCES, PLAIN);
     }
-    page.out
+    // Text in Markdown is as it is, but for the table.
+    if format == Format::Markdown { format!("```text\n{}```\n", page.out) } else { page.out }
 }
 
 const NOTE: &str = "Times of one call in one thread, with 95 % intervals: measured, where = stands computed in proportion to \
     iterations or rounds from fewer. What a time buys is computed from the interval's upper end: passes of Argon2 in \
-    proportion, N and cost by doubling. !: below the rule. Libraries beside these were only looked at, and seemed slower.";
+    proportion, N and cost by doubling. !: below the rule. Other libraries were not measured.";
 
 fn day(started: &str) -> &str {
     started.get(..10).unwrap_or(started)
@@ -635,21 +646,22 @@ fn day(started: &str) -> &str {
 fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     let asked = price.buys.iter().find(|b| Some(b.within_ms) == advice.within_ms);
     let text = asked.and_then(|b| b.parameters.as_ref()).unwrap_or(&price.parameters);
-    page.line("choice", &format!("{} with {text} in {}", price.function, price.library), BEST);
+    // What comes before it by the rules and has no price is named below.
+    let (topic, style) = if advice.open { ("so far", CAUTION) } else { ("choice", BEST) };
+    page.line(topic, &format!("{} with {text} in {}", price.function, price.library), style);
     let how = match price.computed_from {
         Some(cost) => format!("computed from {}", price.algorithm.size_in_words(cost)),
         None => "measured".to_owned(),
     };
-    let of = if text == &price.parameters {
-        String::new()
-    } else {
-        format!(" with {}, from which the choice is computed", price.parameters)
+    let time = match advice.within_ms.filter(|_| text != &price.parameters) {
+        Some(ms) => {
+            let from = &price.parameters;
+            format!("{} at most, computed from {} with {from}", in_time(ms), price.time())
+        }
+        None => price.time(),
     };
-    page.line(
-        "takes",
-        &format!("{} a call{of} ({how}); {} by definition", price.time(), in_mib(price.memory)),
-        PLAIN,
-    );
+    let memory = in_mib(price.memory);
+    page.line("a call", &format!("{time} ({how}); {memory} by definition"), PLAIN);
     page.line("rule", &format!("{}: {}", price.parameters, price.rule), PLAIN);
     let same = |p: &&Price| {
         p.at == price.at && p.library != price.library && beside(p.ns, price.ns).is_same()
@@ -666,6 +678,11 @@ fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     );
 }
 
+/// `500 ms`, `2 s`
+fn in_time(ms: f64) -> String {
+    if ms < 1000.0 { format!("{ms} ms") } else { format!("{} s", ms / 1000.0) }
+}
+
 fn table(advice: &Advice, most: usize) -> Table {
     let mut columns = vec![
         Column::new("function", Align::Left),
@@ -674,14 +691,13 @@ fn table(advice: &Advice, most: usize) -> Table {
         Column::new("a call", Align::Right),
     ];
     let times = advice.prices.first().map(|p| &p.buys[..]).unwrap_or_default();
-    columns
-        .extend(times.iter().map(|b| Column::named(format!("{} ms", b.within_ms), Align::Right)));
+    columns.extend(times.iter().map(|b| Column::named(in_time(b.within_ms), Align::Right)));
     let row = |p: &Price| {
         let computed = if p.computed_from.is_some() { "= " } else { "" };
         let first = [
             p.function.to_owned(),
             p.library.clone(),
-            p.parameters.replace(", p=1", ""),
+            p.parameters.replace(", p=1", "").replace(" iterations", ""),
             format!("{computed}{}", p.time()),
         ];
         let bought = p.buys.iter().map(|b| match &b.parameters {
