@@ -2,6 +2,7 @@
 //! measured for the question: all candidates are looked at, those that could be chosen are verified and
 //! measured, and the rest is ruled out by how long it takes at the least.
 
+use crate::commands::advise_passphrase::PassphraseArgs;
 use crate::commands::advise_server::{PostgresArgs, TlsServerArgs};
 use crate::commands::run::{claim_output, survey, watch_signals};
 use crate::commands::watch::predicted::{self, Predicting};
@@ -43,6 +44,7 @@ use std::time::Duration;
     ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
     ciphermark advise mix.json --from calls.json                  what changes would save a watched program\n  \
     ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
+    ciphermark advise --for passphrase --time 500ms               function, parameters, library; what times buy\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
     the key must be changed; with --why every scheme that was rejected with the rule that did it, and all\n\
@@ -50,7 +52,8 @@ use std::time::Duration;
     (exit code 1); where something that could be chosen was not measured, it names that (exit code 3). What is not\n\
     asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
     For a TLS server the answer is a profile, a certificate and a stack, priced by a run of\n\
-    `ciphermark tls handshake`; docs/TLS.md.")]
+    `ciphermark tls handshake`; docs/TLS.md.\n\n\
+    For a passphrase it is a function, its parameters by published rules, and a library; docs/AT-REST.md.")]
 pub struct AdviseArgs {
     /// A record to answer from (`ciphermark run --suite at-rest -o FILE`; of a TLS server, `ciphermark tls
     /// handshake -o FILE`); without one, what is needed is measured.
@@ -155,6 +158,8 @@ pub struct AdviseArgs {
     pub postgres: PostgresArgs,
     #[command(flatten)]
     pub tls: TlsServerArgs,
+    #[command(flatten)]
+    pub passphrase: PassphraseArgs,
 }
 
 /// `--for`
@@ -176,6 +181,8 @@ pub enum UseArg {
     Messages,
     /// A TLS server: profile, certificate and stack.
     TlsServer,
+    /// A key from a passphrase: function, parameters and library.
+    Passphrase,
     /// A program that was watched: what changes would save it.
     Program,
 }
@@ -198,6 +205,12 @@ pub enum LibraryVersion {
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
+    if matches!(args.used, UseArg::Passphrase) {
+        return crate::commands::advise_passphrase::advise_passphrase(args);
+    }
+    if let Some(flag) = args.passphrase.typed() {
+        return Err(Failure::usage(format!("{flag} is for --for passphrase only")));
+    }
     if matches!(args.used, UseArg::Program) {
         return advise_program(args);
     }
@@ -358,7 +371,7 @@ pub(crate) fn prices(
         no_output(args)?;
         return lacks.map(|()| (kept, origin));
     };
-    knows_libraries(&record.libraries, question, path)?;
+    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
     let is_wanted = args.complete || std::io::stdout().is_terminal();
     if !is_wanted && lacks.is_ok() {
         no_output(args)?;
@@ -390,7 +403,7 @@ pub(crate) fn prices(
     }
 }
 
-fn no_output(args: &AdviseArgs) -> Result<(), Failure> {
+pub(crate) fn no_output(args: &AdviseArgs) -> Result<(), Failure> {
     match args.output {
         Some(_) => Err(Failure::usage(
             "-o keeps what is measured, and nothing is: leave it out, or add --complete",
@@ -628,18 +641,18 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
         let how = "`ciphermark pages …` without --media none takes them".to_owned();
         return lacks("has no times".to_owned(), how);
     }
-    knows_libraries(&record.libraries, question, path)
+    knows_libraries(&record.libraries, &question.wishes.libraries, path)
 }
 
 /// Every library that was asked for is in the record.
-fn knows_libraries(
+pub(crate) fn knows_libraries(
     libraries: &[record::Library],
-    question: &Question<'_>,
+    wanted: &[NameGlob],
     path: &Path,
 ) -> Result<(), Failure> {
     let known =
         |glob: &NameGlob| libraries.iter().any(|l| choose::is_library(glob, &l.name, &l.version));
-    match question.wishes.libraries.iter().find(|g| !known(g)) {
+    match wanted.iter().find(|g| !known(g)) {
         Some(glob) => Err(Failure::usage(format!(
             "'{}' has no library that matches '{1}'; -l '{1}' when it is taken adds it",
             path.display(),
@@ -670,7 +683,7 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
             format!("-s {size}"),
         );
     }
-    knows_libraries(&record.libraries, question, path)?;
+    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
     let timed = rows.iter().any(|m| m.latency_ns.as_ref().is_some_and(|l| l.p99.is_some()));
     if question.wishes.max_p99_us.is_some() && !timed {
         return lacks("latencies of single operations".to_owned(), "--latency".to_owned());
@@ -985,9 +998,9 @@ mod tests {
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
         let data = Data::built_in();
-        let of_data = UseArg::value_variants()
-            .iter()
-            .filter(|u| !matches!(u, UseArg::TlsServer | UseArg::Program));
+        let of_data = UseArg::value_variants().iter().filter(|u| {
+            !matches!(u, UseArg::TlsServer | UseArg::Passphrase | UseArg::Program)
+        });
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);

@@ -312,7 +312,7 @@ fn stale(measured_on: &str) -> Option<String> {
 }
 
 /// A flag that was given and has no meaning here.
-fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
+pub(crate) fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
     let typed = [
         ("--size", args.size.is_some()),
         ("--integrity", args.integrity.is_some()),

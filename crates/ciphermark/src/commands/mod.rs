@@ -4,6 +4,7 @@
 //! completions and manual pages, and what is said of a wrong command line.
 
 mod advise;
+mod advise_passphrase;
 mod advise_server;
 mod archive;
 mod choose;

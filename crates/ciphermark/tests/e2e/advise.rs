@@ -277,6 +277,71 @@ fn without_a_run_the_handshakes_are_measured_and_kept() {
     call(&format!("report {kept} -o {}", file(&directory, "page.html"))).with_code(0);
 }
 
+/// Made up: what a call takes in one library.
+fn with_derivations(path: &str, rows: &[(&str, usize, f64)]) {
+    let mut record = read(repository("crates/record/tests/sample.json"));
+    let sample = record["measurements"][0].clone();
+    let row = |(algorithm, size, ns): &(&str, usize, f64)| {
+        let mut row = sample.clone();
+        row["algorithm"] = json!(algorithm);
+        row["direction"] = json!("digest");
+        row["size"] = json!(size);
+        row["ns_per_op"] = json!({ "median": ns, "low": ns * 0.99, "high": ns * 1.01 });
+        row
+    };
+    record["measurements"] = rows.iter().map(row).collect();
+    std::fs::write(path, record.to_string()).unwrap();
+}
+
+#[test]
+fn a_passphrase_is_answered_from_a_record_or_what_the_record_lacks_is_named() {
+    let directory = scratch();
+    let path = file(&directory, "made-up.json");
+    with_derivations(&path, &[("argon2id-t2", 19 << 20, 2e7), ("pbkdf2-sha256", 10_000, 1e6)]);
+    let parameters = |flags: &[&str]| {
+        let answer = advice(&[&[&*path, "--for", "passphrase"], flags].concat(), 0);
+        let choice = answer["choice"].as_u64().unwrap() as usize;
+        text(&answer["prices"][choice], "parameters").to_owned()
+    };
+    assert_eq!(parameters(&[]), "t=2, m=19 MiB, p=1");
+    assert_eq!(parameters(&["--fips", "algorithm"]), "600,000 iterations");
+    assert_eq!(parameters(&["--memory", "1M"]), "600,000 iterations");
+    let said = ciphermark(&["advise", &path, "--for", "passphrase", "--time", "250ms"], b"");
+    let said = said.with_code(0).stdout;
+    // 20.2 ms at the most for two passes.
+    assert!(said.contains("argon2id with t=24, m=19 MiB, p=1 in "), "{said}");
+    assert!(said.lines().count() <= 40, "{said}");
+    let lacks = ciphermark(&["advise", record(), "--for", "passphrase"], b"").with_code(3).stdout;
+    assert!(lacks.contains("`ciphermark advise --for passphrase -o FILE`"), "{lacks}");
+    for (line, words) in [
+        ("advise --for passphrase --expansion 8", &["--expansion", "passphrase"][..]),
+        ("advise --for postgres --time 1s", &["--time is for --for passphrase only"]),
+        ("advise --for passphrase --only rot13", &["--only rot13", "restic", "argon2id"]),
+        ("advise --for passphrase --fips validated", &["--fips algorithm"]),
+    ] {
+        refuses(line, words);
+    }
+}
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn what_a_passphrase_costs_is_measured_for_the_question_and_kept() {
+    let directory = scratch();
+    let kept = file(&directory, "kept.json");
+    let what = "--for passphrase --only pbkdf2-sha512 -l openssl --format json -q";
+    // On a busy machine the time may be too short for a number: then that is said.
+    let first = call(&format!("advise {what} --budget 15s -o {kept}"));
+    assert!([0, 3].contains(&first.code), "{}", first.stderr);
+    let answer = first.json();
+    assert_eq!(text(&answer, "kind"), "passphrase-advice");
+    for price in rows(&answer, "prices") {
+        assert_eq!(text(price, "parameters"), "220,000 iterations");
+    }
+    assert_eq!(rows(&answer, "prices").is_empty(), !rows(&answer, "missing").is_empty());
+    let again = call(&format!("advise {kept} {what}")).json();
+    assert_eq!(again["prices"], answer["prices"]);
+}
+
 #[test]
 fn what_cannot_be_asked_gets_one_line_that_helps() {
     let directory = scratch();

@@ -6,6 +6,7 @@ mod alternatives;
 mod cost;
 mod data;
 mod evaluate;
+pub mod passphrase;
 pub mod postgres;
 pub mod prices;
 mod question;

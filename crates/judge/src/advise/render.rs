@@ -335,7 +335,7 @@ fn safe(text: &str) -> String {
 /// Where the text beside topics begins.
 const INDENT: usize = 12;
 
-struct Page {
+pub(crate) struct Page {
     pub out: String,
     options: Options,
 }
