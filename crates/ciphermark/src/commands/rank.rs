@@ -331,6 +331,12 @@ fn usual(record: &Record, most: usize) -> Result<Vec<Ranking>, String> {
     let why = unanswered.into_iter().find_map(Result::err);
     match why.filter(|_| answers.is_empty()) {
         Some(why) => Err(why),
+        None if answers.is_empty() => Err(match record.leaks.len() {
+            0 => "the record has no case that could be ranked".to_owned(),
+            n => format!(
+                "the record has no case that could be ranked, but {n} verdicts on secrets: `ciphermark show` lists them"
+            ),
+        }),
         None => Ok(answers.into_iter().flatten().collect()),
     }
 }
