@@ -133,7 +133,7 @@ pub struct Comparison {
     pub only: Vec<Only>,
     /// Instructions, where both sides counted them.
     pub instructions: Vec<InstructionRow>,
-    /// What depends on secrets, where both sides judged it.
+    /// What depends on secrets, where the base judged it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leaks: Vec<LeakRow>,
 }
@@ -178,7 +178,10 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         states: met.states,
         only: met.only,
         instructions,
-        leaks: sides::leak_rows(base, new, of_one, apart == Apart::Tier),
+        leaks: match both {
+            true => sides::leak_rows(base, new, &pairs, settings.matching, apart == Apart::Tier),
+            false => Vec::new(),
+        },
     }
 }
 
@@ -665,7 +668,7 @@ pub enum Sought {
     InstructionsPerOperation,
     InstructionsPerByte,
     InstructionsPerMessage,
-    /// A place that depends on the secret now, and did not in the base.
+    /// A place that depends on the secret now, and did not in the base; or what was judged in the base and is not now.
     Leaks,
     /// A case that was measured in the base and is refused or failed now.
     Refused,
@@ -806,11 +809,17 @@ fn slower(comparison: &Comparison, least: f64) -> usize {
 }
 
 fn leaks(comparison: &Comparison) -> Option<String> {
-    let worse = comparison.leaks.iter().filter(|row| row.is_worse());
-    let names: Vec<&str> = worse.map(|row| row.algorithm.as_str()).collect();
-    let more =
-        if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
-    names.first().map(|name| format!("newly depends on the secret: {name}{more}"))
+    let named = |what: &str, is: fn(&LeakRow) -> bool| {
+        let rows = comparison.leaks.iter().filter(|row| is(row));
+        let names: Vec<&str> = rows.map(|row| row.algorithm.as_str()).collect();
+        let more =
+            if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+        names.first().map(|name| format!("{what}: {name}{more}"))
+    };
+    let worse = named("newly depends on the secret", LeakRow::is_worse);
+    let lost = named("judged in the base and not now", LeakRow::is_lost);
+    let found = Vec::from_iter(worse.into_iter().chain(lost));
+    (!found.is_empty()).then(|| found.join("; "))
 }
 
 fn mean(comparison: &Comparison, least: f64) -> Option<String> {

@@ -662,8 +662,8 @@ pub struct LeakRow {
     /// Tier; of two that are compared, the new one.
     pub tier: Tier,
     pub base: LeakVerdict,
-    /// The new side's verdict.
-    pub new: LeakVerdict,
+    /// The new side's verdict; none where it has none at all.
+    pub new: Option<LeakVerdict>,
     /// Places that the base does not have, or had by taint only.
     pub appeared: Vec<Leak>,
     /// Places that the new side no longer has, or has by taint only.
@@ -677,42 +677,64 @@ impl LeakRow {
         self.appeared.iter().any(|f| f.compared)
     }
 
+    /// Whether the base has a verdict and the new side has not: nobody looked, so nothing can be said of it.
+    pub fn is_lost(&self) -> bool {
+        self.base != LeakVerdict::NotJudged
+            && self.new.is_none_or(|verdict| verdict == LeakVerdict::NotJudged)
+    }
+
     /// Whether both sides say the same.
     pub fn is_equal(&self) -> bool {
-        self.base == self.new && self.appeared.is_empty() && self.gone.is_empty()
+        Some(self.base) == self.new && self.appeared.is_empty() && self.gone.is_empty()
     }
 }
 
-/// One row for each algorithm and tier that both sides judged.
+/// One row for each algorithm and tier that the base judged, but for what two libraries do not have in common.
 pub(crate) fn leak_rows(
     base: &Side<'_>,
     new: &Side<'_>,
     pairs: &[(LibraryId, LibraryId)],
+    matching: Matching,
     tiers_differ: bool,
 ) -> Vec<LeakRow> {
-    let (base, new) = (judged(base, tiers_differ), judged(new, tiers_differ));
+    let has = |library: &LibraryId, algorithm: &str| {
+        let is_of = |m: &&Measurement| (&m.library, &*m.algorithm) == (library, algorithm);
+        new.record.measurements.is_empty() || new.rows.iter().any(is_of)
+    };
+    let (of_base, of_new) = (judged(base, tiers_differ), judged(new, tiers_differ));
     let mut rows = Vec::new();
-    for (base_library, new_library) in pairs {
-        let (Some(of_base), Some(of_new)) = (base.get(base_library), new.get(new_library)) else {
-            continue;
-        };
-        for (key, new) in of_new {
-            rows.extend(of_base.get(key).map(|base| leak_row(base, new)));
+    for (base_library, verdicts) in &of_base {
+        let partners = pairs.iter().filter(|(b, _)| b == *base_library).map(|(_, n)| n);
+        let mut partners: Vec<&LibraryId> = partners.collect();
+        if partners.is_empty() && matching == Matching::ByName {
+            partners.push(base_library);
+        }
+        for library in partners {
+            for (key, verdict) in verdicts {
+                let now = of_new.get(library).and_then(|of_new| of_new.get(key)).copied();
+                let row = leak_row(verdict, library, now);
+                let is_common = matching == Matching::ByName || has(library, key.0);
+                rows.extend((now.is_some() || row.is_lost() && is_common).then_some(row));
+            }
         }
     }
     rows
 }
 
-fn leak_row(base: &Leaks, new: &Leaks) -> LeakRow {
+fn leak_row(base: &Leaks, library: &LibraryId, new: Option<&Leaks>) -> LeakRow {
     LeakRow {
         base_library: base.library.clone(),
-        new_library: new.library.clone(),
-        algorithm: new.algorithm.clone(),
-        tier: new.tier,
+        new_library: library.clone(),
+        algorithm: base.algorithm.clone(),
+        tier: new.map_or(base.tier, |new| new.tier),
         base: base.verdict,
-        new: new.verdict,
-        appeared: beyond(new, base),
-        gone: beyond(base, new),
+        new: new.map(|new| new.verdict),
+        appeared: new.map(|new| beyond(new, base)).unwrap_or_default(),
+        // What nobody looked at is not gone.
+        gone: new
+            .filter(|new| new.verdict != LeakVerdict::NotJudged)
+            .map(|new| beyond(base, new))
+            .unwrap_or_default(),
     }
 }
 
@@ -919,8 +941,18 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_judged_is_no_row() {
+    fn what_the_base_judged_and_the_new_side_did_not_fails_and_what_is_judged_for_the_first_time_is_no_row()
+     {
+        let judged = with(vec![leak("f", true)]);
         let unjudged = Record { leaks: Vec::new(), ..with(Vec::new()) };
-        assert!(compared(&unjudged, &with(vec![leak("f", true)])).leaks.is_empty());
+        assert!(compared(&unjudged, &judged).leaks.is_empty());
+        let lost = "judged in the base and not now: aes-128-gcm";
+        let c = compared(&judged, &unjudged);
+        assert_eq!((c.leaks[0].new, fails(&c).as_deref()), (None, Some(lost)));
+        let mut half = with(Vec::new());
+        half.leaks[0].verdict = LeakVerdict::NotJudged;
+        let c = compared(&judged, &half);
+        assert_eq!((c.leaks[0].gone.len(), fails(&c).as_deref()), (0, Some(lost)));
+        assert_eq!(fails(&compared(&half, &half)), None);
     }
 }

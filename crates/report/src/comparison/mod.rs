@@ -369,13 +369,13 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
     ]
 }
 
-/// Nothing where no algorithm was judged on both sides.
+/// Nothing where the base judged nothing.
 fn leaks(c: &Comparison, rows: usize, options: Options) -> String {
     if c.leaks.is_empty() {
         return String::new();
     }
-    let (equal, changed) = words::leaks(c);
-    let title = format!("depends on secrets: {} changed, {equal} equal", changed.len());
+    let (counts, changed) = words::leaks(c);
+    let title = format!("depends on secrets: {counts}");
     let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
     for (worse, line) in changed.iter().take(rows) {
         out += &options.hang(line, 2, if *worse { ALARM } else { PLAIN });
@@ -714,8 +714,8 @@ fn markdown_leaks(c: &Comparison, rows: usize) -> String {
     if c.leaks.is_empty() {
         return String::new();
     }
-    let (equal, changed) = words::leaks(c);
-    let title = format!("Depends on secrets: {} changed, {equal} equal", changed.len());
+    let (counts, changed) = words::leaks(c);
+    let title = format!("Depends on secrets: {counts}");
     let lines = changed.iter().take(rows).map(|(_, line)| format!("- {}\n", escape(line)));
     let mut inside: String = lines.collect();
     if changed.len() > rows {

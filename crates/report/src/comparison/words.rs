@@ -95,8 +95,8 @@ pub(crate) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     (changed, equal)
 }
 
-/// What depends on secrets: how many are as they were, and a line for each that is not, whether it got worse.
-pub(crate) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
+/// What depends on secrets: how much is as it was, and a line for each that is not, whether it got worse.
+pub(crate) fn leaks(c: &Comparison) -> (String, Vec<(bool, String)>) {
     let changed: Vec<&LeakRow> = c.leaks.iter().filter(|row| !row.is_equal()).collect();
     let line = |row: &LeakRow| {
         let libraries = pair(&row.base_library, &row.new_library);
@@ -106,15 +106,22 @@ pub(crate) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
         };
         let mut words = said("new", &row.appeared);
         words.extend(said("gone", &row.gone));
-        if row.base != row.new {
-            words.insert(0, format!("{} → {}", row.base.name(), row.new.name()));
+        if Some(row.base) != row.new {
+            let new = row.new.map_or("no verdict", |verdict| verdict.name());
+            words.insert(0, format!("{} → {new}", row.base.name()));
         }
         let text = format!("{}{tier}, {libraries}: {}", clean(&row.algorithm), words.join("; "));
-        (row.is_worse(), text)
+        (row.is_worse() || row.is_lost(), text)
     };
     let mut lines: Vec<(bool, String)> = changed.iter().map(|row| line(row)).collect();
     lines.sort_by_key(|(worse, _)| !worse);
-    (c.leaks.len() - changed.len(), lines)
+    let lost = changed.iter().filter(|row| row.is_lost()).count();
+    let equal = c.leaks.len() - changed.len();
+    let mut title = format!("{} changed, {equal} equal", changed.len() - lost);
+    if lost > 0 {
+        title += &format!(", {lost} not judged now");
+    }
+    (title, lines)
 }
 
 /// A ratio's change, interval and factor, with digits that show on which side of 0 and of the tolerance, where there is
