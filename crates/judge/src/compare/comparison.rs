@@ -1,11 +1,12 @@
 //! Two sides, case by case, and what that comes to: verdicts counted, verdicts of pairs of processes in their
 //! place, and the conditions that make a comparison fail (`--fail-if`).
 
+use crate::compare::cost::{follows_clock, lies_above};
 use crate::compare::sides::{
     Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, OnlyIn, Other, StateRow, Which,
     instruction_rows, meet, pairs, state_row,
 };
-use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, group, sides};
+use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, sides};
 use base::analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict,
     geometric_mean, holm, run_effect, verdict_of_many,
@@ -419,20 +420,6 @@ fn figures(b: &Measurement, n: &Measurement, unit: Unit, apart: Apart, why: &'st
         (Some(base), Some(new)) if base > 0.0 => Known::Figures(new / base, why),
         _ => Known::Nothing("one side is without a figure"),
     }
-}
-
-/// Eight tenths of a case's costs lie further apart in cycles than this (a fraction), ...
-const APART: f64 = 0.05;
-/// ... and not so far apart in time, by this part.
-const STEADIER: f64 = 0.5;
-
-/// Whether a case takes the same time at every clock that its core had. Where wide instructions draw more power than there is, a core runs
-/// either at a lower clock or, at a higher one, fewer instructions in each cycle: cycles are of two kinds then,
-/// and of which there are more hangs on the hour.
-fn follows_clock(record: &Record, m: &Measurement) -> bool {
-    let spread = |unit| group(record, m, unit).map(|group| group.spread());
-    let spreads = spread(Unit::Cycles).zip(spread(Unit::Nanoseconds));
-    spreads.is_some_and(|(cycles, time)| cycles > APART && time < STEADIER * cycles)
 }
 
 impl Known {

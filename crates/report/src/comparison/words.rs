@@ -127,12 +127,20 @@ pub(crate) fn leaks(c: &Comparison) -> (String, Vec<(bool, String)>) {
 /// A ratio's change, interval and factor, with digits that show on which side of 0 and of the tolerance, where there is
 /// one, the interval ends, and on which side of the tolerance the change itself lies: verdicts hang on that.
 pub(crate) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
-    let half_width = (r.high - r.low) / 2.0;
+    // A bound has one end only.
+    let (has_low, has_high) = (r.low > 0.0, r.high.is_finite());
+    let half_width = match (has_low, has_high) {
+        (true, true) => (r.high - r.low) / 2.0,
+        (false, _) => r.high - r.estimate,
+        (true, false) => r.estimate - r.low,
+    };
     let [own, ends] = digits(r, decimals(half_width), tolerance);
-    let interval = if half_width == 0.0 {
-        "exact".to_owned()
-    } else {
-        format!("{} to {}", signed(r.low, ends), signed(r.high, ends))
+    let interval = match (has_low, has_high) {
+        (true, true) if half_width == 0.0 => "exact".to_owned(),
+        (true, true) => format!("{} to {}", signed(r.low, ends), signed(r.high, ends)),
+        (false, true) => format!("at most {}", signed(r.high, ends)),
+        (true, false) => format!("at least {}", signed(r.low, ends)),
+        (false, false) => "not known".to_owned(),
     };
     [signed(r.estimate, own), interval, factor(r.estimate)]
 }
