@@ -326,6 +326,18 @@ pub(crate) fn warnings_of(
         );
     }
     let (b, n) = (base.record, new.record);
+    let one_run = b.started == n.started;
+    if cases.iter().any(|case| case.same_build && !(one_run && case.identical)) {
+        warnings.push(same_build(cases, &differing(b, n), one_run));
+    }
+    let by_clock = cases.iter().filter(|case| case.clock_decides).count();
+    if by_clock > 0 {
+        let plural = if by_clock == 1 { "" } else { "s" };
+        warnings.push(format!(
+            "{by_clock} case{plural} undecided: fewer cycles at a lower clock, and more time, so which is faster \
+             depends on the core's clock"
+        ));
+    }
     if !same_core(b, n) {
         warnings.push(format!(
             "the processors differ ({} and {}): compared by time, and it is machines that are compared",
@@ -368,14 +380,6 @@ pub(crate) fn warnings_of(
     let machines: BTreeSet<Tier> = rows.map(|m| m.tier).filter(|t| t.is_machine()).collect();
     warnings.extend(machines.into_iter().map(|tier| format!("tier {}", tier.in_words())));
     warnings.extend([base, new].into_iter().filter_map(noisy));
-    if circumstances.is_empty() {
-        let same: Vec<&LibraryId> = pairs
-            .iter()
-            .filter(|(old, id)| !old.id.is_empty() && b.has_same_build(old, n, id))
-            .map(|(old, _)| old)
-            .collect();
-        warnings.extend(same_build(&same, b.started == n.started));
-    }
     warnings.extend(
         pairs.iter().filter_map(|(old, id)| changed_below(libraries_of([b, n], [old, id])?)),
     );
@@ -419,15 +423,43 @@ fn noisy(side: &Side<'_>) -> Option<String> {
         .then(|| format!("{}: only {:.0} % of the samples were clean", side.name, clean * 100.0))
 }
 
-/// Two records that are to compare two builds, and have only one.
-fn same_build(same: &[&LibraryId], one_run: bool) -> Option<String> {
-    let first = same.first().filter(|_| !one_run)?;
-    let others = same.len() - 1;
+/// The new run's core clock over the base's, by the case in the middle: what the run shares is none of its cases' own.
+pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64 {
+    let clock = |m: &Measurement| Some(m.cycles_per_op?.median / m.ns_per_op?.median);
+    let ratios = measured.iter().filter_map(|(b, n)| Some(clock(n)? / clock(b)?));
+    base::analysis::median(&mut ratios.collect::<Vec<_>>()).unwrap_or(1.0)
+}
+
+/// What can change a build's speed and is none of its own, where two runs differ in it.
+pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
+    let (b, n) = (&base.host, &new.host);
+    let known = b.c_library.is_some() && n.c_library.is_some();
+    let differ = [
+        ("the processor", !same_core(base, new)),
+        ("the microcode", b.cpu.microcode != n.cpu.microcode),
+        ("the kernel", b.kernel.release != n.kernel.release),
+        ("the C library", known && b.c_library != n.c_library),
+        ("the hypervisor", b.hypervisor != n.hypervisor),
+        ("the machine", b.machine != n.machine),
+    ];
+    let facts = differ.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what.to_owned());
+    let circumstances = differing_circumstances(&b.circumstances, &n.circumstances);
+    facts.chain(circumstances.into_iter().map(|[name, ..]| name)).collect()
+}
+
+/// What a verdict is about where there is one build only.
+fn same_build(cases: &[Compared], differing: &[String], one_run: bool) -> String {
+    let same = cases.iter().filter(|case| case.same_build);
+    let builds: BTreeSet<&LibraryId> = same.map(|case| &case.base_library).collect();
+    let first = builds.first().map(|id| format!("{}@{}", id.name, id.version)).unwrap_or_default();
+    let others = builds.len().saturating_sub(1);
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    Some(format!(
-        "{}@{}{more}: the same build on both sides, so differences are the runs' own",
-        first.name, first.version
-    ))
+    let why = match (differing, one_run) {
+        ([], true) => "so differences are chance".to_owned(),
+        ([], false) => "so differences are the runs' own".to_owned(),
+        (all, _) => format!("so it is {} that is compared", all.join(", ")),
+    };
+    format!("{first}{more}: the same build on both sides, {why}")
 }
 
 fn libraries_of<'a>(records: [&'a Record; 2], ids: [&LibraryId; 2]) -> Option<[&'a Library; 2]> {

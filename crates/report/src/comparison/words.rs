@@ -36,8 +36,21 @@ pub(crate) fn pair(base: &LibraryId, new: &LibraryId) -> String {
     }
 }
 
-/// `12 same, 30 faster, 2 slower, 1 undecided`, and what of `same` is the same measurement.
-pub(crate) fn tally(tally: &Tally) -> String {
+/// `12 same, 30 faster, 2 slower, 1 undecided`, what of `same` is the same measurement, and what of `slower` and
+/// `faster` is no library's doing.
+pub(crate) fn tally(c: &Comparison) -> String {
+    let sure = |case: &&Compared| matches!(case.verdict, Verdict::Faster | Verdict::Slower);
+    let own = c.cases.iter().filter(sure).filter(|case| c.is_runs_own(case)).count();
+    let own = match own {
+        0 => String::new(),
+        n => {
+            format!("; {n} of the faster and slower are of one build on both sides: the runs' own")
+        }
+    };
+    counts(&c.tally) + &own
+}
+
+fn counts(tally: &Tally) -> String {
     let identical = match tally.identical {
         0 => String::new(),
         n if n == tally.same => " (the very same samples)".to_owned(),
@@ -84,6 +97,20 @@ pub(crate) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, V
     // Who asks for the same ones asks for all.
     found.truncate(if verdict == Verdict::Same && rows < usize::MAX { 0 } else { rows });
     (all, found)
+}
+
+/// `slower: 12, of them 2 of one build: the runs' own`.
+pub(crate) fn title(c: &Comparison, verdict: Verdict, name: &str) -> String {
+    let all = c.cases.iter().filter(|case| case.verdict == verdict);
+    let is_own = |case: &&Compared| {
+        matches!(verdict, Verdict::Faster | Verdict::Slower) && c.is_runs_own(case)
+    };
+    let (count, own) = (all.clone().count(), all.filter(is_own).count());
+    match own {
+        0 => format!("{name}: {count}"),
+        _ if own == count => format!("{name}: {count}, all of one build: the runs' own"),
+        _ => format!("{name}: {count}, of them {own} of one build: the runs' own"),
+    }
 }
 
 /// Algorithms whose instructions changed, the largest growth first, and how many have not.
@@ -161,9 +188,10 @@ pub(crate) fn without_interval(c: &Comparison) -> Option<String> {
     (!ratios.is_empty()).then(|| {
         format!(
             "figures that are imported or have no samples of several processes have no interval, so no verdict and no \
-             condition of --fail-if: {} of them take {} % time in the geometric mean ({} the speed)",
+             condition of --fail-if: {} of them take {} % {} in the geometric mean ({} the speed)",
             ratios.len(),
             signed(mean, 1),
+            what_is_compared(c.unit),
             factor(mean)
         )
     })
@@ -298,8 +326,9 @@ pub(crate) fn answer(c: &Comparison) -> Option<String> {
     let cases: Vec<&Compared> = c.cases.iter().collect();
     let place = shared(&cases, between.what).join(", ");
     Some(format!(
-        "{} takes {change} % ({interval}){a_byte} over {}{verdict}; {place}",
+        "{} takes {change} % {} ({interval}){a_byte} over {}{verdict}; {place}",
         clean(&between.new),
+        what_is_compared(c.unit),
         clean(&between.base)
     ))
 }
@@ -324,6 +353,22 @@ fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
     let mut words: Vec<String> = of_others.filter_map(|(_, of)| one(of)).collect();
     words.extend((cases.len() > 1).then(|| format!("geometric mean of {} cases", cases.len())));
     words
+}
+
+/// What changes are of, as a heading.
+pub(crate) fn change_heading(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cycles => "cycles %",
+        Unit::Nanoseconds => "time %",
+    }
+}
+
+/// The same in a sentence.
+pub(crate) fn what_is_compared(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cycles => "cycles",
+        Unit::Nanoseconds => "time",
+    }
 }
 
 /// Cost for each byte; of cases without bytes of each operation.
@@ -452,8 +497,10 @@ pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
     });
     let all = vec![
         format!(
-            "time %: change of {what} {unit}, new against base (below zero is faster), with its \
-             interval at the level given; ×: speed, new over base"
+            "{}: change of {what} {unit}, new against base (below zero is faster), with its interval at the \
+             level given; ×: {} over new",
+            change_heading(comparison.unit),
+            if comparison.unit == Unit::Cycles { "cycles, base" } else { "time, base" },
         ),
         format!(
             "same: the interval lies within ±{tolerance} %; faster and slower: beyond that, and sure for \
