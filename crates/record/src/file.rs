@@ -48,6 +48,14 @@ pub enum RecordError {
         /// What is wrong, on one line.
         why: String,
     },
+    /// Another file of this program.
+    #[error("'{origin}' is {what}")]
+    Another {
+        /// Where the text came from.
+        origin: String,
+        /// What it is, and what reads it.
+        what: &'static str,
+    },
     /// The record is of a version that this program does not read.
     #[error(
         "'{origin}' has record format {found}; this program reads {FORMAT_VERSION} and its minor versions"
@@ -223,11 +231,15 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     #[derive(serde::Deserialize)]
     struct Head {
         format_version: String,
+        kind: Option<String>,
     }
     let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
     let text = unmarked(text);
     // The version first: what follows may be of any other shape in another major version.
     let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
+    if let Some(what) = head.kind.as_deref().and_then(another) {
+        return Err(RecordError::Another { origin: origin.to_owned(), what });
+    }
     if major(&head.format_version) != major(FORMAT_VERSION) {
         let found = printable(&head.format_version);
         return Err(RecordError::Version { origin: origin.to_owned(), found });
@@ -236,6 +248,20 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     contradiction(&record).map_err(malformed)?;
     crate::format::bring(record.libraries.iter());
     Ok(record)
+}
+
+/// What a file of this program holds that is no record.
+fn another(kind: &str) -> Option<&'static str> {
+    match kind {
+        "tls-calibration" => Some(
+            "a calibration of TLS servers, not a record of cases: `ciphermark tls load --calibration FILE` reads it, \
+             and so do `tls why` and `advise --for tls-server`",
+        ),
+        "tls-validation" => Some(
+            "a validation of predicted TLS load, not a record of cases: `ciphermark tls load --validate -o FILE` reads it",
+        ),
+        _ => None,
+    }
 }
 
 /// Reads JSON of any shape: a part of a record, a worker's message. All JSON that comes as bytes takes this way: another
@@ -646,6 +672,12 @@ mod tests {
 
     fn why(text: &str) -> String {
         from_json(text, "r.json").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn another_file_of_this_program_is_called_by_its_name() {
+        let why = why(r#"{"format_version": "1.0", "kind": "tls-calibration"}"#);
+        assert!(why.starts_with("'r.json' is a calibration of TLS servers"), "{why}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use base::text::{
     clip, escape_markdown as escape,
 };
 use judge::compare::{
-    Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding,
+    Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding, Unit,
 };
 use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -87,11 +87,20 @@ fn columns(answer: &Ranking, heading: &'static str) -> Vec<Column> {
         Column::new(cost, Align::Point),
         Column::new(cycles, Align::Point).goes(4),
         Column::new("ns", Align::Point).goes(2),
-        Column::new("behind %", Align::Point).goes(6),
+        Column::new(behind_heading(answer), Align::Point).goes(6),
         Column::new(heading, Align::Right).goes(1),
         Column::new("limit %", Align::Right).goes(3),
         Column::new("", Align::Left).goes(5),
     ]
+}
+
+/// What costs are compared in, as the heading of how much more than the first one takes.
+fn behind_heading(answer: &Ranking) -> &'static str {
+    match answer.terms.unit {
+        Some(Unit::Cycles) => "cycles %",
+        Some(Unit::Nanoseconds) => "time %",
+        None => "instructions %",
+    }
 }
 
 /// Whether rows need their group's name: library and algorithm stand in columns of their own.
@@ -118,7 +127,7 @@ fn cells(r: &Ranked, group: String, answer: &Ranking, heading: &str) -> Vec<Cell
     let by = answer.terms.by;
     let style = match (r.place, r.last_place) {
         (1, 1) => BEST,
-        (1, _) => GOOD,
+        (1, _) if !answer.imported => GOOD,
         _ => PLAIN,
     };
     let mark = if answer.imported {
@@ -178,17 +187,36 @@ fn notes(answer: &Ranking) -> Vec<String> {
     }
     let shown = answer.standings.iter().flat_map(|s| &s.rows).map(|r| &r.library);
     notes.extend(crate::notes::note_of_age(shown.map(|l| (&*l.name, &*l.version))));
+    notes.extend(hang_on_clock(answer));
     if answer.unranked > 0 {
         let what = match answer.terms.by {
-            By::Time => "raw samples of two processes",
-            By::Instructions => "counted instructions",
+            By::Time if answer.imported => "figures that are doubted",
+            By::Time => "cases without raw samples of two processes",
+            By::Instructions => "cases without counted instructions",
         };
-        notes.push(format!("{} cases without {what} are not ranked", answer.unranked));
+        notes.push(format!("{} {what} are not ranked", answer.unranked));
     }
     notes.extend(answer.imported.then(|| IMPORTED.to_owned()));
     notes.extend(answer.secret.map(|left_out| left_out.to_string()));
     notes.extend(not_measured(answer));
     notes
+}
+
+/// Rows of which one takes fewer cycles and another less time.
+fn hang_on_clock(answer: &Ranking) -> Option<String> {
+    let rows = answer.standings.iter().flat_map(|s| &s.rows).filter(|r| r.clock_decides);
+    let name = |r: &Ranked| {
+        let library = versioned(&r.library.name, &r.library.version);
+        format!("{} in {library}", clean(&r.case.algorithm))
+    };
+    let names: Vec<String> = rows.map(name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "fewer cycles than another at a lower clock, and more time, or the other way round, so which is \
+             faster depends on the core's clock: {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Algorithms of which not all that could take part was measured, and what measures it.
@@ -236,15 +264,26 @@ fn refused(absent: &Absent) -> String {
 
 /// What the signs mean.
 fn legend(answers: &[Ranking]) -> Vec<String> {
-    let mut lines = vec![
-        "#: one more than the cases that are surely faster (95 % for all of a row's comparisons together, \
-         C. E. Bonferroni); =: others have the same place. The truly fastest is among those in place 1"
-            .to_owned(),
-        "behind %: cost above the first one's, with its own interval".to_owned(),
-    ];
+    let mut lines = Vec::new();
+    if answers.iter().any(|a| !a.imported) {
+        lines.push(
+            "#: one more than the cases that are surely faster (95 % for all of a row's comparisons together, \
+             C. E. Bonferroni), to the last place that it may have. The truly fastest is among those in place 1"
+                .to_owned(),
+        );
+    }
+    let headings: std::collections::BTreeSet<&str> = answers.iter().map(behind_heading).collect();
+    let interval = if lines.is_empty() { "" } else { ", with its own interval" };
+    lines.push(format!(
+        "{}: how much more it takes than the first one{interval}",
+        Vec::from_iter(headings).join(", ")
+    ));
     let ranked = || answers.iter().flat_map(|a| &a.standings).flat_map(|s| &s.rows);
     if ranked().any(|r| r.contended) {
-        lines.push(">: only a busy core was seen, so it is at least so fast".to_owned());
+        lines.push(
+            ">: only a busy core was seen, so it is at least so fast, and nothing is surely faster"
+                .to_owned(),
+        );
     }
     let signs: std::collections::BTreeSet<_> = ranked().filter_map(|r| r.leaks).collect();
     lines.extend(signs.into_iter().rev().filter_map(crate::leaks::meaning));
@@ -296,7 +335,7 @@ struct CsvRow<'a> {
 /// A column's name and what it holds of a row.
 type CsvColumn = (&'static str, fn(&CsvRow<'_>) -> String);
 
-const CSV_COLUMNS: [CsvColumn; 24] = [
+const CSV_COLUMNS: [CsvColumn; 26] = [
     ("question", |row| row.question.to_owned()),
     ("group", |row| row.group.to_owned()),
     ("place", |row| row.r.place.to_string()),
@@ -320,6 +359,8 @@ const CSV_COLUMNS: [CsvColumn; 24] = [
     ("limit_fraction", |row| number(row.r.limit_fraction)),
     ("cost_over_first", |row| number(row.r.behind.map(|b| b.estimate))),
     ("setting", |row| row.r.case.setting.clone()),
+    ("contended", |row| row.r.contended.to_string()),
+    ("clock_decides", |row| row.r.clock_decides.to_string()),
     ("leaks", |row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
 ];
 

@@ -234,7 +234,10 @@ pub(crate) fn with_samples(ns: impl Fn(&Measurement, f64) -> f64) -> Record {
     let mut record = record();
     record.host.clock.ticks_per_second = 1e9;
     for m in record.measurements.iter_mut().filter(|m| m.state == State::Measured) {
-        let ns = ns(m, m.ns_per_op.unwrap().median);
+        let own = m.ns_per_op.unwrap();
+        let ns = ns(m, own.median);
+        let [median, low, high] = [own.median, own.low, own.high].map(|v| v * ns / own.median);
+        m.ns_per_op = Some(Estimate { median, low, high });
         for process in 0..12 {
             let scatter = 1.0 + 0.001 * f64::from(process % 3);
             let sample = RawSample {

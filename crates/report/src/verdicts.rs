@@ -413,6 +413,7 @@ pub fn explain_screen(
     rows: &[CallRow],
     record: Option<&Record>,
     selection: &[&Measurement],
+    is_here: bool,
     options: Options,
 ) -> String {
     let whole = |options| {
@@ -423,7 +424,7 @@ pub fn explain_screen(
     let of_record = selection.iter().map(|m| (&*m.library.name, &*m.algorithm));
     let subjects: BTreeSet<(&str, &str)> = of_rows.chain(of_record).collect();
     if subjects.len() > 1 {
-        return on_a_screen(options, whole, || of_costs(rows, record, selection));
+        return on_a_screen(options, whole, || of_costs(rows, record, selection, is_here));
     }
     // Of one algorithm in one library nothing is to be compared: its beginning is the answer.
     let screen = Screen::of(options);
@@ -435,13 +436,18 @@ pub fn explain_screen(
     cut(&text, LINES - foot.lines().count(), screen.options) + &foot
 }
 
-fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement]) -> Answer {
+fn of_costs(
+    rows: &[CallRow],
+    record: Option<&Record>,
+    selection: &[&Measurement],
+    is_here: bool,
+) -> Answer {
     let mut found = record.map(|record| fitted(record, selection)).unwrap_or_default();
     let is_time = !found.is_empty();
     if !is_time {
         found = counted(rows);
     }
-    let own = record.and_then(judge::compare::system);
+    let own = record.filter(|_| is_here).and_then(judge::compare::system);
     let own = own.map(|library| format!("{}@{}", library.name, library.version));
     let libraries: BTreeSet<&str> =
         found.values().flatten().map(|cost| cost.library.as_str()).collect();
@@ -593,7 +599,7 @@ mod tests {
     fn the_published_survey_says_what_messages_cost_on_a_screen() {
         let record = published("full-2026-11-23-gnr");
         let rows: Vec<&Measurement> = record.measurements.iter().collect();
-        let text = explain_screen(&[], Some(&record), &rows, WIDE);
+        let text = explain_screen(&[], Some(&record), &rows, true, WIDE);
         is_a_screen(&text);
         insta::assert_snapshot!(text);
     }
@@ -602,7 +608,7 @@ mod tests {
     fn the_published_runtimes_say_what_messages_cost_on_a_screen() {
         let record = published("runtimes-2026-11-25-zen4");
         let rows: Vec<&Measurement> = record.measurements.iter().collect();
-        let text = explain_screen(&[], Some(&record), &rows, WIDE);
+        let text = explain_screen(&[], Some(&record), &rows, true, WIDE);
         is_a_screen(&text);
         insta::assert_snapshot!(text);
     }

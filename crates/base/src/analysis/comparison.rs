@@ -171,8 +171,14 @@ impl Group {
 
     /// Whether every cost lies below every one of the other group by more than layouts were ever seen to move a
     /// case: groups of six are too small for rank sums to say so among hundreds.
-    pub fn is_far_below(&self, other: &Self) -> bool {
+    fn is_far_below(&self, other: &Self) -> bool {
         self.logs[self.logs.len() - 1] + FAR < other.logs[0]
+    }
+
+    /// Whether it costs less than another group: with the chance of 1 − `alpha` at least, or by far.
+    pub fn is_surely_below(&self, other: &Self, alpha: f64) -> bool {
+        self.cost <= other.cost
+            && (self.is_far_below(other) || other.less(self).chance(0.0) < alpha)
     }
 
     /// What parts this group from another.
@@ -330,18 +336,22 @@ pub struct Standing {
 }
 
 /// How many of the others are surely faster and slower than a case, for the first `shown` of `ranked` and for every other
-/// one of which none is faster. They stand in the order of their costs, the lowest first.
+/// one of which none is faster. They stand in the order of their costs, the lowest first; `is_faster` says whether the first
+/// of two surely costs less than the second, with the chance of being wrong that it may take.
 ///
 /// Surely: with the chance of 1 − `alpha` at least, all that is said of one case against all others
 /// is right (C. E. Bonferroni's inequality). So the case that is truly the fastest is, with that
 /// chance, among those with none that is surely faster: S. S. Gupta's subset selection
 /// (Technometrics 7, 1965).
-pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<Standing> {
+pub fn surely_faster<T>(
+    ranked: &[T],
+    shown: usize,
+    alpha: f64,
+    is_faster: impl Fn(&T, &T, f64) -> bool,
+) -> Vec<Standing> {
     let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
-    let is_faster = |faster: &Group, group: &Group| {
-        faster.is_far_below(group) || group.less(faster).chance(0.0) < each
-    };
-    let count = |(at, group): (usize, &Group)| {
+    let is_faster = |faster: &T, group: &T| is_faster(faster, group, each);
+    let count = |(at, group): (usize, &T)| {
         // Most are surely slower than the first: one look is enough for them.
         if at >= shown && is_faster(&ranked[0], group) {
             return None;

@@ -363,13 +363,14 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
 
 /// A condition without anything to judge must not look fulfilled.
 pub fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
-    if comparison.cases.is_empty() && comparison.states.is_empty() && comparison.leaks.is_empty() {
+    let has_verdicts = comparison.leaks.iter().any(|row| row.new.is_some());
+    if comparison.cases.is_empty() && comparison.states.is_empty() && !has_verdicts {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
         )));
     }
-    if conditions.iter().any(|c| c.sought == Sought::Leaks) && comparison.leaks.is_empty() {
+    if conditions.iter().any(|c| c.sought == Sought::Leaks) && !has_verdicts {
         return Err(Failure::usage(
             "--fail-if leaks: no algorithm was judged on both sides; `ciphermark leaks -o FILE` judges, \
              and so does `ciphermark run` unless --no-evidence says otherwise",

@@ -39,8 +39,8 @@ use std::time::Duration;
     ciphermark rank mix.json --from calls.json                     for a watched program (`run --workload`)\n  \
     ciphermark rank --from fleet.db --authenticated --size 16K --prices prices.csv\n                                                                 \
     what it costs on each machine\n\n\
-    Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
-    among those in place 1. What is not authenticated is labelled.")]
+    Cases that cannot be told apart at 95 % have a range of places, as in 2–5: the truly fastest is\n\
+    among those whose range begins with 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
     /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
     #[arg(value_name = "RECORD")]
@@ -331,6 +331,12 @@ fn usual(record: &Record, most: usize) -> Result<Vec<Ranking>, String> {
     let why = unanswered.into_iter().find_map(Result::err);
     match why.filter(|_| answers.is_empty()) {
         Some(why) => Err(why),
+        None if answers.is_empty() => Err(match record.leaks.len() {
+            0 => "the record has no case that could be ranked".to_owned(),
+            n => format!(
+                "the record has no case that could be ranked, but {n} verdicts on secrets: `ciphermark show` lists them"
+            ),
+        }),
         None => Ok(answers.into_iter().flatten().collect()),
     }
 }

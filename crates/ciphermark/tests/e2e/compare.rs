@@ -242,8 +242,8 @@ fn three_per_cent_more_instructions_at_8_kib_alone_fail_the_gate_and_an_equal_bu
 }
 
 /// Clean samples of twelve processes that agree within a tenth of a per cent.
-fn made_up(ticks: u64) -> Value {
-    let all: Vec<u64> = (0..60).collect();
+fn made_up(ticks: u32) -> Value {
+    let (ticks, all): (u64, Vec<u64>) = (ticks.into(), (0..60).collect());
     let of = |value: &dyn Fn(u64) -> Value| all.iter().map(|i| value(*i)).collect::<Vec<_>>();
     json!({
         "process": of(&|i| (i / 5).into()), "ops": of(&|_| 10.into()),
@@ -264,7 +264,10 @@ fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
     let mut record = read(&path);
     for m in record["measurements"].as_array_mut().unwrap() {
         m["contended"] = false.into();
-        m["raw"] = made_up(if m["library"]["name"] == "head" { 50_000 } else { 10_000 });
+        let ticks = if m["library"]["name"] == "head" { 50_000 } else { 10_000 };
+        m["raw"] = made_up(ticks);
+        let ns = f64::from(ticks) / 10.0;
+        m["ns_per_op"] = json!({"median": ns, "low": ns * 0.99, "high": ns * 1.01});
     }
     // The files below the home directory, as records that are shared name them.
     let here = record::shown(arg(&directory.canonicalize().unwrap()));

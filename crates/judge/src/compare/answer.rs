@@ -1,8 +1,9 @@
 //! What a survey comes to, for somebody who reads one screen of it: for each question the best with what ties
 //! with it, and where the system's own library stands.
 
-use crate::compare::{Case, Matching, Settings, Side, Tally, Unit, compare, family, group};
-use base::analysis::{ALPHA, Group, Ratio, surely_faster};
+use crate::compare::cost::Cost;
+use crate::compare::{Case, Matching, Settings, Side, Tally, Unit, compare, family};
+use base::analysis::{ALPHA, Ratio, surely_faster};
 use base::model::{Algorithm, Direction, Footprint, Kind, Mode, Model, Tier};
 use record::{LeakVerdict, LibraryId, Measurement, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,11 +233,10 @@ fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Sta
             _ => Standing::Unknown,
         };
     };
-    let of = |m: &Measurement| group(record, m, unit(m));
-    let groups: Option<Vec<Group>> = [of(fastest), of(system)].into_iter().collect();
-    // The first, and all that it is not surely faster than.
-    let tied = |groups: &Vec<Group>| surely_faster(groups, 0, ALPHA).iter().any(|p| p.at == 1);
-    let is_surely_slower = !groups.as_ref().is_some_and(tied);
+    let unit = common_unit(&[system, fastest]);
+    let of = |m| Cost::of(record, m, unit);
+    let costs = of(fastest).zip(of(system));
+    let is_surely_slower = costs.is_none_or(|(fastest, own)| fastest.is_surely_below(&own, ALPHA));
     let factor = own.median / best.median;
     if is_surely_slower && factor > 1.0 { Standing::Slower(factor, speed) } else { Standing::Best }
 }
@@ -273,22 +273,27 @@ impl Best {
     /// Of the measured rows of a record. A case is among the best when none is surely faster, as in
     /// [`crate::compare::rank`].
     pub fn of(record: &Record, rows: &[&Measurement]) -> Self {
-        let mut tables: BTreeMap<Case, Vec<(Group, &Measurement)>> = BTreeMap::new();
+        let mut tables: BTreeMap<Case, Vec<&Measurement>> = BTreeMap::new();
         let counts = |m: &&Measurement| m.state == State::Measured && !leaks(record, m);
         for m in rows.iter().copied().filter(counts) {
             // The harness's own cost takes part in no ranking.
-            if let Some(group) = group(record, m, unit(m)).filter(|_| m.mb_per_s.is_some()) {
+            if m.mb_per_s.is_some() {
                 let case = Case { algorithm: String::new(), ..Case::of(m) };
-                tables.entry(case).or_default().push((group, m));
+                tables.entry(case).or_default().push(m);
             }
         }
         let mut best = BTreeMap::new();
-        for mut table in tables.into_values().filter(|t| t.len() > 1) {
-            table.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
-            let groups: Vec<Group> = table.iter().map(|(g, _)| g.clone()).collect();
-            let first = surely_faster(&groups, 0, ALPHA);
+        for table in tables.into_values() {
+            let unit = common_unit(&table);
+            let costs = table.into_iter().filter_map(|m| Cost::of(record, m, unit));
+            let mut costs: Vec<Cost<'_>> = costs.collect();
+            if costs.len() < 2 {
+                continue;
+            }
+            costs.sort_by(|a, b| a.group.cost().total_cmp(&b.group.cost()));
+            let first = surely_faster(&costs, 0, ALPHA, Cost::is_surely_below);
             for place in &first {
-                let m = table[place.at].1;
+                let m = costs[place.at].m;
                 best.insert((m.library.clone(), Case::of(m)), first.len() > 1);
             }
         }
@@ -304,8 +309,10 @@ impl Best {
     }
 }
 
-pub(crate) fn unit(m: &Measurement) -> Unit {
-    if m.cycles_per_op.is_some() { Unit::Cycles } else { Unit::Nanoseconds }
+/// Cycles where all know them.
+pub(crate) fn common_unit(rows: &[&Measurement]) -> Unit {
+    let known = rows.iter().all(|m| m.cycles_per_op.is_some());
+    if known { Unit::Cycles } else { Unit::Nanoseconds }
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! Two sides, case by case, and what that comes to: verdicts counted, verdicts of pairs of processes in their
 //! place, and the conditions that make a comparison fail (`--fail-if`).
 
+use crate::compare::cost::{follows_clock, lies_above};
 use crate::compare::sides::{
     Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, OnlyIn, Other, StateRow, Which,
     instruction_rows, meet, pairs, state_row,
 };
-use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, group, sides};
+use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, sides};
 use base::analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict,
     geometric_mean, holm, run_effect, verdict_of_many,
 };
 use base::model::{Direction, Tier};
-use record::{LibraryId, Measurement, Record, State};
+use record::{Estimate, LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -69,6 +70,12 @@ pub struct Compared {
     pub new_cost: Option<f64>,
     /// Why there is no more to say.
     pub reason: Option<String>,
+    /// Whether it is one build on both sides: no change of its own can be seen, whatever the verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub same_build: bool,
+    /// Whether one side takes fewer cycles and more time: which is faster hangs on the core's clock.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub clock_decides: bool,
     /// What pairs of processes said, where they were asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_pairs: Option<ByPairs>,
@@ -112,6 +119,8 @@ pub struct Comparison {
     pub alpha: f64,
     /// The chance that any case at all is wrongly called faster or slower.
     pub family_alpha: f64,
+    /// In what the two runs differ beside the libraries: of one build, that is what is compared.
+    pub differing: Vec<String>,
     /// What to keep in mind.
     pub warnings: Vec<String>,
     /// Verdicts.
@@ -133,7 +142,7 @@ pub struct Comparison {
     pub only: Vec<Only>,
     /// Instructions, where both sides counted them.
     pub instructions: Vec<InstructionRow>,
-    /// What depends on secrets, where both sides judged it.
+    /// What depends on secrets, where the base judged it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub leaks: Vec<LeakRow>,
 }
@@ -169,6 +178,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         alpha: ALPHA,
         family_alpha: FAMILY_ALPHA,
         warnings: sides::warnings_of(base, new, unit, &cases, &pairs),
+        differing: sides::differing(base.record, new.record),
         tally: Tally::of(&cases),
         confirmation: None,
         several: overall.len() > 1,
@@ -178,7 +188,10 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         states: met.states,
         only: met.only,
         instructions,
-        leaks: sides::leak_rows(base, new, of_one, apart == Apart::Tier),
+        leaks: match both {
+            true => sides::leak_rows(base, new, &pairs, settings.matching, apart == Apart::Tier),
+            false => Vec::new(),
+        },
     }
 }
 
@@ -303,6 +316,7 @@ fn judge(
     let known: Vec<Known> =
         measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
     let common = if one_run { 0.0 } else { between_runs(measured, (base, new), unit) };
+    let clock = if one_run { 1.0 } else { sides::clock_of_new_run(measured) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
     let mut cases: Vec<Compared> = Vec::with_capacity(measured.len());
@@ -319,8 +333,17 @@ fn judge(
             Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
             Known::Figures(..) | Known::Nothing(_) => None,
         };
-        let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
+        let clock_decides = unit == Unit::Cycles
+            && ratio.is_some_and(|r| is_against_time(&r, (*b, *n), settings.apart, clock));
+        let says = |r: &Ratio| match verdict_of_many(r, differs, settings.tolerance) {
+            Verdict::Faster | Verdict::Slower if clock_decides => Verdict::Undecided,
+            verdict => verdict,
+        };
         let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
+        let verdict = ratio.as_ref().map_or(Verdict::Undecided, says);
+        let same_build = settings.apart == Apart::Nothing
+            && !b.library.id.is_empty()
+            && base.has_same_build(&b.library, new, &n.library);
         cases.push(Compared {
             base_library: b.library.clone(),
             new_library: n.library.clone(),
@@ -328,7 +351,7 @@ fn judge(
             base: settings.apart.of_base(b),
             family: family(&n.algorithm),
             warning: n.warning.clone(),
-            verdict: ratio.as_ref().map_or(Verdict::Undecided, says),
+            verdict,
             identical: matches!(known, Known::Identical),
             ratio,
             ratio_without_interval: match known {
@@ -340,13 +363,37 @@ fn judge(
             reason: match known {
                 Known::Nothing(why) => Some((*why).to_owned()),
                 Known::Figures(_, why) => Some((*why).to_owned()),
+                _ if clock_decides => Some(FEWER_AND_LONGER.to_owned()),
                 _ => kinds(b, n),
             },
+            clock_decides,
+            same_build,
             by_pairs: None,
         });
     }
     cases.sort_by(|a, b| (a.libraries(), &a.case).cmp(&(b.libraries(), &b.case)));
     cases
+}
+
+const FEWER_AND_LONGER: &str =
+    "fewer cycles at a lower clock, and more time: which is faster depends on the core's clock";
+
+/// Whether the side that takes fewer cycles takes more time all the same, by intervals that lie apart; `clock` is what
+/// the whole run's clock is faster by on the new side, which is not the case's.
+fn is_against_time(
+    cycles: &Ratio,
+    (b, n): (&Measurement, &Measurement),
+    apart: Apart,
+    clock: f64,
+) -> bool {
+    let per = |m: &Measurement, clock: f64| {
+        let ns = m.ns_per_op?;
+        let [median, low, high] = [ns.median, ns.low, ns.high].map(|ns| ns * clock / apart.per(m));
+        Some(Estimate { median, low, high })
+    };
+    per(b, 1.0).zip(per(n, clock)).is_some_and(|(base, new)| {
+        cycles.high < 1.0 && lies_above(&new, &base) || cycles.low > 1.0 && lies_above(&base, &new)
+    })
 }
 
 /// On which side processes come in two kinds: then how many are of which can be all that differs.
@@ -416,20 +463,6 @@ fn figures(b: &Measurement, n: &Measurement, unit: Unit, apart: Apart, why: &'st
         (Some(base), Some(new)) if base > 0.0 => Known::Figures(new / base, why),
         _ => Known::Nothing("one side is without a figure"),
     }
-}
-
-/// Eight tenths of a case's costs lie further apart in cycles than this (a fraction), ...
-const APART: f64 = 0.05;
-/// ... and not so far apart in time, by this part.
-const STEADIER: f64 = 0.5;
-
-/// Whether a case takes the same time at every clock that its core had. Where wide instructions draw more power than there is, a core runs
-/// either at a lower clock or, at a higher one, fewer instructions in each cycle: cycles are of two kinds then,
-/// and of which there are more hangs on the hour.
-fn follows_clock(record: &Record, m: &Measurement) -> bool {
-    let spread = |unit| group(record, m, unit).map(|group| group.spread());
-    let spreads = spread(Unit::Cycles).zip(spread(Unit::Nanoseconds));
-    spreads.is_some_and(|(cycles, time)| cycles > APART && time < STEADIER * cycles)
 }
 
 impl Known {
@@ -587,11 +620,18 @@ impl Confirmation {
 }
 
 impl Comparison {
+    /// Whether a verdict says nothing of a library: it is one build on both sides, under the same circumstances.
+    pub fn is_runs_own(&self, case: &Compared) -> bool {
+        case.same_build && self.differing.is_empty()
+    }
+
     /// Cases that pairs are worth it for, the one that matters most first: what would fail a gate before
     /// what would not, a large difference before a small one.
     pub fn candidates(&self) -> Vec<usize> {
         let mut found: Vec<(bool, bool, f64, usize)> = Vec::new();
-        for (index, case) in self.cases.iter().enumerate().filter(|(_, c)| !c.identical) {
+        let all = self.cases.iter().enumerate();
+        // Pairs count cycles, too.
+        for (index, case) in all.filter(|(_, c)| !c.identical && !c.clock_decides) {
             let Some(ratio) = case.ratio else { continue };
             let size = ratio.estimate.ln();
             let decided = matches!(case.verdict, Verdict::Faster | Verdict::Slower);
@@ -654,7 +694,7 @@ impl Compared {
 #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Sought {
-    /// A case that is surely slower, and by more than a fraction by its estimate.
+    /// A case that is surely slower, and by more than a fraction by its estimate; not one build against itself.
     Slower,
     /// A geometric mean over all shared cases that is surely slower, and by more than a fraction.
     Mean,
@@ -665,7 +705,7 @@ pub enum Sought {
     InstructionsPerOperation,
     InstructionsPerByte,
     InstructionsPerMessage,
-    /// A place that depends on the secret now, and did not in the base.
+    /// A place that depends on the secret now, and did not in the base; or what was judged in the base and is not now.
     Leaks,
     /// A case that was measured in the base and is refused or failed now.
     Refused,
@@ -802,23 +842,42 @@ fn counted(count: usize, what: &str) -> Option<String> {
 fn slower(comparison: &Comparison, least: f64) -> usize {
     let beyond = |estimate: f64| estimate > 1.0 + least;
     let cases = comparison.cases.iter().filter(|c| c.verdict == Verdict::Slower);
+    let cases = cases.filter(|c| !comparison.is_runs_own(c));
     cases.filter(|c| c.ratio.is_some_and(|r| beyond(r.estimate))).count()
 }
 
 fn leaks(comparison: &Comparison) -> Option<String> {
-    let worse = comparison.leaks.iter().filter(|row| row.is_worse());
-    let names: Vec<&str> = worse.map(|row| row.algorithm.as_str()).collect();
-    let more =
-        if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
-    names.first().map(|name| format!("newly depends on the secret: {name}{more}"))
+    let named = |what: &str, is: fn(&LeakRow) -> bool| {
+        let rows = comparison.leaks.iter().filter(|row| is(row));
+        let names: Vec<&str> = rows.map(|row| row.algorithm.as_str()).collect();
+        let more =
+            if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+        names.first().map(|name| format!("{what}: {name}{more}"))
+    };
+    let worse = named("newly depends on the secret", LeakRow::is_worse);
+    let lost = named("judged in the base and not now", LeakRow::is_lost);
+    let found = Vec::from_iter(worse.into_iter().chain(lost));
+    (!found.is_empty()).then(|| found.join("; "))
 }
 
 fn mean(comparison: &Comparison, least: f64) -> Option<String> {
-    let ratios = comparison.overall.iter().filter_map(|summary| summary.ratio);
+    let says_something = |summary: &&Summary| {
+        let is_of = |c: &&Compared| {
+            let pair = summary.libraries.as_ref();
+            pair.is_none_or(|(base, new)| c.libraries() == (base, new))
+        };
+        comparison.cases.iter().filter(is_of).any(|c| !comparison.is_runs_own(c))
+    };
+    let overall = comparison.overall.iter().filter(says_something);
+    let ratios = overall.filter_map(|summary| summary.ratio);
     let worst = ratios
         .filter(|r| r.low > 1.0 && r.estimate > 1.0 + least)
         .max_by(|a, b| a.estimate.total_cmp(&b.estimate))?;
-    Some(format!("the geometric mean takes {:.2} % longer", (worst.estimate - 1.0) * 100.0))
+    let more = match comparison.unit {
+        Unit::Cycles => "more cycles",
+        Unit::Nanoseconds => "longer",
+    };
+    Some(format!("the geometric mean takes {:.2} % {more}", (worst.estimate - 1.0) * 100.0))
 }
 
 #[cfg(test)]

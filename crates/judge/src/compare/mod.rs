@@ -4,6 +4,7 @@
 
 mod answer;
 mod comparison;
+mod cost;
 mod missing;
 mod ranking;
 mod sides;

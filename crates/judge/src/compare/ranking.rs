@@ -1,10 +1,11 @@
 //! The answer to a question: cases in the order of their costs, with the places that they may have; of
 //! nothing but what took the same way with every secret, where that is asked.
 
-use crate::compare::answer::leaks;
+use crate::compare::answer::{common_unit, leaks};
+use crate::compare::cost::Cost;
 use crate::compare::missing::{Missing, missing};
-use crate::compare::{By, Case, Per, Question, Unit, family, group, instructions_of, label};
-use base::analysis::{ALPHA, Group, Ratio, Standing as Place, surely_faster};
+use crate::compare::{By, Case, Per, Question, Unit, family, instructions_of, label};
+use base::analysis::{ALPHA, Ratio, Standing as Place, surely_faster};
 use base::model::{Direction, Footprint, Model, NameGlob, Tier};
 use record::{Estimate, LeakVerdict, LibraryId, Measurement, Record, State};
 use serde::Serialize;
@@ -68,10 +69,14 @@ pub struct Ranked {
     /// Instructions of one operation, where they were counted.
     pub instructions_per_op: Option<f64>,
     pub limit_fraction: Option<f64>,
-    /// Cost over the first one's, with its 95 % interval.
+    /// Cost over the first one's, with its 95 % interval; its lower end is 0 where only a busy core was seen, and
+    /// there is no upper one (JSON: null) where that is so of the first.
     pub behind: Option<Ratio>,
     /// Whether only a busy core was seen: at least so fast.
     pub contended: bool,
+    /// Whether it and another take fewer cycles and more time, or more cycles and less time: which is faster hangs
+    /// on the core's clock, so neither surely is.
+    pub clock_decides: bool,
     /// What of it depends on secrets, where that was judged.
     pub leaks: Option<LeakVerdict>,
 }
@@ -109,8 +114,8 @@ pub struct Absent {
 pub struct Ranking {
     /// What it is about.
     pub terms: Terms,
-    /// The chance that the truly fastest is not among those in the first place.
-    pub alpha: f64,
+    /// The chance that the truly fastest is not among those in the first place; none of figures from elsewhere.
+    pub alpha: Option<f64>,
     /// One for each group, the one with the fastest first.
     pub standings: Vec<Standing>,
     /// Cases that were refused or failed.
@@ -144,7 +149,13 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         |m: &Measurement| m.state == state && (state == State::Measured || m.reason.is_none());
     if !found.iter().any(|m| contends(m)) {
         let word = state.name();
-        return Err(format!("the record has no {word} case for: {}", terms.sentence));
+        let doubt = found.iter().filter(|m| m.state == state).find_map(|m| m.reason.as_deref());
+        return Err(match doubt {
+            Some(why) => {
+                format!("all imported figures are doubted ({why}) for: {}", terms.sentence)
+            }
+            None => format!("the record has no {word} case for: {}", terms.sentence),
+        });
     }
     let secret = match question.same_trace {
         true => Some(only_same_trace(record, &mut found)),
@@ -152,7 +163,7 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         false => without_leaking(record, &mut found),
     };
     let mut ranking = Ranking {
-        alpha: ALPHA,
+        alpha: (state == State::Measured).then_some(ALPHA),
         standings: Vec::new(),
         absent: found.iter().filter_map(absent).collect(),
         missing: missing(record, question, &terms),
@@ -179,8 +190,13 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         let too = if question.same_trace { "" } else { "; --leaking ranks them, too" };
         let secret = ranking.secret.map(|left_out| format!(" ({left_out}{too})"));
         let secret = secret.unwrap_or_default();
+        let lacking = match (ranking.unranked, ranking.terms.by) {
+            (0, _) => String::new(),
+            (n, By::Time) => format!(" ({n} cases without samples by process)"),
+            (n, By::Instructions) => format!(" ({n} cases without counted instructions)"),
+        };
         return Err(format!(
-            "no case has what it takes to be ranked for: {}{secret}",
+            "no case has what it takes to be ranked for: {}{lacking}{secret}",
             ranking.terms.sentence
         ));
     }
@@ -224,8 +240,13 @@ impl Terms {
             all.filter(|m| m.state == state && q.takes_case(m) && of_library(q, m)).collect()
         };
         let (measured, imported) = (of(State::Measured), of(State::Imported));
-        let state = if measured.is_empty() { State::Imported } else { State::Measured };
-        let rows = if measured.is_empty() { imported } else { measured };
+        // What other programs measured counts where the record has nothing of its own that is asked for.
+        let has_asked = |rows: &[&Measurement]| rows.iter().any(|m| q.may_take(m));
+        let (state, rows) =
+            match measured.is_empty() || !has_asked(&measured) && has_asked(&imported) {
+                true => (State::Imported, imported),
+                false => (State::Measured, measured),
+            };
         if rows.is_empty() {
             let size = q.size.map(|size| format!(" at {size} bytes")).unwrap_or_default();
             let what = "the record has no measured case of such an algorithm and library";
@@ -261,10 +282,7 @@ impl Terms {
         if q.per != Some(Per::Size) {
             terms.size = q.size.or_else(usual);
         }
-        terms.unit = (terms.by == By::Time).then(|| {
-            let known = fitting.iter().all(|m| m.cycles_per_op.is_some());
-            if known { Unit::Cycles } else { Unit::Nanoseconds }
-        });
+        terms.unit = (terms.by == By::Time).then(|| common_unit(&fitting));
         terms.sentence = sentence(q, &terms);
         terms.is_there(&fitting, &rows)?;
         Ok(terms)
@@ -362,25 +380,38 @@ fn either(globs: &[NameGlob]) -> Option<String> {
 struct Contender<'a> {
     m: &'a Measurement,
     cost: f64,
-    /// Of costs that scatter; a count is exact.
-    group: Option<Group>,
+    /// Of costs that scatter; a count is exact, and a figure from elsewhere has no interval.
+    costs: Option<Cost<'a>>,
     instructions: Option<f64>,
     leaks: Option<LeakVerdict>,
 }
 
 impl<'a> Contender<'a> {
-    fn of(record: &Record, m: &'a Measurement, terms: &Terms) -> Option<Self> {
+    fn of(record: &'a Record, m: &'a Measurement, terms: &Terms) -> Option<Self> {
         let instructions = instructions_of(record, m);
         let leaks = record.leaks_of(m).map(|l| l.verdict);
         let Some(unit) = terms.unit else {
-            return Some(Self { m, cost: instructions?, group: None, instructions, leaks });
+            return Some(Self { m, cost: instructions?, costs: None, instructions, leaks });
         };
         if m.state == State::Imported {
             let cost = unit.of(m)?.median;
-            return Some(Self { m, cost, group: None, instructions, leaks });
+            return Some(Self { m, cost, costs: None, instructions, leaks });
         }
-        let group = group(record, m, unit)?;
-        Some(Self { m, cost: group.cost(), group: Some(group), instructions, leaks })
+        let costs = Cost::of(record, m, unit)?;
+        Some(Self { m, cost: costs.group.cost(), costs: Some(costs), instructions, leaks })
+    }
+
+    fn is_surely_below(&self, other: &Self, alpha: f64) -> bool {
+        match (&self.costs, &other.costs) {
+            (Some(own), Some(other)) => own.is_surely_below(other, alpha),
+            _ => self.m.state != State::Imported && self.cost < other.cost,
+        }
+    }
+
+    fn hangs_on_clock(&self, all: &[Self]) -> bool {
+        let each = ALPHA / all.len().saturating_sub(1).max(1) as f64;
+        let pairs = all.iter().filter_map(|other| self.costs.as_ref().zip(other.costs.as_ref()));
+        pairs.into_iter().any(|(own, other)| own.hangs_on_clock(other, each))
     }
 }
 
@@ -391,41 +422,35 @@ fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (
             .total_cmp(&b.cost)
             .then_with(|| (&a.m.library, &a.m.algorithm).cmp(&(&b.m.library, &b.m.algorithm)))
     });
-    let groups: Vec<Group> = all.iter().filter_map(|c| c.group.clone()).collect();
-    let places = if groups.len() == all.len() {
-        surely_faster(&groups, rows, ALPHA)
-    } else {
-        exact_places(&all, rows)
-    };
+    let mut places = surely_faster(&all, rows, ALPHA, Contender::is_surely_below);
+    let may_be_first = places.iter().filter(|place| place.faster == 0).count();
+    if all.iter().any(|c| c.m.state == State::Imported) {
+        // Any of them may be the first.
+        places.truncate(rows);
+    }
     let row = |place: &Place| {
+        let own = &all[place.at];
         let first = (place.at > 0).then_some(&all[0]);
-        let last_place = all.len() - place.slower;
-        Ranked { place: place.faster + 1, last_place, ..ranked(&all[place.at], first) }
+        Ranked {
+            place: place.faster + 1,
+            last_place: all.len() - place.slower,
+            clock_decides: own.hangs_on_clock(&all),
+            ..ranked(own, first)
+        }
     };
     let standing = Standing {
         group: name.map(|n| n.trim().to_owned()),
         contenders: all.len(),
-        may_be_first: places.iter().filter(|place| place.faster == 0).count(),
+        may_be_first,
         rows: places.iter().map(row).collect(),
     };
     (all[0].cost, standing)
 }
 
-/// As `surely_faster`, of counts that do not scatter.
-fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<Place> {
-    let place = |(at, c): (usize, &Contender<'_>)| Place {
-        at,
-        faster: ranked.iter().filter(|other| other.cost < c.cost).count(),
-        slower: ranked.iter().filter(|other| other.cost > c.cost).count(),
-    };
-    let places = ranked.iter().enumerate().map(place);
-    places.filter(|place| place.at < shown || place.faster == 0).collect()
-}
-
 /// The case, before it has its places.
 fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
-    let behind = first.map(|first| match (&c.group, &first.group) {
-        (Some(own), Some(best)) => own.less(best).ratio(ALPHA, 0.0),
+    let behind = first.map(|first| match (&c.costs, &first.costs) {
+        (Some(own), Some(best)) => own.over(best),
         _ => Ratio::exact(c.cost / first.cost),
     });
     Ranked {
@@ -441,6 +466,7 @@ fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
         limit_fraction: c.m.limit_fraction,
         behind,
         contended: c.m.contended,
+        clock_decides: false,
         leaks: c.leaks,
     }
 }
@@ -577,6 +603,63 @@ mod tests {
     }
 
     #[test]
+    fn fewer_cycles_at_a_lower_clock_make_nobody_the_first() {
+        let longer = |mut m: Measurement| {
+            m.ns_per_op = m.ns_per_op.map(|ns| {
+                let [median, low, high] = [ns.median, ns.low, ns.high].map(|ns| ns * 1.3);
+                Estimate { median, low, high }
+            });
+            m
+        };
+        let wide = longer(row("wide", "aes-128-gcm", 8192, 0.9));
+        let rows = vec![
+            row("plain", "aes-128-gcm", 8192, 1.0),
+            wide,
+            row("slow", "aes-128-gcm", 8192, 2.0),
+        ];
+        let ranking = asked(&record("a", rows), &authenticated());
+        let rows = &ranking.standings[0].rows;
+        let found: Vec<_> = rows.iter().map(|r| (r.place, r.last_place, r.clock_decides)).collect();
+        assert_eq!(found, [(1, 2, true), (1, 2, true), (3, 3, false)]);
+    }
+
+    #[test]
+    fn what_only_a_busy_core_showed_is_never_surely_slower() {
+        let bound = Measurement { contended: true, ..row("bound", "aes-128-gcm", 8192, 1.2) };
+        let rows =
+            vec![row("a", "aes-128-gcm", 8192, 1.0), bound, row("b", "aes-128-gcm", 8192, 1.4)];
+        let ranking = asked(&record("a", rows), &authenticated());
+        let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+        assert_eq!(found, [(1, 2, "a"), (1, 2, "bound"), (3, 3, "b")]);
+        assert_eq!(ranking.standings[0].may_be_first, 2);
+        let behind = ranking.standings[0].rows[1].behind.unwrap();
+        assert!(behind.low == 0.0 && behind.high > 1.2, "{behind:?}");
+    }
+
+    #[test]
+    fn figures_from_elsewhere_may_have_any_place_and_answer_what_was_not_measured() {
+        let imported = |name: &str, factor| Measurement {
+            state: State::Imported,
+            model: Model::Stream,
+            reason: None,
+            ..row(name, "aes-128-gcm", 8192, factor)
+        };
+        let mut both = record("a", vec![row("a", "aes-128-gcm", 8192, 1.0)]);
+        both.measurements.extend([imported("x", 1.0), imported("y", 3.0)]);
+        both.measurements.iter_mut().for_each(|m| m.in_place = m.model == Model::Stream);
+        let stream = Question { model: Some(Model::Stream), ..authenticated() };
+        let ranking = asked(&both, &stream);
+        let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+        assert_eq!((found, ranking.alpha), (vec![(1, 2, "x"), (1, 2, "y")], None));
+        assert_eq!(asked(&both, &authenticated()).alpha, Some(ALPHA));
+        for m in &mut both.measurements[1..] {
+            m.reason = Some("faster than memory".to_owned());
+        }
+        let why = rank(&both, &stream, 10).unwrap_err();
+        assert!(why.starts_with("all imported figures are doubted (faster than memory)"), "{why}");
+    }
+
+    #[test]
     fn what_is_not_said_is_decided_and_told() {
         let ranking = asked(&some(), &Question::default());
         assert_eq!(places(&ranking)[0].3, "aes-128-ctr", "8 KiB, and no digest");
@@ -676,6 +759,9 @@ mod tests {
         record.measurements[1].raw = record::Samples::default();
         let ranking = asked(&record, &authenticated());
         assert_eq!((ranking.unranked, ranking.standings[0].contenders), (1, 2));
+        record.measurements.iter_mut().for_each(|m| m.raw = record::Samples::default());
+        let why = rank(&record, &authenticated(), 10).unwrap_err();
+        assert!(why.ends_with("(3 cases without samples by process)"), "{why}");
     }
 
     #[test]

@@ -326,6 +326,18 @@ pub(crate) fn warnings_of(
         );
     }
     let (b, n) = (base.record, new.record);
+    let one_run = b.started == n.started;
+    if cases.iter().any(|case| case.same_build && !(one_run && case.identical)) {
+        warnings.push(same_build(cases, &differing(b, n), one_run));
+    }
+    let by_clock = cases.iter().filter(|case| case.clock_decides).count();
+    if by_clock > 0 {
+        let plural = if by_clock == 1 { "" } else { "s" };
+        warnings.push(format!(
+            "{by_clock} case{plural} undecided: fewer cycles at a lower clock, and more time, so which is faster \
+             depends on the core's clock"
+        ));
+    }
     if !same_core(b, n) {
         warnings.push(format!(
             "the processors differ ({} and {}): compared by time, and it is machines that are compared",
@@ -368,14 +380,6 @@ pub(crate) fn warnings_of(
     let machines: BTreeSet<Tier> = rows.map(|m| m.tier).filter(|t| t.is_machine()).collect();
     warnings.extend(machines.into_iter().map(|tier| format!("tier {}", tier.in_words())));
     warnings.extend([base, new].into_iter().filter_map(noisy));
-    if circumstances.is_empty() {
-        let same: Vec<&LibraryId> = pairs
-            .iter()
-            .filter(|(old, id)| !old.id.is_empty() && b.has_same_build(old, n, id))
-            .map(|(old, _)| old)
-            .collect();
-        warnings.extend(same_build(&same, b.started == n.started));
-    }
     warnings.extend(
         pairs.iter().filter_map(|(old, id)| changed_below(libraries_of([b, n], [old, id])?)),
     );
@@ -419,15 +423,43 @@ fn noisy(side: &Side<'_>) -> Option<String> {
         .then(|| format!("{}: only {:.0} % of the samples were clean", side.name, clean * 100.0))
 }
 
-/// Two records that are to compare two builds, and have only one.
-fn same_build(same: &[&LibraryId], one_run: bool) -> Option<String> {
-    let first = same.first().filter(|_| !one_run)?;
-    let others = same.len() - 1;
+/// The new run's core clock over the base's, by the case in the middle: what the run shares is none of its cases' own.
+pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64 {
+    let clock = |m: &Measurement| Some(m.cycles_per_op?.median / m.ns_per_op?.median);
+    let ratios = measured.iter().filter_map(|(b, n)| Some(clock(n)? / clock(b)?));
+    base::analysis::median(&mut ratios.collect::<Vec<_>>()).unwrap_or(1.0)
+}
+
+/// What can change a build's speed and is none of its own, where two runs differ in it.
+pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
+    let (b, n) = (&base.host, &new.host);
+    let known = b.c_library.is_some() && n.c_library.is_some();
+    let differ = [
+        ("the processor", !same_core(base, new)),
+        ("the microcode", b.cpu.microcode != n.cpu.microcode),
+        ("the kernel", b.kernel.release != n.kernel.release),
+        ("the C library", known && b.c_library != n.c_library),
+        ("the hypervisor", b.hypervisor != n.hypervisor),
+        ("the machine", b.machine != n.machine),
+    ];
+    let facts = differ.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what.to_owned());
+    let circumstances = differing_circumstances(&b.circumstances, &n.circumstances);
+    facts.chain(circumstances.into_iter().map(|[name, ..]| name)).collect()
+}
+
+/// What a verdict is about where there is one build only.
+fn same_build(cases: &[Compared], differing: &[String], one_run: bool) -> String {
+    let same = cases.iter().filter(|case| case.same_build);
+    let builds: BTreeSet<&LibraryId> = same.map(|case| &case.base_library).collect();
+    let first = builds.first().map(|id| format!("{}@{}", id.name, id.version)).unwrap_or_default();
+    let others = builds.len().saturating_sub(1);
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    Some(format!(
-        "{}@{}{more}: the same build on both sides, so differences are the runs' own",
-        first.name, first.version
-    ))
+    let why = match (differing, one_run) {
+        ([], true) => "so differences are chance".to_owned(),
+        ([], false) => "so differences are the runs' own".to_owned(),
+        (all, _) => format!("so it is {} that is compared", all.join(", ")),
+    };
+    format!("{first}{more}: the same build on both sides, {why}")
 }
 
 fn libraries_of<'a>(records: [&'a Record; 2], ids: [&LibraryId; 2]) -> Option<[&'a Library; 2]> {
@@ -662,8 +694,8 @@ pub struct LeakRow {
     /// Tier; of two that are compared, the new one.
     pub tier: Tier,
     pub base: LeakVerdict,
-    /// The new side's verdict.
-    pub new: LeakVerdict,
+    /// The new side's verdict; none where it has none at all.
+    pub new: Option<LeakVerdict>,
     /// Places that the base does not have, or had by taint only.
     pub appeared: Vec<Leak>,
     /// Places that the new side no longer has, or has by taint only.
@@ -677,42 +709,64 @@ impl LeakRow {
         self.appeared.iter().any(|f| f.compared)
     }
 
+    /// Whether the base has a verdict and the new side has not: nobody looked, so nothing can be said of it.
+    pub fn is_lost(&self) -> bool {
+        self.base != LeakVerdict::NotJudged
+            && self.new.is_none_or(|verdict| verdict == LeakVerdict::NotJudged)
+    }
+
     /// Whether both sides say the same.
     pub fn is_equal(&self) -> bool {
-        self.base == self.new && self.appeared.is_empty() && self.gone.is_empty()
+        Some(self.base) == self.new && self.appeared.is_empty() && self.gone.is_empty()
     }
 }
 
-/// One row for each algorithm and tier that both sides judged.
+/// One row for each algorithm and tier that the base judged, but for what two libraries do not have in common.
 pub(crate) fn leak_rows(
     base: &Side<'_>,
     new: &Side<'_>,
     pairs: &[(LibraryId, LibraryId)],
+    matching: Matching,
     tiers_differ: bool,
 ) -> Vec<LeakRow> {
-    let (base, new) = (judged(base, tiers_differ), judged(new, tiers_differ));
+    let has = |library: &LibraryId, algorithm: &str| {
+        let is_of = |m: &&Measurement| (&m.library, &*m.algorithm) == (library, algorithm);
+        new.record.measurements.is_empty() || new.rows.iter().any(is_of)
+    };
+    let (of_base, of_new) = (judged(base, tiers_differ), judged(new, tiers_differ));
     let mut rows = Vec::new();
-    for (base_library, new_library) in pairs {
-        let (Some(of_base), Some(of_new)) = (base.get(base_library), new.get(new_library)) else {
-            continue;
-        };
-        for (key, new) in of_new {
-            rows.extend(of_base.get(key).map(|base| leak_row(base, new)));
+    for (base_library, verdicts) in &of_base {
+        let partners = pairs.iter().filter(|(b, _)| b == *base_library).map(|(_, n)| n);
+        let mut partners: Vec<&LibraryId> = partners.collect();
+        if partners.is_empty() && matching == Matching::ByName {
+            partners.push(base_library);
+        }
+        for library in partners {
+            for (key, verdict) in verdicts {
+                let now = of_new.get(library).and_then(|of_new| of_new.get(key)).copied();
+                let row = leak_row(verdict, library, now);
+                let is_common = matching == Matching::ByName || has(library, key.0);
+                rows.extend((now.is_some() || row.is_lost() && is_common).then_some(row));
+            }
         }
     }
     rows
 }
 
-fn leak_row(base: &Leaks, new: &Leaks) -> LeakRow {
+fn leak_row(base: &Leaks, library: &LibraryId, new: Option<&Leaks>) -> LeakRow {
     LeakRow {
         base_library: base.library.clone(),
-        new_library: new.library.clone(),
-        algorithm: new.algorithm.clone(),
-        tier: new.tier,
+        new_library: library.clone(),
+        algorithm: base.algorithm.clone(),
+        tier: new.map_or(base.tier, |new| new.tier),
         base: base.verdict,
-        new: new.verdict,
-        appeared: beyond(new, base),
-        gone: beyond(base, new),
+        new: new.map(|new| new.verdict),
+        appeared: new.map(|new| beyond(new, base)).unwrap_or_default(),
+        // What nobody looked at is not gone.
+        gone: new
+            .filter(|new| new.verdict != LeakVerdict::NotJudged)
+            .map(|new| beyond(base, new))
+            .unwrap_or_default(),
     }
 }
 
@@ -919,8 +973,18 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_judged_is_no_row() {
+    fn what_the_base_judged_and_the_new_side_did_not_fails_and_what_is_judged_for_the_first_time_is_no_row()
+     {
+        let judged = with(vec![leak("f", true)]);
         let unjudged = Record { leaks: Vec::new(), ..with(Vec::new()) };
-        assert!(compared(&unjudged, &with(vec![leak("f", true)])).leaks.is_empty());
+        assert!(compared(&unjudged, &judged).leaks.is_empty());
+        let lost = "judged in the base and not now: aes-128-gcm";
+        let c = compared(&judged, &unjudged);
+        assert_eq!((c.leaks[0].new, fails(&c).as_deref()), (None, Some(lost)));
+        let mut half = with(Vec::new());
+        half.leaks[0].verdict = LeakVerdict::NotJudged;
+        let c = compared(&judged, &half);
+        assert_eq!((c.leaks[0].gone.len(), fails(&c).as_deref()), (0, Some(lost)));
+        assert_eq!(fails(&compared(&half, &half)), None);
     }
 }

@@ -136,7 +136,7 @@ fn head(c: &Comparison, most: usize, options: Options) -> String {
         out += &options.hang(&format!("… and {more} more notes"), 2, CAUTION);
     }
     let unit = c.unit.short();
-    let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
+    let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(c));
     out += &options.hang(&text, 2, HEADING);
     if let Some(line) = words::without_interval(c) {
         out += &options.hang(&line, 2, CAUTION);
@@ -156,7 +156,7 @@ const MOST_FAMILIES: usize = 60;
 const SUMMARY: [Column; 9] = [
     Column::new("geometric mean of", Align::Left),
     Column::new("libraries", Align::Left),
-    Column::new("time %", Align::Point),
+    Column::new("", Align::Point),
     Column::new("interval", Align::Right).goes(5),
     Column::new("×", Align::Right).goes(6),
     Column::new("slower", Align::Right).goes(4),
@@ -175,6 +175,7 @@ fn summaries(c: &Comparison, most: usize, options: Options) -> String {
         return String::new();
     }
     let mut columns = SUMMARY;
+    columns[2] = Column::new(words::change_heading(c.unit), Align::Point);
     columns[3] = Column::new(heading, Align::Right).goes(5);
     let table = Table::new(columns, rows);
     let mut out = format!("\n{}", table.text(options));
@@ -221,7 +222,7 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
         Column::new("direction", Align::Left).goes(7),
         Column::new("", Align::Left).goes(6),
         Column::new("libraries", Align::Left).goes(8),
-        Column::new("time %", Align::Point),
+        Column::new(words::change_heading(c.unit), Align::Point),
         Column::new(heading, Align::Right).goes(5),
         Column::new("×", Align::Right).goes(3),
         Column::new(base, Align::Point).goes(1),
@@ -229,7 +230,7 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
         Column::new("why", Align::Left).goes(4),
     ];
     let table = Table::new(columns, cells);
-    let title = paint(&format!("{}: {}", verdict.name(), all), HEADING, options.color);
+    let title = paint(&words::title(c, verdict, verdict.name()), HEADING, options.color);
     let mut out = format!("\n{title}\n{}", table.text(options));
     if all > shown.len() {
         out += &format!("… and {} more (--rows all)\n", all - shown.len());
@@ -369,13 +370,13 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
     ]
 }
 
-/// Nothing where no algorithm was judged on both sides.
+/// Nothing where the base judged nothing.
 fn leaks(c: &Comparison, rows: usize, options: Options) -> String {
     if c.leaks.is_empty() {
         return String::new();
     }
-    let (equal, changed) = words::leaks(c);
-    let title = format!("depends on secrets: {} changed, {equal} equal", changed.len());
+    let (counts, changed) = words::leaks(c);
+    let title = format!("depends on secrets: {counts}");
     let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
     for (worse, line) in changed.iter().take(rows) {
         out += &options.hang(line, 2, if *worse { ALARM } else { PLAIN });
@@ -431,7 +432,7 @@ struct CsvRow<'a> {
 /// A column's name and what it holds of a row.
 type CsvColumn = (&'static str, fn(&CsvRow<'_>) -> String);
 
-const CSV_COLUMNS: [CsvColumn; 30] = [
+const CSV_COLUMNS: [CsvColumn; 31] = [
     ("base_library_name", |row| of(row.base, |l| l.name.clone())),
     ("base_library_version", |row| of(row.base, |l| l.version.clone())),
     ("base_library_id", |row| of(row.base, |l| l.id.clone())),
@@ -453,16 +454,17 @@ const CSV_COLUMNS: [CsvColumn; 30] = [
     ("in_place", |row| row.case.in_place.to_string()),
     ("verdict", |row| row.verdict.clone()),
     ("identical", |row| of(row.c, |c| c.identical.to_string())),
-    ("time_ratio", |row| {
+    ("cost_ratio", |row| {
         let ratio = row.c.and_then(|c| c.ratio.map(|r| r.estimate).or(c.ratio_without_interval));
         of(ratio, |ratio| ratio.to_string())
     }),
-    ("time_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
-    ("time_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
-    ("time_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
+    ("cost_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
+    ("cost_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
+    ("cost_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
     ("base_cost_per_op", |row| of(row.c.and_then(|c| c.base_cost), |cost| cost.to_string())),
     ("new_cost_per_op", |row| of(row.c.and_then(|c| c.new_cost), |cost| cost.to_string())),
     ("reason", |row| row.reason.to_owned()),
+    ("clock_decides", |row| of(row.c, |c| c.clock_decides.to_string())),
     ("pairs_verdict", |row| of(by_pairs(row), |p| p.verdict.name().to_owned())),
     ("samples_verdict", |row| of(by_pairs(row), |p| p.verdict_before.name().to_owned())),
 ];
@@ -536,7 +538,7 @@ pub(crate) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         escape(&words::side(&c.new)),
         c.tally.cases(),
         c.unit.short(),
-        words::tally(&c.tally)
+        words::tally(c)
     );
     for line in words::without_interval(c).into_iter().chain(words::answer(c)) {
         out += &format!("\n**{}**\n", escape(&line));
@@ -578,7 +580,8 @@ fn headline(c: &Comparison, found: &[Found]) -> String {
     let sign = if found.is_empty() { "✅" } else { "❌" };
     let mean = match &c.overall[..] {
         [Summary { ratio: Some(r), libraries: None, .. }, ..] => {
-            format!("; time {} % on average", words::of_ratio(*r, None)[0])
+            let change = words::of_ratio(*r, None);
+            format!("; {} {} % on average", words::what_is_compared(c.unit), change[0])
         }
         _ => String::new(),
     };
@@ -597,7 +600,8 @@ fn means(c: &Comparison, summaries: &[Summary]) -> String {
     let mut heads = vec!["geometric mean of"];
     heads.extend(several.then_some("libraries"));
     let heading = words::interval_heading(summaries.iter().filter_map(|s| s.ratio.as_ref()));
-    heads.extend(["time %", heading, "×", "slower", "faster", "undecided", "same"]);
+    heads.extend([words::change_heading(c.unit), heading, "×"]);
+    heads.extend(["slower", "faster", "undecided", "same"]);
     let row = |s: &Summary| {
         let mut cells = vec![words::of_what(s)];
         cells.extend(several.then(|| words::of_which(s)));
@@ -635,13 +639,13 @@ fn markdown_cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
     let mut heads = vec!["algorithm"];
     heads.extend(several.then_some("libraries"));
     let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
-    heads.extend(["bytes", "time %", heading, "×", base, new]);
+    heads.extend(["bytes", words::change_heading(c.unit), heading, "×", base, new]);
     let rows = shown.iter().map(|case| markdown_row(case, c, heading));
     let mut inside = markdown_table(&heads, 1 + usize::from(several), rows);
     if all > shown.len() {
         inside += &format!("\n… and {} more.\n", all - shown.len());
     }
-    let title = format!("{}: {all}", capital(verdict.name()));
+    let title = words::title(c, verdict, &capital(verdict.name()));
     // What has become slower is not hidden.
     if verdict == Verdict::Slower {
         format!("\n**{title}**\n{inside}")
@@ -714,8 +718,8 @@ fn markdown_leaks(c: &Comparison, rows: usize) -> String {
     if c.leaks.is_empty() {
         return String::new();
     }
-    let (equal, changed) = words::leaks(c);
-    let title = format!("Depends on secrets: {} changed, {equal} equal", changed.len());
+    let (counts, changed) = words::leaks(c);
+    let title = format!("Depends on secrets: {counts}");
     let lines = changed.iter().take(rows).map(|(_, line)| format!("- {}\n", escape(line)));
     let mut inside: String = lines.collect();
     if changed.len() > rows {
@@ -979,7 +983,9 @@ mod tests {
         };
         let sure = said(1.14, 1.19);
         assert!(
-            sure.starts_with("aes-256-gcm takes +9 % (+14 to +19 at 95 %) over aes-128-gcm; "),
+            sure.starts_with(
+                "aes-256-gcm takes +9 % cycles (+14 to +19 at 95 %) over aes-128-gcm; "
+            ),
             "{sure}"
         );
         assert!(said(0.98, 1.03).contains("aes-128-gcm: undecided, the interval has 0 in it; "));

@@ -36,8 +36,21 @@ pub(crate) fn pair(base: &LibraryId, new: &LibraryId) -> String {
     }
 }
 
-/// `12 same, 30 faster, 2 slower, 1 undecided`, and what of `same` is the same measurement.
-pub(crate) fn tally(tally: &Tally) -> String {
+/// `12 same, 30 faster, 2 slower, 1 undecided`, what of `same` is the same measurement, and what of `slower` and
+/// `faster` is no library's doing.
+pub(crate) fn tally(c: &Comparison) -> String {
+    let sure = |case: &&Compared| matches!(case.verdict, Verdict::Faster | Verdict::Slower);
+    let own = c.cases.iter().filter(sure).filter(|case| c.is_runs_own(case)).count();
+    let own = match own {
+        0 => String::new(),
+        n => {
+            format!("; {n} of the faster and slower are of one build on both sides: the runs' own")
+        }
+    };
+    counts(&c.tally) + &own
+}
+
+fn counts(tally: &Tally) -> String {
     let identical = match tally.identical {
         0 => String::new(),
         n if n == tally.same => " (the very same samples)".to_owned(),
@@ -86,6 +99,20 @@ pub(crate) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, V
     (all, found)
 }
 
+/// `slower: 12, of them 2 of one build: the runs' own`.
+pub(crate) fn title(c: &Comparison, verdict: Verdict, name: &str) -> String {
+    let all = c.cases.iter().filter(|case| case.verdict == verdict);
+    let is_own = |case: &&Compared| {
+        matches!(verdict, Verdict::Faster | Verdict::Slower) && c.is_runs_own(case)
+    };
+    let (count, own) = (all.clone().count(), all.filter(is_own).count());
+    match own {
+        0 => format!("{name}: {count}"),
+        _ if own == count => format!("{name}: {count}, all of one build: the runs' own"),
+        _ => format!("{name}: {count}, of them {own} of one build: the runs' own"),
+    }
+}
+
 /// Algorithms whose instructions changed, the largest growth first, and how many have not.
 pub(crate) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     let mut changed: Vec<&InstructionRow> =
@@ -95,8 +122,8 @@ pub(crate) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     (changed, equal)
 }
 
-/// What depends on secrets: how many are as they were, and a line for each that is not, whether it got worse.
-pub(crate) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
+/// What depends on secrets: how much is as it was, and a line for each that is not, whether it got worse.
+pub(crate) fn leaks(c: &Comparison) -> (String, Vec<(bool, String)>) {
     let changed: Vec<&LeakRow> = c.leaks.iter().filter(|row| !row.is_equal()).collect();
     let line = |row: &LeakRow| {
         let libraries = pair(&row.base_library, &row.new_library);
@@ -106,26 +133,41 @@ pub(crate) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
         };
         let mut words = said("new", &row.appeared);
         words.extend(said("gone", &row.gone));
-        if row.base != row.new {
-            words.insert(0, format!("{} → {}", row.base.name(), row.new.name()));
+        if Some(row.base) != row.new {
+            let new = row.new.map_or("no verdict", |verdict| verdict.name());
+            words.insert(0, format!("{} → {new}", row.base.name()));
         }
         let text = format!("{}{tier}, {libraries}: {}", clean(&row.algorithm), words.join("; "));
-        (row.is_worse(), text)
+        (row.is_worse() || row.is_lost(), text)
     };
     let mut lines: Vec<(bool, String)> = changed.iter().map(|row| line(row)).collect();
     lines.sort_by_key(|(worse, _)| !worse);
-    (c.leaks.len() - changed.len(), lines)
+    let lost = changed.iter().filter(|row| row.is_lost()).count();
+    let equal = c.leaks.len() - changed.len();
+    let mut title = format!("{} changed, {equal} equal", changed.len() - lost);
+    if lost > 0 {
+        title += &format!(", {lost} not judged now");
+    }
+    (title, lines)
 }
 
 /// A ratio's change, interval and factor, with digits that show on which side of 0 and of the tolerance, where there is
 /// one, the interval ends, and on which side of the tolerance the change itself lies: verdicts hang on that.
 pub(crate) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
-    let half_width = (r.high - r.low) / 2.0;
+    // A bound has one end only.
+    let (has_low, has_high) = (r.low > 0.0, r.high.is_finite());
+    let half_width = match (has_low, has_high) {
+        (true, true) => (r.high - r.low) / 2.0,
+        (false, _) => r.high - r.estimate,
+        (true, false) => r.estimate - r.low,
+    };
     let [own, ends] = digits(r, decimals(half_width), tolerance);
-    let interval = if half_width == 0.0 {
-        "exact".to_owned()
-    } else {
-        format!("{} to {}", signed(r.low, ends), signed(r.high, ends))
+    let interval = match (has_low, has_high) {
+        (true, true) if half_width == 0.0 => "exact".to_owned(),
+        (true, true) => format!("{} to {}", signed(r.low, ends), signed(r.high, ends)),
+        (false, true) => format!("at most {}", signed(r.high, ends)),
+        (true, false) => format!("at least {}", signed(r.low, ends)),
+        (false, false) => "not known".to_owned(),
     };
     [signed(r.estimate, own), interval, factor(r.estimate)]
 }
@@ -146,9 +188,10 @@ pub(crate) fn without_interval(c: &Comparison) -> Option<String> {
     (!ratios.is_empty()).then(|| {
         format!(
             "figures that are imported or have no samples of several processes have no interval, so no verdict and no \
-             condition of --fail-if: {} of them take {} % time in the geometric mean ({} the speed)",
+             condition of --fail-if: {} of them take {} % {} in the geometric mean ({} the speed)",
             ratios.len(),
             signed(mean, 1),
+            what_is_compared(c.unit),
             factor(mean)
         )
     })
@@ -283,8 +326,9 @@ pub(crate) fn answer(c: &Comparison) -> Option<String> {
     let cases: Vec<&Compared> = c.cases.iter().collect();
     let place = shared(&cases, between.what).join(", ");
     Some(format!(
-        "{} takes {change} % ({interval}){a_byte} over {}{verdict}; {place}",
+        "{} takes {change} % {} ({interval}){a_byte} over {}{verdict}; {place}",
         clean(&between.new),
+        what_is_compared(c.unit),
         clean(&between.base)
     ))
 }
@@ -309,6 +353,22 @@ fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
     let mut words: Vec<String> = of_others.filter_map(|(_, of)| one(of)).collect();
     words.extend((cases.len() > 1).then(|| format!("geometric mean of {} cases", cases.len())));
     words
+}
+
+/// What changes are of, as a heading.
+pub(crate) fn change_heading(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cycles => "cycles %",
+        Unit::Nanoseconds => "time %",
+    }
+}
+
+/// The same in a sentence.
+pub(crate) fn what_is_compared(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cycles => "cycles",
+        Unit::Nanoseconds => "time",
+    }
 }
 
 /// Cost for each byte; of cases without bytes of each operation.
@@ -437,8 +497,10 @@ pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
     });
     let all = vec![
         format!(
-            "time %: change of {what} {unit}, new against base (below zero is faster), with its \
-             interval at the level given; ×: speed, new over base"
+            "{}: change of {what} {unit}, new against base (below zero is faster), with its interval at the \
+             level given; ×: {} over new",
+            change_heading(comparison.unit),
+            if comparison.unit == Unit::Cycles { "cycles, base" } else { "time, base" },
         ),
         format!(
             "same: the interval lies within ±{tolerance} %; faster and slower: beyond that, and sure for \

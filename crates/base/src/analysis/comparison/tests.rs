@@ -372,11 +372,11 @@ fn the_truly_fastest_is_nearly_always_among_those_that_tie() {
             .collect();
         cases.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
         let groups: Vec<Group> = cases.iter().map(|(g, _)| g.clone()).collect();
-        let places = surely_faster(&groups, groups.len(), ALPHA);
+        let places = surely_faster(&groups, groups.len(), ALPHA, Group::is_surely_below);
         found += usize::from(places.iter().any(|p| cases[p.at].1 && p.faster == 0));
         let ties = |places: &[Standing]| places.iter().filter(|p| p.faster == 0).count();
         assert!(ties(&places) >= 1);
-        let few = surely_faster(&groups, 1, ALPHA);
+        let few = surely_faster(&groups, 1, ALPHA, Group::is_surely_below);
         assert_eq!(ties(&few), ties(&places), "ties are told however few rows are shown");
         assert_eq!(few.len(), ties(&few));
     }

@@ -21,7 +21,9 @@ fn side(record: &Record) -> Side<'_> {
 }
 
 fn compared(base: Vec<Measurement>, new: Vec<Measurement>) -> Comparison {
-    let (base, new) = (record("a", base), record("b", new));
+    let (base, mut new) = (record("a", base), record("b", new));
+    // Another build.
+    new.measurements.iter_mut().for_each(|m| m.library.id += "1");
     compare(&side(&base), &side(&new), &SETTINGS)
 }
 
@@ -136,7 +138,8 @@ fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
     new.host.cpu.name = "Another CPU".to_owned();
     let c = compare(&side(&base), &side(&new), &SETTINGS);
     assert_eq!((c.unit, c.cases[0].verdict), (Unit::Nanoseconds, Verdict::Same));
-    assert!(c.warnings[0].starts_with("the processors differ"), "{:?}", c.warnings);
+    assert!(c.warnings[0].ends_with("so it is the processor that is compared"), "{:?}", c.warnings);
+    assert!(c.warnings[1].starts_with("the processors differ"), "{:?}", c.warnings);
     let circumstance = record::Circumstance {
         name: "OPENSSL_ia32cap".into(),
         value: Some("~0x2".into()),
@@ -150,6 +153,47 @@ fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
     assert!(warnings.contains("the record's format differs: 1.0 and 1."), "{warnings}");
     let decides = "OPENSSL_ia32cap decides which code runs, and differs: ~0x2 and not set";
     assert!(warnings.contains(decides), "{warnings}");
+}
+
+#[test]
+fn what_one_build_differs_by_between_two_runs_fails_no_gate_unless_the_machine_is_another() {
+    let run =
+        |name: &str, factor: f64| record(name, vec![case("aes-128-gcm", 16, &scaled(factor))]);
+    let (base, mut new) = (run("a", 1.0), run("b", 1.1));
+    let of = |new: &Record| compare(&side(&base), &side(new), &SETTINGS);
+    let c = of(&new);
+    assert_eq!((c.tally.slower, c.is_runs_own(&c.cases[0])), (1, true));
+    assert!(c.warnings[0].ends_with("so differences are the runs' own"), "{:?}", c.warnings);
+    assert_eq!((finds(&c, "slower"), finds(&c, "mean")), (None, None));
+    new.host.kernel.release = "6.99".to_owned();
+    let c = of(&new);
+    assert!(c.warnings[0].ends_with("so it is the kernel that is compared"), "{:?}", c.warnings);
+    assert!(finds(&c, "slower").is_some() && finds(&c, "mean").is_some());
+}
+
+#[test]
+fn fewer_cycles_in_more_time_are_neither_faster_nor_slower_unless_the_whole_run_had_another_clock()
+{
+    let at = |name: &str, cycles: f64, clock: f64| {
+        let mut m = case(name, 16, &scaled(cycles));
+        m.ns_per_op = m.ns_per_op.map(|ns| {
+            let [median, low, high] = [ns.median, ns.low, ns.high].map(|ns| ns / clock);
+            Estimate { median, low, high }
+        });
+        m
+    };
+    let names = ["aes-128-cbc", "aes-128-ccm", "aes-128-ctr"];
+    let base = || names.map(|name| at(name, 1.0, 1.0)).to_vec();
+    let new = vec![at(names[0], 0.9, 0.7), at(names[1], 0.9, 1.0), at(names[2], 0.9, 1.0)];
+    let c = compared(base(), new);
+    let found: Vec<_> = c.cases.iter().map(|c| (c.verdict, c.clock_decides)).collect();
+    let faster = (Verdict::Faster, false);
+    assert_eq!(found, [(Verdict::Undecided, true), faster, faster]);
+    assert_eq!(c.cases[0].reason.as_deref(), Some(FEWER_AND_LONGER));
+    assert!(!c.candidates().contains(&0), "pairs count cycles, too");
+    assert!(c.warnings[0].starts_with("1 case undecided: fewer cycles"), "{:?}", c.warnings);
+    let c = compared(base(), names.map(|name| at(name, 0.9, 0.7)).to_vec());
+    assert_eq!(c.tally.faster, 3);
 }
 
 #[test]
