@@ -998,9 +998,9 @@ mod tests {
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
         let data = Data::built_in();
-        let of_data = UseArg::value_variants().iter().filter(|u| {
-            !matches!(u, UseArg::TlsServer | UseArg::Passphrase | UseArg::Program)
-        });
+        let of_data = UseArg::value_variants()
+            .iter()
+            .filter(|u| !matches!(u, UseArg::TlsServer | UseArg::Passphrase | UseArg::Program));
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);
