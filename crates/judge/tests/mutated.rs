@@ -235,7 +235,7 @@ fn a_verdict_that_is_gone_leaves_the_choice_to_what_is_judged() {
 fn with_rows_of_the_choice(change: impl Fn(&mut Measurement)) -> (Advice, (String, String)) {
     let (data, mut record) = (Data::built_in(), small().clone());
     let question = postgres(&data);
-    let was = chosen(&answer(&data, &question, &record)).unwrap();
+    let was = chosen(&answer(&data, &question, &record)).expect("something is chosen");
     let is_it = |m: &&mut Measurement| (&m.algorithm, label(&m.library)) == (&was.0, was.1.clone());
     record.measurements.iter_mut().filter(is_it).for_each(change);
     (advise(&data, &question, Evidence::Survey(&record), &around()), was)

@@ -214,7 +214,7 @@ fn a_line_is_fitted_to_three_sizes_and_explained() {
         assert!(number(fit, "ns_per_byte") > 0.0 && number(fit, "residual") >= 0.0, "{fit}");
     }
     std::fs::write(&path, record.to_string()).unwrap();
-    let explained = call(&format!("explain {path}")).with_code(0).stdout;
+    let explained = call(&format!("explain {path} --all")).with_code(0).stdout;
     for expected in
         ["model message", "model rekey", "ns/B", "largest residual", "key set-up", "opened anew"]
     {

@@ -138,7 +138,7 @@ impl<'a> Parts<'a> {
             let own = rows.iter().filter(|m| m.direction == direction && m.size <= self.size);
             // On a busy core it may take less.
             let low = |m: &&Measurement| m.ns_per_op.filter(|_| !m.contended).map(|ns| ns.low);
-            let lows = own.filter_map(|m| low(&m).or(m.at_least_ns));
+            let lows = own.filter_map(|m| low(m).or(m.at_least_ns));
             lows.fold(0.0, f64::max)
         };
         let digest = of(Direction::Digest);
