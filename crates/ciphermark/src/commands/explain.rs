@@ -85,7 +85,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
         screen::print(|_| format!("{text}\n"))?;
     } else {
-        let is_here = record.as_ref().is_some_and(|record| has_own_library(record));
+        let is_here = record.as_ref().is_some_and(has_own_library);
         let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
         screen::print(|options| {
             if !args.all {
