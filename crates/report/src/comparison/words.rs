@@ -78,7 +78,7 @@ pub(crate) fn remark(case: &Compared) -> String {
     let by_pairs = case.by_pairs.as_ref().map(|p| match (p.is_settled(), p.verdict_before) {
         (false, _) => format!("{} pairs: undecided too", p.pairs),
         (true, before) if before == p.verdict => format!("confirmed by {} pairs", p.pairs),
-        (true, before) => format!("settled by {} pairs, was {}", p.pairs, before.name()),
+        (true, before) => format!("by {} pairs, was {}", p.pairs, before.name()),
     });
     // The interval's own place says that there is none.
     let reason = case.reason.as_deref().filter(|_| case.ratio_without_interval.is_none());
