@@ -4,7 +4,9 @@
 use crate::labels::supported;
 use crate::sampled::plus_minus;
 use base::model::{Algorithm, Kind};
-use base::text::{ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, paint};
+use base::text::{
+    ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, grouped, paint,
+};
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
 use record::{CallCount, CallOperation, Calls, Sampled};
 
@@ -106,18 +108,6 @@ fn has_size(row: &CallCount) -> bool {
 
 fn range([first, last]: [u64; 2]) -> String {
     if first == last { first.to_string() } else { format!("{first}–{last}") }
-}
-
-/// `12,000`
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).unwrap_or_default())
-        .collect();
-    groups.join(",")
 }
 
 pub(crate) fn percent(share: f64) -> String {

@@ -1,10 +1,10 @@
 //! What changes would save a watched program, on one screen: how near the measured messages are to the program's, and the
 //! changes, those that save most first.
 
-use crate::calls::{grouped, percent, time};
+use crate::calls::{percent, time};
 use crate::screen::Screen;
 use base::analysis::Estimate;
-use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, clean};
+use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, clean, grouped};
 use judge::calls::FaultKind;
 use judge::calls::predict::{Change, Measured, Prediction, What};
 use record::LibraryId;

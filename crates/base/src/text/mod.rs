@@ -80,6 +80,23 @@ pub fn one_line(message: &str) -> String {
     if chars.next().is_some() { line + "…" } else { line }
 }
 
+/// `12,000`
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap_or_default())
+        .collect();
+    groups.join(",")
+}
+
+/// One word of a POSIX shell, whatever is in it.
+pub fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// The styles that our own tables use, as they are written (ECMA-48, SGR).
 const STYLES: [&str; 6] =
     ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];

@@ -5,8 +5,8 @@
 pub mod kubernetes;
 pub mod slurm;
 
-use base::text::Prices;
 use base::text::flags::parse_duration;
+use base::text::{Prices, shell_word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -71,18 +71,13 @@ fn code(code: i32) -> String {
     }
 }
 
-/// Text as one word of a POSIX shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// What a job does, in both engines: resumes where an earlier part stopped, and leaves the record with its hash. `run` is
 /// the program as the shell is to call it, `directory` where journal and record are kept.
 ///
 /// `record.json.sha256` comes last: whoever finds it finds the whole record. Exit code 3, some cases were refused, is a
 /// record like any other.
 fn measure(fleet: &Fleet, seed: u64, run: &str, directory: &str) -> String {
-    let arguments: Vec<String> = fleet.arguments.iter().map(|a| quoted(a)).collect();
+    let arguments: Vec<String> = fleet.arguments.iter().map(|a| shell_word(a)).collect();
     let arguments = arguments.join(" ");
     format!(
         r#"directory={directory}
@@ -100,7 +95,7 @@ if [ ! -e record.json.sha256 ]; then
   sha256sum record.json | cut -d ' ' -f 1 >.sha256 && mv .sha256 record.json.sha256 || exit {NO_DIRECTORY}
 fi
 "#,
-        directory = quoted(directory)
+        directory = shell_word(directory)
     )
 }
 

@@ -1,6 +1,7 @@
 //! Slurm: the script of a job, and what Slurm's answers mean.
 
-use crate::fleet::{self, Fleet, Machine, Phase, Seen, code, measure, quoted};
+use crate::fleet::{self, Fleet, Machine, Phase, Seen, code, measure};
+use base::text::shell_word;
 
 /// A package's tarball is unpacked; anything else is the program.
 const TARBALLS: [&str; 3] = [".tar.xz", ".tar.gz", ".tar"];
@@ -21,15 +22,19 @@ pub fn script(fleet: &Fleet, slurm: &fleet::Slurm, machine: &Machine, seed: u64)
     let (unpack, program) = if TARBALLS.iter().any(|ending| slurm.program.ends_with(ending)) {
         let unpack = format!(
             "mkdir -p {0}/program && tar -x -f {1} -C {0}/program || exit {2}\n",
-            quoted(&directory),
-            quoted(&slurm.program),
+            shell_word(&directory),
+            shell_word(&slurm.program),
             crate::fleet::NO_PROGRAM
         );
-        (unpack, format!("{}/program/*/bin/ciphermark", quoted(&directory)))
+        (unpack, format!("{}/program/*/bin/ciphermark", shell_word(&directory)))
     } else {
         (
-            format!("[ -x {0} ] || exit {1}\n", quoted(&slurm.program), crate::fleet::NO_PROGRAM),
-            quoted(&slurm.program),
+            format!(
+                "[ -x {0} ] || exit {1}\n",
+                shell_word(&slurm.program),
+                crate::fleet::NO_PROGRAM
+            ),
+            shell_word(&slurm.program),
         )
     };
     format!(

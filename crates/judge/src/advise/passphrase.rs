@@ -6,7 +6,9 @@ use crate::advise::question::Fips;
 use crate::advise::render::{Format, Page};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
-use base::text::{Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean};
+use base::text::{
+    Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped,
+};
 use record::{LeakVerdict, Measurement, Record, State, Stopped};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -43,18 +45,35 @@ const NEVER: [(&str, &str); 2] = [
 ];
 
 const GO: &str = "has scrypt, in Go's own code, which is not measured here: times are of others";
-/// Functions of programs: name, globs, libraries, and the sentence behind the name.
-type Program = (&'static str, &'static [&'static str], &'static [&'static str], &'static str);
-#[rustfmt::skip]
+/// What a program offers: functions and libraries as globs, and the sentence behind its name.
+struct Program {
+    name: &'static str,
+    functions: &'static [&'static str],
+    libraries: &'static [&'static str],
+    says: &'static str,
+}
 const PROGRAMS: [Program; 6] = [
-    ("age", &["scrypt"], &[], GO),
-    ("borg", &["argon2id", "pbkdf2-sha256"], &[], "has Argon2id (2.0) and PBKDF2 with SHA-256 (1.x)"),
-    ("gocryptfs", &["scrypt"], &[], GO),
-    ("luks", &["argon2id", "pbkdf2-*"], &["openssl", "libgcrypt"],
-     "has Argon2id and PBKDF2, from libgcrypt, OpenSSL or its own code"),
-    ("restic", &["scrypt"], &[], GO),
-    ("sqlcipher", &["pbkdf2-sha512"], &["openssl", "libressl", "boringssl", "aws-lc", "libtomcrypt"],
-     "has PBKDF2 with SHA-512, from OpenSSL, LibTomCrypt or NSS"),
+    Program { name: "age", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "borg",
+        functions: &["argon2id", "pbkdf2-sha256"],
+        libraries: &[],
+        says: "has Argon2id (2.0) and PBKDF2 with SHA-256 (1.x)",
+    },
+    Program { name: "gocryptfs", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "luks",
+        functions: &["argon2id", "pbkdf2-*"],
+        libraries: &["openssl", "libgcrypt"],
+        says: "has Argon2id and PBKDF2, from libgcrypt, OpenSSL or its own code",
+    },
+    Program { name: "restic", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "sqlcipher",
+        functions: &["pbkdf2-sha512"],
+        libraries: &["openssl", "libressl", "boringssl", "aws-lc", "libtomcrypt"],
+        says: "has PBKDF2 with SHA-512, from OpenSSL, LibTomCrypt or NSS",
+    },
 ];
 
 /// What may be chosen, where that is not everything.
@@ -76,13 +95,12 @@ impl Only {
             texts.iter().map(|t| NameGlob::parse(t).map_err(|e| e.to_string())).collect()
         };
         let typed = text.to_owned();
-        if let Some((name, functions, libraries, says)) = PROGRAMS.iter().find(|p| p.0 == text) {
-            let says = format!("{name} {says}");
+        if let Some(program) = PROGRAMS.iter().find(|program| program.name == text) {
             return Ok(Self {
                 typed,
-                says,
-                functions: globs(functions)?,
-                libraries: globs(libraries)?,
+                says: format!("{} {}", program.name, program.says),
+                functions: globs(program.functions)?,
+                libraries: globs(program.libraries)?,
             });
         }
         let functions = globs(&NameGlob::of_list(text).collect::<Vec<_>>())?;
@@ -90,7 +108,7 @@ impl Only {
             Some(glob) => Err(format!(
                 "--only {}: neither a program ({}) nor a function ({})",
                 glob.text(),
-                PROGRAMS.map(|p| p.0).join(", "),
+                PROGRAMS.map(|program| program.name).join(", "),
                 functions_of(RULES.iter()).join(", ")
             )),
             None => {
@@ -255,14 +273,6 @@ fn in_mib(bytes: usize) -> String {
     }
 }
 
-/// `600,000`.
-fn in_thousands(n: usize) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|g| std::str::from_utf8(g).unwrap_or("")).collect();
-    groups.join(",")
-}
-
 fn parameters(algorithm: &Algorithm, passes: usize, cost: usize) -> String {
     match (algorithm.mode, algorithm.cipher) {
         (Mode::MemoryHard, Primitive::Scrypt) => {
@@ -270,7 +280,7 @@ fn parameters(algorithm: &Algorithm, passes: usize, cost: usize) -> String {
         }
         (Mode::MemoryHard, _) => format!("t={passes}, m={}, p=1", in_mib(cost)),
         (Mode::Bcrypt, _) => format!("cost {}", cost.max(1).ilog2()),
-        _ => format!("{} iterations", in_thousands(cost)),
+        _ => format!("{} iterations", grouped(cost as u64)),
     }
 }
 

@@ -25,7 +25,7 @@ fn for_shell(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:=@%+/".contains(c);
     match value.chars().all(is_plain) {
         true => value.to_owned(),
-        false => format!("'{}'", value.replace('\'', "'\\''")),
+        false => base::text::shell_word(value),
     }
 }
 

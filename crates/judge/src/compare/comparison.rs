@@ -334,7 +334,7 @@ fn judge(
             Known::Figures(..) | Known::Nothing(_) => None,
         };
         let clock_decides = unit == Unit::Cycles
-            && ratio.is_some_and(|r| is_against_time(&r, (*b, *n), settings.apart, clock));
+            && ratio.is_some_and(|r| is_against_time(&r, b, n, settings.apart, clock));
         let says = |r: &Ratio| match verdict_of_many(r, differs, settings.tolerance) {
             Verdict::Faster | Verdict::Slower if clock_decides => Verdict::Undecided,
             verdict => verdict,
@@ -382,7 +382,8 @@ const FEWER_AND_LONGER: &str =
 /// the whole run's clock is faster by on the new side, which is not the case's.
 fn is_against_time(
     cycles: &Ratio,
-    (b, n): (&Measurement, &Measurement),
+    base: &Measurement,
+    new: &Measurement,
     apart: Apart,
     clock: f64,
 ) -> bool {
@@ -391,7 +392,7 @@ fn is_against_time(
         let [median, low, high] = [ns.median, ns.low, ns.high].map(|ns| ns * clock / apart.per(m));
         Some(Estimate { median, low, high })
     };
-    per(b, 1.0).zip(per(n, clock)).is_some_and(|(base, new)| {
+    per(base, 1.0).zip(per(new, clock)).is_some_and(|(base, new)| {
         cycles.high < 1.0 && lies_above(&new, &base) || cycles.low > 1.0 && lies_above(&base, &new)
     })
 }

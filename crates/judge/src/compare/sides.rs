@@ -6,8 +6,8 @@ use crate::compare::comparison::{Compared, Side};
 use crate::compare::{Case, Unit};
 use base::model::{Brought, Direction, Model, Tier};
 use record::{
-    Cpu, Executed, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId, LoadedFile, Measurement,
-    Record, State, differing_circumstances,
+    Cpu, Executed, Host, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId, LoadedFile,
+    Measurement, Record, State, differing_circumstances,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -358,16 +358,7 @@ pub(crate) fn warnings_of(
     };
     differ("ciphermark's version", &b.tool.version, &n.tool.version);
     differ("the record's format", &b.format_version, &n.format_version);
-    differ("the kernel", &b.host.kernel.release, &n.host.kernel.release);
-    if let (Some(b), Some(n)) = (&b.host.c_library, &n.host.c_library) {
-        differ("the C library", b, n);
-    }
-    let microcode = |r: &Record| r.host.cpu.microcode.clone().unwrap_or_default();
-    differ("the microcode", &microcode(b), &microcode(n));
-    let hypervisor = |r: &Record| r.host.hypervisor.clone().unwrap_or_default();
-    differ("the hypervisor", &hypervisor(b), &hypervisor(n));
-    let machine = |r: &Record| r.host.machine.clone().unwrap_or_default();
-    differ("the machine", &machine(b), &machine(n));
+    differing_facts(&b.host, &n.host).for_each(|(what, b, n)| differ(what, b, n));
     differ("the clock", &b.host.clock.source, &n.host.clock.source);
     differ("the tiers", &tiers(base), &tiers(new));
     let circumstances = differing_circumstances(&b.host.circumstances, &n.host.circumstances);
@@ -433,18 +424,32 @@ pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64
 /// What can change a build's speed and is none of its own, where two runs differ in it.
 pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
     let (b, n) = (&base.host, &new.host);
-    let known = b.c_library.is_some() && n.c_library.is_some();
-    let differ = [
-        ("the processor", !same_core(base, new)),
-        ("the microcode", b.cpu.microcode != n.cpu.microcode),
-        ("the kernel", b.kernel.release != n.kernel.release),
-        ("the C library", known && b.c_library != n.c_library),
-        ("the hypervisor", b.hypervisor != n.hypervisor),
-        ("the machine", b.machine != n.machine),
-    ];
-    let facts = differ.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| what.to_owned());
+    let processor = (!same_core(base, new)).then(|| "the processor".to_owned());
+    let facts = differing_facts(b, n).map(|(what, ..)| what.to_owned());
     let circumstances = differing_circumstances(&b.circumstances, &n.circumstances);
-    facts.chain(circumstances.into_iter().map(|[name, ..]| name)).collect()
+    let circumstances = circumstances.into_iter().map(|[name, ..]| name);
+    processor.into_iter().chain(facts).chain(circumstances).collect()
+}
+
+/// What is under the libraries, where it differs: its name, and what it is on either side.
+fn differing_facts<'a>(
+    base: &'a Host,
+    new: &'a Host,
+) -> impl Iterator<Item = (&'static str, &'a str, &'a str)> {
+    let of = |host: &'a Host| {
+        let text = |of: &'a Option<String>| of.as_deref().unwrap_or_default();
+        [
+            ("the kernel", &*host.kernel.release),
+            ("the C library", text(&host.c_library)),
+            ("the microcode", text(&host.cpu.microcode)),
+            ("the hypervisor", text(&host.hypervisor)),
+            ("the machine", text(&host.machine)),
+        ]
+    };
+    // Records from before it was asked for say nothing of a C library.
+    let is_known = base.c_library.is_some() && new.c_library.is_some();
+    let both = of(base).into_iter().zip(of(new)).map(|((what, b), (_, n))| (what, b, n));
+    both.filter(move |(what, b, n)| b != n && (is_known || *what != "the C library"))
 }
 
 /// What a verdict is about where there is one build only.
