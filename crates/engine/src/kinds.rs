@@ -44,6 +44,10 @@ pub(crate) enum Subject {
 /// Where samples come from, at which tier, and what they are of.
 pub(crate) type Track = (usize, Tier, String);
 
+/// What a process settles for of which a rough idea is enough: the first messages take many times as long, later ones a third
+/// more at the most (docs/METHOD.md).
+const ROUGH_US: u32 = 200;
+
 /// What a worker is asked for.
 pub(crate) enum Visit {
     Message(protocol::Visit),
@@ -60,6 +64,16 @@ impl Visit {
             Self::Page(visit) => visit.settle_us = us,
         }
         self
+    }
+
+    /// One sample, settled to within the factor that a bound has room for.
+    pub(crate) fn roughly(mut self) -> Self {
+        match &mut self {
+            Self::Message(visit) => (visit.samples, visit.most) = (1, 1),
+            Self::Tls(visit) => visit.samples = 1,
+            Self::Page(_) => {}
+        }
+        self.settle_for(ROUGH_US)
     }
 }
 
