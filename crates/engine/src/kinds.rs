@@ -66,10 +66,10 @@ impl Visit {
         self
     }
 
-    /// One sample, settled to within the factor that a bound has room for.
+    /// One sample that was left alone, settled to within the factor that a bound has room for.
     pub(crate) fn roughly(mut self) -> Self {
         match &mut self {
-            Self::Message(visit) => (visit.samples, visit.most) = (1, 1),
+            Self::Message(visit) => visit.samples = 1,
             Self::Tls(visit) => visit.samples = 1,
             Self::Page(_) => {}
         }

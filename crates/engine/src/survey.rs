@@ -15,7 +15,7 @@ use crate::schedule::{Sampled, Schedule, Watch};
 use crate::time::{Stop, Ticking};
 use crate::verification::{Extra, Subject, Verdict, memory, verify_all};
 use crate::{cpus, evidence, limits, progress};
-use base::model::{Algorithm, QuietRates, RawSample, Tier};
+use base::model::{Algorithm, Disturbance, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
     Executed, Host, Journal, JournalEntry, JournalFinding, JournalHead, Kept, Record, RecordError,
@@ -517,7 +517,11 @@ pub fn screen(
     let is_cut = stop.is_over();
     let seen = schedule.sampled().all_progress.iter().filter_map(|progress| {
         let case = &planned[progress.index].case;
-        let ticks = progress.samples.iter().map(RawSample::ticks_per_op).reduce(f64::min)?;
+        // Another program's slice within a sample has no bound.
+        let is_its_own =
+            |s: &&RawSample| s.disturbance(0.0).is_none_or(|why| why == Disturbance::ClockMoved);
+        let samples = progress.samples.iter().filter(is_its_own);
+        let ticks = samples.map(RawSample::ticks_per_op).reduce(f64::min)?;
         let least_ns = ticks / ticks_per_ns / SEEMS_AT_MOST;
         let algorithm = Algorithm::find(&case.algorithm).ok()?.name;
         Some(((case.library, algorithm, case.direction), least_ns as u64))
