@@ -222,7 +222,8 @@ impl Call<'_> {
             |flags: u64| context[C_WHAT].store(context[C_WHAT].load(Relaxed) | flags, Relaxed);
         let is_done = || context[C_WHAT].load(Relaxed) & DONE != 0;
         let has_bytes = || context[C_PIECES].load(Relaxed) & 0xffff_ffff != 0;
-        let has_begun = || is_done() || has_bytes() || context[C_AAD].load(Relaxed) != 0;
+        let has_begun =
+            || is_done() || has_bytes() || context[C_AAD].load(Relaxed) & 0xffff_ffff != 0;
         let finish = || finish(self.region, self.area, context);
         let add_data = || {
             let tls = context[C_AAD].load(Relaxed) >> 40;
@@ -279,7 +280,7 @@ impl Call<'_> {
                 set_tag(context, number(self.arguments, f.tag));
                 set(LIVE | DONE);
             }
-            Does::Control => self.control(context, has_bytes() || is_done()),
+            Does::Control => self.control(context, has_bytes(), is_done()),
             Does::Set => {}
             Does::Copy => {
                 finish();
@@ -303,18 +304,26 @@ impl Call<'_> {
         add(C_TICKS, self.ticks);
     }
 
-    /// OpenSSL's `ctrl`: tags, and the header of a record of TLS 1.2, which begins a message.
-    fn control(&self, context: Words, is_over: bool) {
+    /// OpenSSL's `ctrl`: tags, and what begins a message: the next nonce, the header of a record of TLS 1.2, and the tag
+    /// to compare with, where the message before has ended.
+    fn control(&self, context: Words, has_bytes: bool, is_done: bool) {
         const GET_TAG: u64 = 0x10;
         const SET_TAG: u64 = 0x11;
+        const NEXT_NONCE: u64 = 0x13;
         const TLS_HEADER: u64 = 0x16;
+        const SET_NONCE: u64 = 0x18;
         let (kind, number) = (self.argument(1) & 0xffff_ffff, self.argument(2) & 0xffff_ffff);
+        let begins = match kind {
+            SET_TAG => is_done,
+            NEXT_NONCE | SET_NONCE | TLS_HEADER => has_bytes || is_done,
+            _ => false,
+        };
+        if begins {
+            finish(self.region, self.area, context);
+        }
         match kind {
             GET_TAG | SET_TAG => set_tag(context, number),
             TLS_HEADER => {
-                if is_over {
-                    finish(self.region, self.area, context);
-                }
                 self.describe(context, false);
                 let has_nonce = u64::from(self.puts_nonce(context)) << 43;
                 context[C_AAD].store(number | 16 << 32 | 1 << 40 | has_nonce, Relaxed);
@@ -419,6 +428,9 @@ fn put(region: Words, area: Area, message: &Message) {
     let row = row(area, message.what, exact)
         .or_else(|| row(area, message.what | CLASS, in_class))
         .unwrap_or_else(|| insert(region, area, message.what, exact, in_class));
+    if area.words[row + R_WHAT].load(Relaxed) & CLASS != 0 {
+        note_size(&area.words[row + R_ONLY], exact);
+    }
     area.add(row + R_BYTES, message.size);
     area.add(row + R_PIECES, message.pieces);
     if message.keys != 0 {
@@ -431,6 +443,15 @@ fn put(region: Words, area: Area, message: &Message) {
     let at = row + R_BUCKETS + 2 * bucket(message.ticks);
     area.add(at, 1);
     area.add(at + 1, message.ticks);
+}
+
+/// A class in which only one size was seen is that size: the first sizes of a connection are not those that matter.
+fn note_size(only: &AtomicU64, exact: u64) {
+    match only.load(Relaxed) {
+        0 => only.store(exact, Relaxed),
+        of if of == exact => {}
+        _ => only.store(MIXED, Relaxed),
+    }
 }
 
 /// The last row is for what no other has room for.

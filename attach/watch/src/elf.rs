@@ -47,7 +47,7 @@ mod kind {
 
 /// The tables of an object.
 pub struct Object {
-    base: usize,
+    pub base: usize,
     symbols: *const Symbol,
     strings: *const u8,
     gnu_hash: *const u32,
@@ -231,6 +231,19 @@ unsafe fn segments(base: usize) -> &'static [Segment] {
         let count = header.add(56).cast::<u16>().read();
         std::slice::from_raw_parts(header.add(offset).cast(), count.into())
     }
+}
+
+/// Whether an object has so many bytes there, to be read.
+///
+/// # Safety
+/// An object is loaded at that base, or it is 0.
+pub unsafe fn holds(base: usize, address: usize, bytes: usize) -> bool {
+    let Some(at) = address.checked_sub(base).filter(|_| base != 0) else { return false };
+    // SAFETY: the caller's.
+    let segments = unsafe { segments(base) };
+    segments.iter().filter(|s| s.kind == LOADED && s.flags & 4 != 0).any(|s| {
+        s.address <= at && at.checked_add(bytes).is_some_and(|end| end <= s.address + s.size)
+    })
 }
 
 /// Writes a word of an object, whose page may be read-only, and leaves the page as it was.

@@ -147,6 +147,9 @@ pub const R_PIECES: usize = 3;
 pub const R_KEYS: usize = 4;
 pub const R_KEY_TICKS: usize = 5;
 pub const R_IN_PLACE: usize = 6;
+/// Of a class: the second word that all its messages would have, or that they differ.
+pub const R_ONLY: usize = 7;
+pub const MIXED: u64 = u64::MAX;
 pub const R_BUCKETS: usize = 8;
 /// Half octaves of ticks, each with how many messages and their ticks, from `FIRST_OCTAVE` on.
 pub const BUCKETS: usize = 48;
@@ -206,7 +209,7 @@ pub const fn class_end(first: u64) -> u64 {
     if octave < 3 { first } else { first + (1 << (octave - 2)) - 1 }
 }
 
-/// Most sizes of one operation that are kept as they are.
+/// Most sizes of one kind that are kept as they come; of others, those that are alone in their class.
 pub const EXACT: usize = 8;
 
 // Operations.

@@ -13,10 +13,12 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize};
 /// A library, under the index that its path has in the region.
 pub struct Library {
     getters: [AtomicUsize; GETTERS.len()],
+    base: AtomicUsize,
 }
 
-static ALL: [Library; LIBRARIES] =
-    [const { Library { getters: [const { AtomicUsize::new(0) }; GETTERS.len()] } }; LIBRARIES];
+static ALL: [Library; LIBRARIES] = [const {
+    Library { getters: [const { AtomicUsize::new(0) }; GETTERS.len()], base: AtomicUsize::new(0) }
+}; LIBRARIES];
 
 pub fn library(index: u64) -> &'static Library {
     &ALL[usize::try_from(index).unwrap_or(0) % LIBRARIES]
@@ -35,6 +37,14 @@ impl Library {
             getter(of)
         }
     }
+
+    /// Whether so many bytes are the library's own, aligned to words where they are one. It is loaded: one of its
+    /// functions has just returned.
+    pub fn holds(&self, address: u64, bytes: usize) -> bool {
+        let at = usize::try_from(address).unwrap_or(0);
+        // SAFETY: as above.
+        (bytes != 8 || at % 8 == 0) && unsafe { elf::holds(self.base.load(Relaxed), at, bytes) }
+    }
 }
 
 /// Which families an object is of, as bits.
@@ -51,6 +61,7 @@ pub fn add(region: Words, object: &elf::Object, path: &[u8]) -> Option<u64> {
         let address = symbols.iter().find_map(|symbol| object.find(symbol.as_bytes()));
         place.store(address.unwrap_or(0), Relaxed);
     }
+    library(index).base.store(object.base, Relaxed);
     Some(index)
 }
 

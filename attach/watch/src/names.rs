@@ -146,6 +146,7 @@ pub fn of(
         Name::KeyOf(at) => push_key(library, &mut text, ask(Getter::KeyOf, argument(at))),
         Name::Aead(at) => push_aead(library, &mut text, ask(Getter::AeadOf, argument(at))),
         Name::AeadKind(at) => push_aead(library, &mut text, argument(at)),
+        Name::GnutlsAead(at) => push_gnutls_aead(library, &mut text, argument(at)),
     };
     if !named {
         return None;
@@ -229,5 +230,27 @@ fn push_aead(library: &Library, text: &mut Text, aead: u64) -> bool {
     ];
     let known = KNOWN.iter().find(|(getter, _)| aead != 0 && library.ask(*getter, 0) == aead);
     text.push(known.map_or("aead", |(_, name)| name).as_bytes());
+    true
+}
+
+/// GnuTLS tells nobody what a context made inside is for. The context's second word points to a constant of the library
+/// whose first word is the name (`cipher_hd_st`, `cipher_entry_st`; 3.0 to 3.8): nothing outside of the library's file is
+/// read, whatever the words are.
+fn push_gnutls_aead(library: &Library, text: &mut Text, context: u64) -> bool {
+    const LONGEST: usize = 32;
+    // SAFETY: a context has many more words.
+    let entry = unsafe { *(context as *const u64).add(1) };
+    let named = library.holds(entry, 8).then(|| {
+        // SAFETY: a word of the library's file.
+        unsafe { *(entry as *const u64) }
+    });
+    let name = named.filter(|name| library.holds(*name, LONGEST)).and_then(|name| {
+        // SAFETY: so many bytes of the library's file.
+        let bytes = unsafe { std::slice::from_raw_parts(name as *const u8, LONGEST) };
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+        (end > 2 && bytes[..end].iter().all(is_name)).then_some(&bytes[..end])
+    });
+    text.push(name.unwrap_or(&b"aead"[..]));
     true
 }

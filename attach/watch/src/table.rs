@@ -63,6 +63,8 @@ pub enum Name {
     Aead(u8),
     /// BoringSSL's: the AEAD itself.
     AeadKind(u8),
+    /// A context of GnuTLS, which may have been made inside.
+    GnutlsAead(u8),
 }
 
 impl Name {
@@ -127,6 +129,8 @@ pub const NONE: u8 = u8::MAX;
 pub const RESULT: u8 = 0x20;
 /// Marks a length that is an `int`: the upper half of its word is anything.
 const INT: u8 = 0x40;
+/// Marks buffers (`struct iovec`) instead of a length; how many is the next argument.
+const VECTORS: u8 = 0x80;
 
 /// One function.
 #[derive(Clone, Copy)]
@@ -244,6 +248,13 @@ impl Function {
     pub const fn int(self, argument: u8) -> Self {
         self.bytes(argument | INT)
     }
+    /// Bytes, in buffers.
+    pub const fn vectors(self, argument: u8) -> Self {
+        self.bytes(argument | VECTORS)
+    }
+    pub const fn aad_vectors(self, argument: u8) -> Self {
+        self.aad(argument | VECTORS)
+    }
     pub const fn otherwise(mut self, argument: u8) -> Self {
         self.otherwise = argument;
         self
@@ -282,14 +293,31 @@ impl Function {
     }
 }
 
-/// The number in an argument that may be an `int`.
+/// The number in an argument that may be an `int`, or the bytes in buffers.
 pub fn number(arguments: &Arguments, argument: u8) -> u64 {
+    if argument != NONE && argument & VECTORS != 0 {
+        return in_vectors(arguments, usize::from(argument & !VECTORS));
+    }
     let Some(word) = arguments.get(usize::from(argument & !INT)) else { return 0 };
     match argument & INT == 0 {
         true => *word,
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an `int`")]
         false => (*word as i32).max(0) as u64,
     }
+}
+
+fn in_vectors(arguments: &Arguments, at: usize) -> u64 {
+    let [Some(first), Some(count)] = [at, at + 1].map(|at| arguments.get(at).copied()) else {
+        return 0;
+    };
+    // The system's own limit (IOV_MAX).
+    let count = usize::try_from(count & 0x7fff_ffff).unwrap_or(0).min(1024);
+    let vectors = match first {
+        0 => &[],
+        // SAFETY: the function has read them.
+        first => unsafe { std::slice::from_raw_parts(first as *const libc::iovec, count) },
+    };
+    vectors.iter().map(|vector| vector.iov_len as u64).sum()
 }
 
 /// A library's table, and the symbol by which it is known.

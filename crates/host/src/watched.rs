@@ -162,7 +162,11 @@ impl WatchFile {
                 .take(ROWS)
                 .filter(|row| row[R_WHAT] & USED != 0)
             {
-                let key = (row[R_WHAT] & (WHAT_MASK | CLASS), row[R_SIZE]);
+                let is_alone = row[R_WHAT] & CLASS != 0 && ![0, MIXED].contains(&row[R_ONLY]);
+                let key = match is_alone {
+                    true => (row[R_WHAT] & WHAT_MASK, row[R_ONLY]),
+                    false => (row[R_WHAT] & (WHAT_MASK | CLASS), row[R_SIZE]),
+                };
                 rows.entry(key).or_insert_with(Row::default).add(row);
             }
         }
@@ -254,6 +258,13 @@ fn canonical(name: &str) -> String {
     SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
 }
 
+/// Libraries name an HMAC by its digest alone where they are asked for a MAC.
+fn of_mac(operation: CallOperation, name: &str) -> String {
+    let is_digest = ["md5", "sha", "rmd160", "ripemd"].iter().any(|of| name.starts_with(of));
+    let is_hmac = operation == CallOperation::Mac && is_digest;
+    if is_hmac { format!("hmac-{name}") } else { name.to_owned() }
+}
+
 /// Sums of one kind of messages.
 #[derive(Clone)]
 struct Row([u64; ROW_WORDS]);
@@ -317,14 +328,12 @@ impl Row {
         let number = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let (bytes, aad, tag) = (size >> 24, size >> 8 & 0xffff, size & 0xff);
         let range = |n| if what & CLASS != 0 { [n, class_end(n)] } else { [n, n] };
+        let operation = CallOperation::from_repr(number(operation_of(what)))?;
+        let algorithm = names.algorithms.get(number(algorithm_of(what)));
         Some(CallCount {
             library: *libraries.get(number(library_of(what)))?,
-            operation: CallOperation::from_repr(number(operation_of(what)))?,
-            algorithm: names
-                .algorithms
-                .get(number(algorithm_of(what)))
-                .cloned()
-                .unwrap_or_else(|| "?".to_owned()),
+            operation,
+            algorithm: algorithm.map_or_else(|| "?".to_owned(), |name| of_mac(operation, name)),
             direction: match direction_of(what) {
                 ENCRYPT => Some(CallDirection::Encrypt),
                 DECRYPT => Some(CallDirection::Decrypt),
@@ -359,17 +368,23 @@ fn kind(row: &CallCount) -> (usize, CallOperation, &str, Option<CallDirection>) 
     (row.library, row.operation, &row.algorithm, row.direction)
 }
 
-/// Threads keep eight sizes each: where that makes more of a kind, all of them become classes.
-fn in_classes(mut rows: Vec<CallCount>) -> Vec<CallCount> {
-    let mut kinds = BTreeMap::<_, usize>::new();
-    for row in &rows {
-        *kinds.entry(kind(row)).or_default() += 1;
+/// Threads keep their own sizes: where that makes more than eight of a kind, those that took the longest stay exact, and
+/// the others become classes.
+fn in_classes(rows: Vec<CallCount>) -> Vec<CallCount> {
+    let mut rows = CallCount::joined(rows);
+    rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    let mut kinds = BTreeMap::<_, Vec<usize>>::new();
+    for (index, row) in rows.iter().enumerate() {
+        kinds.entry(kind(row)).or_default().push(index);
     }
-    let many: Vec<bool> = rows.iter().map(|row| kinds[&kind(row)] > EXACT).collect();
-    for (row, many) in rows.iter_mut().zip(many) {
-        if many {
-            classify(row);
-        }
+    let is_exact = |index: &usize| rows[*index].size[0] == rows[*index].size[1];
+    let many = kinds.into_values().filter(|of| of.len() > EXACT).flat_map(|of| {
+        let (exact, mut others): (Vec<usize>, Vec<usize>) = of.into_iter().partition(is_exact);
+        others.extend(exact.into_iter().skip(EXACT));
+        others
+    });
+    for index in many.collect::<Vec<_>>() {
+        classify(&mut rows[index]);
     }
     CallCount::joined(rows)
 }
@@ -457,16 +472,27 @@ mod tests {
     }
 
     #[test]
-    fn up_to_eight_sizes_stay_exact_and_more_become_classes_that_hold_them() {
+    fn the_eight_sizes_that_took_the_longest_stay_exact_and_others_become_classes_that_hold_them() {
         let few: Vec<CallCount> = (1..=8).map(|n| row(n * 1000 + 1, n)).collect();
         assert_eq!(in_classes(few.clone()), few);
-        let many: Vec<CallCount> = (1..=900).map(|n| row(n, 2)).collect();
-        let classes = in_classes(many);
-        assert!(classes.len() < 40, "{}", classes.len());
-        assert_eq!(classes.iter().map(|row| row.bytes).sum::<u64>(), 2 * (1..=900).sum::<u64>());
+        let seconds = |n: u64| if n > 892 { 9.0 } else { 0.1 };
+        let many = (1..=900).map(|n| CallCount { seconds: seconds(n), ..row(n, 2) }).collect();
+        let all = in_classes(many);
+        assert!(all.len() < 48, "{}", all.len());
+        assert_eq!(all.iter().map(|row| row.bytes).sum::<u64>(), 2 * (1..=900).sum::<u64>());
+        let (exact, classes): (Vec<_>, Vec<_>) = all.iter().partition(|row| row.seconds == 9.0);
+        let sizes: Vec<[u64; 2]> = exact.iter().map(|row| row.size).collect();
+        assert_eq!(sizes, (893..=900).map(|n| [n, n]).collect::<Vec<_>>());
         for pair in classes.windows(2) {
             assert!(pair[0].size[1] < pair[1].size[0], "{pair:?}");
         }
+    }
+
+    #[test]
+    fn a_mac_by_a_digests_name_is_an_hmac() {
+        assert_eq!(of_mac(CallOperation::Mac, "sha384"), "hmac-sha384");
+        assert_eq!(of_mac(CallOperation::Mac, "hmac-sha384"), "hmac-sha384");
+        assert_eq!(of_mac(CallOperation::Digest, "sha384"), "sha384");
     }
 
     #[test]

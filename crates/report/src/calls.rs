@@ -5,10 +5,10 @@ use crate::labels::supported;
 use crate::sampled::plus_minus;
 use base::model::{Algorithm, Kind};
 use base::text::{
-    ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, Table, clean, grouped, paint,
+    ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped, paint,
 };
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
-use record::{CallCount, CallOperation, Calls, Sampled};
+use record::{CallCount, CallOperation, Calls, Sampled, SampledKind};
 
 /// Programs and rows that are shown; the rest is one line.
 const MOST_PROGRAMS: usize = 4;
@@ -128,6 +128,7 @@ fn sentence(fault: &Fault, cpu: f64) -> String {
     let Fault { subject, count, of, .. } = fault;
     let cost = percent(fault.seconds / cpu);
     let subject = clean(subject);
+    let [count, of] = [*count, *of].map(grouped);
     match fault.kind {
         FaultKind::Fetch => format!(
             "{cost}: {subject} is looked up by name {count} times for {of} messages; fetch it once and keep it"
@@ -194,11 +195,9 @@ fn parts(calls: &Calls, options: Options) -> String {
         options.color,
     ) + "\n";
     text += &format!("  {} seen by calls\n", percent(sampled.parts.by_calls));
-    text += &format!(
-        "  {} seen only by samples{}\n",
-        plus_minus(sampled.parts.by_samples_only),
-        seen_only(sampled)
-    );
+    let only = plus_minus(sampled.parts.by_samples_only);
+    text +=
+        &options.hang(&format!("  {only} seen only by samples{}", seen_only(sampled)), 4, PLAIN);
     text += &format!("  {} other\n", percent(sampled.parts.other));
     sampled
         .unseen
@@ -206,14 +205,25 @@ fn parts(calls: &Calls, options: Options) -> String {
         .fold(text, |text, line| text + &options.hang(&format!("  {}", clean(line)), 4, ASIDE))
 }
 
-/// The file that has most of what only samples show.
+/// The file that has most of what only samples show, and what that is.
 fn seen_only(sampled: &Sampled) -> String {
-    let mut files = sampled
-        .files
-        .iter()
-        .filter(|file| file.seconds_in_calls.is_none() && file.crypto_samples > 0);
-    let name = files.next().and_then(|file| file.path.file_name());
-    name.map_or_else(String::new, |name| format!(", most in {}", clean(&name.to_string_lossy())))
+    let files = sampled.files.iter().filter(|file| file.seconds_in_calls.is_none());
+    let most = files.filter(|file| file.crypto_samples > 0).max_by_key(|file| file.crypto_samples);
+    let Some((file, name)) = most.and_then(|file| Some((file, file.path.file_name()?))) else {
+        return String::new();
+    };
+    let samples = |kind: &SampledKind| -> u64 {
+        let of = sampled.functions.iter();
+        let of = of.filter(|one| one.path == file.path && one.kind == kind.kind);
+        of.map(|function| function.samples).sum()
+    };
+    let kinds = sampled.kinds.iter().filter(|kind| kind.is_crypto);
+    let mut kinds: Vec<_> = kinds.map(|kind| (samples(kind), clean(&kind.kind))).collect();
+    kinds.retain(|(samples, _)| 4 * samples > file.crypto_samples);
+    kinds.sort_by(|a, b| b.0.cmp(&a.0));
+    let kinds: Vec<String> = kinds.into_iter().map(|(_, kind)| kind).collect();
+    let of = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(" and ")) };
+    format!(", most in {}{of}", clean(&name.to_string_lossy()))
 }
 
 /// What the reader has to know.
@@ -240,7 +250,7 @@ fn notes(calls: &Calls) -> Vec<String> {
         notes.push(format!(
             "watching cost about {} of the CPU time: {} calls were timed",
             percent(share),
-            missed.calls
+            grouped(missed.calls)
         ));
     }
     notes
@@ -306,7 +316,7 @@ mod tests {
             "nginx: 0.475 s CPU, 18.4 % in crypto calls (12,000 operations)",
             "12.0 % aes-256-gcm encrypt 16385",
             "9.50 µs",
-            "4.2 %: aes-256-gcm is looked up by name 12000 times for 12000 messages",
+            "4.2 %: aes-256-gcm is looked up by name 12,000 times for 12,000 messages",
             "OpenSSL 3.0.22, build 01234567",
             "no samples: not permitted",
             "2 processes were not watched",

@@ -217,6 +217,8 @@ const FUNCTIONS: &[Function] = &[
     whole("EVP_PBE_scrypt", 10, KDF, "scrypt").bytes(9),
     f("EVP_BytesToKey", 8, Whole).of(KDF).named(Over("bytestokey-", 1)),
     f("HKDF", 10, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
+    whole("RAND_status", 0, RANDOM, "random"),
+    whole("RAND_poll", 0, RANDOM, "random"),
     whole("RAND_bytes", 2, RANDOM, "random").int(1),
     whole("RAND_priv_bytes", 2, RANDOM, "random").int(1),
     whole("RAND_pseudo_bytes", 2, RANDOM, "random").int(1),

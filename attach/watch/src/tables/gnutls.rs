@@ -1,10 +1,11 @@
-//! GnuTLS's own interface to ciphers. Its records are encrypted inside it, where only samples see them.
+//! GnuTLS's own interface to ciphers, which it uses for records of TLS 1.3 itself. Those of TLS 1.2 it encrypts inside,
+//! where only samples see them; ChaCha20 is nettle's.
 
 use crate::layout::{DECRYPT, ENCRYPT, KDF, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
     Does::{Aad, Begin, End, Last, Update, Whole},
     Family, Function, Getter,
-    Name::Number,
+    Name::{GnutlsAead, Number},
     free, function as f, whole,
 };
 
@@ -14,7 +15,7 @@ const fn update(name: &'static str, arguments: u8, direction: u64) -> Function {
     f(name, arguments, Update).cipher(direction).bytes(2)
 }
 const fn aead(name: &'static str, direction: u64) -> Function {
-    f(name, 10, Last).cipher(direction).aad(4).tag(5).bytes(7)
+    f(name, 10, Last).cipher(direction).named(GnutlsAead(0)).aad(4).tag(5).bytes(7)
 }
 
 const FUNCTIONS: &[Function] = &[
@@ -37,6 +38,7 @@ const FUNCTIONS: &[Function] = &[
         .named(Number(1, Getter::GnutlsCipherName))
         .key(2),
     aead("gnutls_aead_cipher_encrypt", ENCRYPT).moves(6, 8),
+    aead("gnutls_aead_cipher_encryptv", ENCRYPT).aad_vectors(3).vectors(6),
     aead("gnutls_aead_cipher_decrypt", DECRYPT).moves(6, 8).less(16),
     free("gnutls_aead_cipher_deinit", 1, "cipher context"),
     f("gnutls_hash_init", 2, Begin).digest().behind(0).named(Number(1, Getter::GnutlsDigestName)),

@@ -281,6 +281,210 @@ fn a_database_and_its_clients_are_counted_to_the_message() {
     }
 }
 
+/// Runs a script of the shell, with the test's directory as its own, and watches it; what it printed, too.
+fn script(directory: &Path, script: &str) -> (Value, String) {
+    let (calls, done) =
+        watch(directory, &["sh", "-c", &format!("set -e; cd {}\n{script}", arg(directory))]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    (calls, String::from_utf8(done.stdout).unwrap())
+}
+
+/// A port that nobody listens at.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The server says itself how many pages and blocks it encrypted. Each row that is inserted has an undo record and an insert
+/// in its encrypted log, but for a few beside which something else happens.
+#[test]
+#[ignore = "long: MariaDB's server"]
+fn a_database_with_encrypted_tables_is_counted_to_the_page() {
+    let directory = scratch();
+    let (calls, said) = script(
+        directory.path(),
+        "PATH=$PATH:/usr/sbin
+        printf '1;%032x\\n' 1 >keys
+        mariadb-install-db --no-defaults --user=$(id -un) --datadir=$PWD/data --skip-test-db --auth-root-authentication-method=normal >&2
+        mariadbd --no-defaults --user=$(id -un) --datadir=$PWD/data --socket=$PWD/s --skip-networking --log-error=$PWD/log \
+            --plugin-load-add=file_key_management --loose-file-key-management-filename=$PWD/keys \
+            --loose-file-key-management-encryption-algorithm=AES_CTR --innodb-encrypt-tables=ON --innodb-encrypt-log=ON \
+            --innodb-encryption-threads=1 --innodb-buffer-pool-size=8M --innodb-max-dirty-pages-pct=0 &
+        server=$!; trap 'kill -9 $server' EXIT
+        ask() { mariadb --no-defaults -NB -u root -S s \"$@\"; }
+        until ask -e 'select 1' >&2; do kill -0 $server; sleep .1; done
+        ask -e \"create database d; use d; create table t (id int primary key auto_increment, v varbinary(1000));
+            insert into t (v) select random_bytes(1000) from seq_1_to_20000; alter table t add key (v(200));
+            select count(v) from t use index ()\" >&2
+        while [ $(ask -e \"show status like 'innodb_buffer_pool_pages_dirty'\" | cut -f 2) != 0 ]; do sleep .1; done
+        ask -e \"show status like 'innodb%crypted'\"",
+    );
+    let own = |name: &str| -> u64 {
+        let mut lines = said.lines().filter_map(|line| line.split_once('\t'));
+        lines.find(|(of, _)| *of == name).unwrap().1.parse().unwrap()
+    };
+    let count = |direction: &str, sizes: std::ops::RangeInclusive<u64>| -> u64 {
+        let processes = rows(&calls, "processes").iter();
+        let rows = processes.flat_map(|process| rows(process, "rows"));
+        let is = |row: &&Value| {
+            row["algorithm"] == "aes-128-ctr"
+                && row["direction"] == direction
+                && sizes.contains(&row["size"][0].as_u64().unwrap())
+                && sizes.contains(&row["size"][1].as_u64().unwrap())
+        };
+        rows.filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    // All but the header and the checksum of a page.
+    let page = 16_384 - 26..=16_384 - 26;
+    let block = 1_048_000..=1_048_576;
+    for (found, expected) in [
+        (count("encrypt", page.clone()), own("Innodb_num_pages_encrypted")),
+        (count("decrypt", page), own("Innodb_num_pages_decrypted")),
+        (count("encrypt", block.clone()), own("Innodb_encryption_n_merge_blocks_encrypted")),
+        (count("decrypt", block), own("Innodb_encryption_n_merge_blocks_decrypted")),
+        (count("encrypt", 12..=15), 20_000),
+        (count("encrypt", 1024..=1279), 20_000),
+    ] {
+        let calls = &calls["processes"];
+        assert!(
+            expected > 0 && found.abs_diff(expected) <= expected / 1000,
+            "{found} {said} {calls}"
+        );
+    }
+    assert_eq!(self::count(&calls, "random", "random", 1000), 20_000);
+}
+
+/// What fits into the first window goes in packets of 32 KiB: each has 9 bytes of header, its own length of padding, padding.
+/// OpenSSH takes an HMAC of digests, and for each packet of ChaCha20 the length apart, a key for Poly1305, and the rest.
+#[test]
+#[ignore = "long: OpenSSH's server"]
+fn a_server_that_separates_privileges_and_its_client_are_counted_to_the_packet() {
+    let directory = scratch();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("data"), vec![0; 2_000_000]).unwrap();
+    let packets = 2_000_000 / 32_768;
+    let connection = |cipher: &str| {
+        let text = format!(
+            "PATH=$PATH:/usr/sbin
+            [ -w /run ] && mkdir -p /run/sshd
+            [ -e host ] || {{ ssh-keygen -q -t ed25519 -N '' -f host; ssh-keygen -q -t ed25519 -N '' -f user; }}
+            printf 'ListenAddress 127.0.0.1:{port}\nHostKey %s/host\nAuthorizedKeysFile %s/user.pub\n' $PWD $PWD >conf
+            printf 'StrictModes no\nUsePAM no\nPidFile none\nCiphers {cipher}\nMACs hmac-sha2-256-etm@openssh.com\n' >>conf
+            $(command -v sshd) -D -f $PWD/conf -E $PWD/log & server=$!; trap 'kill $server' EXIT
+            until grep -q 'listening on' log; do kill -0 $server; sleep .05; done
+            ssh -F none -p {port} -i user -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+                -o BatchMode=yes -o LogLevel=error 127.0.0.1 'wc -c' <data
+            until grep -qE 'Disconnected from|Connection closed' log; do sleep .05; done; rm log; sleep .1",
+            port = free_port(),
+        );
+        let (calls, said) = script(directory.path(), &text);
+        assert_eq!(said.trim(), "2000000");
+        calls
+    };
+    let calls = connection("aes256-gcm@openssh.com");
+    for (size, expected) in [(32_784, packets), (1168, 1)] {
+        assert_eq!(count(&calls, "cipher", "aes-256-gcm", size), 2 * expected, "at both ends");
+    }
+    let gcm = rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows"));
+    let mut gcm = gcm.filter(|row| row["algorithm"] == "aes-256-gcm");
+    assert!(gcm.all(|row| row["aad"][0] == 4 && row["tag"] == 16), "also of the last: {calls}");
+    let calls = connection("aes256-ctr");
+    assert_eq!(count(&calls, "cipher", "aes-256-ctr", 32_784), 2 * packets);
+    // The number of the packet and its length come first.
+    assert_eq!(count(&calls, "digest", "sha256", 4 + 4 + 32_784), 2 * packets, "{calls}");
+    let calls = connection("chacha20-poly1305@openssh.com");
+    assert_eq!(count(&calls, "cipher", "chacha20", 32_784), 2 * packets);
+    let (mut lengths, mut others) = (0, 0);
+    for row in rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows")) {
+        let of = if row["size"] == serde_json::json!([4, 4]) { &mut lengths } else { &mut others };
+        *of += if row["algorithm"] == "chacha20" { row["count"].as_u64().unwrap() } else { 0 };
+    }
+    // Who gets a packet reads its length twice.
+    assert!(lengths > 3 * packets && lengths % 3 == 0 && others == lengths / 3 * 4, "{calls}");
+}
+
+/// The server puts header and file into records of 16 KiB; the last byte of a record is its type (RFC 8446 section 5.2).
+#[test]
+fn clients_of_three_tls_libraries_and_their_server_are_counted_to_the_record() {
+    let directory = scratch();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("data"), vec![7; 200_000]).unwrap();
+    std::fs::write(
+        path("both.py"),
+        "import ssl
+def end(server):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+    if server: context.load_cert_chain('cert', 'key')
+    else: context.check_hostname = False; context.load_verify_locations('cert')
+    inward, outward = ssl.MemoryBIO(), ssl.MemoryBIO()
+    return context.wrap_bio(inward, outward, server_side=server), inward, outward
+a, b = end(False), end(True)
+for step in range(4):
+    for one, other in (a, b), (b, a):
+        try: one[0].do_handshake()
+        except ssl.SSLWantReadError: pass
+        other[1].write(one[2].read())
+for message in range(100):
+    a[0].write(bytes(5000)); b[1].write(a[2].read())
+    assert len(b[0].read(5000)) == 5000
+",
+    )
+    .unwrap();
+    let port = free_port();
+    let (calls, said) = script(
+        directory.path(),
+        &format!(
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key -out cert -subj /CN=localhost \
+                -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+            openssl s_server -quiet -key key -cert cert -WWW -accept 127.0.0.1:{port} >/dev/null 2>&1 &
+            server=$!; trap 'kill $server' EXIT
+            until curl -s --cacert cert -o /dev/null -w '%{{size_download}} %{{size_header}}\\n' https://127.0.0.1:{port}/data
+            do kill -0 $server; sleep .1; done
+            {{ printf 'GET /data HTTP/1.0\r\n\r\n'; sleep .5; }} | gnutls-cli --insecure -p {port} 127.0.0.1 >gnutls
+            /usr/bin/python3 both.py"
+        ),
+    );
+    let (body, header) = said.lines().last().unwrap().split_once(' ').unwrap();
+    let all: u64 = body.parse::<u64>().unwrap() + header.parse::<u64>().unwrap();
+    let of = |size| count(&calls, "cipher", "aes-256-gcm", size);
+    // curl, GnuTLS, and the server for each.
+    assert_eq!(of(16_384 + 1), 4 * (all / 16_384), "{calls}");
+    assert_eq!(of(all % 16_384 + 1), 4, "{calls}");
+    assert_eq!(of(5000 + 1), 2 * 100, "Python at both ends: {calls}");
+}
+
+/// GnuPG says the length of what it encrypted, which a byte of version stands before; SQLCipher has a tag of each page.
+#[test]
+fn what_gnupg_and_sqlcipher_write_is_counted_to_the_byte_and_the_page() {
+    let directory = scratch();
+    std::fs::write(directory.path().join("data"), vec![7; 300_000]).unwrap();
+    let (calls, said) = script(
+        directory.path(),
+        "mkdir -m 700 home; export GNUPGHOME=$PWD/home
+        gpg -q --batch --pinentry-mode loopback --passphrase x -z 0 --cipher-algo AES256 --s2k-count 65536 -o sealed -c data
+        env -u LD_AUDIT gpg -q --batch --pinentry-mode loopback --passphrase x --list-packets sealed | grep -A 1 ':encrypted data'
+        gpgconf --kill all
+        sqlcipher -batch db >/dev/null \"pragma key='x'; pragma journal_mode=off; begin; create table t (v); with recursive n(i) as
+            (select 1 union all select i + 1 from n where i < 700) insert into t select randomblob(600) from n; commit\"
+        sqlcipher -batch db \"pragma key='x'; select count(*), sum(length(v)) from t; pragma page_count\"",
+    );
+    let word = |before: &str| {
+        let behind = said.split_once(before).unwrap().1;
+        behind.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(count(&calls, "cipher", "aes-256-cfb", word("length: ") - 1), 1, "{said} {calls}");
+    let pages = word("700|420000\n");
+    let all = |operation: &str, algorithm: &str| -> u64 {
+        let rows = rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows"));
+        let is = |row: &&Value| {
+            row["operation"] == operation
+                && row["algorithm"].as_str().unwrap().starts_with(algorithm)
+        };
+        rows.filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(all("cipher", "aes-256-cbc"), 2 * pages, "written and read: {calls}");
+    assert_eq!(all("mac", "hmac-sha"), 2 * pages, "{calls}");
+}
+
 #[test]
 fn what_is_shared_has_classes_of_sizes_and_no_directories() {
     let directory = scratch();

@@ -43,7 +43,7 @@ pub enum Kind {
     Blake,
     #[strum(serialize = "big numbers (RSA, elliptic curves)")]
     BigNumber,
-    #[strum(serialize = "lattices (ML-KEM, ML-DSA)")]
+    #[strum(serialize = "lattices (ML-KEM, ML-DSA, NTRU Prime)")]
     Lattice,
     #[strum(serialize = "another cipher or digest")]
     Other,
@@ -81,9 +81,11 @@ enum Mark {
     Sha512,
     Sha3,
     OtherCipher,
-    /// A full product of two words; one without flags.
+    /// A full product of two words; one without flags; its lower half.
     Product,
     FreeProduct,
+    HalfProduct,
+    Division,
     /// An addition with carry.
     Carry,
     VectorProduct,
@@ -124,6 +126,8 @@ struct Tally {
     other: u32,
     products: u32,
     free_products: u32,
+    half_products: u32,
+    divisions: u32,
     carries: u32,
     vector_products: u32,
     /// A bit for each distance.
@@ -135,6 +139,9 @@ struct Tally {
     sha1_numbers: u32,
     md5_numbers: u32,
     clamps: u32,
+    masks25: u32,
+    masks26: u32,
+    highest_bits: u32,
     constants: Vec<u64>,
 }
 
@@ -174,6 +181,8 @@ impl Tally {
             Mark::OtherCipher => self.other += 1,
             Mark::Product => self.products += 1,
             Mark::FreeProduct => self.free_products += 1,
+            Mark::HalfProduct => self.half_products += 1,
+            Mark::Division => self.divisions += 1,
             Mark::Carry => self.carries += 1,
             Mark::VectorProduct => self.vector_products += 1,
             Mark::Rotate32(n) => self.rotations32 |= bit32(n),
@@ -186,6 +195,9 @@ impl Tally {
                 self.md5_numbers += u32::from(MD5.contains(&n));
                 // Poly1305's key loses two bits (RFC 8439, section 2.5): what is above them is kept apart.
                 self.clamps += u32::from(n == 0xffff_fffc);
+                self.masks25 += u32::from(n == (1 << 25) - 1);
+                self.masks26 += u32::from(n == (1 << 26) - 1);
+                self.highest_bits += u32::from(n == 1 << 31);
             }
             Mark::Constant(at) => self.constants.push(at),
             Mark::Nothing => {}
@@ -277,6 +289,14 @@ impl Tally {
         // Vectors hold 26 bits of Poly1305's numbers in a word.
         if self.vector_products >= 8 && whole.right64 & 1 << 26 != 0 {
             return Some(Kind::Poly1305);
+        }
+        // Without vectors, too (poly1305-donna); curves have words of 25 bits between.
+        if self.half_products >= 10 && self.masks26 >= 4 && whole.masks25 == 0 {
+            return Some(Kind::Poly1305);
+        }
+        // NTRU Prime divides in constant time, by a quotient of the highest bit (uint32_divmod_uint14).
+        if self.divisions > 0 && self.highest_bits >= 2 && self.half_products >= 4 {
+            return Some(Kind::Lattice);
         }
         let products = whole.products + whole.free_products;
         if self.products >= 3 && self.carries >= 3 && whole.clamps > 0 {
@@ -515,6 +535,8 @@ mod x86 {
             M::Mul if i.op0_kind() == OpKind::Memory && i.memory_size().size() == 8 => {
                 Mark::Product
             }
+            M::Imul if i.op_count() == 2 => Mark::HalfProduct,
+            M::Div => Mark::Division,
             M::Adc | M::Adcx | M::Adox => Mark::Carry,
             M::Pmuludq | M::Vpmuludq => Mark::VectorProduct,
             M::Ror | M::Rol | M::Rorx | M::Shrd | M::Shld => rotation(i),

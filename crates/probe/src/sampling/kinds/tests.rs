@@ -112,6 +112,8 @@ mod x86_64 {
                 "movdqa .Lc(%rip),%xmm1\n{clmul}ret\n.section .rodata\n.balign 16\n.Lc: .quad {low}\n.text"
             )
         };
+        let products = "imul %rcx,%rdx\nadd %rdx,%rbx\n".repeat(10);
+        let poly = products.clone() + &"shr $26,%rbx\nand $0x3ffffff,%eax\n".repeat(4);
         let table: Vec<(String, Option<Kind>)> = vec![
             (
                 "1: aesenc %xmm1,%xmm0\ndec %eax\njnz 1b\naesenclast %xmm1,%xmm0".into(),
@@ -146,6 +148,12 @@ mod x86_64 {
             (
                 "mulx %rax,%rbx,%rcx\nadcx %rax,%rbx\nadox %rax,%rbx\n".repeat(8),
                 Some(Kind::BigNumber),
+            ),
+            (poly.clone(), Some(Kind::Poly1305)),
+            (poly + "and $0x1ffffff,%eax", None),
+            (
+                format!("mov $0x80000000,%eax\nlea -0x80000000(%rdx),%ecx\ndiv %esi\n{products}"),
+                Some(Kind::Lattice),
             ),
             // Hashes of tables, random numbers, products of compilers: none of these.
             (rotations("rol $N,%rax", &[13, 32, 16, 21, 17]), None),
