@@ -64,7 +64,7 @@ fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String
         text += &format!("  {:>6}  everything else: {count} kinds\n", percent(rest / cpu));
     }
     for fault in program.faults.iter().filter(|fault| fault.seconds / cpu >= LEAST_FAULT) {
-        text += &options.hang(&format!("  {}", sentence(fault, cpu)), 4, CAUTION);
+        text += &options.behind("  ", 4, &sentence(fault, cpu), CAUTION);
     }
     text + "\n"
 }
@@ -196,13 +196,13 @@ fn parts(calls: &Calls, options: Options) -> String {
     ) + "\n";
     text += &format!("  {} seen by calls\n", percent(sampled.parts.by_calls));
     let only = plus_minus(sampled.parts.by_samples_only);
-    text +=
-        &options.hang(&format!("  {only} seen only by samples{}", seen_only(sampled)), 4, PLAIN);
+    let only = format!("{only} seen only by samples{}", seen_only(sampled));
+    text += &options.behind("  ", 4, &only, PLAIN);
     text += &format!("  {} other\n", percent(sampled.parts.other));
     sampled
         .unseen
         .iter()
-        .fold(text, |text, line| text + &options.hang(&format!("  {}", clean(line)), 4, ASIDE))
+        .fold(text, |text, line| text + &options.behind("  ", 4, &clean(line), ASIDE))
 }
 
 /// The file that has most of what only samples show, and what that is.
