@@ -47,7 +47,7 @@ pub use plan::{Budget, Machine, Request, Screened, cases};
 pub use process::{SUBCOMMAND, Worker, WorkerError};
 pub use progress::{Event, Progress};
 pub use race::TlsRace;
-pub use survey::{Ended, Keeping, Look, Outcome, SurveyError, screen, survey};
+pub use survey::{Ended, Keeping, Look, Looks, Outcome, SurveyError, screen, survey};
 pub use time::Stop;
 pub use verification::{
     Explained, Extra, METER, Outcomes, Subject, Verdict, explain, hold_to_vectors, verify_all,

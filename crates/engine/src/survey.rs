@@ -6,8 +6,8 @@ use crate::evidence::{Evidence, Operation, Wanted};
 use crate::leaks::of_plan;
 use crate::libraries::{Attached, at_tiers};
 use crate::limits::Conditions;
-use crate::plan::{Budget, Planned, Request, Screened, cases};
-use crate::pool::{Source, Start};
+use crate::plan::{Budget, Machine, Planned, Request, Screened, cases};
+use crate::pool::{Cache, Key, Source, Start};
 use crate::progress::{CaseProgress, Earlier, Event, Progress, all_progress};
 use crate::race::Race;
 use crate::recording::{Checks, Proof, Recording, bounds, core_clock, library_facts, plan_facts};
@@ -15,7 +15,7 @@ use crate::schedule::{Sampled, Schedule, Watch};
 use crate::time::{Stop, Ticking};
 use crate::verification::{Extra, Subject, Verdict, memory, verify_all};
 use crate::{cpus, evidence, limits, progress};
-use base::model::{Algorithm, Disturbance, QuietRates, RawSample, Tier};
+use base::model::{Algorithm, Direction, Disturbance, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
     Executed, Host, Journal, JournalEntry, JournalFinding, JournalHead, Kept, Record, RecordError,
@@ -489,16 +489,119 @@ pub struct Look {
     pub is_cut: bool,
 }
 
+/// What operations of a library took at the least, by algorithm and direction.
+type Least = Vec<(String, Direction, u64)>;
+
+/// What earlier looks saw. It only says what is worth measuring, so a look that was cut short counts, too.
+struct Seen<'a> {
+    cache: Cache,
+    request: &'a Request,
+    libraries: &'a [Attached],
+    /// Whether it is written only.
+    is_fresh: bool,
+}
+
+impl Seen<'_> {
+    /// Raised when what is kept changes its meaning.
+    const VERSION: u32 = 1;
+
+    fn key(&self, library: usize) -> Option<Key> {
+        let Request { sizes, models, footprints, threads, in_place, .. } = self.request;
+        let subject = format!("{sizes:?} {models:?} {footprints:?} {threads:?} {in_place:?}");
+        let tier = *self.request.tiers.first()?;
+        self.cache.key(Self::VERSION, &self.libraries[library], tier, &[subject])
+    }
+
+    fn load(&self) -> Screened {
+        let mut least_ns = BTreeMap::new();
+        for library in (0..self.libraries.len()).filter(|_| !self.is_fresh) {
+            let kept = self.key(library).and_then(|key| self.cache.load::<Least>(&key));
+            for (algorithm, direction, ns) in kept.unwrap_or_default() {
+                if let Ok(algorithm) = Algorithm::find(&algorithm) {
+                    least_ns.insert((library, algorithm.name, direction), ns);
+                }
+            }
+        }
+        Screened { least_ns, ..Screened::default() }
+    }
+
+    fn store(&self, screened: &Screened) {
+        for library in 0..self.libraries.len() {
+            let own = screened.least_ns.iter().filter(|((of, ..), _)| *of == library);
+            let own: Least = own.map(|((_, a, d), ns)| ((*a).to_owned(), *d, *ns)).collect();
+            if let Some(key) = self.key(library).filter(|_| !own.is_empty()) {
+                self.cache.store(&key, &own, std::iter::empty());
+            }
+        }
+    }
+}
+
+/// What earlier looks do for this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// What they saw is not looked at again, and what this one sees is kept.
+    Known,
+    /// All is looked at, and kept.
+    Renewed,
+    /// All is looked at, and nothing kept.
+    Ignored,
+}
+
 /// Looks at each case of a request of one size.
 pub fn screen(
     request: &Request,
     libraries: &[Attached],
+    looks: Looks,
     stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Look {
     let libraries = &*at_tiers(libraries, &request.tiers);
     let machine = machine();
     let planned = cases(request, libraries, &machine);
+    let seen = (looks != Looks::Ignored).then(|| Seen {
+        cache: Cache::open("looks"),
+        request,
+        libraries,
+        is_fresh: looks == Looks::Renewed,
+    });
+    let size = request.sizes.first().copied().unwrap_or(0);
+    let known = seen.as_ref().map(Seen::load).unwrap_or_default();
+    let mut screened = Screened { size, ..known };
+    let is_open = |plan: &&Planned| {
+        let algorithm = Algorithm::find(&plan.case.algorithm).map(|a| a.name);
+        plan.verdict.is_none()
+            && algorithm.is_ok_and(|algorithm| {
+                let key = (plan.case.library, algorithm, plan.case.direction);
+                !screened.least_ns.contains_key(&key)
+            })
+    };
+    let open: Vec<Planned> = planned.iter().filter(is_open).cloned().collect();
+    let is_cut = !open.is_empty() && {
+        screened.least_ns.extend(looked(request, libraries, &open, &machine, stop, events));
+        stop.is_over()
+    };
+    if let Some(seen) = seen.filter(|_| !open.is_empty()) {
+        seen.store(&screened);
+    }
+    let record = record::shared(Record {
+        format_version: record::FORMAT_VERSION.to_owned(),
+        libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
+        plan: plan_facts(request),
+        measurements: bounds(&planned, libraries, &screened),
+        ..Record::default()
+    });
+    Look { screened, record, is_cut }
+}
+
+/// Visits each case once: what it took at the least, where there was time for it.
+fn looked(
+    request: &Request,
+    libraries: &[Attached],
+    planned: &[Planned],
+    machine: &Machine,
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Vec<((usize, &'static str, Direction), u64)> {
     let cpu = machine.measuring_cpu();
     step_aside(cpu);
     let clock = Clock::calibrate();
@@ -511,10 +614,9 @@ pub fn screen(
     };
     let source = |library: usize, tier| Source::Library(&libraries[library], tier);
     let budget = Budget { precision: f64::INFINITY, time: request.budget.time };
-    let all = all_progress(&planned, &[]);
+    let all = all_progress(planned, &[]);
     let mut schedule = Schedule::new(&source, all, budget, &start);
     schedule.look(stop, &mut Told { events });
-    let is_cut = stop.is_over();
     let seen = schedule.sampled().all_progress.iter().filter_map(|progress| {
         let case = &planned[progress.index].case;
         // Another program's slice within a sample has no bound.
@@ -526,14 +628,5 @@ pub fn screen(
         let algorithm = Algorithm::find(&case.algorithm).ok()?.name;
         Some(((case.library, algorithm, case.direction), least_ns as u64))
     });
-    let size = request.sizes.first().copied().unwrap_or(0);
-    let screened = Screened { size, least_ns: seen.collect(), only: None };
-    let record = record::shared(Record {
-        format_version: record::FORMAT_VERSION.to_owned(),
-        libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
-        plan: plan_facts(request),
-        measurements: bounds(&planned, libraries, &screened),
-        ..Record::default()
-    });
-    Look { screened, record, is_cut }
+    seen.collect()
 }

@@ -15,7 +15,7 @@ use base::text::flags::{parse_days, parse_micros, parse_share};
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 use engine::{
-    Attached, Budget, Event, LeakSubject, LibraryChoice, Request, Screened, Secrets, Stop,
+    Attached, Budget, Event, LeakSubject, LibraryChoice, Looks, Request, Screened, Secrets, Stop,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -276,7 +276,7 @@ const AT_THE_END: Duration = Duration::from_secs(5);
 const IN_LINE: usize = 4;
 /// How much longer a choice waits for its verdict than the time that there is for all of them: none is made without one for
 /// want of time.
-pub(crate) const FOR_ONE: Duration = Duration::from_secs(30);
+pub(crate) const FOR_ONE: Duration = Duration::from_secs(60);
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
 pub(crate) fn judged_first(
@@ -287,19 +287,7 @@ pub(crate) fn judged_first(
     around: &mut Surroundings,
     stop: &Stop,
 ) -> Result<Advice, Failure> {
-    judged_until(quiet, data, question, evidence, around, stop, &stop.longer(FOR_ONE))
-}
-
-/// The answer, with what could be judged by the first of two ends; by the second, with what it would choose.
-fn judged_until(
-    quiet: bool,
-    data: &Data,
-    question: &Question<'_>,
-    evidence: Evidence<'_>,
-    around: &mut Surroundings,
-    stop: &Stop,
-    longer: &Stop,
-) -> Result<Advice, Failure> {
+    let longer = stop.longer(FOR_ONE);
     while !longer.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
         let is_late = stop.is_over();
         let most = if is_late { 1 } else { IN_LINE };
@@ -307,7 +295,7 @@ fn judged_until(
         if is_late && judge::advise::is_judged(data, question, evidence, around) {
             break;
         }
-        let until = if is_late { longer } else { stop };
+        let until = if is_late { &longer } else { stop };
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
         let judged = judge(quiet, &pairs, question.tier, until)?;
@@ -330,18 +318,28 @@ pub(crate) fn judge(
     stop: &Stop,
 ) -> Result<Vec<Leaks>, Failure> {
     let libraries = engine::at_tiers(&found_again(pairs.iter().map(|(l, _)| l))?, &[tier]);
+    Ok(judge_in(&libraries, quiet, pairs, tier, stop))
+}
+
+/// The same in libraries that are loaded.
+pub(crate) fn judge_in(
+    libraries: &[Attached],
+    quiet: bool,
+    pairs: &BTreeSet<(LibraryId, String)>,
+    tier: Tier,
+    stop: &Stop,
+) -> Vec<Leaks> {
     let subject = |(id, algorithm): &(LibraryId, String)| {
         let library = libraries.iter().position(|l| is_build(l, id))?;
         Some(LeakSubject { library, tier, algorithm: algorithm.clone() })
     };
     let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
     let bar = Bar::new(quiet);
-    let judged =
-        engine::judge_leaks(&libraries, &subjects, &Secrets::quick(), stop, &|done, of| {
-            bar.show(Event::Stepping { done, of });
-        });
+    let judged = engine::judge_leaks(libraries, &subjects, &Secrets::quick(), stop, &|done, of| {
+        bar.show(Event::Stepping { done, of });
+    });
     bar.finish();
-    Ok(judged.leaks)
+    judged.leaks
 }
 
 /// The libraries that are now at the files of these builds: the same, or newer ones.
@@ -496,12 +494,12 @@ pub(crate) fn with_rows(mut record: Record, mut new: Record) -> Record {
 
 /// What prices are taken from, and what is so on this machine.
 pub(crate) fn evidence(kept: &Kind, today: Date) -> (Evidence<'_>, Surroundings) {
-    let (evidence, libraries) = match kept {
-        Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
-        Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
+    let evidence = match kept {
+        Kind::Survey(record) => Evidence::Survey(record),
+        Kind::Pages(record) => Evidence::Pages(record),
         Kind::Advice(_) | Kind::Tls(_) => unreachable!("it has nothing that is asked"),
     };
-    (evidence, surroundings(libraries, today))
+    (evidence, surroundings(evidence, today))
 }
 
 pub(crate) fn question<'a>(
@@ -615,6 +613,9 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
     let lacks = |what: String, how: String| {
         Err(Failure::usage(format!("'{}' {what}; {how}", path.display())))
     };
+    if let Some(why) = record.withdrawn() {
+        return Err(Failure::usage(format!("'{}': {why}", path.display())));
+    }
     if let Some(profile) = &record.profile {
         return lacks(
             format!("was taken --as {}", base::text::one_line(&profile.name)),
@@ -703,7 +704,14 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
     Ok(())
 }
 
-pub(crate) fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
+pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings {
+    let cpu = host::facts(0).cpu.name;
+    let libraries: &[record::Library] = match evidence {
+        // The builds of another machine are not looked for here.
+        _ if evidence.cpu() != cpu => &[],
+        Evidence::Survey(record) => &record.libraries,
+        Evidence::Pages(record) => &record.libraries,
+    };
     let mut sorted: Vec<&record::Library> = libraries.iter().collect();
     sorted.sort_by_key(|l| &l.path);
     sorted.dedup_by_key(|l| &l.path);
@@ -713,8 +721,7 @@ pub(crate) fn surroundings(libraries: &[record::Library], today: Date) -> Surrou
     };
     let files = sorted.iter().filter(is_file);
     let libraries = files.map(now).collect();
-    let cpu = Some(host::facts(0).cpu.name);
-    Surroundings { today, cpu, libraries, judged: Vec::new() }
+    Surroundings { today, cpu: Some(cpu), libraries, judged: Vec::new() }
 }
 
 /// Half-width of each case's interval when measuring on the spot: ties are decided by other things.
@@ -886,7 +893,8 @@ impl Measuring<'_> {
         let left = self.stop.left().unwrap_or(request.budget.time);
         let bar = Bar::new(self.args.quiet);
         let stop = self.stop.within(left.mul_f64(LOOK));
-        let look = engine::screen(&request, &self.libraries, &stop, &|event| bar.show(event));
+        let show = |event: Event<'_>| bar.show(event);
+        let look = engine::screen(&request, &self.libraries, Looks::Ignored, &stop, &show);
         bar.finish();
         look
     }
@@ -937,8 +945,7 @@ impl Measuring<'_> {
         let mut around = around(record);
         let Self { data, args, question, stop, .. } = self;
         let evidence = Evidence::Survey(record);
-        // Longer is waited for the last answer alone: nothing is measured after the end.
-        let advice = judged_until(args.quiet, data, question, evidence, &mut around, stop, stop)?;
+        let advice = judged_first(args.quiet, data, question, evidence, &mut around, stop)?;
         record.leaks.append(&mut around.judged);
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.

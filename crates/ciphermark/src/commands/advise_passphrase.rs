@@ -12,7 +12,7 @@ use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Model};
 use base::text::flags::{parse_bytes, parse_duration};
 use clap::Args;
-use engine::{Attached, Budget, Request, Screened, Stop};
+use engine::{Attached, Budget, Looks, Request, Screened, Stop};
 use judge::advise::Fips;
 use judge::advise::passphrase::{Only, Question, Wanted, advise, render, wanted};
 use record::{PlannedCase, Record};
@@ -141,7 +141,7 @@ fn look(args: &AdviseArgs, wanted: &[Wanted], libraries: &[Attached], stop: &Sto
     let left = stop.left().unwrap_or(request.budget.time);
     let bar = Bar::new(args.quiet);
     let stop = stop.within(left.mul_f64(LOOK));
-    let look = engine::screen(&request, libraries, &stop, &|event| bar.show(event));
+    let look = engine::screen(&request, libraries, Looks::Ignored, &stop, &|event| bar.show(event));
     bar.finish();
     look.screened
 }

@@ -106,6 +106,9 @@ pub struct PagesArgs {
     /// Seed of keys, nonces of verification, orders, and of a synthetic store.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Measure again what earlier runs have left in this machine's price list.
+    #[arg(long)]
+    pub fresh: bool,
     /// Keep the record in this file (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -237,9 +240,9 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let plan = plan(args, profile, recipes, &keeping, stop)?;
     let libraries = choose::attached(&args.library)?;
     let bar = Bar::new(args.quiet);
-    let ended = engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|event| {
-        bar.pages(event);
-    });
+    let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
+    let ended =
+        engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|_| false, &events);
     bar.finish();
     let ended = ended.map_err(|e| match e {
         PagesError::Store(_) | PagesError::Copy(_) => Failure::usage(e),

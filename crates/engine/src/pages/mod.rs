@@ -15,8 +15,9 @@ use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_al
 use crate::time::Stop;
 use crate::verification::{Extra, verify_all};
 use base::model::{Algorithm, Direction, Model, RANDOM, RANDOM_NONCE, Tier};
+pub use prices::Pairs;
+use prices::WINDOW;
 use prices::{Kept, PriceList};
-pub use prices::{Pairs, keep_pairs, known_pairs};
 use probe::Clock;
 use proof::{Copy, PART, Proof, Stage, Standing, Standings, Workers, verdicts};
 use record::at_rest::scheme::{NonceRule, Profile, Recipe};
@@ -62,15 +63,22 @@ pub struct PagesPlan {
     pub copy_to: Option<PathBuf>,
     /// Ends timing early.
     pub stop: Stop,
-    /// Only these, one after the other in memory, from the price list as far as it has them; all pairs and media where
-    /// there is nothing.
-    pub priced: Option<Pairs>,
+    /// Prices alone; all pairs and media where there is nothing.
+    pub priced: Option<Priced>,
+}
+
+/// Which prices are asked for: one page after the other in memory, from the price list as far as it has them.
+#[derive(Debug)]
+pub struct Priced {
+    pub pairs: Pairs,
+    /// Whether all are measured, whatever the list has.
+    pub is_fresh: bool,
 }
 
 impl PagesPlan {
     fn takes(&self, library: usize, recipe: &Recipe) -> bool {
         let is_it = |(l, scheme): &(usize, String)| (*l, scheme) == (library, &recipe.scheme);
-        self.priced.as_ref().is_none_or(|pairs| pairs.iter().any(is_it))
+        self.priced.as_ref().is_none_or(|priced| priced.pairs.iter().any(is_it))
     }
 
     /// The directory for files, where some are read and written.
@@ -142,7 +150,8 @@ pub enum PagesError {
     Sampling(#[from] SurveyError),
 }
 
-/// Verifies, probes and times page schemes over a store.
+/// Verifies, probes and times page schemes over a store. `is_open` is asked of a record whose prices are all from the
+/// list: where a question is open, those that are known widely are measured again.
 ///
 /// # Errors
 /// [`PagesError`], in one line.
@@ -152,6 +161,7 @@ pub fn run(
     snapshots: &[Store],
     libraries: &[Attached],
     keeping: Keeping,
+    is_open: &dyn Fn(&PagesRecord) -> bool,
     events: Events<'_>,
 ) -> Result<Ended<PagesRecord>, PagesError> {
     let began = jiff::Timestamp::now().to_string();
@@ -181,16 +191,7 @@ pub fn run(
     let probes = proof.probe(plan.probes)?;
     // Workers that timing starts have the machine to themselves.
     drop(proof);
-    let before =
-        Before { began, sha256: &scan.sha256, standings: &standings, generators: &generators };
-    let timed = timed(plan, store, &list, &mut stage, &before, keeping, events)?;
-    let Timed { started, host, timing, cells, journal } = timed;
-    let interrupted = timing.is_some() && plan.stop.is_interrupted();
-    // Nothing is read again where somebody waits for the end.
-    let of = scan.pages;
-    let after = read(store, false, events, &|done| done < of && !plan.stop.is_interrupted())?;
-    let after = Some(after).filter(|after| after.pages >= of);
-    let document = PagesRecord {
+    let document = |timed: Timed, after: Option<Scan>| PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
         tool: record::Tool {
@@ -198,21 +199,35 @@ pub fn run(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: plan.command.clone(),
         },
-        started,
-        host,
-        store: PageStore { snapshots: others, ..page_store(store, &scan, after) },
+        started: timed.started,
+        host: timed.host,
+        store: PageStore { snapshots: others.clone(), ..page_store(store, &scan, after) },
         profile: plan.profile.as_ref().map(profile_facts),
         tier: plan.tier,
         seed: plan.seed,
         libraries: libraries.iter().map(|l| l.facts.clone()).collect(),
         schemes: plan.recipes.iter().map(scheme_facts).collect(),
         verified: verdicts(&standings, &plan.recipes),
-        probes,
-        nonces,
-        timing,
-        cells,
+        probes: probes.clone(),
+        nonces: nonces.clone(),
+        timing: timed.timing,
+        cells: timed.cells,
     };
-    Ok(Ended { document: record::shared(document), interrupted, journal })
+    let before = Before {
+        began,
+        sha256: &scan.sha256,
+        standings: &standings,
+        generators: &generators,
+        is_open: &|timed| is_open(&record::shared(document(timed, None))),
+    };
+    let mut timed = timed(plan, store, &list, &mut stage, &before, keeping, events)?;
+    let journal = timed.journal.take();
+    let interrupted = timed.timing.is_some() && plan.stop.is_interrupted();
+    // Nothing is read again where somebody waits for the end.
+    let of = scan.pages;
+    let after = read(store, false, events, &|done| done < of && !plan.stop.is_interrupted())?;
+    let after = Some(after).filter(|after| after.pages >= of);
+    Ok(Ended { document: record::shared(document(timed, after)), interrupted, journal })
 }
 
 /// Samples of two states of a store are never mixed.
@@ -235,6 +250,8 @@ struct Before<'a> {
     sha256: &'a str,
     standings: &'a Standings,
     generators: &'a Generators,
+    /// Whether prices that are all from the list leave a question open.
+    is_open: &'a dyn Fn(Timed) -> bool,
 }
 
 /// Stages pages from all over the store and times, where time is to be taken.
@@ -253,8 +270,14 @@ fn timed(
         let started = before.began.clone();
         return Ok(Timed { started, host, timing: None, cells: Vec::new(), journal });
     }
-    let window = (PART / store.page_size()) as u64;
-    stage.put(store, &store.spread(window, 16))?;
+    let bytes = if plan.priced.is_some() { WINDOW } else { PART };
+    let window = bytes / store.page_size();
+    let mut pages = store.spread(window as u64, 16);
+    if plan.priced.is_some() {
+        // A price hangs on the room that pages come from, so a small store's are repeated.
+        pages = pages.iter().copied().cycle().take(window).collect();
+    }
+    stage.put(store, &pages)?;
     let cpus = &*placed_cpus();
     let page_size = store.page_size();
     let scene = Scene { plan, libraries, before, list, cpus, stage, page_size };
@@ -372,7 +395,7 @@ fn checked(
             }
             let outcome = offered(library, plan.tier, algorithm);
             // What has a price has passed the checks, in this build and by this program.
-            if outcome.is_ok() && !list.has(l, s) {
+            if outcome.is_ok() && !list.is_settled(l, s) {
                 subjects.insert((l, algorithm.name));
                 let draws = recipe.nonce == NonceRule::Random;
                 subjects.extend(generator(library, plan.tier).filter(|_| draws).map(|g| (l, g)));
@@ -494,6 +517,8 @@ fn host(libraries: &[Attached]) -> record::Host {
 
 /// Passes that are made however long they take: the medians of two processes show whether they agree.
 const LEAST_PASSES: u32 = 2;
+/// Time for prices that are known, and not well enough for what is asked.
+const REFINE: Duration = Duration::from_secs(2);
 
 /// What is timed, and where.
 struct Scene<'a> {
@@ -519,10 +544,20 @@ struct Timed {
 /// Times every pair that stands, until all cells are precise or the time is over.
 fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed, PagesError> {
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
-    let (known, keys) = known_and_not(scene.list, keys(plan, scene.before.standings));
+    let (mut known, mut keys) = known_and_not(scene.list, keys(plan, scene.before.standings));
+    let (mut widely, mut limit) = (BTreeMap::new(), (plan.budget, LEAST_PASSES, plan.stop.clone()));
     if keys.is_empty() && !known.is_empty() {
-        return Ok(scene.listed(known, keeping));
+        let is_wide = known.iter().any(|(_, kept)| kept.is_wide());
+        let all = || known.iter().map(|(_, kept)| kept.clone()).collect();
+        if !is_wide || !(scene.before.is_open)(scene.listed(all())) {
+            return Ok(Timed { journal: keeping.journal, ..scene.listed(all()) });
+        }
+        widely = known.extract_if(.., |(_, kept)| kept.is_wide()).collect();
+        keys = widely.keys().cloned().collect();
+        limit = (plan.budget.min(REFINE), 0, plan.stop.within(REFINE));
     }
+    let (budget, least_passes, stop) = limit;
+    let mut known: Vec<Kept> = known.into_iter().map(|(_, kept)| kept).collect();
     let of_key = |(i, key): (usize, &CellKey)| CaseProgress::new(i, Subject::Page(scene.page(key)));
     let files = stage.files(Some(page_size));
     let source = |library: usize, tier| Source::Pages(&libraries[library], tier, files);
@@ -530,13 +565,13 @@ fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed
         head: scene.head(keys.len()),
         all_progress: keys.iter().enumerate().map(of_key).collect(),
         source: &source,
-        budget: Budget { precision: plan.precision, time: plan.budget },
-        least_passes: LEAST_PASSES,
+        budget: Budget { precision: plan.precision, time: budget },
+        least_passes,
         race: None,
         cpu: scene.cpu(),
     };
     let tell = |event: crate::progress::Event<'_>| events(PagesEvent::Timing(event));
-    let (sampled, journal) = sample_all(sampling, keeping, &plan.stop, &tell)?;
+    let (sampled, journal) = sample_all(sampling, keeping, &stop, &tell)?;
     let scale =
         Scale { ticks_per_ns: sampled.ticks_per_ns, page_size, quiet: sampled.quiet.clone() };
     let samples: Vec<(CellKey, CellSamples)> =
@@ -544,9 +579,19 @@ fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed
     let name = |key: &CellKey| &*plan.recipes[key.scheme].scheme;
     let mut cells: Vec<Cell> = samples.iter().map(|(k, s)| cell(k, name(k), s, &scale)).collect();
     set_over_none(&mut cells, &samples, 0, &scale);
-    for ((key, _), cell) in samples.iter().zip(&cells) {
-        scene.list.store(key, cell, &sampled.started);
+    let mut measured = Vec::new();
+    for ((key, _), cell) in samples.iter().zip(cells) {
+        match widely.remove(key).and_then(|kept| kept.or(&cell)) {
+            Some(kept) => known.push(kept),
+            None => {
+                if scene.draws_as_ever(key) {
+                    scene.list.store(key, &cell, &sampled.started);
+                }
+                measured.push(cell);
+            }
+        }
     }
+    let mut cells = measured;
     let timing = Some(scene.timing(&sampled, &known));
     cells.extend(known.into_iter().map(|kept| kept.cell));
     let SampledRun { started, host, .. } = sampled;
@@ -554,11 +599,11 @@ fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed
 }
 
 /// The cells that the price list has, and the keys of those that it has not.
-fn known_and_not(list: &PriceList<'_>, keys: Vec<CellKey>) -> (Vec<Kept>, Vec<CellKey>) {
+fn known_and_not(list: &PriceList<'_>, keys: Vec<CellKey>) -> (Vec<(CellKey, Kept)>, Vec<CellKey>) {
     let (mut known, mut others) = (Vec::new(), Vec::new());
     for key in keys {
         match list.load(&key) {
-            Some(kept) => known.push(kept),
+            Some(kept) => known.push((key, kept)),
             None => others.push(key),
         }
     }
@@ -685,8 +730,17 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether a page's nonces come from where they would in any run: there was time to check the library's generator.
+    fn draws_as_ever(&self, key: &CellKey) -> bool {
+        let draws = self.plan.recipes[key.scheme].nonce == NonceRule::Random;
+        let library = &self.libraries[key.library];
+        !draws
+            || self.before.generators.contains_key(&key.library)
+            || generator(library, self.plan.tier).is_none()
+    }
+
     /// What stands in the price list, where nothing is left to be timed.
-    fn listed(&self, known: Vec<Kept>, keeping: Keeping) -> Timed {
+    fn listed(&self, known: Vec<Kept>) -> Timed {
         let host = host(self.libraries);
         let timing = Timing {
             rounds: rounds(&known),
@@ -701,8 +755,8 @@ impl Scene<'_> {
             from_list: oldest(&known),
         };
         let cells = known.into_iter().map(|kept| kept.cell).collect();
-        let (started, journal) = (self.before.began.clone(), keeping.journal);
-        Timed { started, host, timing: Some(timing), cells, journal }
+        let started = self.before.began.clone();
+        Timed { started, host, timing: Some(timing), cells, journal: None }
     }
 
     fn timing(&self, sampled: &SampledRun, known: &[Kept]) -> Timing {

@@ -7,13 +7,15 @@ use crate::advise::evaluate::{beside, stored_bytes, usable};
 use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
 };
-use crate::advise::{Outcome, advise, sentences};
+use crate::advise::{Advice, OpenWhy, Outcome, advise, sentences};
 use crate::claims::expression::Interval;
 use base::model::{Direction, Tier};
 use base::text::{Options, clean, wrap};
+use jiff::Timestamp;
 use jiff::civil::Date;
 use record::LeakVerdict;
 use record::at_rest::{Cell, Medium, PagesRecord};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// One wish about a store.
@@ -116,16 +118,35 @@ pub struct PricedRow {
     pub leaks: Option<LeakVerdict>,
 }
 
-/// What answers one wish, from the prices of a record. `own` tells whether a library's file is the store's own.
+/// What is known of the machine that the record does not say.
+#[derive(Clone, Copy)]
+pub struct Here<'a> {
+    /// Whether a library's file is the store's own.
+    pub own: &'a dyn Fn(&str) -> bool,
+    /// Why a scheme cannot have a price; reads before its name.
+    pub why_not: &'a dyn Fn(&str) -> Option<&'static str>,
+}
+
+/// Whether the record's prices leave it open which scheme and library answer a wish.
+pub fn is_undecided(
+    data: &Data,
+    wish: &StoreWish<'_>,
+    record: &PagesRecord,
+    around: &Surroundings,
+) -> bool {
+    let advice = advise(data, &wish.question, Evidence::Pages(record), around);
+    advice.open.iter().any(|open| open.kind == OpenWhy::Undecided)
+}
+
+/// What answers one wish, from the prices of a record.
 pub fn priced(
     data: &Data,
     wish: &StoreWish<'_>,
     record: &PagesRecord,
     around: &Surroundings,
-    own: &dyn Fn(&str) -> bool,
+    here: &Here<'_>,
 ) -> Priced {
     let question = &wish.question;
-    let advice = advise(data, question, Evidence::Pages(record), around);
     let none = Priced {
         title: wish.title.to_owned(),
         scheme: None,
@@ -133,12 +154,17 @@ pub fn priced(
         rows: Vec::new(),
         remarks: Vec::new(),
     };
+    if record.withdrawn().is_some() {
+        return Priced { remarks: vec!["no price".to_owned()], ..none };
+    }
+    let advice = advise(data, question, Evidence::Pages(record), around);
     let Outcome::Choice(choice) = &advice.outcome else {
-        return Priced { remarks: sentences::none(&advice).into_iter().collect(), ..none };
+        let remarks = unmeasured(&advice, here.why_not).or_else(|| sentences::none(&advice));
+        return Priced { remarks: remarks.into_iter().collect(), ..none };
     };
     let costs = Costs::of(data, question, Evidence::Pages(record), &around.judged);
     let Some(scheme) = data.schemes.iter().find(|s| s.id == choice.scheme) else { return none };
-    let is_own = |p: &Price| p.libraries.iter().any(|l| own(&l.path));
+    let is_own = |p: &Price| p.libraries.iter().any(|l| (here.own)(&l.path));
     let usable = usable(scheme, question, &costs).unwrap_or_default();
     let mut shown: Vec<&Price> = usable.into_iter().take(BEST).collect();
     let all = costs.prices(scheme).unwrap_or_default();
@@ -166,6 +192,26 @@ pub fn priced(
         remarks: sentences::open(&advice).into_iter().take(1).collect(),
         ..none
     }
+}
+
+/// Why schemes that would fit have no price; none where nothing would fit.
+fn unmeasured(advice: &Advice, why_not: &dyn Fn(&str) -> Option<&'static str>) -> Option<String> {
+    let Outcome::None(conflict) = &advice.outcome else { return None };
+    let mut lacking: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut unmeasured = Vec::new();
+    for scheme in &conflict.not_asked {
+        match why_not(scheme) {
+            Some(why) => lacking.entry(why).or_default().push(scheme),
+            None => unmeasured.push(scheme.clone()),
+        }
+    }
+    let measurable = (!unmeasured.is_empty()).then(|| sentences::not_measured(&unmeasured));
+    let lacking = lacking.iter().map(|(why, schemes)| format!("{why} {}", schemes.join(", ")));
+    let all: Vec<String> = measurable.into_iter().chain(lacking).collect();
+    (!all.is_empty()).then(|| match unmeasured.is_empty() {
+        true => format!("nothing that would fit: {}", all.join("; ")),
+        false => all.join("; "),
+    })
 }
 
 /// What the screen says beside its prices.
@@ -198,6 +244,9 @@ pub fn screen(
     let mut out = String::new();
     say(&mut out, &around.store);
     say(&mut out, &proven(record));
+    if let Some(why) = record.withdrawn() {
+        say(&mut out, &format!("No price is shown: {why}."));
+    }
     let heads = ["encrypt", "decrypt", "of best"];
     _ = writeln!(
         out,
@@ -206,19 +255,35 @@ pub fn screen(
     );
     groups.iter().for_each(|group| out += &rows(group, &around.own));
     let list = record.timing.as_ref().and_then(|t| t.from_list.as_deref());
-    let list = list.map(|taken| {
-        format!(
-            "From this machine's price list of {}: same builds, CPU, tier, circumstances and program; \
-             CIPHERMARK_CACHE= measures anew.",
-            taken.get(..10).unwrap_or(taken)
-        )
-    });
+    let list = list.map(|taken| listed(taken, &record.started));
     let below = [touch(record), sentence(groups), Some(around.looked_at.clone()), list];
     let next = around.next.iter().cloned();
     for text in below.into_iter().flatten().chain(next) {
         say(&mut out, &text);
     }
     out
+}
+
+/// Where nothing is known but the record.
+const NOWHERE: Here<'static> = Here { own: &|_| false, why_not: &|_| None };
+
+/// How old prices of the list were, and how to have others.
+fn listed(taken: &str, now: &str) -> String {
+    let age =
+        taken.parse().ok().zip(now.parse().ok()).map(|(taken, now): (Timestamp, Timestamp)| {
+            let minutes = now.duration_since(taken).as_secs().max(0) / 60;
+            match minutes {
+                0..60 => format!("{minutes} minutes"),
+                60..2880 => format!("{} hours", minutes / 60),
+                _ => format!("{} days", minutes / 1440),
+            }
+        });
+    let when = taken.get(..16).unwrap_or(taken).replace('T', " ");
+    format!(
+        "Prices from this machine's list, up to {} old ({when} UTC): same builds, CPU, kernel, tier, circumstances \
+         and program. --fresh measures them again.",
+        age.unwrap_or_else(|| "?".to_owned())
+    )
 }
 
 /// The screen of a record by itself, as of its day; none where that is not known.
@@ -228,7 +293,7 @@ pub fn of_record(record: &PagesRecord, options: Options) -> Option<String> {
     let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() };
     let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
     let groups: Vec<_> =
-        wishes.iter().map(|wish| priced(&data, wish, record, &around, &|_| false)).collect();
+        wishes.iter().map(|wish| priced(&data, wish, record, &around, &NOWHERE)).collect();
     let store = format!(
         "{} {}: {} pages of {} bytes",
         store.kind, store.name, store.pages, store.page_size
@@ -351,7 +416,7 @@ mod tests {
     use jiff::civil::date;
     use record::at_rest::NsRange;
 
-    const TODAY: Date = date(2026, 11, 21);
+    const TODAY: Date = date(2026, 11, 28);
 
     fn record() -> PagesRecord {
         let text = include_str!("../../../record/tests/at-rest.json");
@@ -364,7 +429,7 @@ mod tests {
             Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
         wishes_of_store(&data, kind, record.store.page_size, record.tier, TODAY)
             .iter()
-            .map(|wish| priced(&data, wish, record, &around, own))
+            .map(|wish| priced(&data, wish, record, &around, &Here { own, ..NOWHERE }))
             .collect()
     }
 
@@ -405,6 +470,39 @@ mod tests {
         }
         let gcm = &groups("postgres", &record, &|_| false)[1];
         assert!(gcm.rows.len() > 1 && gcm.rows[1..].iter().all(|r| !r.is_tied), "{gcm:?}");
+    }
+
+    #[test]
+    fn what_no_library_has_is_not_called_unmeasured() {
+        let (data, mut record) = (Data::built_in(), record());
+        record.cells.retain(|c| c.scheme == "none");
+        record.verified.clear();
+        let around =
+            Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+        let wishes = wishes_of_store(&data, "postgres", 8192, record.tier, TODAY);
+        let remark = |why_not: &dyn Fn(&str) -> Option<&'static str>| {
+            priced(&data, &wishes[1], &record, &around, &Here { why_not, ..NOWHERE })
+                .remarks
+                .join(" ")
+        };
+        let unknown = remark(&|_| None);
+        assert!(unknown.starts_with("not measured: "), "{unknown}");
+        let lacking = remark(&|_| Some("no library here has"));
+        assert!(lacking.starts_with("nothing that would fit: no library here has "), "{lacking}");
+        assert!(!lacking.contains("not measured"), "{lacking}");
+    }
+
+    #[test]
+    fn how_old_prices_of_the_list_are_is_said() {
+        let age = |taken: &str| listed(taken, "2026-11-29T12:00:00Z");
+        for (taken, words) in [
+            ("2026-11-29T11:48:30Z", "up to 11 minutes old"),
+            ("2026-11-29T00:00:00Z", "up to 12 hours old (2026-11-29 00:00 UTC)"),
+            ("2026-11-25T12:00:00Z", "up to 4 days old"),
+            ("once", "up to ? old"),
+        ] {
+            assert!(age(taken).contains(words) && age(taken).contains("--fresh"), "{}", age(taken));
+        }
     }
 
     #[test]

@@ -326,11 +326,7 @@ const NOT_ASKED: usize = 3;
 pub(crate) fn none(advice: &Advice) -> Option<String> {
     let Outcome::None(conflict) = &advice.outcome else { return None };
     if !conflict.not_asked.is_empty() {
-        let (named, more) = conflict.not_asked.split_at(NOT_ASKED.min(conflict.not_asked.len()));
-        let more =
-            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let named = named.join(", ");
-        return Some(format!("not measured: {named}{more} would fit, and have no price"));
+        return Some(not_measured(&conflict.not_asked));
     }
     Some(if conflict.flags.is_empty() {
         match advice.open.is_empty() {
@@ -351,6 +347,14 @@ pub(crate) fn none(advice: &Advice) -> Option<String> {
             "{none}: no scheme{measured} fulfils {flags}{together}; without {without} there is an answer"
         )
     })
+}
+
+/// What would fit and has no price.
+pub(crate) fn not_measured(schemes: &[String]) -> String {
+    let (named, more) = schemes.split_at(NOT_ASKED.min(schemes.len()));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    let named = named.join(", ");
+    format!("not measured: {named}{more} would fit, and have no price")
 }
 
 /// `--fips algorithm → aes-256-gcm in wolfssl@5.9.4, 2.9 times the cost`

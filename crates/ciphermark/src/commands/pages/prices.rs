@@ -2,7 +2,7 @@
 //! each in the cheapest libraries and in the store's own, both directions, in one screen. Prices come from this
 //! machine's price list as far as it has them.
 
-use crate::commands::advise::{FOR_ONE, is_build, judge as judged, judged_first, surroundings};
+use crate::commands::advise::{FOR_ONE, is_build, judge_in, judged_first, surroundings};
 use crate::commands::pages::PagesArgs;
 use crate::commands::run::watch_signals;
 use crate::commands::tls::claim_output;
@@ -10,16 +10,18 @@ use crate::commands::{advise_server, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Direction};
-use engine::pages::{PagesError, PagesPlan, Pairs};
-use engine::{Attached, Budget, Keeping, Look, Request, Screened, Stop};
+use engine::pages::{PagesError, PagesPlan, Pairs, Priced};
+use engine::{Attached, Budget, Keeping, Look, Looks, Request, Screened, Stop};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use judge::advise::prices::{Around, StoreWish, priced, screen as drawn, wishes_of_store};
-use judge::advise::{Data, Evidence, Wished};
+use judge::advise::prices::{
+    Around, Here, StoreWish, is_undecided, priced, screen as drawn, wishes_of_store,
+};
+use judge::advise::{Data, Evidence, Surroundings, Wished};
 use record::at_rest::scheme::{Recipe, good_practice};
 use record::at_rest::store::Store;
 use record::at_rest::{Keying, Medium, PagesRecord, Verified};
-use record::{LibraryId, State};
+use record::{Leaks, LibraryId, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -85,7 +87,7 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
     screen::say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
-    let is_answered = pricing.print(&about, &record, shortlist.is_cut, &stop)?;
+    let is_answered = pricing.print(&about, &record, &shortlist, &stop)?;
     let is_short = shortlist.is_cut || has_left_out(&record);
     Ok(match super::exit(&record) {
         Exit::Done if is_short && !is_answered => Exit::SomeRefused,
@@ -119,8 +121,10 @@ pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool
     let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &[] };
     let stop = watch_signals()?.within(JUDGING);
-    let about = About { server: None, own: of_kind(&store.kind, &store.facts) };
-    pricing.print(&about, record, false, &stop)?;
+    let is_here = host::facts(0).cpu.name == record.host.cpu.name;
+    let own = if is_here { of_kind(&store.kind, &store.facts) } else { Own::default() };
+    let about = About { server: None, own };
+    pricing.print(&about, record, &Shortlist::default(), &stop)?;
     Ok(true)
 }
 
@@ -142,6 +146,8 @@ fn refused_in(record: &PagesRecord) -> impl Iterator<Item = (usize, String)> + '
 struct Shortlist {
     /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
     pairs: Pairs,
+    /// Verdicts on their secrets.
+    leaks: Vec<Leaks>,
     /// How much longer than they should verdicts on secrets took.
     waited: Duration,
     /// Whether there was no time to look at everything, or to judge it.
@@ -158,28 +164,16 @@ impl Pricing<'_> {
     ) -> Result<(Shortlist, PagesRecord), Failure> {
         let mut refused = BTreeSet::new();
         loop {
-            let shortlist = self.shortlist(store.page_size(), own, &refused, stop)?;
+            let shortlist = self.shortlist(store.page_size(), own, &refused, stop);
             // What verdicts took longer than they should does not go from the time for prices.
             *stop = stop.longer(shortlist.waited);
-            let record = self.measured(store, shortlist.pairs.clone(), stop)?;
+            let record = self.measured(store, &shortlist, stop)?;
             let known = refused.len();
             refused.extend(refused_in(&record));
-            if refused.is_empty() && !shortlist.is_cut && !shortlist.pairs.is_empty() {
-                let what = self.asked_for(store.page_size(), own);
-                let (tier, pairs) = (self.args.tier, &shortlist.pairs);
-                engine::pages::keep_pairs(self.libraries, tier, &what, pairs);
-            }
             if refused.len() == known || stop.is_over() {
                 return Ok((shortlist, record));
             }
         }
-    }
-
-    /// What a shortlist depends on beside the libraries.
-    fn asked_for(&self, size: usize, own: &Own) -> String {
-        let titles: Vec<&str> = self.wishes.iter().map(|w| w.title).collect();
-        let files: Vec<String> = own.files.iter().map(|f| f.display().to_string()).collect();
-        format!("judged {size} {} {}", titles.join("|"), files.join("|"))
     }
 
     fn shortlist(
@@ -188,13 +182,7 @@ impl Pricing<'_> {
         own: &Own,
         refused: &BTreeSet<(usize, String)>,
         stop: &Stop,
-    ) -> Result<Shortlist, Failure> {
-        if refused.is_empty() {
-            let what = self.asked_for(size, own);
-            if let Some(pairs) = engine::pages::known_pairs(self.libraries, self.args.tier, &what) {
-                return Ok(Shortlist { pairs, ..Shortlist::default() });
-            }
-        }
+    ) -> Shortlist {
         let mut look = self.look(size, stop);
         for (library, scheme) in refused {
             self.strike(&mut look.record, *library, scheme);
@@ -202,7 +190,7 @@ impl Pricing<'_> {
         let (until, begun) = (stop.within(JUDGING).longer(FOR_ONE), Instant::now());
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
-            let best = self.cheapest_judged(wish, &mut look, &until)?;
+            let best = self.cheapest_judged(wish, &mut look, &until);
             let schemes: BTreeSet<String> = best.iter().map(|(_, scheme)| scheme.clone()).collect();
             pairs.extend(best);
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
@@ -212,7 +200,7 @@ impl Pricing<'_> {
         // They are proven once more, and shown as what they are.
         pairs.extend(refused.iter().cloned());
         let is_cut = look.is_cut || until.is_over();
-        Ok(Shortlist { pairs: pairs.into_iter().collect(), waited, is_cut })
+        Shortlist { pairs: pairs.into_iter().collect(), leaks: look.record.leaks, waited, is_cut }
     }
 
     /// Of what was refused there is no price.
@@ -228,12 +216,7 @@ impl Pricing<'_> {
     }
 
     /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
-    fn cheapest_judged(
-        &self,
-        wish: &StoreWish<'_>,
-        look: &mut Look,
-        until: &Stop,
-    ) -> Result<Pairs, Failure> {
+    fn cheapest_judged(&self, wish: &StoreWish<'_>, look: &mut Look, until: &Stop) -> Pairs {
         let mut tried = BTreeSet::new();
         loop {
             let evidence = Evidence::Survey(&look.record);
@@ -258,9 +241,10 @@ impl Pricing<'_> {
                 .filter(|pair| tried.insert(pair.clone()))
                 .collect();
             if new.is_empty() || until.is_over() {
-                return Ok(best);
+                return best;
             }
-            look.record.leaks.extend(judged(self.args.quiet, &new, self.args.tier, until)?);
+            let (quiet, tier) = (self.args.quiet, self.args.tier);
+            look.record.leaks.extend(judge_in(self.libraries, quiet, &new, tier, until));
         }
     }
 
@@ -282,11 +266,17 @@ impl Pricing<'_> {
             ..choose::plain_request(algorithms, budget)
         };
         let left = stop.left().unwrap_or(request.budget.time);
+        let looks = if self.args.fresh { Looks::Renewed } else { Looks::Known };
         let bar = Bar::new(self.args.quiet);
-        let look =
-            engine::screen(&request, self.libraries, &stop.within(left.mul_f64(LOOK)), &|event| {
-                bar.show(event);
-            });
+        let look = engine::screen(
+            &request,
+            self.libraries,
+            looks,
+            &stop.within(left.mul_f64(LOOK)),
+            &|e| {
+                bar.show(e);
+            },
+        );
         bar.finish();
         look
     }
@@ -315,7 +305,12 @@ impl Pricing<'_> {
         bounds.into_iter().take(PAIRS).map(|(_, library, scheme)| (library, scheme)).collect()
     }
 
-    fn measured(&self, store: &Store, pairs: Pairs, stop: &Stop) -> Result<PagesRecord, Failure> {
+    fn measured(
+        &self,
+        store: &Store,
+        shortlist: &Shortlist,
+        stop: &Stop,
+    ) -> Result<PagesRecord, Failure> {
         let args = self.args;
         let left = stop.left().map(|left| left.saturating_sub(JUDGING));
         let until = left.map_or_else(|| stop.clone(), |left| stop.within(left));
@@ -334,12 +329,20 @@ impl Pricing<'_> {
             scratch: std::env::temp_dir(),
             copy_to: None,
             stop: until,
-            priced: Some(pairs),
+            priced: Some(Priced { pairs: shortlist.pairs.clone(), is_fresh: args.fresh }),
         };
         let bar = Bar::new(args.quiet);
         let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
         let keeping = Keeping::default();
-        let ended = engine::pages::run(&plan, store, &[], self.libraries, keeping, &events);
+        let today = self.wishes[0].question.key_born;
+        let is_open = |record: &PagesRecord| {
+            let judged = shortlist.leaks.clone();
+            let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged };
+            let is_open = |wish: &StoreWish<'_>| is_undecided(self.data, wish, record, &around);
+            self.wishes.iter().any(is_open)
+        };
+        let libraries = self.libraries;
+        let ended = engine::pages::run(&plan, store, &[], libraries, keeping, &is_open, &events);
         bar.finish();
         ended.map(|ended| ended.document).map_err(|e| match e {
             PagesError::Store(_) => Failure::usage(e),
@@ -352,12 +355,13 @@ impl Pricing<'_> {
         &self,
         about: &About,
         record: &PagesRecord,
-        is_cut: bool,
+        shortlist: &Shortlist,
         stop: &Stop,
     ) -> Result<bool, Failure> {
         let today = self.wishes[0].question.key_born;
-        let mut around = surroundings(&record.libraries, today);
         let evidence = Evidence::Pages(record);
+        let mut around = surroundings(evidence, today);
+        around.judged.clone_from(&shortlist.leaks);
         for wish in self.wishes {
             let until = stop.within(JUDGING);
             judged_first(
@@ -370,12 +374,14 @@ impl Pricing<'_> {
             )?;
         }
         let own = |path: &str| about.own.is(path);
-        let groups: Vec<_> =
-            self.wishes.iter().map(|wish| priced(self.data, wish, record, &around, &own)).collect();
+        let why_not = |scheme: &str| self.lacks(scheme);
+        let here = Here { own: &own, why_not: &why_not };
+        let price = |wish| priced(self.data, wish, record, &around, &here);
+        let groups: Vec<_> = self.wishes.iter().map(price).collect();
         let told = Around {
             store: title(about, record),
             own: about.own.whose.clone(),
-            looked_at: looked_at(record, is_cut),
+            looked_at: looked_at(record, shortlist.is_cut),
             next: next(self.args, about, &record.store.kind),
         };
         let as_record = record::at_rest::into_record(record);
@@ -386,6 +392,22 @@ impl Pricing<'_> {
         let markdown = || record::at_rest::markdown(record);
         screen::print_own(&as_record, self.args.format, (table, markdown))?;
         Ok(groups.iter().all(|group| group.scheme.is_some()))
+    }
+
+    /// Why a scheme cannot have a price here; none where it can, or the libraries are not known.
+    fn lacks(&self, scheme: &str) -> Option<&'static str> {
+        let Some(recipe) = recipe(scheme) else {
+            return Some("`pages` does not encrypt with");
+        };
+        let has = |library: &Attached| {
+            let offers = library.offers_at(self.args.tier).unwrap_or_default();
+            let is_offered =
+                |name: &str| offers.iter().any(|o| o.algorithm == name && !o.models.is_empty());
+            // Sums that a library lacks are this program's own.
+            recipe.algorithm().is_some_and(|a| is_offered(a.name))
+        };
+        (!self.libraries.is_empty() && !self.libraries.iter().any(has))
+            .then_some("no library here has")
     }
 }
 

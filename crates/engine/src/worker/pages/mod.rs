@@ -225,7 +225,10 @@ fn probe_pages(
         let mut count = ProbeCounts { probe, tried: 0, noticed: 0, effects: Vec::new() };
         if expected(&job.recipe, probe) != Expected::NotApplicable {
             for _ in 0..job.count {
-                prober.one(probe, &mut count)?;
+                if !prober.one(probe, &mut count)? {
+                    // No page has a partner, and finding that out takes each page with each other.
+                    break;
+                }
             }
         }
         counts.push(count);
@@ -263,9 +266,9 @@ impl Prober<'_> {
         (self.rng.next_u64() % n.max(1) as u64) as usize
     }
 
-    /// One probe of a page that is picked at random.
-    fn one(&mut self, probe: Probe, count: &mut ProbeCounts) -> Result<(), Finding> {
-        let Some((page, partner)) = self.pick(probe) else { return Ok(()) };
+    /// One probe of a page that is picked at random; false where there is none to pick.
+    fn one(&mut self, probe: Probe, count: &mut ProbeCounts) -> Result<bool, Finding> {
+        let Some((page, partner)) = self.pick(probe) else { return Ok(false) };
         let at = self.staged.places[page];
         let present = self.staged.page(page).to_vec();
         let old = self.older(&present);
@@ -305,7 +308,7 @@ impl Prober<'_> {
                 count.add(contents.effect(&got));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A page, and the one that it changes places with.
