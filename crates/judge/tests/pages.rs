@@ -8,7 +8,7 @@ use jiff::civil::{Date, date};
 use record::State;
 use record::at_rest::{Cell, PagesRecord};
 
-const TODAY: Date = date(2026, 11, 21);
+const TODAY: Date = date(2026, 11, 28);
 
 fn record() -> PagesRecord {
     record::at_rest::from_json(include_str!("../../record/tests/at-rest.json"), "sample").unwrap()
@@ -45,6 +45,16 @@ fn the_choice_costs_what_it_took_on_the_stores_pages() {
     let ctr = advice.rejected.iter().find(|r| r.scheme == "aegis-256").unwrap();
     assert_eq!(ctr.rule, "not-measured");
     assert_eq!(ctr.detail, "the record of pages did not ask for it");
+}
+
+#[test]
+fn prices_from_before_the_look_up_left_the_clock_answer_nothing() {
+    let mut record = record();
+    record.started = "2026-11-21T17:32:27Z".to_owned();
+    let advice = asked(&record, |_| ());
+    assert!(matches!(advice.outcome, Outcome::None(_)), "{:?}", advice.outcome);
+    let gcm = advice.rejected.iter().find(|r| r.scheme == "aes-256-gcm").unwrap();
+    assert!(gcm.detail.contains("withdrawn"), "{gcm:?}");
 }
 
 #[test]

@@ -188,6 +188,8 @@ fn a_record_of_pages_answers_with_what_its_store_cost() {
     ] {
         refuses(&format!("advise {} --for {flags}", arg(&pages)), &[words]);
     }
+    let withdrawn = arg(&repository("records/pages-2026-11-21-zen4.json.gz")).to_owned();
+    refuses(&format!("advise {withdrawn} --for postgres"), &["its prices are withdrawn", "300 ns"]);
     let directory = scratch();
     let kept = file(&directory, "advice.json");
     std::fs::write(&kept, answer.to_string()).unwrap();
@@ -564,10 +566,12 @@ fn what_is_no_pair_of_snapshots_is_refused_with_what_helps() {
     let soon = snapshot("soon", "2026-11-24T10:00:01Z", 100);
     let reset = snapshot("reset", "2026-11-24T10:01:00Z", 10);
     let good = snapshot("good", "2026-11-24T10:01:00Z", 200);
+    let idle = snapshot("idle", "2026-11-24T10:01:00Z", 101);
     let asked = |pair: &str| format!("advise {} --for postgres --from {pair}", record());
     refuses(&asked(&format!("{first},{soon}")), &["1.0 s between the snapshots"]);
     refuses(&asked(&format!("{good},{first}")), &["60 s older than the first"]);
     refuses(&asked(&format!("{first},{reset}")), &["counters were reset"]);
+    refuses(&asked(&format!("{first},{idle}")), &["1 pages in 60 s", "under load"]);
     refuses(&asked(&format!("{first},/no/such")), &["/no/such"]);
     refuses(&asked(&format!("{first},{}", record())), &["no snapshot of PostgreSQL's statistics"]);
     refuses(&asked("first"), &["a connection string", "FIRST,SECOND"]);

@@ -211,10 +211,12 @@ impl Costs {
                 let pages = Pages::of(record, model);
                 let rekeyed = Pages::of(record, Model::Rekey);
                 let fits = (record.store.page_size, record.tier) == (size, tier);
+                let other = (!fits).then_some("the record of pages is of another size or tier");
+                let useless = record.withdrawn().or(other);
                 Box::new(move |s: &Scheme| {
-                    if !fits {
-                        let why = "the record of pages is of another size or tier".to_owned();
-                        return Known { prices: Err(why), gaps: Vec::new(), was_asked: true };
+                    if let Some(why) = useless {
+                        let prices = Err(why.to_owned());
+                        return Known { prices, gaps: Vec::new(), was_asked: true };
                     }
                     let (prices, mut gaps) = match s.rekeyed {
                         Some(of) => {

@@ -306,6 +306,9 @@ fn cells(row: &Row) -> Vec<Cell> {
 /// would be off by more than a fifth.
 pub const LEAST_SECONDS: f64 = 5.0;
 
+/// Fewest pages between two snapshots that say anything: taking them moves some.
+const LEAST_PAGES: f64 = 10.0;
+
 /// Seconds by which the counters of a session may lag behind (`PGSTAT_MIN_INTERVAL`).
 const LAG_SECONDS: f64 = 1.0;
 
@@ -359,6 +362,13 @@ impl Work {
         };
         let log_bytes = log_bytes(first, last)?;
         let (log_writes, log) = log(first, last, log_bytes / page, page)?;
+        let pages = read.high + written.high + log.high;
+        if pages < LEAST_PAGES {
+            return Err(format!(
+                "the server read and wrote {pages:.0} pages in {seconds:.0} s, so encryption would cost nothing to speak \
+                 of: watch it under load, or for longer (--interval 10m)"
+            ));
+        }
         let total = |s: &Snapshot| s.databases.iter().map(|d| d.temp_bytes).sum::<f64>();
         Ok(Self {
             version: last.version,

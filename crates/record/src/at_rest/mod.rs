@@ -73,6 +73,20 @@ pub struct PagesRecord {
     pub cells: Vec<Cell>,
 }
 
+/// Up to this day the program looked an algorithm up within the clock, at every page.
+const PRICED_SINCE: &str = "2026-11-27";
+
+impl PagesRecord {
+    /// Why its prices answer nothing; none where they do, or there are none.
+    pub fn withdrawn(&self) -> Option<&'static str> {
+        let is_old = self.started.as_str() < PRICED_SINCE;
+        (is_old && self.cells.iter().any(|c| c.crypto_ns.is_some())).then_some(
+            "its prices are withdrawn: up to 2026-11-26 ciphermark looked the algorithm up within the clock, some \
+             300 ns a page; `ciphermark pages` measures anew",
+        )
+    }
+}
+
 /// A page store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageStore {

@@ -19,6 +19,9 @@ pub fn table(record: &PagesRecord, columns: usize) -> String {
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
         out += &hung(line, columns);
     }
+    if let Some(why) = record.withdrawn() {
+        out += &hung(&format!("do not use: {why}"), columns);
+    }
     for threads in threads(record) {
         let rows = rows(record, threads);
         if rows.is_empty() {
@@ -95,6 +98,9 @@ pub fn markdown(record: &PagesRecord) -> String {
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
         out += &format!("- {}\n", escape_markdown(line));
+    }
+    if let Some(why) = record.withdrawn() {
+        out += &format!("- **Do not use**: {}\n", escape_markdown(why));
     }
     for threads in threads(record) {
         out += &format!(
