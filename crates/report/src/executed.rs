@@ -116,7 +116,8 @@ fn memory(e: &Executed) -> String {
 
 fn function(f: &FunctionCount, of: &Executed) -> String {
     let share = 100.0 * size_of_share(f.per_byte, f.per_message) / size_of(of);
-    let name = f.function.as_deref().map_or_else(|| "code without a symbol".to_owned(), clean);
+    let unnamed = || "code that the file, stripped of its symbols, has no name for".to_owned();
+    let name = f.function.as_deref().map_or_else(unnamed, clean);
     format!(
         "{share:.0} % of 4 KiB: {} a byte + {} in {name} of {}",
         figure(f.per_byte),

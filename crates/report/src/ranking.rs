@@ -392,7 +392,7 @@ pub struct Summary {
     pub machine: String,
     /// How many numbers are short of the asked precision, why, and what would help.
     pub precision: Option<String>,
-    /// Headings of the table: its subject, the library, one a size, the limit, your system's library.
+    /// Headings of the table: its subject, the library, one a size, the limit, the system's library.
     pub columns: Vec<String>,
     /// Each question with its lines, the fastest first.
     pub questions: Vec<(&'static str, Vec<Line>)>,
@@ -413,12 +413,12 @@ pub struct Line {
     pub speeds: Vec<String>,
     /// Share of what the CPU could do at the last size.
     pub limit: String,
-    /// How your system's library does; in an algorithm's first line only.
+    /// How the measured system's library does; in an algorithm's first line only.
     pub system: SystemStanding,
 }
 
 impl Line {
-    /// How your system's library does, in a few words.
+    /// How the system's library does, in a few words.
     pub fn standing(&self) -> String {
         match self.system {
             SystemStanding::Unknown => String::new(),
@@ -534,7 +534,7 @@ impl<'a> Found<'a> {
         columns.extend(self.answer.sizes.iter().map(|size| size_with_unit(*size)));
         columns.push("limit".to_owned());
         let system = self.answer.system.map(|id| clip(self.libraries.label(id), 24));
-        columns.push(system.map(|system| format!("your {system}")).unwrap_or_default());
+        columns.push(system.map(|system| format!("system's {system}")).unwrap_or_default());
         columns
     }
 
@@ -734,7 +734,8 @@ mod tests {
         let screen = first_screen(&published(), Some("run.json"), PLAIN_100).unwrap();
         assert!(screen.lines().count() <= LINES, "{screen}");
         assert!(screen.lines().all(|line| width(line) <= WIDTH), "{screen}");
-        for expected in ["Authenticated", "Do not use", "your openssl@", "ciphermark show run.json"]
+        for expected in
+            ["Authenticated", "Do not use", "system's openssl@", "ciphermark show run.json"]
         {
             assert!(screen.contains(expected), "{expected}\n{screen}");
         }

@@ -206,10 +206,15 @@ impl Answered {
     }
 }
 
-/// `your openssl@3.0.19`.
+/// `system's openssl@3.0.19`: of the machine that was measured, which need not be the reader's.
 fn named<R>(line: &Line<'_, R>) -> String {
     let label = clean(&line.stack.label);
-    if line.is_yours { format!("your {label}") } else { label }
+    if line.is_yours { format!("system's {label}") } else { label }
+}
+
+/// The same in a sentence.
+fn spoken<R>(line: &Line<'_, R>) -> String {
+    format!("{}{}", if line.is_yours { "the " } else { "" }, named(line))
 }
 
 fn estimate(cost: &Cost, unit: f64) -> Estimate {
@@ -335,7 +340,7 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
         ["server µs", "client µs", "server bytes", "packets", "client bytes"]
             .map(|heading| Column::new(heading, Align::Right)),
     );
-    columns.extend(yours.map(|_| Column::new("yours µs", Align::Right)));
+    columns.extend(yours.map(|_| Column::new("system's µs", Align::Right)));
     let packets = |bytes: u64| bytes.div_ceil(SEGMENT);
     let mut is_slow_start = false;
     let mut row = |(exchange, certificate): (X, C)| {
@@ -380,7 +385,7 @@ fn handshake_advice(found: &Standings<'_, Handshake>) -> String {
             format!(
                 "In {}, a certificate of P-256 in place of RSA-2048 saves {} of the server's CPU for a full \
                  handshake ({} µs instead of {}).",
-                named(own), share(saved), us(&p256), us(&rsa)
+                spoken(own), share(saved), us(&p256), us(&rsa)
             )
         }));
     }
@@ -388,7 +393,7 @@ fn handshake_advice(found: &Standings<'_, Handshake>) -> String {
     if let Some((full, resumed)) = own.cost(P256).zip(own.cost(RESUMED)) {
         said.extend(
             saves(&full, &resumed)
-                .map(|saved| format!("In {}, resuming saves {}.", named(own), share(saved))),
+                .map(|saved| format!("In {}, resuming saves {}.", spoken(own), share(saved))),
         );
     }
     let both = |line: &Line<'_, Handshake>| line.cost(P256).zip(line.cost(HYBRID));
@@ -399,10 +404,10 @@ fn handshake_advice(found: &Standings<'_, Handshake>) -> String {
             format!(
                 "X25519MLKEM768 in place of X25519 costs {:.0} µs more in {}.",
                 adds / 1000.0,
-                named(line)
+                spoken(line)
             )
         } else {
-            format!("X25519MLKEM768 is not shown to cost more in {}.", named(line))
+            format!("X25519MLKEM768 is not shown to cost more in {}.", spoken(line))
         });
     }
     // One paragraph: a screen has no room for more.
@@ -525,7 +530,7 @@ fn record_rows(run: &Run<RecordRow>, found: &Standings<'_, RecordRow>) -> Vec<Ve
 fn record_advice(suite: Suite, found: &Standings<'_, RecordRow>) -> Option<String> {
     let (best, own) = (found.lines.first()?, found.own()?);
     let full = own.cost(0)?;
-    let mut said = format!("{suite}: {} sends a full record in {} µs", named(own), us(&full));
+    let mut said = format!("{suite}: {} sends a full record in {} µs", spoken(own), us(&full));
     if best.stack.label == own.stack.label && found.lines.len() > 1 {
         said += ", none takes less";
     }
@@ -587,9 +592,9 @@ impl Answers for PrimitiveRow {
                 Column::new(heading, if at % 2 == 0 { Align::Left } else { Align::Right })
             },
         ));
-        columns.extend(yours.map(|_| Column::new("yours", Align::Right)));
+        columns.extend(yours.map(|_| Column::new("system's", Align::Right)));
         answered.tables = screen.table(columns, tables);
-        let yours = yours.map(|stack| format!("Yours: {}. ", clean(&stack.label)));
+        let yours = yours.map(|stack| format!("The system's: {}. ", clean(&stack.label)));
         answered.sentences = vec![yours.unwrap_or_default() + &primitive_advice(run)];
         Some(answered)
     }

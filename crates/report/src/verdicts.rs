@@ -104,8 +104,8 @@ fn one_group(screen: &Screen, group: &Group, count: usize) -> String {
         *last = own;
     }
     let name = |line: &Line| {
-        let yours = if line.own { "your " } else { "" };
-        clip(&format!("{yours}{}", clean(&line.subject)), SUBJECT)
+        let whose = if line.own { "system's " } else { "" };
+        clip(&format!("{whose}{}", clean(&line.subject)), SUBJECT)
     };
     let widest = lines.iter().map(|line| width(&name(line))).max().unwrap_or(0);
     let mut out = format!("\n{}", screen.line(&group.title, group.style));
@@ -413,7 +413,6 @@ pub fn explain_screen(
     rows: &[CallRow],
     record: Option<&Record>,
     selection: &[&Measurement],
-    is_here: bool,
     options: Options,
 ) -> String {
     let whole = |options| {
@@ -424,7 +423,7 @@ pub fn explain_screen(
     let of_record = selection.iter().map(|m| (&*m.library.name, &*m.algorithm));
     let subjects: BTreeSet<(&str, &str)> = of_rows.chain(of_record).collect();
     if subjects.len() > 1 {
-        return on_a_screen(options, whole, || of_costs(rows, record, selection, is_here));
+        return on_a_screen(options, whole, || of_costs(rows, record, selection));
     }
     // Of one algorithm in one library nothing is to be compared: its beginning is the answer.
     let screen = Screen::of(options);
@@ -436,18 +435,13 @@ pub fn explain_screen(
     cut(&text, LINES - foot.lines().count(), screen.options) + &foot
 }
 
-fn of_costs(
-    rows: &[CallRow],
-    record: Option<&Record>,
-    selection: &[&Measurement],
-    is_here: bool,
-) -> Answer {
+fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement]) -> Answer {
     let mut found = record.map(|record| fitted(record, selection)).unwrap_or_default();
     let is_time = !found.is_empty();
     if !is_time {
         found = counted(rows);
     }
-    let own = record.filter(|_| is_here).and_then(judge::compare::system);
+    let own = record.and_then(judge::compare::system);
     let own = own.map(|library| format!("{}@{}", library.name, library.version));
     let libraries: BTreeSet<&str> =
         found.values().flatten().map(|cost| cost.library.as_str()).collect();
@@ -599,7 +593,7 @@ mod tests {
     fn the_published_survey_says_what_messages_cost_on_a_screen() {
         let record = published("full-2026-11-23-gnr");
         let rows: Vec<&Measurement> = record.measurements.iter().collect();
-        let text = explain_screen(&[], Some(&record), &rows, true, WIDE);
+        let text = explain_screen(&[], Some(&record), &rows, WIDE);
         is_a_screen(&text);
         insta::assert_snapshot!(text);
     }
@@ -608,7 +602,7 @@ mod tests {
     fn the_published_runtimes_say_what_messages_cost_on_a_screen() {
         let record = published("runtimes-2026-11-25-zen4");
         let rows: Vec<&Measurement> = record.measurements.iter().collect();
-        let text = explain_screen(&[], Some(&record), &rows, true, WIDE);
+        let text = explain_screen(&[], Some(&record), &rows, WIDE);
         is_a_screen(&text);
         insta::assert_snapshot!(text);
     }
@@ -704,7 +698,7 @@ mod tests {
         let screen = Screen::of(WIDE);
         let text = grouped(&screen, vec![group("one"), group("two")], 20);
         assert!(text.lines().count() <= 20, "{text}");
-        assert_eq!(text.matches("your a90").count(), 2, "{text}");
+        assert_eq!(text.matches("system's a90").count(), 2, "{text}");
         assert_eq!(text.matches("more").count(), 2, "{text}");
         let many = (0..9).map(|_| group("g")).collect();
         let text = grouped(&screen, many, 20);

@@ -80,7 +80,7 @@ impl Shown<'_> {
         self.for_people("libraries", &report::libraries(&record.libraries, options));
         self.for_people("what was executed", &report::calls(&calls(record), options));
         self.for_people("leaks on a screen", &report::leaks_screen(&record.leaks, options));
-        let costs = report::explain_screen(&calls(record), Some(record), &rows, true, options);
+        let costs = report::explain_screen(&calls(record), Some(record), &rows, options);
         self.for_people("costs on a screen", &costs);
         self.markdown("Markdown", |r| {
             report::render(r, &all(r), &Best::default(), Format::Markdown, options)

@@ -85,11 +85,10 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
         screen::print(|_| format!("{text}\n"))?;
     } else {
-        let is_here = record.as_ref().is_some_and(has_own_library);
         let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
         screen::print(|options| {
             if !args.all {
-                return report::explain_screen(&shown, record.as_ref(), &costs, is_here, options);
+                return report::explain_screen(&shown, record.as_ref(), &costs, options);
             }
             let costs = record.as_ref().map(|record| report::costs(record, &costs, options));
             report::calls(&shown, options) + &costs.unwrap_or_default()
@@ -97,15 +96,6 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     }
     let incomplete = rows.iter().any(|r| r.incomplete);
     Ok(if incomplete { Exit::SomeRefused } else { Exit::Done })
-}
-
-/// Whether the OpenSSL that programs found where a record was made is this machine's, too.
-fn has_own_library(record: &Record) -> bool {
-    let is_here = |id: &record::LibraryId| {
-        host::file_id(Path::new(&id.path)).is_ok_and(|here| id.own_file() == here)
-    };
-    host::facts(0).cpu.name == record.host.cpu.name
-        && judge::compare::system(record).is_some_and(is_here)
 }
 
 /// One algorithm of one library in one direction, in both forms.

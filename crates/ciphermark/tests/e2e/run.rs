@@ -278,7 +278,7 @@ fn a_table_longer_than_a_screen_gives_way_to_the_answer_and_is_there_with_all() 
                 --no-evidence --precision 50% --budget 20s";
     let screen = call(what).with_code(0).stdout;
     assert!(screen.lines().count() <= 40, "{screen}");
-    for expected in ["Authenticated", "Keeps the length", "your openssl@", "run with --all"] {
+    for expected in ["Authenticated", "Keeps the length", "system's openssl@", "run with --all"] {
         assert!(screen.contains(expected), "{expected}\n{screen}");
     }
     let whole = call(&format!("{what} --all")).with_code(0).stdout;
