@@ -135,7 +135,8 @@ pub struct ClassCount {
 /// Instructions of one function, without those of the functions that it calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionCount {
-    /// Its symbol; null where the object has none for the address.
+    /// Its symbol; where the object has none `(no symbol)`, where its code begins, the section, and the nearest symbol
+    /// before; null where nothing tells that.
     pub function: Option<String>,
     /// File name of the object that it is in; `ciphermark` for the adapter's own.
     pub object: String,

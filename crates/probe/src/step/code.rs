@@ -63,7 +63,7 @@ pub struct SetCount {
 /// Instructions of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCount {
-    /// Its symbol, where the object has one.
+    /// Its symbol; where the object has none what is next to it, as far as the object tells.
     pub function: Option<String>,
     /// File name of the object.
     pub object: String,
@@ -130,11 +130,13 @@ impl<'a> Gathering<'a> {
         };
         let symbols =
             self.symbols.entry(mapping.name.clone()).or_insert_with(|| Symbols::of(mapping));
+        let symbols = Arc::clone(symbols);
         let function = symbols.function(mapping, address);
         let at = symbols.within(mapping, address).unwrap_or(address - mapping.start);
         let object = self.object(mapping);
         let named = function.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();
         let text = format!("{object}+{at:#x}{named}");
+        let function = function.or_else(|| symbols.beside(mapping, address));
         *self.functions.entry((object, function)).or_default() += count;
         if mapping.name.starts_with('/') {
             self.objects.insert(PathBuf::from(&mapping.name));
@@ -289,8 +291,8 @@ pub(crate) struct Symbols {
     functions: Vec<Function>,
     /// Offset in the file, length there, and address within the object of each loaded segment.
     pub(crate) segments: Vec<(u64, u64, u64)>,
-    /// Beginning and end of each section, by its beginning.
-    sections: Vec<(u64, u64)>,
+    /// Beginning, end and name of each section, by its beginning.
+    sections: Vec<(u64, u64, String)>,
     /// The stubs through which functions of other objects are called, by their beginnings: end and name.
     stubs: BTreeMap<u64, (u64, String)>,
     /// Begin and length of what the tables for unwinding describe, in order; a length of 0 is not known.
@@ -347,8 +349,11 @@ impl Symbols {
         let unnamed = |address| Function { address, size: 0, name: None };
         let frames = frames(&file).unwrap_or_default();
         functions.extend(frames.iter().map(|(begin, _)| unnamed(*begin)));
-        let mut sections: Vec<(u64, u64)> =
-            file.sections().map(|s| (s.address(), s.address().saturating_add(s.size()))).collect();
+        let section = |s: object::Section<'data, '_, R>| {
+            let name = s.name().unwrap_or_default().to_owned();
+            (s.address(), s.address().saturating_add(s.size()), name)
+        };
+        let mut sections: Vec<(u64, u64, String)> = file.sections().map(section).collect();
         sections.sort_unstable();
         let (segments, stubs) = (segments.collect(), stubs(&file));
         let mut symbols = Self { functions, segments, sections, stubs, frames };
@@ -408,8 +413,8 @@ impl Symbols {
                 label.and_then(|f| f.name.as_deref()).map(readable),
             ));
         }
-        let (section, end) =
-            self.sections.iter().find(|(start, end)| (start..end).contains(&&at))?;
+        let (section, end, _) =
+            self.sections.iter().find(|(start, end, _)| (start..end).contains(&&at))?;
         let label = before.last().filter(|f| f.address >= *section && f.size == 0)?;
         let next = self.functions.get(after).map_or(*end, |f| f.address.min(*end));
         label.name.as_deref().map(|name| (label.address..next, Some(readable(name))))
@@ -432,8 +437,9 @@ impl Symbols {
         let last = self.functions[..after].last()?;
         // Hand-written assembly often tells no size, and labels stand within functions; none reaches into another
         // section, as `_init` would into the stubs behind it.
-        let is_beyond =
-            |(start, end): &(u64, u64)| last.address < *start && (*start..*end).contains(&at);
+        let is_beyond = |(start, end, _): &(u64, u64, String)| {
+            last.address < *start && (*start..*end).contains(&at)
+        };
         let is_unsized =
             last.size == 0 && last.name.is_some() && !self.sections.iter().any(is_beyond);
         if is_unsized || last.size > 0 && at - last.address < last.size {
@@ -442,6 +448,22 @@ impl Symbols {
         let around = self.functions[..after].iter().rev().take(NESTED);
         let mut around = around.filter(|f| at - f.address < f.size);
         around.next().and_then(|f| f.name.as_deref())
+    }
+
+    /// Where the code of an address is that has no symbol: where its function begins, as far as the tables for unwinding
+    /// tell it, and the nearest symbol before.
+    fn beside(&self, mapping: &Mapping, address: u64) -> Option<String> {
+        let at = self.within(mapping, address)?;
+        let is_in = |(start, end, _): &&(u64, u64, String)| (*start..*end).contains(&at);
+        let (section, _, name) = self.sections.iter().find(is_in)?;
+        let begin = self.bounds(at).map_or(*section, |(range, _)| range.start);
+        let before =
+            self.functions[..self.functions.partition_point(|f| f.address <= begin)].iter();
+        let mut named = before.rev().filter(|f| f.address >= *section);
+        let after = named.find_map(|f| Some((f.name.as_deref()?, begin - f.address)));
+        let place = if begin == *section { String::new() } else { format!(" at {begin:#x}") };
+        let after = after.map(|(name, by)| format!(", {by:#x} after {}", readable(name)));
+        Some(format!("(no symbol){place} in {name}{}", after.unwrap_or_default()))
     }
 
     /// Where the function begins that an address of the mapping is in, named or not: its address within the object.
@@ -666,7 +688,7 @@ mod tests {
         for within in [*start, end - 6, end - 1] {
             assert_eq!(at(within).as_deref(), Some("memcpy@plt"));
         }
-        let table = symbols.sections.iter().find(|(from, to)| (*from..*to).contains(start));
+        let table = symbols.sections.iter().find(|(from, to, _)| (*from..*to).contains(start));
         // What pushes the number of the slot for the linker is nobody's; above all not `_init`'s.
         assert_ne!(at(table.unwrap().0).as_deref(), Some("_init"));
     }
@@ -690,5 +712,11 @@ mod tests {
         let stripped = symbols.functions.iter().find(|f| f.name.is_none()).unwrap().address;
         let at = address - begin.unwrap() + stripped;
         assert_eq!(symbols.function(mapping, at + 1), None);
+        // What is next to them is told.
+        let text = symbols.sections.iter().find(|(.., name)| name == ".text").unwrap();
+        let is_in = |f: &&Function| f.name.is_none() && (text.0 + 1..text.1).contains(&f.address);
+        let stripped = symbols.functions.iter().find(is_in).unwrap().address;
+        let beside = symbols.beside(mapping, address - begin.unwrap() + stripped).unwrap();
+        assert!(beside.starts_with(&format!("(no symbol) at {stripped:#x} in .text")), "{beside}");
     }
 }
