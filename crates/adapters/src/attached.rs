@@ -157,6 +157,7 @@ fn bringing(raw: &raw::Algorithm) -> Result<Bringing, String> {
         size_multiple: raw.size_multiple.max(1),
         size_least: raw.size_least,
         vectors: if raw.vectors.is_null() { 0 } else { raw.vector_count },
+        sha256: None,
     };
     // First: what it bounds is how much is read.
     let known = algorithm.bring().map_err(|why| format!("it brings {why}"))?;

@@ -244,9 +244,9 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
         let found = printable(&head.format_version);
         return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
-    let record: Record = parsed(text).map_err(malformed)?;
+    let mut record: Record = parsed(text).map_err(malformed)?;
     contradiction(&record).map_err(malformed)?;
-    crate::format::bring(record.libraries.iter());
+    crate::format::bring(&mut record);
     Ok(record)
 }
 

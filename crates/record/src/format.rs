@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -131,11 +132,33 @@ pub struct Library {
 }
 
 /// Makes known what the libraries of a record bring, so that its rows are shown as what they are where the libraries
-/// are not. What cannot be is a name like any that this program does not know.
-pub(crate) fn bring<'a>(libraries: impl Iterator<Item = &'a Library>) {
-    for brought in libraries.flat_map(|library| library.brings.iter().take(MOST_OF_LIBRARY)) {
-        let _ = brought.bring();
+/// are not. What cannot be is a name like any that this program does not know. Rows get names with definitions: another
+/// record may bring the same name for something else.
+pub(crate) fn bring(record: &mut Record) {
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for library in &record.libraries {
+        for brought in library.brings.iter().take(MOST_OF_LIBRARY) {
+            let _ = brought.bring_from_record(&library.id);
+            let name = || brought.name_in_records(&library.id);
+            names.entry(brought.name.clone()).or_insert_with(name);
+        }
     }
+    if names.is_empty() {
+        return;
+    }
+    let rename = |name: &mut String| {
+        if let Some(defined) = names.get(name) {
+            name.clone_from(defined);
+        }
+    };
+    record.plan.algorithms.iter_mut().for_each(rename);
+    record.plan.cases.iter_mut().for_each(|c| rename(&mut c.algorithm));
+    record.measurements.iter_mut().for_each(|m| rename(&mut m.algorithm));
+    record.fits.iter_mut().for_each(|f| rename(&mut f.algorithm));
+    record.executed.iter_mut().for_each(|e| rename(&mut e.algorithm));
+    record.leaks.iter_mut().for_each(|l| rename(&mut l.algorithm));
+    let calls = record.libraries.iter_mut().flat_map(|l| &mut l.calls);
+    calls.for_each(|c| rename(&mut c.algorithm));
 }
 
 impl Record {
@@ -617,6 +640,44 @@ mod tests {
         let mut record = sample::record();
         change(&mut record);
         contradiction(&record).unwrap_err()
+    }
+
+    #[test]
+    fn two_records_that_bring_one_name_for_two_functions_have_two_names_in_any_order() {
+        let of = |digit: &str| {
+            let mut record = sample::record();
+            let brought = Brought {
+                name: "of-two-houses".to_owned(),
+                family: "houses".to_owned(),
+                kind: base::model::Kind::Mac,
+                key_bytes: 16,
+                nonce_bytes: 0,
+                tag_bytes: 16,
+                size_multiple: 1,
+                size_least: 0,
+                vectors: 1,
+                sha256: Some(digit.repeat(64)),
+            };
+            record.plan.algorithms = vec![brought.name.clone()];
+            record.measurements.iter_mut().for_each(|m| m.algorithm.clone_from(&brought.name));
+            record.libraries[0].brings = vec![brought];
+            crate::to_json(&record)
+        };
+        let name = |text: &str| {
+            let read = crate::from_json(text, "r").unwrap();
+            let name = read.measurements[0].algorithm.clone();
+            assert!(base::model::Algorithm::find(&name).unwrap().is_brought());
+            assert_eq!(read.plan.algorithms, [name.as_str()]);
+            // What is written again is read as the same.
+            let again = crate::from_json(&crate::to_json(&read), "r").unwrap();
+            assert_eq!(again.measurements[0].algorithm, name);
+            name
+        };
+        let (one, other) = (of("1"), of("2"));
+        let found = [&one, &other, &other, &one].map(|text| name(text));
+        assert_eq!(found[0], "of-two-houses~1111111111");
+        assert_eq!(found[1], "of-two-houses~2222222222");
+        assert_eq!((&found[0], &found[1]), (&found[3], &found[2]));
     }
 
     #[test]

@@ -487,7 +487,6 @@ fn read(mut content: impl BufRead, origin: &str) -> Result<(Kept, u64), RecordEr
         let found = printable(&head.format_version);
         return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
-    crate::format::bring(head.libraries.iter().map(|(_, library)| library));
     let cases = head.cases;
     let mut kept = Kept::new(head);
     let mut sound = first.len();

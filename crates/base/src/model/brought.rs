@@ -1,6 +1,8 @@
 //! Algorithms that are not in the table: a library's adapter brings them, and says what they are. Each is known for
 //! the rest of the process in which the library, or a record of it, was read. What is said comes from strangers, so
-//! it is held to the table's own form, and there is an end to it.
+//! it is held to the table's own form, and there is an end to it. Libraries of one run may bring the same name: their
+//! outputs are compared. Of records nothing can be compared, so there a name has its definition behind it
+//! ([`Brought::name_in_records`]).
 
 use super::algorithm::{self, Algorithm, Kind, Mode, Primitive, SizeRule};
 
@@ -41,6 +43,21 @@ pub struct Brought {
     pub size_least: usize,
     /// How many vectors of its own it was checked against.
     pub vectors: usize,
+    /// SHA-256 of kind, lengths and vectors; absent in records of earlier versions.
+    #[cfg_attr(feature = "records", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub sha256: Option<String>,
+}
+
+/// Stands between a name and its definition.
+pub(super) const DEFINED: char = '~';
+/// Digits of the definition.
+const DIGITS: usize = 10;
+
+/// A brought algorithm's name without its definition; none where there is no definition in it.
+pub(super) fn plain_name(name: &str) -> Option<&str> {
+    let (plain, digits) = name.split_once(DEFINED)?;
+    let is_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    (digits.len() == DIGITS && digits.chars().all(is_hex)).then_some(plain)
 }
 
 /// Why an algorithm cannot be brought; reads after "it brings ".
@@ -57,23 +74,45 @@ impl Brought {
     /// # Errors
     /// [`BadBrought`] where it is not of the table's form, or its name is taken.
     pub fn bring(&self) -> Result<&'static Algorithm, BadBrought> {
-        self.known().map_err(|why| {
-            // What is no name may be anything.
-            let shown = self.name.chars().map(|c| if c.is_control() { '?' } else { c });
-            BadBrought { name: shown.take(MOST_CHARS).collect(), why }
-        })
+        self.known(&self.name).map_err(|why| self.bad(why))
     }
 
-    fn known(&self) -> Result<&'static Algorithm, String> {
+    /// The same as rows of records name it.
+    ///
+    /// # Errors
+    /// [`BadBrought`] as of [`Brought::bring`].
+    pub fn bring_from_record(&self, build: &str) -> Result<&'static Algorithm, BadBrought> {
+        self.known(&self.name_in_records(build)).map_err(|why| self.bad(why))
+    }
+
+    /// `house-aead~1f3a9c2b0d`: two that are defined otherwise have two names. Where a record does not say the
+    /// definition, the library's build stands for it.
+    pub fn name_in_records(&self, build: &str) -> String {
+        let hex = |text: &str| -> String {
+            let digits = text.chars().filter(char::is_ascii_hexdigit).take(DIGITS);
+            format!("{:0<DIGITS$}", digits.collect::<String>().to_ascii_lowercase())
+        };
+        let of_build = || hex(build.split_once(':').map_or(build, |(_, digits)| digits));
+        let definition = self.sha256.as_deref().map_or_else(of_build, hex);
+        format!("{}{DEFINED}{definition}", self.name)
+    }
+
+    fn bad(&self, why: String) -> BadBrought {
+        // What is no name may be anything.
+        let shown = self.name.chars().map(|c| if c.is_control() { '?' } else { c });
+        BadBrought { name: shown.take(MOST_CHARS).collect(), why }
+    }
+
+    fn known(&self, name: &str) -> Result<&'static Algorithm, String> {
         self.check()?;
         let (mut known, of_table) = algorithm::known();
-        let squeezed = self.name.replace('-', "");
+        let squeezed = name.replace('-', "");
         if let Some(same) =
             known.iter().find(|a| a.is_brought() && a.name.replace('-', "") == squeezed)
         {
-            return if self.is_of(same) {
+            return if same.name == name && self.is_of(same) {
                 Ok(same)
-            } else if same.name == self.name {
+            } else if same.name == name {
                 Err("another library or record has brought it with another family, kind or lengths"
                     .to_owned())
             } else {
@@ -86,7 +125,7 @@ impl Brought {
             ));
         }
         let algorithm = Algorithm {
-            name: String::leak(self.name.clone()),
+            name: String::leak(name.to_owned()),
             kind: self.kind,
             cipher: Primitive::Brought(String::leak(self.family.clone())),
             mode: Mode::None,
@@ -109,8 +148,7 @@ impl Brought {
     }
 
     fn is_of(&self, a: &Algorithm) -> bool {
-        a.name == self.name
-            && a.family() == self.family
+        a.family() == self.family
             && (a.kind, a.sizes) == (self.kind, self.sizes())
             && (a.key_len, a.nonce_len, a.tag_len)
                 == (self.key_bytes, self.nonce_bytes, self.tag_bytes)
@@ -194,7 +232,24 @@ mod tests {
             size_multiple: 1,
             size_least: 0,
             vectors: 2,
+            sha256: None,
         }
+    }
+
+    #[test]
+    fn in_records_a_name_has_its_definition_behind_it_or_the_build() {
+        let defined = |digit: &str| Brought { sha256: Some(digit.repeat(64)), ..house() };
+        let [one, other] = ["a", "b"]
+            .map(|digit| defined(digit).bring_from_record("sha256:0123456789abcdef").unwrap().name);
+        assert_eq!((one, other), ("house-aead~aaaaaaaaaa", "house-aead~bbbbbbbbbb"));
+        assert_eq!(house().name_in_records("build-id:0123456789abcdef"), "house-aead~0123456789");
+        assert_eq!(house().name_in_records("build-id:be"), "house-aead~be00000000");
+        let liar = Brought { tag_bytes: 8, ..defined("a") };
+        assert!(liar.bring_from_record("").is_err());
+        let glob =
+            |text: &str, name: &str| crate::model::NameGlob::parse(text).unwrap().matches(name);
+        assert!(glob("house-aead", one) && glob("house-*", one) && glob(one, one));
+        assert!(!glob(one, other) && !glob("house", one) && !glob("x@1", "x@1~beta"));
     }
 
     #[test]

@@ -126,9 +126,10 @@ impl NameGlob {
         })
     }
 
-    /// Whether the glob matches the name.
+    /// Whether the glob matches the name; that of a brought algorithm without its definition, too.
     pub fn matches(&self, name: &str) -> bool {
-        fast_glob::glob_match(&self.pattern, flat(name))
+        let is_it = |name: &str| fast_glob::glob_match(&self.pattern, flat(name));
+        is_it(name) || brought::plain_name(name).is_some_and(is_it)
     }
 
     /// As it was written.

@@ -16,7 +16,7 @@ use crate::protocol::{
     VERSION, VisitResult,
 };
 use crate::{decode, libraries};
-use base::model::{Algorithm, Direction, Feature, KERNEL_PATH, Kind, Model, Tier};
+use base::model::{Algorithm, Brought, Direction, Feature, KERNEL_PATH, Kind, Model, Tier};
 use checks::{OUTSIDE, in_decoy, judge, run_once, verify_one};
 use contract::{Library, OpenError};
 use counting::Counter;
@@ -206,7 +206,7 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
                 one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
                 confinement: state.confinement.clone(),
                 objects: Vec::new(),
-                brings: state.library.brings().iter().map(|b| b.algorithm.clone()).collect(),
+                brings: state.library.brings().iter().map(defined).collect(),
             };
             say(replies, &Reply::Ready(Box::new(ready)))?;
             Ok(Some(state))
@@ -849,4 +849,15 @@ pub(crate) fn works_inside_the_clock(
         )),
         ops,
     ))
+}
+/// What a library brings, with the hash of what defines it.
+fn defined(brings: &contract::Bringing) -> Brought {
+    let a = &brings.algorithm;
+    let form = (a.kind, a.key_bytes, a.nonce_bytes, a.tag_bytes, a.size_multiple, a.size_least);
+    let vectors = brings.vectors.iter().map(|v| {
+        let parts = [&v.key, &v.nonce, &v.aad, &v.message, &v.ciphertext, &v.tag];
+        parts.map(|part| format!("{part:02x?}")).join(";")
+    });
+    let all: Vec<String> = std::iter::once(format!("{form:?}")).chain(vectors).collect();
+    Brought { sha256: Some(host::text_hash(&all.join("\n"))), ..a.clone() }
 }

@@ -376,7 +376,7 @@ pub(crate) fn warnings_of(
     );
     warnings.extend(brought_otherwise(b, n).into_iter().map(|name| {
         format!(
-            "'{name}' is two algorithms: its adapters give it different lengths, kinds or families"
+            "'{name}' is two algorithms: its adapters give it different lengths, kinds, families or vectors"
         )
     }));
     warnings
@@ -870,6 +870,7 @@ mod tests {
             size_multiple: 1,
             size_least: 0,
             vectors,
+            sha256: None,
         };
         let of = |brought| {
             let mut record = record("r", vec![case("house-aead", 16, &[1.0; 6])]);

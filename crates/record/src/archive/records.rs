@@ -566,6 +566,7 @@ impl Archive {
                 record.measurements.push(Measurement { state: State::Unsupported, ..m });
             }
         }
+        crate::format::bring(&mut record);
         Ok(record)
     }
 
@@ -704,7 +705,6 @@ impl Words {
 fn head_of(row: &Row) -> Result<(Record, Vec<(i64, i64)>), String> {
     let mut record: Record = crate::value_from_json(&unpack_field(row.bytes(0)?)?)?;
     record.leaks = crate::value_from_json(&unpack_field(row.bytes(1)?)?)?;
-    crate::format::bring(record.libraries.iter());
     let numbers = unpack_field(row.bytes(2)?)?;
     if numbers.len() / 8 > MOST_ROWS {
         return Err(format!("it has more than {MOST_ROWS} cases that were not offered"));
