@@ -546,15 +546,19 @@ fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
     let (mut known, mut keys) = known_and_not(scene.list, keys(plan, scene.before.standings));
     let (mut widely, mut limit) = (BTreeMap::new(), (plan.budget, LEAST_PASSES, plan.stop.clone()));
+    // No choice hangs on what a page costs to touch.
+    let decides = |key: &CellKey| plan.recipes[key.scheme].cipher.is_some();
+    if !keys.iter().any(decides) && !known.is_empty() {
+        limit = (plan.budget.min(REFINE), 0, plan.stop.within(REFINE));
+    }
     if keys.is_empty() && !known.is_empty() {
-        let is_wide = known.iter().any(|(_, kept)| kept.is_wide());
+        let is_wide = known.iter().any(|(key, kept)| decides(key) && kept.is_wide());
         let all = || known.iter().map(|(_, kept)| kept.clone()).collect();
         if !is_wide || !(scene.before.is_open)(scene.listed(all())) {
             return Ok(Timed { journal: keeping.journal, ..scene.listed(all()) });
         }
-        widely = known.extract_if(.., |(_, kept)| kept.is_wide()).collect();
+        widely = known.extract_if(.., |(key, kept)| decides(key) && kept.is_wide()).collect();
         keys = widely.keys().cloned().collect();
-        limit = (plan.budget.min(REFINE), 0, plan.stop.within(REFINE));
     }
     let (budget, least_passes, stop) = limit;
     let mut known: Vec<Kept> = known.into_iter().map(|(_, kept)| kept).collect();
