@@ -1,7 +1,6 @@
 //! The compiled object, loaded the way ciphermark loads it.
 use contract::Library;
 use std::sync::OnceLock;
-use testing::trial::Offer;
 
 /// In place, Crypto++ gets ARIA wrong in the modes that hand a block cipher the message to be added
 /// to its output: README.md.
@@ -32,20 +31,10 @@ fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
 }
 
 #[test]
-fn everything_that_it_offers_is_right_and_each_cipher_and_mode_passes_every_check_but_aria_in_place()
- {
-    passes(testing::trial::offer);
-}
-
-#[test]
 #[ignore = "long: every check of everything that it offers"]
 fn everything_that_it_offers_passes_every_check_but_aria_in_place() {
-    passes(testing::trial::whole_offer);
-}
-
-fn passes(checked: fn(&dyn Library) -> Offer) {
     let Some(library) = library() else { return };
-    let offer = checked(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     for (algorithm, why) in &offer.refused {
         assert!(is_wrong_in_place(algorithm), "{algorithm}: {why}");
         assert!(why.contains("in place") || why.contains("stream"), "{algorithm}: {why}");

@@ -1,22 +1,11 @@
 //! The built object, loaded the way ciphermark loads it.
 use base::model::Direction;
-use contract::Library;
-use testing::trial::Offer;
-
-#[test]
-fn everything_that_it_offers_is_right_and_each_cipher_and_mode_passes_every_check() {
-    passes(testing::trial::offer);
-}
 
 #[test]
 #[ignore = "long: every check of everything that it offers"]
 fn everything_that_it_offers_passes_every_check() {
-    passes(testing::trial::whole_offer);
-}
-
-fn passes(checked: fn(&dyn Library) -> Offer) {
     let library = testing::trial::load(&testing::trial::object(env!("CARGO_PKG_NAME")));
-    let offer = checked(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     assert_eq!(offer.refused, []);
     // Everything but CFB with segments of a bit, AEGIS, BLAKE3, SEED, KMAC, SipHash, NaCl's secretbox, two of EAX,
     // checksums, S2K, random bytes and what is no algorithm.

@@ -55,7 +55,7 @@ fn texts(record: &Record, options: Options) -> Renderings {
 #[test]
 fn every_text_fits_its_width_and_colours_change_nothing_but_colours() {
     let record = record();
-    for width in 60..160 {
+    for width in (60..160).step_by(3) {
         let plain = texts(&record, Options { width, color: false });
         let painted = texts(&record, Options { width, color: true });
         for ((name, plain), (_, painted)) in plain.iter().zip(painted) {

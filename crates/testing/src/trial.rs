@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use adapters::stacks::{Identity as StacksIdentity, Line, Stack, Trouble, connect};
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Direction, Kind as Purpose};
 use contract::{Identity, Library, Message, OpenError, Outcome, Session};
 use probe::Clock;
 use record::tls::{Case, Filter, Kind, Negotiated, Protection, matrix};
@@ -97,8 +97,13 @@ impl Offer {
 pub fn offer(library: &dyn Library) -> Offer {
     let offered = offered(library);
     let few = representatives(&offered);
-    // What is drawn has no answer but its checks.
-    let is_checked = |a: &Algorithm| few.contains(&a.name) || a.kind == base::model::Kind::Random;
+    // What is drawn has no answer but its checks. What derives keys is slow by intention: bcrypt alone would take longer
+    // than all others.
+    let is_checked = |a: &Algorithm| match a.kind {
+        Purpose::Random => true,
+        Purpose::Derivation => false,
+        _ => few.contains(&a.name),
+    };
     each_of(library, &offered, |algorithm| match is_checked(algorithm) {
         true => refusal(library, algorithm),
         false => wrong_answer(library, algorithm).map(|why| (algorithm.name, why)),
@@ -138,7 +143,8 @@ fn each_of(
 fn representatives(offered: &[&'static Algorithm]) -> BTreeSet<&'static str> {
     let mut by_mode = BTreeMap::new();
     let mut by_primitive = BTreeMap::<_, Vec<_>>::new();
-    for algorithm in offered {
+    // The reference's Twofish works out its tables for each block anew: a third of the time of all.
+    for algorithm in offered.iter().filter(|a| !a.name.starts_with("twofish-")) {
         by_mode.entry(format!("{:?}", algorithm.mode)).or_insert(algorithm.name);
         let of_primitive =
             by_primitive.entry(format!("{:?} {:?}", algorithm.kind, algorithm.cipher));

@@ -1,5 +1,5 @@
 //! The promises over every committed input of every fuzz target, over these with some bytes changed, and over
-//! any bytes at all: 256 times each, or `PROPTEST_CASES`.
+//! any bytes at all: 64 times each, or `PROPTEST_CASES`; `make fuzz` goes on from there.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 use ciphermark_testing::{ENTRIES, Entry};
 use proptest::prelude::*;
@@ -96,7 +96,14 @@ fn edited(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
     bytes
 }
 
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    ProptestConfig::with_cases(asked.unwrap_or(64))
+}
+
 proptest! {
+    #![proptest_config(cases())]
+
     #[test]
     fn any_bytes_keep_every_promise(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         ENTRIES.iter().for_each(|entry| (entry.run)(&bytes));
