@@ -418,6 +418,7 @@ fn only_forgeries_are_doubted(honest: &Value, forgeries: &[&[Forgery]]) {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_run_of_tls_is_believed_and_no_forgery_of_it() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
@@ -528,6 +529,7 @@ fn a_record_that_an_allowed_signer_signed_counts_and_says_who() {
 }
 
 #[test]
+#[ignore = "long: checks a record seven times"]
 fn a_signature_by_others_for_something_else_or_over_another_text_is_none() {
     let signed = Signed::new();
     let is = |trust: &str, code: i32| {

@@ -97,6 +97,7 @@ fn has_aes() -> bool {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn counts_under_hidden_cpu_features_are_not_told_of_a_run_without_nor_the_other_way_round() {
     if has_aes() {
         let openssl = system("libcrypto.so.3");
@@ -167,6 +168,7 @@ fn a_configuration_is_read_where_one_is_named_and_counts_by_its_content() {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_record_has_what_was_set_and_compare_and_doctor_name_it() {
     let directory = scratch();
     let fake = fakes::library("correct");

@@ -65,7 +65,7 @@ fn what_a_longer_key_costs_is_one_question_and_one_line() {
 
 #[test]
 fn a_star_pairs_every_algorithm_that_has_both_key_lengths() {
-    let asked = format!("{} --algorithms aes-128-*,aes-256-* -l openssl@4*", published());
+    let asked = format!("{} --algorithms aes-128-*,aes-256-* -l openssl@4*", published_at_rest());
     let whole = compare(&format!("{asked} --format json")).with_code(0).json();
     let cases = rows(&whole, "cases");
     assert!(cases.len() > 10, "{}", cases.len());
@@ -118,12 +118,9 @@ fn what_cannot_be_compared_gets_one_line_that_helps() {
         refuses(&format!("compare {} {arguments}", published()), words);
     }
     // Measured with --no-evidence.
-    let uncounted = repository("records/at-rest-2026-11-23-gnr.json.gz");
+    let uncounted = published_at_rest();
     refuses(
-        &format!(
-            "compare {} --libraries wolfssl@5.9*,openssl@4* --fail-if instructions",
-            arg(&uncounted)
-        ),
+        &format!("compare {uncounted} --libraries wolfssl@5.9*,openssl@4* --fail-if instructions"),
         &["no instructions were counted on both sides"],
     );
 }
@@ -150,15 +147,8 @@ fn a_library_with_four_times_the_work_is_slower_and_the_other_way_round_faster()
     assert_eq!(rows(trial, "pairs").len(), 12, "the first look is enough: {trial}");
     assert!(number(trial, "ratio.low") > 1.0, "{trial}");
     assert_eq!(whole["false_verdicts"], 0.001);
-    let done = compare_pair(&new, &base, "").with_code(0);
-    assert!(done.stdout.contains("\n  faster "), "{}", done.stdout);
-}
-
-#[test]
-fn several_trials_are_counted_by_verdict() {
-    let (base, new) = (planted(0), planted(3000));
-    let done = compare_pair(&base, &new, "--trials 2").with_code(0);
-    assert!(done.stdout.contains("2 trials: 0 same, 0 faster, 2 slower"), "{}", done.stdout);
+    let done = compare_pair(&new, &base, "--trials 2 --fail-if undecided").with_code(0);
+    assert!(done.stdout.contains("2 trials: 0 same, 2 faster, 0 slower"), "{}", done.stdout);
 }
 
 #[test]
@@ -171,8 +161,6 @@ fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
     hurried("--fail-if slower --fail-if undecided").with_code(1);
     let whole = hurried("--json").json();
     assert!(text(&whole["trials"][0], "advice").contains("--budget"), "{whole}");
-    compare_pair(&base, &new, "--fail-if undecided").with_code(0);
-    compare_pair(&new, &base, "--fail-if faster").with_code(1);
 }
 
 #[test]

@@ -281,6 +281,7 @@ fn a_type_through_kubectl_is_measured_gathered_signed_and_let_go() {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_record_of_another_run_is_brought_and_called_doubtful() {
     let fake = Fake::new();
     fake.fleet("run").with_code(0);

@@ -17,46 +17,35 @@ fn plain(what: &str) -> String {
 }
 
 #[test]
-fn libraries_have_name_version_path_and_id() {
-    let all = json(&["libraries"]);
+fn libraries_have_name_version_path_and_id_and_what_cannot_be_used_its_reason() {
+    let directory = scratch();
+    std::fs::write(directory.path().join("stray.so"), "no library\n").unwrap();
+    let listed = |flags: &[&str]| {
+        let variables = [("CIPHERMARK_LIBS", arg(directory.path())), ("CIPHERMARK_CACHE", "")];
+        ciphermark_with(&[&["list", "libraries"], flags].concat(), &variables).with_code(0)
+    };
+    let (all, table) = (listed(&["--json"]).rows(), listed(&[]).stdout);
     for name in ["openssl", "libgcrypt", "rustcrypto", "baselines"] {
         let library = where_(&all, &[("name", name)])[0];
         assert!(library["error"].is_null(), "{library}");
         assert!(!text(library, "version").is_empty() && !text(library, "id").is_empty());
         assert!(std::path::Path::new(text(library, "path")).is_file(), "{library}");
     }
-    let table = plain("libraries");
     for library in &all {
         assert!(table.contains(text(library, "path")), "{table}");
     }
-}
-
-#[test]
-fn a_library_that_was_found_and_cannot_be_used_is_listed_with_its_reason() {
-    let directory = scratch();
-    std::fs::write(directory.path().join("stray.so"), "no library\n").unwrap();
-    let variables = [("CIPHERMARK_LIBS", arg(directory.path()))];
-    let done = ciphermark_with(&["list", "libraries", "--json"], &variables).with_code(0);
-    let all = done.rows();
     let stray = all.iter().find(|l| text(l, "path").ends_with("stray.so")).unwrap();
     assert!(text(stray, "error").contains("ELF"), "{stray}");
-}
-
-/// Where the kernel has no sockets for its ciphers, it says so wherever it is asked for.
-#[test]
-fn the_kernel_is_listed_and_a_kernel_that_cannot_be_used_says_why() {
-    let all = json(&["libraries"]);
     let kernel = where_(&all, &[("name", "linux-kernel")])[0];
     assert_eq!(text(kernel, "path"), "af_alg:");
-    let Some(why) = kernel["error"].as_str() else {
-        assert!(!text(kernel, "version").is_empty() && !text(kernel, "id").is_empty());
-        return;
-    };
-    assert!(why.contains("this kernel gives no AF_ALG socket"), "{why}");
-    assert!(plain("libraries").contains("not usable: cannot use 'af_alg:'"));
-    for library in ["linux-kernel", "mine=af_alg:"] {
-        let words = ["this kernel gives no AF_ALG socket"];
-        refuses(&format!("verify -a aes-128-cbc -l {library}"), &words);
+    match kernel["error"].as_str() {
+        None => assert!(!text(kernel, "version").is_empty() && !text(kernel, "id").is_empty()),
+        Some(why) => {
+            assert!(why.contains("this kernel gives no AF_ALG socket"), "{why}");
+            assert!(table.contains("not usable: cannot use 'af_alg:'"), "{table}");
+            let words = ["this kernel gives no AF_ALG socket"];
+            refuses("verify -a aes-128-cbc -l mine=af_alg:", &words);
+        }
     }
 }
 
@@ -96,14 +85,13 @@ fn algorithms_are_found_by_glob_and_by_the_names_that_people_type() {
             call(&format!("list algorithms -l baselines --json {globs}")).with_code(0).json();
         found.as_array().unwrap().iter().map(|a| text(a, "name").to_owned()).collect()
     };
-    assert_eq!(names("-a bf-c?c,SHA-1"), ["bf-cbc", "sha1"]);
     assert_eq!(
-        names("-a rijndael-128-cbc -a des3 -a id-aes256-GCM"),
-        ["aes-128-cbc", "aes-256-gcm", "des-ede3-cbc"]
+        names("-a bf-c?c,SHA-1 -a rijndael-128-cbc -a des3 -a id-aes256-GCM"),
+        ["aes-128-cbc", "aes-256-gcm", "des-ede3-cbc", "bf-cbc", "sha1"]
     );
+    let of_tls = |name: &str| format!("list algorithms -l baselines -a {name}");
     for other in ["ml-kem-768", "ecdsa", "rsa2048"] {
-        let refused = call(&format!("list algorithms -a {other}")).with_code(2).stderr;
-        assert!(refused.contains("tls primitives"), "{refused}");
+        refuses(&of_tls(other), &["tls primitives"]);
     }
 }
 
@@ -292,7 +280,8 @@ fn a_program_does_not_outlive_ciphermark() {
     let place = scratch();
     let mark = place.path().join("mark");
     let script =
-        format!("touch {0}; while [ ! -e {0}.end ]; do :; done; touch {0}.late", arg(&mark));
+        // The shell's own words: on a busy machine each further program waits for slices.
+        format!(": >{0}; while [ ! -e {0}.end ]; do :; done; : >{0}.late", arg(&mark));
     let mut running = Background::start(&[&ANYWAY[..], &["sh", "-c", &script]].concat());
     running.wait_until("the program runs", || mark.exists());
     let programs = processes_below(running.id());

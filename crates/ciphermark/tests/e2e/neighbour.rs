@@ -176,6 +176,7 @@ fn pages() -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "long: a second user watches for seconds"]
 fn another_user_reads_no_page_while_a_store_is_tried_decrypted_and_timed() {
     let place = Place::new();
     let store = place.secret("store/image", &pages());
@@ -190,6 +191,7 @@ fn another_user_reads_no_page_while_a_store_is_tried_decrypted_and_timed() {
 }
 
 #[test]
+#[ignore = "long: a second user watches for seconds"]
 fn another_user_reads_no_password_and_no_key() {
     let place = Place::new();
     place.secret("home/.pgpass", format!("*:*:*:me:{PASSWORD}\n").as_bytes());
@@ -258,6 +260,7 @@ fn has_person(bytes: &[u8]) -> bool {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn records_pages_tables_and_archives_name_the_home_directory_by_a_tilde_and_are_read_again() {
     let directory = scratch();
     let home = directory.path().join(PERSON);

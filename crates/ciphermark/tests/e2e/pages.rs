@@ -265,21 +265,17 @@ fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
 }
 
 #[test]
-fn pages_that_come_back_as_others_after_many_right_ones_are_found() {
-    let (found, _) = pages(&[fakes::variant("later_pages", "LATER=100")], "--media none", 3);
-    no_number(&found, ("later", "aes-128-ctr"), "refused", "it comes back as another");
-}
-
-#[test]
-fn a_library_that_agrees_with_itself_alone_is_outvoted() {
+fn a_library_that_agrees_with_itself_alone_or_gives_back_others_pages_is_refused() {
     let libraries = [
+        fakes::variant("later_pages", "LATER=100"),
         fakes::variant("later_pages", "AGREED=100"),
         fakes::library("correct"),
         fakes::library("copies"),
     ];
-    let (found, _) = pages(&libraries, "--media none", 3);
+    let (found, _) = pages(&libraries, "--media none --probes 0", 3);
     let why = "2 libraries agree on other bytes for the same pages";
     no_number(&found, ("agreed", "aes-128-ctr"), "refused", why);
+    no_number(&found, ("later", "aes-128-ctr"), "refused", "it comes back as another");
     let right = of(&found, "verified", "copies", "aes-128-ctr");
     assert_eq!((text(right[0], "state"), &right[0]["agreeing"]), ("measured", &Value::from(2)));
 }
@@ -305,7 +301,7 @@ fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
 #[test]
 fn forgeries_that_are_taken_for_pages_end_the_run_with_exit_code_1() {
     let libraries = [fakes::variant("accepts_forgery", "FORGED_AT=8192")];
-    let (found, printed) = pages(&libraries, "--media none", 1);
+    let (found, printed) = pages(&libraries, "--media none --probes 8", 1);
     let probed = of(&found, "probes", "forged_at", "aes-128-gcm");
     assert_eq!(probed[0]["as_expected"], false, "{probed:?}");
     assert_eq!(probed[0]["against_accidents"], false);
@@ -364,6 +360,7 @@ fn lsn(page: &[u8]) -> &[u8] {
 }
 
 #[test]
+#[ignore = "long: a server"]
 fn checksums_do_not_make_the_lsn_a_nonce() {
     let cluster = cluster();
     let data = cluster.data();

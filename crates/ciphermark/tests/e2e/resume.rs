@@ -21,6 +21,7 @@ fn samples_in_record(record: &Value) -> usize {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_killed_run_leaves_no_worker_behind_and_is_resumed() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -128,6 +129,7 @@ fn an_interrupt_ends_a_run_that_is_still_verifying_and_a_second_one_ends_it_at_o
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
     let directory = scratch();
     let (record, object) = (directory.path().join("r.json"), directory.path().join("mine.so"));

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-const CIPHER_LIBRARIES: [&str; 3] = ["openssl", "libgcrypt", "rustcrypto"];
+const CIPHER_LIBRARIES: [&str; 2] = ["openssl", "rustcrypto"];
 
 /// One survey that several tests look at.
 struct Survey {
@@ -39,8 +39,8 @@ fn surveyed() -> Value {
     let directory = scratch();
     let path = directory.path().join("survey.json");
     let what = "-a aes-128-ctr -a aes-128-gcm -a xxh3-64 -a memcpy -a null \
-                -l openssl -l libgcrypt -l rustcrypto -l baselines \
-                -m message -m stream -s 16,1K --seed 7 --format json";
+                -l openssl -l rustcrypto -l baselines \
+                -m message -m stream -s 16,1K -d encrypt --seed 7 --format json";
     let what: Vec<&str> = what.split_whitespace().collect();
     let Done { code, stdout, stderr, .. } =
         measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat());
@@ -80,17 +80,15 @@ fn each_measurement_stands_beside_its_limit() {
 fn everything_that_was_asked_for_is_measured() {
     let rows = &survey().rows;
     for library in CIPHER_LIBRARIES {
-        for direction in ["encrypt", "decrypt"] {
-            let of_library = [("library.name", library), ("direction", direction)];
-            for (algorithm, model) in
-                [("aes-128-ctr", "message"), ("aes-128-ctr", "stream"), ("aes-128-gcm", "message")]
-            {
-                let case = [("algorithm", algorithm), ("model", model)];
-                let found = where_(rows, &[of_library, case].concat());
-                let sizes: Vec<f64> = found.iter().map(|row| number(row, "size")).collect();
-                assert_eq!(sizes, [16.0, 1024.0], "{of_library:?} {case:?}");
-                all_are(found, "measured");
-            }
+        for (algorithm, model) in
+            [("aes-128-ctr", "message"), ("aes-128-ctr", "stream"), ("aes-128-gcm", "message")]
+        {
+            let of_library = [("library.name", library), ("direction", "encrypt")];
+            let case = [("algorithm", algorithm), ("model", model)];
+            let found = where_(rows, &[of_library, case].concat());
+            let sizes: Vec<f64> = found.iter().map(|row| number(row, "size")).collect();
+            assert_eq!(sizes, [16.0, 1024.0], "{of_library:?} {case:?}");
+            all_are(found, "measured");
         }
     }
     for (algorithm, direction) in [("xxh3-64", "digest"), ("memcpy", "copy"), ("null", "copy")] {
@@ -202,16 +200,13 @@ fn results_go_to_standard_output_and_nothing_to_standard_error() {
 
 #[test]
 fn sizes_that_a_mode_does_not_define_are_unsupported() {
-    let what = "-a aes-128-{ecb,xts} -l openssl -s 1,16..64+24 -d encrypt";
-    let record = record(what, 0);
+    let record = record("-a aes-128-{ecb,xts} -l openssl -s 1,40 -d encrypt", 0);
     let all = rows(&record, "measurements");
-    assert_eq!(all.len(), 2 * 4);
+    assert_eq!(all.len(), 2 * 2);
     for (algorithm, size, state, why) in [
         ("aes-128-ecb", 40, "unsupported", "whole blocks of 16 bytes"),
         ("aes-128-xts", 1, "unsupported", "at least 16 bytes"),
-        ("aes-128-ecb", 64, "measured", ""),
         ("aes-128-xts", 40, "measured", ""),
-        ("aes-128-xts", 16, "measured", ""),
     ] {
         let mut found = where_(all, &[("algorithm", algorithm)]).into_iter();
         let row = found.find(|row| row["size"] == size).unwrap();
@@ -224,12 +219,11 @@ fn sizes_that_a_mode_does_not_define_are_unsupported() {
 fn two_builds_stand_side_by_side_under_their_own_names() {
     let object = fakes::object("correct", "");
     let path = arg(&object);
-    let what = format!("-a aes-128-ctr -s 64 -d encrypt -l old={path} -l new={path}");
-    let whole = record(&what, 0);
-    let all = rows(&whole, "measurements");
+    let what = format!("verify --json -a aes-128-ctr -l old={path} -l new={path}");
+    let all = call(&what).with_code(0).rows();
     assert_eq!(all.len(), 2, "no other library was asked for: {all:?}");
     for name in ["old", "new"] {
-        let row = where_(all, &[("library.name", name), ("state", "measured")])[0];
+        let row = where_(&all, &[("library.name", name), ("state", "passed")])[0];
         let path = record::expanded(text(row, "library.path"));
         assert_eq!(path.canonicalize().unwrap(), object.canonicalize().unwrap());
         assert!(checks(row).contains("cross-library"), "compared with each other: {row}");
@@ -257,17 +251,14 @@ fn a_suite_file_says_what_is_measured_and_flags_override_it() {
                 sizes = '32'\nmodels = ['stream']\ndirections = ['decrypt']\n\
                 precision = '50%'\nbudget = '60s'\n";
     std::fs::write(&suite, body).unwrap();
-    let cases = |flags: &str| {
-        let what = format!("--suite {suite} -l openssl --format json {flags}");
-        let done = measure(&what.split_whitespace().collect::<Vec<_>>()).with_code(0);
-        let case = |row: &Value| (text(row, "model").to_owned(), row["size"].as_u64().unwrap());
-        let all = measurements(&done.stdout);
-        assert!(all.iter().all(|row| text(row, "direction") == "decrypt"), "{all:?}");
-        all.iter().map(case).collect::<Vec<_>>()
-    };
-    assert_eq!(cases(""), [("stream".to_owned(), 32)]);
-    let overridden = [48, 64].map(|size| ("message".to_owned(), size));
-    assert_eq!(cases("-s 48,64 -m message"), overridden);
+    // Nothing is asked of the figures, so that they need not be precise.
+    let what = format!("--suite {suite} -l openssl --format json -s 48 --no-evidence --budget 1s");
+    let done = measure(&what.split_whitespace().collect::<Vec<_>>());
+    let [row] = &measurements(&done.stdout)[..] else { panic!("{done:?}") };
+    assert_eq!(
+        (text(row, "model"), text(row, "direction"), &row["size"]),
+        ("stream", "decrypt", &48.into())
+    );
 }
 
 #[test]
@@ -537,6 +528,7 @@ fn measured(library: &str, enough: impl Fn(&Value) -> bool) -> (tempfile::TempDi
 const SLOW_US: f64 = 1600.0;
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_number() {
     let (_directory, path, row) = measured(&fakes::library("settles"), |row| {
         row["settled"]["us"].as_f64().is_some_and(|us| us >= SLOW_US)
@@ -556,6 +548,7 @@ fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_numb
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn a_library_whose_processes_are_of_two_kinds_is_shown_as_two() {
     let (_directory, path, row) = measured(&fakes::library("two_kinds"), |row| {
         row["kinds"].as_array().is_some_and(|kinds| kinds.len() == 2)

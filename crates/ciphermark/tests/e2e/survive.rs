@@ -296,7 +296,8 @@ fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
 }
 
 #[test]
-fn full_devices_are_told_in_one_line() {
+#[ignore = "long: measures for seconds"]
+fn a_record_for_a_full_device_is_not_lost() {
     let temporary = scratch();
     let mut run = command(&["run", "-a", "aes-128-ctr", "-l", "openssl", "-s", "16"]);
     run.args(QUICK).args(["-o", "/dev/full"]).env("TMPDIR", temporary.path());
@@ -305,7 +306,10 @@ fn full_devices_are_told_in_one_line() {
     let said = output.only_line_on_stderr();
     assert!(said.contains("No space left on device"), "{said}");
     assert_eq!(names(temporary.path()).len(), 1, "the record is not lost");
+}
 
+#[test]
+fn full_devices_are_told_in_one_line() {
     let record = published();
     for (what, more) in [("show", &[][..]), ("rank", &[]), ("export", &["-o", "/dev/full"])] {
         let words = [&[what, &record], more].concat();
@@ -625,7 +629,7 @@ fn an_older_record_stays_until_the_new_one_is_whole() {
 }
 
 #[test]
-fn a_record_that_another_run_writes_is_left_to_it() {
+fn what_another_run_writes_or_wrote_elsewhere_is_left_as_it_is() {
     let directory = scratch();
     let record = directory.path().join("r.json");
     let running = Background::start_run(&CTR, &record);
@@ -637,6 +641,7 @@ fn a_record_that_another_run_writes_is_left_to_it() {
     running.ends_within(SOON).with_code(INTERRUPTED);
     let line = refusal(&again);
     assert!(line.contains("was cut short: resume it with `--resume"), "{line}");
+    of_another_machine_or_of_no_sense_it_is_refused_and_kept(&record);
 }
 
 #[test]
@@ -665,6 +670,10 @@ fn cut_short(record: &Path) -> Vec<String> {
     let running = Background::start_run(&CTR, record);
     running.send(Signal::KILL);
     running.ends_within(SOON);
+    lines_of_journal(record)
+}
+
+fn lines_of_journal(record: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(journal(record)).unwrap();
     text.split_inclusive('\n').map(ToOwned::to_owned).collect()
 }
@@ -699,11 +708,8 @@ fn a_damaged_journal_is_resumed_up_to_the_damage() {
     measured(&record);
 }
 
-#[test]
-fn a_run_of_another_machine_or_of_no_sense_is_refused_and_kept() {
-    let directory = scratch();
-    let record = directory.path().join("r.json");
-    let lines = cut_short(&record);
+fn of_another_machine_or_of_no_sense_it_is_refused_and_kept(record: &Path) {
+    let lines = lines_of_journal(record);
     let first = lines[0].strip_prefix(MAGIC).unwrap();
     let head: Value = serde_json::from_str(&first[9..]).unwrap();
     assert_eq!(line(first[9..].trim_end()), first, "the test's checksum is the program's");
@@ -721,10 +727,10 @@ fn a_run_of_another_machine_or_of_no_sense_is_refused_and_kept() {
     ];
     for (head, words) in cases {
         let rest = if head.is_empty() { String::new() } else { lines[1..].concat() };
-        std::fs::write(journal(&record), format!("{head}{rest}")).unwrap();
-        let before = std::fs::read(journal(&record)).unwrap();
-        let refused = refusal(&["run", "--resume", arg(&record)]);
+        std::fs::write(journal(record), format!("{head}{rest}")).unwrap();
+        let before = std::fs::read(journal(record)).unwrap();
+        let refused = refusal(&["run", "--resume", arg(record)]);
         assert!(refused.contains(words), "{words}: {refused}");
-        assert_eq!(std::fs::read(journal(&record)).unwrap(), before, "{words}");
+        assert_eq!(std::fs::read(journal(record)).unwrap(), before, "{words}");
     }
 }

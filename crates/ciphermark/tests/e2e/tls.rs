@@ -103,27 +103,9 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
     }
 }
 
-#[test]
-fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
-    let Some(stack) = stack() else { return };
-    let directory = scratch();
-    let file = file(&directory, "tls.json.gz");
-    let what = format!("tls handshake -l {stack} -x x25519 -c p256 -k full -V 1.3");
-    let what = format!("{what} --client-auth no --temperature hot -o {file}");
-    let done = soon(&what, 0);
-    assert!(done.stdout.contains("TLS 1.3 full, aes-128-gcm, hot"), "{}", done.stdout);
-    assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
-    let kept = Command::new("gzip").args(["-dc", &file]).output().unwrap().stdout;
-    let kept: Value = serde_json::from_slice(&kept).unwrap();
-    assert_eq!(kept["details"]["kind"], "tls-handshakes");
-    // A run may be replaced by a run, and nothing else by one.
-    std::fs::write(&file, "mine").unwrap();
-    refuses(&what, &["not overwritten"]);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
-}
-
 /// Without a selection, what people ask is answered in a screen; `--all` prints the table of the same rows.
 #[test]
+#[ignore = "long: measures for seconds"]
 fn without_a_selection_the_answer_fits_a_screen() {
     let Some(stack) = stack() else { return };
     for command in ["handshake", "records", "primitives"] {
@@ -141,6 +123,7 @@ fn without_a_selection_the_answer_fits_a_screen() {
 
 /// rustls, and the system's wolfSSL where there is one.
 #[test]
+#[ignore = "long: measures for seconds"]
 fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
     let mut stacks = vec![format!("rustls={}", arg(&attached_object("ciphermarktls-rustls-ring")))];
     let wolfssl = system_libraries().join("libwolfssl.so.35");
@@ -209,6 +192,7 @@ fn a_stack_that_says_what_is_not_so_is_found_by_the_wire_or_by_the_other_end() {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
     let Some(stack) = stack() else { return };
     let record = records_record(&stack, "--cipher aes-128-gcm,aes-128-cbc+sha1 -s 64,1K,16K", 0);
@@ -238,12 +222,18 @@ fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
 
 /// What a survey's record can be asked, that of TLS can as well.
 #[test]
-fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
+fn a_run_is_kept_shown_ranked_compared_and_exported_as_any_record() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
     let path = file(&directory, "tls.json.gz");
     let what = "-x x25519,p256 -c p256 -k full -V 1.3 --client-auth no --temperature hot";
-    let printed = soon(&format!("tls handshake -l {stack} {what} -o {path}"), 0).stdout;
+    let run = format!("tls handshake -l {stack} {what} -o {path}");
+    let printed = soon(&run, 0).stdout;
+    assert!(printed.contains("TLS 1.3 full, aes-128-gcm, hot"), "{printed}");
+    assert!(printed.contains("Inside the clock, each end apart:"), "{printed}");
+    let kept = Command::new("gzip").args(["-dc", &path]).output().unwrap().stdout;
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    assert_eq!(kept["details"]["kind"], "tls-handshakes");
     assert_eq!(call(&format!("show {path}")).with_code(0).stdout, printed);
     let one = call(&format!("show {path} -a *p256?p256*")).with_code(0).stdout;
     assert!(one.contains("p256") && !one.contains("x25519"), "{one}");
@@ -272,6 +262,10 @@ fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
     assert!(std::fs::read(parquet).unwrap().starts_with(b"PAR1"));
     refuses(&format!("show {path} --format openssl"), &["is no survey"]);
     refuses(&format!("explain {path}"), &["is no survey"]);
+    // A run may be replaced by a run, and nothing else by one.
+    std::fs::write(&path, "mine").unwrap();
+    refuses(&run, &["not overwritten"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 }
 
 #[test]
@@ -404,6 +398,7 @@ pub(crate) fn shim(source: &str, defines: &[&str], directory: &Path) -> Option<P
 }
 
 #[test]
+#[ignore = "long: several surveys"]
 fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
     for (define, what, operation, why) in [
         ("SIGNS_ONCE", "ecdsa-p256", "sign", "the signature does not verify"),

@@ -90,6 +90,7 @@ fn a_generator_that_repeats_in_a_fork_or_elsewhere_is_refused_and_a_right_one_is
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_for_verify() {
     let (directory, cache) = (scratch(), scratch());
     let (object, path) = (file(&directory, "library.so"), file(&directory, "r.json"));
@@ -448,8 +449,7 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
         }
     }
     let path = file(&directory, "toys.json");
-    let line =
-        ["run", "-q", "--no-evidence", "-s", "64,1K", "-a", "toy-*,aes-128-gcm", "-d", "both"];
+    let line = ["run", "-q", "--no-evidence", "-s", "1K", "-a", "toy-*", "-d", "encrypt"];
     let words = ["-l", &toys, "-l", "openssl", "-o", &path];
     let shown = ciphermark(&[&line[..], &words, &QUICK].concat(), b"").with_code(0);
     assert!(shown.stdout.contains("own-vectors-only"), "{}", shown.stdout);
@@ -465,8 +465,8 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
 
     // Whoever reads the record has only the record.
     std::fs::remove_file(directory.path().join("toys.so")).unwrap();
-    let ranked = call(&format!("rank {path} -a toy-aead,aes-128-gcm -s 1K")).with_code(0).stdout;
-    assert!(ranked.contains("toy-aead") && ranked.contains("aes-128-gcm"), "{ranked}");
+    let ranked = call(&format!("rank {path} -a toy-aead -s 1K")).with_code(0).stdout;
+    assert!(ranked.contains("toy-aead"), "{ranked}");
     assert!(ranked.contains(OWN), "{ranked}");
     let shown = call(&format!("show {path} -a toy-*")).with_code(0).stdout;
     assert!(shown.contains(OWN), "{shown}");
@@ -499,6 +499,7 @@ fn a_fault_of_an_algorithm_that_an_adapter_brings_is_found_without_a_reference()
 }
 
 #[test]
+#[ignore = "long: several surveys"]
 #[cfg(target_arch = "x86_64")]
 fn leaks_of_an_algorithm_that_an_adapter_brings_are_judged() {
     let directory = scratch();

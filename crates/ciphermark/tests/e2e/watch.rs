@@ -90,6 +90,7 @@ fn three_libraries_with_the_same_names_are_told_apart() {
 }
 
 #[test]
+#[ignore = "long: measures for seconds"]
 fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
     let directory = scratch();
     let Some(program) = watched(directory.path()) else { return };

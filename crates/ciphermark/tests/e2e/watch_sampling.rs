@@ -159,6 +159,7 @@ fn compiled(at: &Path, flags: &[&str]) -> PathBuf {
 
 /// With symbols; stripped and static; and all in one function, where only loops tell the cipher from the rest.
 #[test]
+#[ignore = "long: samples programs for seconds"]
 #[cfg(target_arch = "x86_64")]
 fn the_share_of_a_cipher_is_what_the_program_itself_counted_with_and_without_symbols() {
     let scratch = scratch();
@@ -195,6 +196,7 @@ fn is_here(program: &str) -> bool {
 
 /// Its cipher is called by nobody's library. Beside AES and GHASH there is little else in a long message.
 #[test]
+#[ignore = "long: samples programs for seconds"]
 fn a_go_program_is_seen_with_and_without_its_symbols() {
     if !is_here("go") {
         return;
@@ -223,6 +225,7 @@ fn a_go_program_is_seen_with_and_without_its_symbols() {
 
 /// OpenSSL is within the program, and JavaScript in no file. Glue around the cipher is not recognised.
 #[test]
+#[ignore = "long: samples programs for seconds"]
 fn a_node_program_is_seen_and_what_it_made_while_it_ran_is_named() {
     if !is_here("node") {
         return;

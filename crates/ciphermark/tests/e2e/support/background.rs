@@ -3,7 +3,7 @@
 //! machine type (no systemd, no cgroups, no accounting), and Kubernetes by `tests/kubernetes/cluster` with a node
 //! for each.
 
-use crate::support::{Done, Running, arg, program, repository, running};
+use crate::support::{Done, Running, arg, by_path, program, repository, running};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ impl Background {
     /// Starts the program.
     pub fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.args(arguments).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
+        command.args(by_path(arguments)).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
         Self::of(command)
     }
 
