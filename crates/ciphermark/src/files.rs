@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// What a file holds.
 pub enum Kind {
     /// A survey: `run -o`.
     Survey(Box<Record>),
@@ -73,7 +72,6 @@ impl Kind {
     }
 }
 
-/// A run of TLS of one kind.
 pub fn tls<R: record::tls::Row>(path: &Path) -> Result<record::tls::Run<R>, Failure> {
     let record = record(path).map_err(Failure::usage)?;
     record::tls::from_record(&record).map_err(|why| {
@@ -229,7 +227,6 @@ fn keygen_output(command: &mut Command, input: &[u8], within: Duration) -> Resul
     })
 }
 
-/// The last thing that it said.
 fn said(done: &Output) -> String {
     let errors = String::from_utf8_lossy(&done.stderr);
     let line = errors.lines().rev().find(|line| !line.trim().is_empty());

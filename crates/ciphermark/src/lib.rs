@@ -90,7 +90,6 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
     command.carry_out()
 }
 
-/// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -128,7 +127,6 @@ impl From<Exit> for ExitCode {
 pub struct Failure {
     /// Names the input, what is wrong with it, and what helps.
     pub message: String,
-    /// Exit code.
     pub exit: Exit,
     /// The reader of standard output closed it.
     pub broken_pipe: bool,

@@ -278,7 +278,6 @@ impl Bar {
         self.count("verifying", done, of, "algorithms in libraries");
     }
 
-    /// Operations are single-stepped.
     pub fn stepping(&self, done: usize, of: usize) {
         self.count("stepping", done, of, "algorithms in libraries");
     }
@@ -299,7 +298,6 @@ impl Bar {
         self.count("counting", done, of, "algorithms in libraries");
     }
 
-    /// Servers are visited.
     pub fn visits(&self, done: usize, of: usize) {
         self.count("loading", done, of, "visits of servers");
     }
@@ -309,19 +307,16 @@ impl Bar {
         self.count("vectors", done, of, "vectors in libraries");
     }
 
-    /// Two libraries are compared.
     pub fn comparing(&self, done: usize, of: usize) {
         self.count("comparing", done, of, "comparisons");
     }
 
-    /// How far sampling is.
     pub fn sampling(&self, progress: &Progress) {
         let Progress { ended, cases, fraction, left } = progress;
         let message = format!("{ended} of {cases} cases done, {} left", seconds(*left));
         self.share("measuring", *fraction, message);
     }
 
-    /// What a run reports.
     pub fn show(&self, event: Event<'_>) {
         match event {
             Event::Verifying { done, of } => self.verifying(done, of),
@@ -350,14 +345,12 @@ impl Bar {
         self.count(prefix, done as usize, of as usize, what);
     }
 
-    /// Prints a remark above the bar.
     pub fn remark(&self, text: &str) {
         if !self.quiet {
             self.bar.suspend(|| anstream::eprintln!("ciphermark: {text}"));
         }
     }
 
-    /// Clears the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -26,7 +26,6 @@ fn crates() -> BTreeMap<String, Crate> {
     .collect()
 }
 
-/// The manifests one level down.
 fn manifests(crates: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(crates).into_iter().flatten();
     let all = entries.map(|entry| entry.expect("a directory of the repository").path());

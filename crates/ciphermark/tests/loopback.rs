@@ -11,7 +11,6 @@ use record::tls::{Case, Certificate, Exchange, Kind, Version};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A test and its name.
 type Test = (&'static str, fn(&Libraries));
 
 fn main() {

@@ -8,16 +8,12 @@ use std::path::Path;
 
 pub mod predict;
 
-/// All processes of one program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramCalls {
-    /// The executable's name.
     pub name: String,
-    /// How many.
     pub processes: usize,
     /// Their CPU time; at least the time in calls where a process was killed before it could say.
     pub cpu_seconds: f64,
-    /// Time in calls.
     pub call_seconds: f64,
     /// Messages, signatures and the like.
     pub operations: u64,
@@ -34,9 +30,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// What it is about: an algorithm, a kind of context.
     pub subject: String,
-    /// How often.
     pub count: u64,
-    /// Of how many messages.
     pub of: u64,
     /// Time in the calls that it is about.
     pub seconds: f64,
@@ -49,7 +43,6 @@ pub enum FaultKind {
     Fetch,
     /// A context is made for each message.
     Context,
-    /// A key is set for each message.
     Key,
     /// Messages come in pieces of a few bytes.
     Pieces,
@@ -63,13 +56,11 @@ pub enum FaultKind {
     Derivation,
 }
 
-/// Fewer calls are no habit.
 const HABIT: u64 = 100;
 /// Once for at least so many of the messages is "for each".
 const EACH: f64 = 0.5;
 /// Bytes of a piece that are few: one block of any hash function.
 const FEW_BYTES: u64 = 64;
-/// Pieces of a message that are many.
 const MANY_PIECES: u64 = 4;
 /// Bytes of a nonce that are at most asked for.
 const NONCE: u64 = 32;

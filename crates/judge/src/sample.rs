@@ -16,7 +16,6 @@ use record::{
 };
 use serde_json::{Value, json};
 
-/// Samples of a process.
 const PER_PROCESS: usize = 5;
 
 fn committed() -> Record {
@@ -78,7 +77,6 @@ pub(crate) fn without_number(mut m: Measurement, state: State, reason: &str) -> 
     m
 }
 
-/// What a case executed.
 pub(crate) fn executed(m: &Measurement, per_byte: f64, per_message: f64) -> Executed {
     Executed {
         library: m.library.clone(),

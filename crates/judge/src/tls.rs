@@ -18,7 +18,6 @@ pub const RECORD_SIZES: [u32; 2] = [16384, 64];
 pub const ALL_RECORD_SIZES: [u32; 5] = [64, 256, 1400, 4096, 16384];
 pub const DIGEST_SIZES: [u32; 4] = [64, 256, 1400, 16384];
 
-/// Suites that servers enable.
 pub const RECORD_SUITES: [Suite; 3] = [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Chacha20Poly1305];
 
 /// A row that people ask about.
@@ -126,12 +125,10 @@ pub const PRIMITIVES: [(&str, &[Primitive]); 3] = [
     ),
 ];
 
-/// A primitive that has no size.
 pub const fn primitive(scheme: Scheme, operation: Operation) -> Primitive {
     Primitive { scheme, operation, size: None }
 }
 
-/// The row that a primitive has in a run.
 pub fn of_primitive(primitive: Primitive) -> Wanted {
     (Subject::Primitive(primitive), Temperature::Hot)
 }
@@ -159,7 +156,6 @@ pub fn system<R: Row>(run: &Run<R>) -> Option<&Stack> {
     run.stacks.iter().find(|stack| is_system(stack))
 }
 
-/// What a stack has of a row.
 #[derive(Debug)]
 pub enum Figure<'a, R> {
     Known(&'a R, [Cost; 2]),
@@ -169,7 +165,6 @@ pub enum Figure<'a, R> {
 }
 
 impl<R> Figure<'_, R> {
-    /// What its two parts cost.
     pub fn costs(&self) -> Option<[Cost; 2]> {
         match self {
             Self::Known(_, costs) => Some(*costs),
@@ -187,7 +182,6 @@ pub struct Line<'a, R> {
     pub is_yours: bool,
 }
 
-/// What a group comes to.
 #[derive(Debug)]
 pub struct Standings<'a, R> {
     /// By the first row, the cheapest first; yours is last where it is not among them.

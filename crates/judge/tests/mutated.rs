@@ -79,7 +79,6 @@ enum Deed {
     /// So many times as wide on both sides.
     Widen(f64),
     DropVerdict,
-    /// Of the algorithm in the library.
     DropSize,
     DropLibrary,
 }

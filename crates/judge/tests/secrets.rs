@@ -33,7 +33,6 @@ fn chosen(advice: &Advice) -> &Choice {
     choice
 }
 
-/// The record with a verdict on this algorithm in the libraries of this name.
 fn judged(algorithm: &str, name: &str, verdict: LeakVerdict) -> Record {
     let mut record = record().clone();
     let ids: Vec<LibraryId> = record.libraries.iter().map(|l| l.identity()).collect();

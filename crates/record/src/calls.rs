@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 /// What `schema` says.
 pub const CALLS_SCHEMA: &str = "ciphermark-calls";
-/// Version of the format.
 pub const CALLS_VERSION: u32 = 1;
 
 /// A watched program.
@@ -180,7 +179,6 @@ pub struct Missed {
 }
 
 impl Calls {
-    /// Rows of all processes.
     pub fn rows(&self) -> impl Iterator<Item = &CallCount> {
         self.processes.iter().flat_map(|process| &process.rows)
     }

@@ -205,7 +205,6 @@ pub enum LeakVerdict {
 }
 
 impl LeakVerdict {
-    /// As in records and exports.
     pub fn name(self) -> &'static str {
         match self {
             Self::SameTrace => "same-trace",
@@ -244,7 +243,6 @@ pub enum LeakKind {
 }
 
 impl LeakKind {
-    /// As in records and exports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Branch => "branch",
@@ -326,7 +324,6 @@ impl fmt::Display for Leaks {
 }
 
 impl Leaks {
-    /// Whether it is of this build, algorithm and tier.
     pub fn is_of(&self, library: &LibraryId, algorithm: &str, tier: Tier) -> bool {
         self.tier == tier && self.algorithm == algorithm && self.library == *library
     }

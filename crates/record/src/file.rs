@@ -26,34 +26,20 @@ use std::time::{Duration, Instant};
 pub enum RecordError {
     /// The file cannot be opened or read.
     #[error("cannot read record '{path}': {source}")]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The file cannot be written.
     #[error("cannot write record '{path}': {source}")]
-    Write {
-        /// Which file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// The text is no record.
+    Write { path: PathBuf, source: io::Error },
     #[error("'{origin}' is not a ciphermark record: {why}")]
     Malformed {
         /// Where the text came from.
         origin: String,
-        /// What is wrong, on one line.
         why: String,
     },
-    /// Another file of this program.
     #[error("'{origin}' is {what}")]
     Another {
         /// Where the text came from.
         origin: String,
-        /// What it is, and what reads it.
         what: &'static str,
     },
     /// The record is of a version that this program does not read.
@@ -63,33 +49,18 @@ pub enum RecordError {
     Version {
         /// Where the text came from.
         origin: String,
-        /// Its version.
         found: String,
     },
     /// The journal of a run cannot be gone on from.
     #[error("cannot use journal '{path}': {why}")]
-    Journal {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong, on one line.
-        why: String,
-    },
-    /// Another process has the record.
+    Journal { path: PathBuf, why: String },
     #[error("another run is writing to '{record}': wait for it, or name another file")]
-    Held {
-        /// The record.
-        record: PathBuf,
-    },
+    Held { record: PathBuf },
     /// A run to the same record was cut short.
     #[error(
         "a run to '{record}' was cut short: resume it with `--resume {record}`, or remove '{path}'"
     )]
-    CutShort {
-        /// The record.
-        record: PathBuf,
-        /// The journal.
-        path: PathBuf,
-    },
+    CutShort { record: PathBuf, path: PathBuf },
 }
 
 /// Whether a record could be written to this path: its directory must take new files. What is no
@@ -121,17 +92,11 @@ const MOST_BYTES: u64 = 1 << 30;
 const MOST_CHARS: usize = 300;
 
 /// Reads a record file, packed by gzip or not.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn load(path: &Path) -> Result<Record, RecordError> {
     from_json(&load_text(path)?, &path.display().to_string())
 }
 
 /// A record file's text, unpacked, of whichever kind of record it is.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn load_text(path: &Path) -> Result<String, RecordError> {
     text(bytes(path)?, &path.display().to_string())
 }
@@ -204,9 +169,6 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// Reads a record from a file's content, packed by gzip or not; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn from_bytes(bytes: Vec<u8>, origin: &str) -> Result<Record, RecordError> {
     from_json(&text(bytes, origin)?, origin)
 }
@@ -266,9 +228,6 @@ fn another(kind: &str) -> Option<&'static str> {
 
 /// Reads JSON of any shape: a part of a record, a worker's message. All JSON that comes as bytes takes this way: another
 /// would have every reader in the program once more.
-///
-/// # Errors
-/// What is wrong and where, in one line.
 pub fn value_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
     let text = std::str::from_utf8(json)
         .map_err(|e| format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))?;
@@ -554,9 +513,6 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const MOST_UNPACKED: u64 = 1 << 30;
 
 /// The text as it goes into a file of this name: packed where the name ends in `.gz`.
-///
-/// # Errors
-/// None in practice: the encoder writes to memory.
 pub fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
     if path.extension().is_none_or(|extension| extension != "gz") {
         return Ok(text.into_bytes());

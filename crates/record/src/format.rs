@@ -176,7 +176,6 @@ impl Record {
 }
 
 impl Library {
-    /// Which build it is.
     pub fn identity(&self) -> LibraryId {
         LibraryId {
             name: self.name.clone(),
@@ -344,7 +343,6 @@ pub struct Limits {
     pub reason: Option<String>,
 }
 
-/// The JSON Schema of a record.
 pub fn schema() -> schemars::Schema {
     let mut schema = schemars::schema_for!(Record);
     schema.insert("title".to_owned(), "ciphermark record".into());
@@ -360,9 +358,6 @@ const MOST: u64 = 1 << 53;
 const SIZES: std::ops::RangeInclusive<usize> = 1..=i32::MAX as usize;
 
 /// What contradicts itself or cannot be, on one line: what [`crate::from_json`] refuses.
-///
-/// # Errors
-/// The first that is found.
 pub fn contradiction(record: &Record) -> Result<(), String> {
     for (i, m) in record.measurements.iter().enumerate() {
         of_measurement(m).map_err(|why| format!("measurements[{i}]: {why}"))?;

@@ -302,7 +302,6 @@ impl Disturbances {
         self.total() == 0
     }
 
-    /// All of them.
     pub fn total(&self) -> u64 {
         Disturbance::ALL.iter().fold(0, |all, why| all.saturating_add(self.of(*why)))
     }

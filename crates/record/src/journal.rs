@@ -59,7 +59,6 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal's path for a record's.
     pub fn path_for(record: &Path) -> PathBuf {
         let mut path = record.as_os_str().to_owned();
         path.push(".partial");
@@ -291,13 +290,10 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
 /// What a run must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalHead {
-    /// As in the record.
     pub format_version: String,
     /// What is measured: `survey`, or as in the record of a TLS run or of pages.
     pub kind: String,
-    /// As in the record.
     pub started: String,
-    /// As in the record.
     pub command: Vec<String>,
     /// Brand string of the CPU: samples of two machines are never mixed.
     pub cpu: String,
@@ -309,7 +305,6 @@ pub struct JournalHead {
     /// As in the record: they decide which code runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub circumstances: Vec<Circumstance>,
-    /// As in the record.
     pub plan: Plan,
     /// Number of cases that the plan had over these libraries.
     pub cases: usize,
@@ -320,11 +315,9 @@ pub struct JournalHead {
     pub store: Option<String>,
 }
 
-/// One line after the head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JournalEntry {
-    /// A sample, as it arrived.
     Sample(JournalSample),
     /// What a process found of a case before its first sample.
     Facts(JournalFacts),
@@ -335,7 +328,6 @@ pub enum JournalEntry {
 }
 
 impl JournalEntry {
-    /// The case that it is of, if it is of one.
     pub fn case(&self) -> Option<usize> {
         match self {
             Self::Sample(sample) => Some(sample.case),
@@ -346,12 +338,9 @@ impl JournalEntry {
     }
 }
 
-/// One sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalSample {
-    /// Index of the case in the plan.
     pub case: usize,
-    /// The sample.
     pub sample: RawSample,
     /// How its process came to its speed, with the first sample behind that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -370,9 +359,7 @@ pub struct JournalSample {
 /// What a process found of a case before its first sample, in the words of its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalFacts {
-    /// Index of the case in the plan.
     pub case: usize,
-    /// The facts.
     pub facts: serde_json::Value,
 }
 
@@ -380,22 +367,17 @@ pub struct JournalFacts {
 /// without a break would not have given it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalFinding {
-    /// Index of the case in the plan.
     pub case: usize,
     /// `unsupported`, `refused` or `failed`.
     pub state: State,
-    /// As in the record.
     pub reason: String,
 }
 
-/// What a journal has kept of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// The run.
     pub head: JournalHead,
     /// Its samples, in the order in which they were taken.
     pub samples: Vec<JournalSample>,
-    /// What its processes found.
     pub facts: Vec<JournalFacts>,
     /// Its cases without a number.
     pub findings: Vec<JournalFinding>,
@@ -436,7 +418,6 @@ impl Kept {
 /// What the first line begins with: no other file is taken for a journal and cut.
 const MAGIC: &[u8] = b"ciphermark journal ";
 
-/// Digits of the checksum.
 const DIGITS: usize = 8;
 
 fn first_line<T: Serialize>(head: &T) -> Vec<u8> {

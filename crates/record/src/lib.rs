@@ -1,6 +1,5 @@
 //! The record: one run's file. Types, JSON Schema, reading with clear errors, atomic writing.
 //! `docs/FORMAT.md` is the long form.
-#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod archive;

@@ -27,7 +27,6 @@ pub enum State {
 }
 
 impl State {
-    /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -113,7 +112,6 @@ pub struct LibraryId {
 pub const WITH: char = '+';
 
 impl LibraryId {
-    /// The part of the id that is of the library's own file.
     pub fn own_file(&self) -> &str {
         self.id.split(WITH).next().unwrap_or_default()
     }
@@ -360,12 +358,10 @@ impl Measurement {
     }
 }
 
-/// No number, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// `unsupported`, `refused` or `failed`.
     pub state: State,
-    /// Why, in one line.
     pub why: String,
     /// What ended the run before it was its turn; none where it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -376,7 +372,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A check failed.
     pub fn refused(why: impl Into<String>) -> Self {
         Self::of(State::Refused, why)
     }
@@ -411,7 +406,6 @@ impl Finding {
         Self { stopped: Some(Stopped::Screened), at_least_ns, ..Self::failed(why) }
     }
 
-    /// Found in this state.
     pub fn of(state: State, why: impl Into<String>) -> Self {
         Self { state, why: why.into(), stopped: None, at_least_ns: None }
     }
@@ -656,7 +650,6 @@ impl Samples {
         push_rare(&mut self.away_ticks, before, s.away_ticks);
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.ticks.len()
     }

@@ -12,24 +12,18 @@ use record::Estimate;
 use serde::Serialize;
 use std::path::Path;
 
-/// A record of an archive.
 #[derive(Clone, Debug)]
 pub struct Archived {
     /// SHA-256 of its text.
     pub sha256: String,
-    /// The machine's type.
     pub machine: String,
     /// Where it is rented.
     pub region: String,
-    /// Day of the run.
     pub day: String,
-    /// What was run.
     pub kind: String,
-    /// How many cases.
     pub cases: i64,
     /// Whether its figures are believed.
     pub trust: &'static str,
-    /// What checks found.
     pub doubts: Vec<String>,
 }
 
@@ -90,28 +84,21 @@ pub struct Money {
     pub amount: Estimate,
     /// `USD`, `EUR`, …
     pub currency: String,
-    /// What the machine costs an hour.
     pub per_hour: f64,
-    /// From when on it costs that.
     pub of_day: String,
 }
 
 /// A machine's answer to a question.
 #[derive(Clone, Debug, Serialize)]
 pub struct BestOfMachine {
-    /// The machine's type.
     pub machine: String,
     /// Where it is rented.
     pub region: Option<String>,
-    /// The processor.
     pub cpu: String,
-    /// Day of the run.
     pub day: String,
     /// SHA-256 of the record.
     pub record: String,
-    /// What the best costs, if the machine has a price.
     pub cost: Option<Money>,
-    /// The answer.
     pub ranking: Ranking,
 }
 
@@ -204,7 +191,6 @@ pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
     out
 }
 
-/// The answers with everything, as JSON.
 pub fn best_of_machines_json(answers: &[BestOfMachine]) -> String {
     serde_json::to_string_pretty(answers).expect("plain data always serialises") + "\n"
 }
@@ -256,17 +242,14 @@ pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
 
 // Comparisons of two runs on each of several machines.
 
-/// Two runs on one machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedMachine {
-    /// The machine's type.
     pub machine: String,
     /// Day and SHA-256 of the base.
     pub base: (String, String),
     /// Day and SHA-256 of what is judged.
     pub new: (String, String),
     pub comparison: Comparison,
-    /// What makes it fail.
     pub found: Vec<Found>,
 }
 
@@ -360,7 +343,6 @@ fn machines_table(all: &[ComparedMachine]) -> Table {
 /// One case of one library on one machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// The machine's type.
     pub machine: String,
     /// The library's name, with its version if a run has several.
     pub library: String,
@@ -370,7 +352,6 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
     /// When it began, seconds since 1970.
@@ -378,7 +359,6 @@ pub struct Point {
     pub day: String,
     /// SHA-256 of the record.
     pub record: String,
-    /// The library's version.
     pub version: String,
     /// Whether the figure is from elsewhere, without an interval.
     pub imported: bool,
@@ -490,7 +470,6 @@ fn change(p: &Point) -> (String, anstyle::Style) {
     }
 }
 
-/// One row a run.
 pub fn trend_csv(lines: &[Line]) -> String {
     const HEADING: [&str; 14] = [
         "machine",

@@ -20,7 +20,6 @@ const LEAST_FAULT: f64 = 0.001;
 /// Part of the CPU time from which on watching itself is named.
 const OVERHEAD: f64 = 0.02;
 
-/// The screen.
 pub fn watched(calls: &Calls, options: Options) -> String {
     let programs = programs(calls);
     let mut text = String::new();
@@ -161,7 +160,6 @@ fn sentence(fault: &Fault, cpu: f64) -> String {
     }
 }
 
-/// Files and versions.
 fn libraries(calls: &Calls, options: Options) -> String {
     let used = |index: &usize| calls.rows().any(|row| row.library == *index);
     let line = |index: usize| {
@@ -226,7 +224,6 @@ fn seen_only(sampled: &Sampled) -> String {
     format!(", most in {}{of}", clean(&name.to_string_lossy()))
 }
 
-/// What the reader has to know.
 fn notes(calls: &Calls) -> Vec<String> {
     let missed = &calls.missed;
     let mut notes = Vec::new();

@@ -12,7 +12,6 @@ const WORTH_TELLING: f64 = 0.005;
 /// What one algorithm of one library executes at one tier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecutedRow {
-    /// As the record has it.
     pub executed: Executed,
     /// Why it would be refused: it contradicts its tier.
     pub refused: Option<String>,
@@ -150,7 +149,6 @@ pub(crate) fn figure(count: f64) -> String {
 pub struct CallRow {
     /// The library as it is to be called: `openssl@3.0.22`.
     pub library: String,
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: String,
     /// The library's functions in order, as its adapter says.
@@ -180,7 +178,6 @@ pub struct MessageCost {
     pub copied_bytes: f64,
 }
 
-/// A paragraph for each row.
 pub fn calls(rows: &[CallRow], options: Options) -> String {
     let mut out = String::new();
     for row in rows {

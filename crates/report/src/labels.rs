@@ -97,7 +97,6 @@ pub(crate) fn speed(m: &Measurement) -> Option<String> {
     Some(supported(m.mb_per_s?, m.ns_per_op.as_ref()))
 }
 
-/// Core cycles per byte.
 pub(crate) fn cycles_per_byte(m: &Measurement) -> Option<String> {
     Some(supported(m.cycles_per_byte?, m.cycles_per_op.as_ref()))
 }

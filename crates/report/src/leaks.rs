@@ -37,7 +37,6 @@ struct Line<'a> {
     algorithms: BTreeSet<&'a str>,
 }
 
-/// One library at one tier.
 struct Build<'a> {
     library: String,
     tier: Tier,

@@ -47,7 +47,6 @@ pub use verdicts::{checks_screen, claims_screen, explain_screen, leaks_screen};
 /// How measurements are written out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Ranked tables for a terminal.
     #[default]
     Table,
     /// The record, with the selected measurements only.

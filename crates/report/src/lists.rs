@@ -71,10 +71,8 @@ pub struct Matrix {
     pub rows: Vec<MatrixRow>,
 }
 
-/// One algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixRow {
-    /// Its name.
     pub algorithm: String,
     /// Whether each library offers it, in the order of [`Matrix::libraries`].
     pub offered: Vec<bool>,
@@ -163,9 +161,7 @@ fn matrix_table(
 pub struct CheckRow {
     /// Library as it is to be called: `openssl@3.0.22`.
     pub library: String,
-    /// Tier that it was verified at.
     pub tier: Tier,
-    /// Name of the algorithm.
     pub algorithm: String,
     /// The checks that passed, or what was found.
     pub outcome: Result<Vec<Check>, (State, String)>,
@@ -271,7 +267,6 @@ pub fn limits(limits: &Limits, options: Options) -> String {
 const BOUND_BY: &str = "bound by";
 const BINDS: &str = "binds";
 
-/// Rows under a heading.
 fn table(
     title: &str,
     heads: &[&'static str],
@@ -344,7 +339,6 @@ fn bandwidths(core: &Core, options: Options) -> String {
     table("bandwidth of one core", &heads, 3, &rows, options)
 }
 
-/// Whom a limit binds.
 fn whom(basis: Basis) -> &'static str {
     match basis {
         Basis::Proven => "all",
@@ -400,9 +394,7 @@ fn floors(floors: &[Floor], options: Options) -> String {
 /// How a fact bears on measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grade {
-    /// As it should be.
     Ok,
-    /// Worth knowing.
     Note,
     /// It would make figures wrong.
     Problem,
@@ -418,16 +410,11 @@ impl Grade {
     }
 }
 
-/// One line of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What it belongs to.
     pub topic: String,
-    /// What was looked at.
     pub name: String,
-    /// How it bears on measuring.
     pub grade: Grade,
-    /// What was found.
     pub found: String,
     pub mend: Option<String>,
 }

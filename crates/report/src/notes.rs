@@ -91,7 +91,6 @@ fn help(record: &Record, rough: &[&Measurement], is_noisy: bool) -> String {
     format!("A longer run (--budget {:.0}s){quieter} helps.", (seconds / step).ceil() * step)
 }
 
-/// One way to ask for an algorithm.
 type Way = (Model, Direction, Tier);
 
 /// `libgcrypt@1.10.1 does not offer: aes-128-xts, aes-256-gcm (stream)`, for each library that
@@ -113,7 +112,6 @@ pub(crate) fn not_offered(selection: &[&Measurement], libraries: &Libraries<'_>)
 #[derive(Default)]
 struct Ways {
     asked: BTreeSet<Way>,
-    /// At one size at least.
     offered: BTreeSet<Way>,
 }
 

@@ -9,13 +9,11 @@ use judge::calls::FaultKind;
 use judge::calls::predict::{Change, Measured, Prediction, What};
 use record::LibraryId;
 
-/// Rows that are shown.
 const MOST_ROWS: usize = 6;
 const MOST_CHANGES: usize = 12;
 /// Part of the CPU time below which a change is not worth a line.
 const LEAST: f64 = 0.0005;
 
-/// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionAsked {
     /// Any change that saves something.
@@ -194,7 +192,6 @@ fn named(library: &LibraryId) -> String {
     format!("{}@{}", library.name, library.version)
 }
 
-/// A change, kind by kind.
 fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
     let columns = vec![
         Column::new("algorithm", Align::Left),

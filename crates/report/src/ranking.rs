@@ -172,7 +172,6 @@ fn cells(r: &Ranked, group: String, answer: &Ranking, heading: &str) -> Vec<Cell
 pub(crate) const IMPORTED: &str =
     "†: imported, neither measured nor checked here: no interval, so that no difference is sure";
 
-/// What stands below one answer.
 fn notes(answer: &Ranking) -> Vec<String> {
     let mut notes = Vec::new();
     if let [only] = &answer.standings[..] {
@@ -262,7 +261,6 @@ fn refused(absent: &Absent) -> String {
     )
 }
 
-/// What the signs mean.
 fn legend(answers: &[Ranking]) -> Vec<String> {
     let mut lines = Vec::new();
     if answers.iter().any(|a| !a.imported) {
@@ -368,7 +366,6 @@ fn number(value: Option<f64>) -> String {
     value.map(|v| v.to_string()).unwrap_or_default()
 }
 
-/// One row a ranked case.
 fn csv(answers: &[Ranking]) -> String {
     let standings = answers.iter().flat_map(|a| a.standings.iter().map(move |s| (a, s)));
     let rows = standings.flat_map(|(answer, s)| {
@@ -388,7 +385,6 @@ const BEST_OF: usize = 3;
 /// What a survey comes to, in words: the first screen of a terminal and the head of the page.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The machine, and what was measured on it.
     pub machine: String,
     /// How many numbers are short of the asked precision, why, and what would help.
     pub precision: Option<String>,
@@ -407,7 +403,6 @@ pub struct Summary {
 pub struct Line {
     /// The algorithm; empty where it is that of the line above.
     pub algorithm: String,
-    /// The library and its version.
     pub library: String,
     /// MB/s, one a size, with its mark; a dash where there is no number.
     pub speeds: Vec<String>,
@@ -589,7 +584,6 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What to type next.
 fn next(screen: &Screen, path: Option<&str>, notes: usize) -> String {
     let Some(path) = path.map(clean) else {
         let all = "The whole table: run with --all. To keep every sample: -o FILE.";

@@ -181,7 +181,6 @@ fn damage(m: &mut Measurement) {
     m.checks.clear();
 }
 
-/// What one of the cases executed.
 pub(crate) fn executed() -> Executed {
     Executed {
         library: id("openssl", "3.0.22", "/usr/lib/libcrypto.so.3"),

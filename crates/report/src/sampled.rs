@@ -4,7 +4,6 @@ use base::analysis::SampledShare;
 use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 use record::{Sampled, SampledFile};
 
-/// Rows of each table.
 const MOST_ROWS: usize = 8;
 
 /// The screen. `name` is what was watched: `process 1234`.
@@ -139,7 +138,6 @@ fn programs(sampled: &Sampled) -> Option<Table> {
     table(&columns, rows.collect())
 }
 
-/// How sure it is.
 fn doubt(sampled: &Sampled) -> String {
     let mut text = format!(
         "{} samples, one each {:.0} µs of CPU time; ± is 95 %, from their count. What is in ciphers is at least that: \

@@ -6,7 +6,6 @@ use base::text::{
 };
 use record::Host;
 
-/// Most lines of the screen.
 pub(crate) const LINES: usize = 40;
 /// Most columns: what every terminal has.
 pub(crate) const WIDTH: usize = 100;
@@ -20,7 +19,6 @@ pub(crate) fn headline(host: &Host, measured: Vec<String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What draws a screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     pub(crate) options: Options,
@@ -81,7 +79,6 @@ impl Screen {
         format!("\n{}{}", self.line(&heading, ALARM), lines.collect::<String>())
     }
 
-    /// What to type next: for what, and the command.
     pub(crate) fn next(&self, commands: &[(String, String)]) -> String {
         let widest = commands.iter().map(|(what, _)| width(what)).max().unwrap_or(0);
         let line = |(what, command): &(String, String)| {

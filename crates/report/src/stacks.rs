@@ -14,7 +14,6 @@ use record::tls::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a stack's name.
 const NAME: usize = 26;
 /// The same beside a number, where three stand in one line.
 const SHORT: usize = 14;
@@ -33,7 +32,6 @@ pub trait Answers: Asked {
     fn all_rows() -> usize;
     /// What a run of everything has beside.
     const BESIDE: &'static str;
-    /// For what, and the command.
     const NEXT: [(&'static str, &'static str); 2];
 
     /// The tables and the sentences; none where no stack has a whole row.
@@ -50,7 +48,6 @@ pub struct Answered {
     slower: BTreeSet<String>,
     without: BTreeSet<String>,
     missing: BTreeSet<String>,
-    /// Rows that no stack has.
     absent: Vec<String>,
     /// Labels of the stacks that are shown.
     shown: BTreeSet<String>,

@@ -144,7 +144,6 @@ fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
     lines
 }
 
-/// The names of these libraries.
 pub(crate) fn without_aes(record: &Record, selection: &[&Measurement]) -> BTreeSet<String> {
     let executed = executed_no_aes(record, selection).into_keys();
     let executed = executed.map(|(library, _)| labels::versioned(&library.name, &library.version));

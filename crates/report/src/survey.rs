@@ -19,7 +19,6 @@ pub(crate) struct Survey<'a> {
     pub(crate) sections: Vec<Section<'a>>,
     /// What the harness itself costs, by model.
     pub(crate) null: BTreeMap<Model, &'a Measurement>,
-    /// Names of the libraries.
     pub(crate) libraries: Libraries<'a>,
 }
 
@@ -51,19 +50,15 @@ pub(crate) struct Section<'a> {
     pub(crate) rows: Vec<Row<'a>>,
 }
 
-/// One algorithm in one library.
 pub(crate) struct Row<'a> {
     /// The line through its times, where there is one.
     pub(crate) fit: Option<&'a Fit>,
-    /// Name of the algorithm.
     pub(crate) algorithm: String,
-    /// Name of the library.
     pub(crate) library: String,
     /// The sign of what depends on secrets, behind the library's name.
     pub(crate) secret: &'static str,
     /// What must stand beside the algorithm.
     pub(crate) warning: Option<String>,
-    /// Measurements by size.
     pub(crate) cells: BTreeMap<usize, &'a Measurement>,
 }
 
@@ -275,7 +270,6 @@ impl<'a> Row<'a> {
             + self.secret
     }
 
-    /// The measured case at a size.
     pub(crate) fn measured(&self, size: usize) -> Option<&'a Measurement> {
         self.cells.get(&size).copied().filter(|m| m.state == State::Measured)
     }
@@ -422,7 +416,6 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
     out
 }
 
-/// The language's runtime that the measurement is of.
 fn runtime<'a>(record: &'a Record, m: &Measurement) -> Option<&'a record::Library> {
     let own = record.libraries.iter().find(|l| l.identity() == m.library)?;
     base::model::runtime_name(std::path::Path::new(&own.path)).map(|_| own)

@@ -18,7 +18,6 @@ const SHORTEST_NAME: usize = 10;
 /// Fewest columns in which a reason is readable; else it gets lines of its own.
 const NARROWEST_REASON: usize = 36;
 
-/// The tables of a selection.
 pub(crate) fn table(
     record: &Record,
     selection: &[&Measurement],

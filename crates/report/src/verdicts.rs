@@ -24,10 +24,8 @@ const LEAST: usize = 2;
 const MESSAGE: f64 = 16384.0;
 /// The cheapest of an algorithm that are shown.
 const BEST_OF: usize = 3;
-/// Libraries that a sentence names.
 const NAMED: usize = 4;
 
-/// What holds of something.
 struct Line {
     subject: String,
     says: String,

@@ -358,7 +358,6 @@ fn is_file(library: &LibraryId) -> bool {
     record::expanded(&library.path).is_file()
 }
 
-/// Whether a library that is here is a build of a record.
 pub(crate) fn is_build(library: &Attached, id: &LibraryId) -> bool {
     let own = library.facts.identity();
     LibraryId { path: record::shown(&own.path), ..own } == *id
@@ -781,7 +780,6 @@ fn attached(args: &AdviseArgs, question: &Question<'_>) -> Result<Vec<Attached>,
     }
 }
 
-/// Algorithms in builds.
 type Pairs = BTreeSet<(LibraryId, String)>;
 
 struct Measuring<'a> {

@@ -96,7 +96,6 @@ const MOST_BYTES: u64 = 64 << 20;
 /// How long a server may take for a query.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Prints the prediction.
 pub fn predict(args: &AdviseArgs, from: &str) -> Result<Exit, Failure> {
     no_password(from, "--from")?;
     if !matches!(args.used, UseArg::Postgres) {

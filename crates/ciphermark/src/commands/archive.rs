@@ -135,7 +135,6 @@ impl WhichArgs {
     }
 }
 
-/// Reads a selection.
 pub fn selection(text: &str) -> Result<Selection, String> {
     text.parse()
 }
@@ -190,7 +189,6 @@ pub enum TrendFormat {
 
 // `ciphermark archive`, and the questions over an archive.
 
-/// Does what was asked for.
 pub fn archive(args: &ArchiveArgs) -> Result<Exit, Failure> {
     match &args.command {
         ArchiveCommand::Add(args) => add(args),
@@ -561,7 +559,6 @@ fn write(directory: &std::path::Path, lines: &[Line]) -> Result<(), Failure> {
 
 // Opening what was named, and what questions over it have in common.
 
-/// Opens an archive that is there.
 pub fn open(store: &str) -> Result<Archive, Failure> {
     opened(store, false)
 }

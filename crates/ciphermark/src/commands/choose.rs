@@ -187,7 +187,6 @@ pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
     Ok(selected)
 }
 
-/// The one library that matches.
 pub fn only(text: &str) -> Result<Attached, Failure> {
     let found = attached(&[text.to_owned()])?;
     let [library] = &found[..] else {
@@ -201,7 +200,6 @@ pub fn only(text: &str) -> Result<Attached, Failure> {
     Ok(library.clone())
 }
 
-/// The directions of ciphers.
 pub fn directions(given: DirectionArg) -> Vec<Direction> {
     match given {
         DirectionArg::Encrypt => vec![Direction::Encrypt],

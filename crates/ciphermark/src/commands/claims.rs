@@ -146,7 +146,6 @@ fn unknown_source(sources: &[Source], name: &str) -> Failure {
     Failure::usage(format!("unknown source '{name}'{hint}; there are {}", all.join(", ")))
 }
 
-/// What has to be measured.
 struct Wanted<'a> {
     surveys: Vec<Need>,
     handshakes: HandshakeNeed,
@@ -199,7 +198,6 @@ fn by_elimination(
     }))
 }
 
-/// Records, and runs of handshakes.
 type Known = (Vec<Record>, Vec<Document>);
 
 /// Those that were named, else what was measured now.

@@ -418,7 +418,6 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
 struct Sides {
     /// Runs that may be the base, those that may be judged.
     ids: [BTreeSet<i64>; 2],
-    /// Their cases that are read.
     of_base: Chosen,
     of_new: Chosen,
     since: Option<i64>,

@@ -94,7 +94,6 @@ pub struct GatherArgs {
     pub key: Option<PathBuf>,
 }
 
-/// Does what the command says.
 pub fn fleet(args: &FleetArgs) -> Result<Exit, Failure> {
     match &args.command {
         FleetCommand::Plan(args) => plan(args),
@@ -498,7 +497,6 @@ const IMMEDIATE: &str = "--immediate=60";
 /// Prints a job's hash and record; `$0` is its directory.
 const SEND: &str = r#"cat "$0/record.json.sha256" "$0/record.json""#;
 
-/// A scheduler.
 pub enum Cluster<'a> {
     /// By `sbatch`, `srun`, `scontrol`, `sinfo`, `squeue`, `scancel`.
     Slurm(&'a Fleet, &'a fleet::Slurm),
@@ -506,7 +504,6 @@ pub enum Cluster<'a> {
     Kubernetes(&'a Fleet, &'a fleet::Kubernetes),
 }
 
-/// A record as its node sent it.
 pub struct Sent {
     /// What the node says is its SHA-256, in hexadecimal.
     pub sha256: String,
@@ -516,7 +513,6 @@ pub struct Sent {
 }
 
 impl<'a> Cluster<'a> {
-    /// The one that the file names.
     pub fn of(fleet: &'a Fleet) -> Self {
         match (fleet.engine, &fleet.slurm, &fleet.kubernetes) {
             (fleet::Engine::Slurm, Some(slurm), _) => Self::Slurm(fleet, slurm),
@@ -584,7 +580,6 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// How far each job is.
     pub fn look(&self, jobs: &[(&Machine, &Job)]) -> Result<Vec<Seen>, Failure> {
         match self {
             Self::Slurm(..) => jobs.iter().map(|(_, job)| look_at(job)).collect(),
@@ -606,7 +601,6 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Brings a job's record.
     pub fn fetch(&self, machine: &Machine, job: &Job) -> Result<Result<Sent, String>, Failure> {
         match self {
             Self::Slurm(fleet, slurm) => {
@@ -765,18 +759,13 @@ const PROGRAM_PATIENCE: Duration = Duration::from_secs(600);
 /// Most bytes of what it prints: those of a record.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// What a program did.
 pub struct Done {
-    /// Whether it succeeded.
     pub success: bool,
-    /// What it printed.
     pub stdout: Vec<u8>,
-    /// What it complained of.
     pub stderr: String,
 }
 
 impl Done {
-    /// What it printed, as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }

@@ -67,7 +67,6 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     match args.what {
         What::Libraries => libraries(args),

@@ -346,7 +346,6 @@ impl Command {
         }
     }
 
-    /// Does what it asks for.
     pub fn carry_out(self) -> Result<Exit, Failure> {
         match self {
             Self::Run(args) => run::run(&args),
@@ -470,7 +469,6 @@ fn usage_line(text: &str) -> String {
 
 // Completions and manual pages, generated from the command line's own definition.
 
-/// Prints a completion script.
 fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "ciphermark", &mut script);

@@ -415,10 +415,8 @@ fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Rows of each machine's answer.
 const MACHINE_ROWS: usize = 1;
 
-/// Answers a question for each machine.
 pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Result<Exit, Failure> {
     let prices = prices(&args.prices)?;
     let (mut archive, all) = ask(store, &args.which)?;

@@ -247,7 +247,6 @@ struct Release(Vec<Run>);
 /// The releases of a library, the oldest first.
 type Versions = BTreeMap<(Vec<u64>, String), Release>;
 
-/// One run of a release.
 struct Run {
     library: LibraryId,
     record: Rc<Record>,

@@ -105,7 +105,6 @@ pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
 
 /// Everything that a run needs, whether new or resumed.
 pub struct Job {
-    /// What to measure.
     pub request: Request,
     pub libraries: Vec<Attached>,
     /// Where the record goes.
@@ -217,7 +216,6 @@ pub fn survey(
     outcome.map(|o| o.record).map_err(Failure::not_done)
 }
 
-/// What a run came to.
 struct Ended {
     record: Record,
     /// Why the record could not be saved.
@@ -284,7 +282,6 @@ fn elsewhere(record: &Record) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// Says what there was no time for.
 pub fn tell_left_out(quiet: bool, record: &Record) {
     let all = &record.measurements;
     let left_out = all.iter().filter(|m| m.is_left_out()).count();

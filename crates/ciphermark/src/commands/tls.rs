@@ -46,7 +46,6 @@ pub struct TlsArgs {
 }
 
 impl TlsArgs {
-    /// Whether it measures nothing.
     pub fn reads(&self) -> bool {
         matches!(self.command, TlsCommand::Load(_) | TlsCommand::Why(_))
     }
@@ -239,7 +238,6 @@ pub struct PrimitivesArgs {
     pub size: Option<RecordSizes>,
 }
 
-/// Sizes that fit into a record.
 #[derive(Clone, Debug)]
 pub struct RecordSizes(pub Vec<u32>);
 
@@ -260,7 +258,6 @@ impl FromStr for RecordSizes {
 /// Time of sampling of a thorough run, at least.
 const THOROUGH: Duration = Duration::from_secs(120);
 
-/// Runs one of its commands.
 pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     let resumed = args.command.common().and_then(|common| {
         let path = common.resume.clone()?;
@@ -366,7 +363,6 @@ fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     run::<PrimitiveRow>(&args.common, wanted, begun)
 }
 
-/// What is to be sampled.
 type Rows = Vec<(Subject, Temperature)>;
 
 /// What is to be sampled, and how it is shown.
@@ -374,7 +370,6 @@ struct Wanted {
     rows: Rows,
     /// Rows that one table compares, as places among the rows; none where all is measured to the end.
     groups: Option<Vec<Vec<usize>>>,
-    /// When each of them has its turn.
     turns: Vec<u32>,
     /// Whether rows were selected, which are shown in a table.
     is_selected: bool,
@@ -438,7 +433,6 @@ fn run<R: SampledRow + Rendered + Answers>(
     common.deliver(outcome, wanted.is_selected)
 }
 
-/// Samples with a progress bar.
 pub(crate) fn sampled<D>(
     quiet: bool,
     stop: &Stop,
@@ -566,7 +560,6 @@ impl TlsOutput {
 }
 
 impl TlsCommon {
-    /// The one tier of the run.
     fn tier(&self) -> Result<Tier, Failure> {
         match choose::tiers(std::slice::from_ref(&self.tier))?[..] {
             [tier] => Ok(tier),

@@ -248,7 +248,6 @@ const MOST_NAMED: usize = 8;
 /// How many to name of those that ran out of time.
 const MOST_SHORT: usize = 3;
 
-/// Lines with their headings.
 pub fn tried_in_words(
     libraries: &[Attached],
     verdicts: &[Verdict],

@@ -21,7 +21,6 @@ pub struct Watched {
     workload: Workload,
 }
 
-/// Reads it.
 pub fn workload_at(path: &Path) -> Result<Watched, Failure> {
     let calls = files::calls(path)?;
     let workload = workload(&calls);
@@ -34,7 +33,6 @@ pub fn workload_at(path: &Path) -> Result<Watched, Failure> {
     Ok(Watched { calls, workload })
 }
 
-/// Its cases.
 pub fn request(
     watched: &Watched,
     budget: Option<Duration>,

@@ -172,14 +172,11 @@ pub fn refusal(said: &str) -> String {
 /// Nodes with a type's label, of what `kubectl get nodes` lists as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nodes {
-    /// All.
     pub all: usize,
-    /// Those that are ready.
     pub ready: usize,
 }
 
 impl Nodes {
-    /// Counts them.
     pub fn of(listed: &Value) -> Self {
         let items = items(listed);
         let is_ready =

@@ -14,12 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It waits for a machine.
     Waiting,
-    /// It measures.
     Running,
     /// Its record can be gathered.
     Done,
@@ -32,7 +29,6 @@ pub enum Phase {
 /// What an engine says of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// How far it is.
     pub phase: Phase,
     /// One line in plain words.
     pub words: String,
@@ -99,7 +95,6 @@ fi
     )
 }
 
-/// Who schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -113,12 +108,10 @@ pub enum Engine {
 pub struct Fleet {
     /// Names the survey's jobs: lower-case letters, digits, dashes.
     pub survey: String,
-    /// Who schedules.
     pub engine: Engine,
     /// Of `ciphermark run`.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// Most time of a job.
     #[serde(default = "two_hours")]
     time: String,
     /// Where gathered records go, seen from FLEET.toml.
@@ -128,15 +121,12 @@ pub struct Fleet {
     prices: Option<PathBuf>,
     /// An SSH key that signs what is gathered, seen from FLEET.toml.
     key: Option<PathBuf>,
-    /// What Slurm needs to know.
     pub slurm: Option<Slurm>,
-    /// What Kubernetes needs to know.
     pub kubernetes: Option<Kubernetes>,
     #[serde(rename = "machine", default)]
     machines: Vec<Spanned<Machine>>,
 }
 
-/// What Slurm needs to know.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slurm {
@@ -151,7 +141,6 @@ pub struct Slurm {
     pub options: Vec<String>,
 }
 
-/// What Kubernetes needs to know.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kubernetes {
@@ -166,7 +155,6 @@ pub struct Kubernetes {
     pub label: String,
     /// A claim of this size keeps the journal when a pod is evicted (10Gi); without, a new pod begins anew.
     pub volume: Option<String>,
-    /// The claim's storage class.
     pub storage_class: Option<String>,
     /// How long a finished pod keeps its record for `gather`.
     #[serde(default = "an_hour")]
@@ -174,12 +162,10 @@ pub struct Kubernetes {
     /// CPUs that a pod asks for: as many as the type's nodes have free keep others away.
     #[serde(default = "one")]
     pub cpu: String,
-    /// Memory that it asks for.
     #[serde(default = "memory")]
     pub memory: String,
 }
 
-/// A machine type.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -255,9 +241,6 @@ const OWN: [&str; 7] = ["-o", "--output", "--resume", "--seed", "--format", "-q"
 
 impl Fleet {
     /// Reads FLEET.toml.
-    ///
-    /// # Errors
-    /// One line with the place.
     pub fn parse(text: &str) -> Result<Self, String> {
         let fleet: Self = base::text::from_toml(text).map_err(|e| e.to_string())?;
         Prices::from_toml(text).map_err(|e| e.to_string())?;
@@ -338,12 +321,10 @@ impl Fleet {
         self.machines.iter().map(Spanned::get_ref)
     }
 
-    /// What a type's job is called.
     pub fn job_name(&self, machine: &Machine) -> String {
         format!("ciphermark-{}-{}", self.survey, machine.slug())
     }
 
-    /// Most time of a job.
     pub fn time(&self) -> Duration {
         parse_duration(&self.time).expect("it was read before")
     }
@@ -357,7 +338,6 @@ impl Fleet {
         self.prices.as_deref().map(|path| beside(file, path))
     }
 
-    /// The key that signs.
     pub fn key(&self, file: &Path) -> Option<PathBuf> {
         self.key.as_deref().map(|path| beside(file, path))
     }
@@ -376,21 +356,17 @@ fn line_of(text: &str, key: &str) -> usize {
 
 // What is known of a survey between two calls: a file beside FLEET.toml.
 
-/// Of the file's layout.
 const VERSION: u32 = 1;
 
-/// A survey that was begun.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     version: u32,
-    /// FLEET.toml's.
     pub survey: String,
     /// One for each machine type that was submitted.
     pub jobs: Vec<Job>,
 }
 
-/// A job of a machine type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -410,7 +386,6 @@ pub struct Job {
     /// SHA-256 of the record that was gathered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gathered: Option<String>,
-    /// Whether it was cancelled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancelled: bool,
 }
@@ -427,9 +402,6 @@ impl State {
     }
 
     /// Reads the state; `None` where there is no file.
-    ///
-    /// # Errors
-    /// One line: the file cannot be read, or is no state.
     pub fn load(path: &Path) -> Result<Option<Self>, String> {
         let shown = path.display();
         let text = match std::fs::read_to_string(path) {
@@ -449,16 +421,12 @@ impl State {
     }
 
     /// Writes it: at every moment the old one or the new one is there, whole.
-    ///
-    /// # Errors
-    /// One line.
     pub fn save(&self, path: &Path) -> Result<(), String> {
         let text = serde_json::to_string_pretty(self).expect("plain data always serialises") + "\n";
         record::write_file(path, text.as_bytes())
             .map_err(|e| format!("cannot write '{}': {e}", path.display()))
     }
 
-    /// The job of a machine type.
     pub fn job(&self, machine: &Machine) -> Option<&Job> {
         self.jobs.iter().find(|job| job.machine_type == machine.name)
     }

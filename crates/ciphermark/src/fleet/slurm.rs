@@ -132,7 +132,6 @@ pub fn seen(said: &str) -> Option<Seen> {
     Some(seen.on(node))
 }
 
-/// Why a job waits.
 fn waits(reason: &str) -> String {
     let begins = |words: &str| reason.starts_with(words);
     if begins("ReqNodeNotAvail") || reason.contains("DOWN") || reason.contains("DRAINED") {

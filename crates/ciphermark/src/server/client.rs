@@ -166,7 +166,6 @@ impl<'a> Lane<'a> {
         Ok(lane)
     }
 
-    /// A slice of what counts.
     fn run(&mut self) -> Result<Told, String> {
         let (mut told, begun) = (Told::default(), Instant::now());
         let pause = Duration::from_micros(self.job.pause_us);
@@ -264,7 +263,6 @@ impl Open {
     }
 }
 
-/// The client's side of a job.
 fn side(libraries: &Libraries, job: &Job) -> Result<Option<Side>, String> {
     let Some(case) = job.tls else { return Ok(None) };
     let trust = if job.ends == Ends::Abandoned { Trust::Nobody } else { Trust::Anybody };
@@ -582,7 +580,6 @@ const INITIAL_WINDOW: u16 = 4;
 const LARGEST: u32 = (1 << 31) - 1;
 const DEFAULT_WINDOW: u32 = 65_535;
 
-/// One connection.
 pub(crate) struct Http2 {
     secure: bool,
     request_bytes: u32,

@@ -11,11 +11,9 @@ use std::time::{Duration, Instant};
 /// One visit: the slices in which the server had its CPU, or all where there are none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visit {
-    /// What the server used.
     pub usage: Usage,
     /// Core cycles of that: its time in each slice by the clock around it. 0 where the clock cannot be known.
     pub cycles: f64,
-    /// What the client did.
     pub told: Told,
     /// The throughput probe between the slices, mean: less where others were busy on the core.
     pub rate: f64,
@@ -29,16 +27,13 @@ impl Visit {
     }
 }
 
-/// What became of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// One a round; none where a round was not ended or the visit failed.
     pub visits: Vec<Option<Visit>>,
-    /// What became of it.
     pub state: State,
     /// Why not measured.
     pub reason: Option<String>,
-    /// Visits that failed.
     pub errors: u64,
     /// What CPU times are told at.
     pub level: Level,
@@ -178,7 +173,6 @@ const STILL: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Cpu {
-    /// Of a process.
     pub fn of(pid: u32) -> Self {
         Self { pid }
     }
@@ -229,7 +223,6 @@ impl Cpu {
 }
 
 impl Usage {
-    /// This and other use together.
     pub fn plus(self, other: Self) -> Self {
         Self {
             ns: self.ns + other.ns,

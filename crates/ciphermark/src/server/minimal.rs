@@ -157,7 +157,6 @@ impl Server {
 
 /// Bytes that are made ready at once (`output_buffers` of nginx).
 const BUFFER: usize = 1 << 15;
-/// Longest request that is taken.
 const LONGEST: usize = 1 << 13;
 
 enum Wire {
@@ -176,7 +175,6 @@ struct Connection {
     blocked: Option<bool>,
 }
 
-/// What is still to be written.
 #[derive(Default)]
 struct Out {
     buffer: Vec<u8>,

@@ -58,7 +58,6 @@ impl From<engine::doctor::quietly::GateError> for Trouble {
 /// The files of the library that a process loads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Libraries {
-    /// libssl.
     pub ssl: PathBuf,
     /// libcrypto, which it must be bound to.
     pub crypto: PathBuf,
@@ -67,7 +66,6 @@ pub struct Libraries {
 /// What the minimal server is to offer: a port for each, in this order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinimalPlan {
-    /// Its libssl.
     pub libraries: Libraries,
     /// None is plain HTTP.
     pub ports: Vec<Option<MinimalTls>>,
@@ -86,7 +84,6 @@ pub struct Listens {
 /// What a client process is for. It is confined to this before it loads a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientPlan {
-    /// Its libssl.
     pub libraries: Libraries,
     /// The servers' ports of 127.0.0.1.
     pub ports: Vec<u16>,
@@ -97,7 +94,6 @@ pub struct ClientPlan {
 /// A port of the minimal server with TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinimalTls {
-    /// What is to be negotiated.
     pub case: Case,
     /// Tickets after a full handshake of TLS 1.3; none as the stack does it.
     pub tickets: Option<u8>,
@@ -108,7 +104,6 @@ pub struct MinimalTls {
 /// Requests that the client has open at once in a connection of HTTP/2.
 pub const STREAMS: usize = 8;
 
-/// How a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ends {
@@ -120,17 +115,14 @@ pub enum Ends {
     Abandoned,
 }
 
-/// What a client is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     pub port: u16,
     /// What is to be negotiated; none for plain HTTP. A kind that resumes says how those resume that do.
     pub tls: Option<Case>,
-    /// The protocol above it.
     pub http: Http,
     /// Share of the connections that resume, 0 to 1.
     pub resumed: f64,
-    /// How connections end.
     pub ends: Ends,
     /// Bytes of a request with its headers.
     pub request_bytes: u32,
@@ -139,7 +131,6 @@ pub struct Job {
     /// Whether connections are made before the word to go and stay open until after the end: then only
     /// requests are counted, and each burst of `responses` takes the place of a connection.
     pub held: bool,
-    /// Connections at once.
     pub at_once: u32,
     /// Microseconds between the end of a connection and the beginning of the next.
     pub pause_us: u64,
@@ -161,7 +152,6 @@ pub struct Told {
     pub connections: u64,
     /// Of these, those that both resumed a session and were to.
     pub resumed: u64,
-    /// Requests that were answered.
     pub requests: u64,
     /// Bytes of the responses' bodies.
     pub bytes: u64,
@@ -189,7 +179,6 @@ impl Told {
     }
 }
 
-/// What a client answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -199,7 +188,6 @@ pub enum Answer {
     Slice(Told),
     /// It is done; what all slices did together.
     Done(Told),
-    /// It cannot, in one line.
     Failed(String),
 }
 
@@ -251,7 +239,6 @@ pub(crate) fn is_peaceful() -> Result<(), String> {
 /// How long a process may take beyond what it was told to take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longest answer that is taken.
 const LONGEST_ANSWER: u64 = 1 << 20;
 
 /// The next line; none where there is no more, or it has no end.
@@ -261,7 +248,6 @@ fn line_of(from: &mut BufReader<ChildStdout>) -> Option<String> {
     line.ends_with('\n').then_some(line)
 }
 
-/// A hidden process.
 #[derive(Debug)]
 struct Hidden {
     child: Child,
@@ -335,15 +321,11 @@ impl Drop for Hidden {
     }
 }
 
-/// The client, on a CPU of its own.
 #[derive(Debug)]
 pub struct Client(Hidden);
 
 impl Client {
     /// Starts it.
-    ///
-    /// # Errors
-    /// In one line, why not.
     pub fn start(plan: &ClientPlan, cpu: u32) -> Result<Self, Trouble> {
         let mut process = Hidden::start(CLIENT, cpu, &[])?;
         process.tell(&serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?)?;
@@ -396,9 +378,6 @@ pub struct Minimal {
 
 impl Minimal {
     /// Starts it and waits until it listens. `environment` is added to what every worker gets.
-    ///
-    /// # Errors
-    /// In one line, why not.
     pub fn start(
         plan: &MinimalPlan,
         cpu: u32,
@@ -412,7 +391,6 @@ impl Minimal {
         Ok(Self { process, ports })
     }
 
-    /// Its CPU time.
     pub fn cpu(&self) -> Cpu {
         Cpu::of(self.process.child.id())
     }
@@ -423,14 +401,10 @@ impl Minimal {
 /// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "loopback";
 
-/// What such a process is for.
 pub(crate) const CLIENT: &str = "client";
 pub(crate) const SERVER: &str = "server";
 
 /// Serves what the subcommand's arguments ask for: `client|server PARENT CPU`.
-///
-/// # Errors
-/// In one line, what went wrong.
 pub fn serve() -> Result<(), Trouble> {
     let arguments = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned());
     let arguments: Vec<String> = arguments.collect();

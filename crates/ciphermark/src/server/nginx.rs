@@ -16,10 +16,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What nginx says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NginxFacts {
-    /// The executable.
     pub path: PathBuf,
     /// `1.22.1`
     pub version: String,
@@ -28,9 +26,6 @@ pub struct NginxFacts {
 }
 
 /// Finds nginx: the file that is named, else where the system's packages and people's own builds put it.
-///
-/// # Errors
-/// There is none, and what helps.
 pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
     if let Some(path) = named {
         let why = |e: String| Trouble(format!("'{}' is no nginx: {e}", path.display()));
@@ -67,7 +62,6 @@ fn tls_library(said: &str) -> Option<String> {
     Some(running.unwrap_or_else(|| format!("OpenSSL{line}")))
 }
 
-/// A running nginx with one worker.
 #[derive(Debug)]
 pub struct Nginx {
     master: Child,
@@ -92,9 +86,6 @@ const TRIES: usize = 3;
 impl Nginx {
     /// Starts it on a CPU, with a port for each site and a file for each size. `environment` is added to
     /// what every worker gets.
-    ///
-    /// # Errors
-    /// In one line, nginx's own last words.
     pub fn start(
         facts: &NginxFacts,
         sites: &[Site],
@@ -151,15 +142,11 @@ impl Nginx {
         Ok(nginx)
     }
 
-    /// CPU time of its worker.
     pub fn cpu(&self) -> Cpu {
         Cpu::of(self.worker)
     }
 
     /// The TLS library that its worker has loaded.
-    ///
-    /// # Errors
-    /// It has loaded none: it is built with one inside.
     pub fn libraries(&self) -> Result<Libraries, Trouble> {
         let loaded = host::loaded_objects_of(self.worker)
             .map_err(|e| Trouble::of("cannot see what nginx has loaded", e))?;
@@ -184,7 +171,6 @@ impl Nginx {
         text
     }
 
-    /// The worker's process.
     pub fn worker(&self) -> u32 {
         self.worker
     }
@@ -252,7 +238,6 @@ fn sweep() {
     }
 }
 
-/// A directory's lock.
 fn hold(directory: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW;
     let directory =
@@ -297,7 +282,6 @@ fn child_of(parent: u32) -> Option<u32> {
     })
 }
 
-/// One port of nginx.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// None is plain HTTP.
@@ -308,7 +292,6 @@ pub struct Site {
     pub sendfile: bool,
 }
 
-/// How a site speaks TLS.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SiteTls {
     pub certificate: Certificate,
@@ -316,13 +299,11 @@ pub struct SiteTls {
     pub dh: Option<Exchange>,
     /// The only group that it takes; where there is none, those that its library has unset.
     pub group: Option<Exchange>,
-    /// How sessions are resumed.
     pub sessions: Sessions,
     /// Most bytes of data in a record (`ssl_buffer_size`).
     pub record_bytes: u32,
 }
 
-/// How sessions are resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sessions {
     /// By tickets, without a cache: as nginx does it where nothing is said.
@@ -331,7 +312,6 @@ pub enum Sessions {
     Cache,
 }
 
-/// The whole file.
 fn config_text(
     directory: &Path,
     sites: &[Site],

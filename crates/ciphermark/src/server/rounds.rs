@@ -61,15 +61,11 @@ pub struct Loopback {
     minimal: Vec<(bool, Minimal)>,
     /// Of each cell: its port and its server's counters, or why there are none.
     targets: Vec<Result<(u16, Cpu), String>>,
-    /// What the client loads.
     pub libraries: Libraries,
 }
 
 impl Loopback {
     /// Starts every server that the cells need.
-    ///
-    /// # Errors
-    /// In one line, what cannot be started.
     pub fn start(cells: &[Cell], setting: &Setting) -> Result<Self, Trouble> {
         let nginx = start_nginx(cells, setting)?;
         let of_nginx = || nginx.first().map(|(_, nginx)| nginx.libraries());
@@ -104,9 +100,6 @@ impl Loopback {
     }
 
     /// Visits a cell: everything is ready before, and the server at rest before and after each slice.
-    ///
-    /// # Errors
-    /// In one line, the client's or the server's trouble.
     pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
         let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
         let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
@@ -142,9 +135,6 @@ impl Loopback {
     }
 
     /// Growth of the server's memory for each of so many connections, opened at once, asked once and left open.
-    ///
-    /// # Errors
-    /// In one line, the client's or the server's trouble.
     pub fn memory(&mut self, cell: &Cell, at: usize, connections: u32) -> Result<f64, Trouble> {
         let (port, server) = self.targets[at].clone().map_err(Trouble)?;
         let held = |at_once| crate::server::Job {
@@ -168,9 +158,6 @@ impl Loopback {
     }
 
     /// What the cell's server picks for clients that offer groups.
-    ///
-    /// # Errors
-    /// In one line, the client's trouble.
     pub fn picked(
         &mut self,
         cell: &Cell,
@@ -262,14 +249,10 @@ pub struct Course {
     pub visit_seconds: f64,
     /// Time after which no round is begun, and the one under way is given up; what was ended counts.
     pub budget: Duration,
-    /// Of the order.
     pub seed: u64,
 }
 
 /// Goes through the rounds. `progress` is told how many visits of how many are done.
-///
-/// # Errors
-/// In one line, where the loopback itself is no longer there.
 pub fn rounds(
     loopback: &mut Loopback,
     cells: &[Cell],
@@ -341,7 +324,6 @@ const LOW_SLICE_SECONDS: f64 = 0.02;
 /// Connections of a visit at most: more would use up the ports of the loopback, which rest for a second.
 const MOST_CONNECTIONS: u64 = 4000;
 
-/// One thing that is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Which server, with or without TLS.
@@ -374,7 +356,6 @@ impl Cell {
         has_tls && self.unit == Unit::Connection && of_own_code.contains(&self.served)
     }
 
-    /// Whether it is the real server's.
     pub fn is_real(&self) -> bool {
         matches!(self.role, Role::RealPlain | Role::RealTls)
     }
@@ -391,7 +372,6 @@ impl Cell {
         })
     }
 
-    /// The site of nginx that it needs.
     pub(crate) fn site(&self) -> Option<Site> {
         let tls = |case: Case| SiteTls {
             certificate: case.certificate,
@@ -482,9 +462,7 @@ pub(crate) const FIRST: u64 = 1024;
 pub struct Calibrating {
     /// Where.
     pub setting: Setting,
-    /// How.
     pub course: Course,
-    /// What was typed.
     pub command: Vec<String>,
 }
 
@@ -499,7 +477,6 @@ pub(crate) fn by_ticket() -> Case {
     Case::usual(Version::Tls12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket)
 }
 
-/// All that it is calibrated with.
 pub(crate) fn own_code() -> [Case; 2] {
     [usual(), by_ticket()]
 }
@@ -603,9 +580,6 @@ fn of_records() -> Vec<Served> {
 }
 
 /// Measures a calibration. The minimal server's library is nginx's own, or the one that is named.
-///
-/// # Errors
-/// In one line, what does not run here.
 pub fn calibrate(
     cells: &[Cell],
     wanted: &Calibrating,

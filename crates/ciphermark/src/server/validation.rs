@@ -23,9 +23,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Measures one part and holds the model to it.
-///
-/// # Errors
-/// In one line, what does not run here.
 pub fn validate(
     name: &str,
     points: &[Planned],
@@ -269,13 +266,11 @@ fn group(exchange: Exchange) -> &'static str {
 /// A point: what connections to the real server are to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// What it is called.
     pub name: String,
     /// What is negotiated; where some resume, the kind says how.
     pub case: Case,
     /// Share of the connections that are to resume.
     pub resumed: f64,
-    /// Version of HTTP.
     pub http: Http,
     /// Bytes of the responses of each connection, in order.
     pub responses: Vec<u64>,

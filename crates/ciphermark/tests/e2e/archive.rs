@@ -9,7 +9,6 @@ use std::process::Command;
 
 const PUBLISHED: &str = "published-2026-11-23-gnr";
 const LADDER: &str = "ladder-2026-11-23-gnr";
-/// Between the two runs.
 const BETWEEN: &str = "2026-11-23T17:10:00Z";
 
 fn record_of(name: &str) -> String {
@@ -307,7 +306,6 @@ fn what_is_wrong_is_said_in_a_line_with_what_helps() {
 /// What a forger changes, and the doubt by which it must be found.
 type Forgery = (&'static str, &'static str, fn(&mut Value));
 
-/// Of any run.
 const ANYWHERE: [Forgery; 12] = [
     ("a tenth faster", "recomputed", |r| scale(case(r, 0), "ns_per_op", 0.9)),
     ("a tenth slower", "recomputed", |r| scale(case(r, 1), "ns_per_op", 1.1)),
@@ -377,7 +375,6 @@ const OF_PAGES: [Forgery; 2] = [
     }),
 ];
 
-/// A measured case.
 fn case(record: &mut Value, nth: usize) -> &mut Value {
     let all = record["measurements"].as_array_mut().unwrap();
     all.iter_mut().filter(|m| m["state"] == "measured").nth(nth).unwrap()
@@ -493,7 +490,6 @@ impl Signed {
         std::fs::write(self.path("r.json.gz.manifest"), manifest.to_string()).unwrap();
     }
 
-    /// Signs the manifest as it is.
     fn sign(&self, key: &str, namespace: &str) {
         let _ = std::fs::remove_file(self.path("r.json.gz.manifest.sig"));
         let mut sign = Command::new("ssh-keygen");

@@ -11,7 +11,6 @@ use std::process::Command;
 /// OpenSSL without AES instructions and carry-less multiplication.
 const MASK: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000");
 
-/// What is set for a call.
 #[derive(Clone, Copy, Debug, Default)]
 struct Set<'a> {
     variable: Option<(&'a str, &'a str)>,
@@ -67,7 +66,6 @@ fn executed(library: &str, cache: &Path, set: Set<'_>) -> (bool, f64) {
     (aes, (number(executed, "per_byte") * 10.0).round() / 10.0)
 }
 
-/// The verdict on secrets.
 fn verdict(library: &str, cache: &Path, set: Set<'_>) -> String {
     let line = format!("leaks -l {library} -a aes-256-gcm -s 64 --secrets 2 --json");
     text(&row(&line, cache, set), "verdict").to_owned()

@@ -357,7 +357,6 @@ fn what_is_planned_is_what_the_examples_show_and_a_shell_can_read_it() {
     }
 }
 
-/// A survey of these types.
 fn spec(survey: &str, image: &str, more: &str, types: &[&str]) -> String {
     let machines: String = types.iter().map(|t| format!("[[machine]]\ntype = '{t}'\n")).collect();
     // Long enough to be interrupted.

@@ -67,7 +67,6 @@ impl Neighbour {
         }
     }
 
-    /// Waits until it has this file open.
     fn wait_for_opening(&self, file: &Path) {
         let end = Instant::now() + Duration::from_secs(120);
         let (file, fds) = (file.canonicalize().unwrap(), format!("/proc/{}/fd", self.child.id()));

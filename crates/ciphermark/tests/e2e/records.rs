@@ -393,7 +393,6 @@ fn processes_of_multi_are_no_cores_speed_and_keys_have_a_table_of_their_own() {
     }
 }
 
-/// A table of published figures.
 fn published_table(name: &str) -> String {
     arg(&repository(&format!("claims/tables/{name}.csv"))).to_owned()
 }

@@ -527,7 +527,6 @@ fn private_keys_are_judged_where_they_are_named_and_only_of_libraries_that_have_
     }
     refuses(&format!("leaks -q -l {none} -a rsa-4096-pss"), &["rsa-4096-pss"]);
 }
-/// One control.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// Its name to `--library`.
@@ -540,24 +539,18 @@ pub struct Control {
     pub needs: &'static str,
     /// Where else findings are no false alarms: functions that what is planted calls or leads on to.
     pub also: &'static [&'static str],
-    /// The tier at which the control is judged.
     pub tier: &'static str,
     /// Bytes of plaintext.
     pub size: usize,
 }
 
-/// What is to be found of a leak.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    /// As in a record.
     pub kind: &'static str,
-    /// How the function's name begins.
     pub function: &'static str,
-    /// Operations that must be named.
     pub operations: &'static [&'static str],
     /// Whether sixteen secrets show it; else only taint does.
     pub compared: bool,
-    /// Whether taint gets there.
     pub tainted: bool,
 }
 
@@ -607,7 +600,6 @@ fn clean(needs: &'static str, names: &[&'static str]) -> Vec<Control> {
     names.iter().map(|name| control(name, None).needs(needs)).collect()
 }
 
-/// Every control.
 pub fn all_controls() -> Vec<Control> {
     [lookups(), branches(), places(), tags(), ciphers(), rare(), unseen(), harmless()].concat()
 }
@@ -834,7 +826,6 @@ fn unseen() -> Vec<Control> {
     clean("", &["by_saved_state", "by_x87"])
 }
 
-/// One that is as it should be.
 pub fn honest_control() -> Control {
     control("nothing", None)
 }

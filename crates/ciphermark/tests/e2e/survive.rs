@@ -678,7 +678,6 @@ fn lines_of_journal(record: &Path) -> Vec<String> {
     text.split_inclusive('\n').map(ToOwned::to_owned).collect()
 }
 
-/// What a journal begins with.
 const MAGIC: &str = "ciphermark journal ";
 
 /// A line with its checksum, bit by bit (ISO 3309, as gzip has it).

@@ -43,7 +43,6 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// Whether a reason has the words.
     fn tells(&self, line: &str) -> bool {
         line.contains(&self.reason) || self.or.as_ref().is_some_and(|words| line.contains(words))
     }
@@ -174,7 +173,6 @@ fn beside_openssl(
 
 // Making the zoo's files.
 
-/// Builds all, several at a time.
 pub fn build_all(wanted: Vec<(StandIn, String)>) -> Vec<Animal> {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zoo");
     std::fs::create_dir_all(&directory).unwrap();
@@ -228,7 +226,6 @@ fn compile(macros: &[String], options: &[&str], shape: &str, object: &Path) {
     fresh.persist(object).unwrap();
 }
 
-/// What is no library.
 fn file(directory: &Path, id: &str, how: &str) -> PathBuf {
     let path = directory.join(format!("{id}.so"));
     let _ = std::fs::remove_file(&path);
@@ -282,10 +279,8 @@ fn no_library(path: &Path) {
 
 // Whether a stand-in was found where its fault is, and only there.
 
-/// What became of a stand-in.
 pub struct Caught {
     pub animal: Animal,
-    /// In the program's words.
     pub reason: String,
     /// What is not as the table says.
     pub wrong: Option<String>,
@@ -311,7 +306,6 @@ impl fmt::Debug for Caught {
     }
 }
 
-/// Looks at all rows of a stand-in.
 pub fn judge(animal: &Animal, rows: &[Value], table: &str) -> Caught {
     let of = &animal.of;
     let own = where_(rows, &[("library.name", &animal.id)]);

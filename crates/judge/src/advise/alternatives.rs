@@ -14,7 +14,6 @@ use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// One wish changed.
 pub(crate) struct Step {
     /// The flag, without dashes.
     pub name: &'static str,
@@ -220,10 +219,8 @@ fn contending(
     gaps.iter().filter(is_worth).flat_map(|gap| pairs(gap)).collect()
 }
 
-/// Whose candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wished {
-    /// The question's own.
     Asked,
     /// Those of the question with one wish changed, for what would change the answer.
     Changed,
@@ -314,11 +311,8 @@ pub enum OpenWhy {
 /// How many candidates there are: schemes in libraries that nothing but their cost stands against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidates {
-    /// All of them.
     pub all: usize,
-    /// Those with a price.
     pub measured: usize,
-    /// Of the others those that a bound rules out.
     pub ruled_out_by_bound: usize,
     /// Those of which nothing is known that rules them out.
     pub missing: usize,
@@ -437,7 +431,6 @@ pub fn is_judged(
     chosen.is_none_or(|price| question.wishes.trusts(price))
 }
 
-/// Whose secrets are in question.
 fn judged_algorithms(candidate: &Candidate<'_>, price: &Price) -> Vec<String> {
     let algorithms: Vec<&Algorithm> = match price.how {
         How::Store => candidate.scheme.running().to_vec(),

@@ -49,7 +49,6 @@ pub struct InStore {
 pub struct Drawn {
     /// Nanoseconds.
     pub ns: f64,
-    /// By which library's generator.
     pub by: String,
 }
 
@@ -58,7 +57,6 @@ pub struct Drawn {
 pub struct Price {
     /// Which builds: the cipher's, and the check's where that is another's.
     pub libraries: Vec<LibraryId>,
-    /// Algorithms of the record.
     pub algorithms: Vec<String>,
     /// Measured or composed.
     pub how: How,
@@ -187,7 +185,6 @@ pub struct Costs {
     schemes: BTreeMap<String, Known>,
 }
 
-/// What is known of a scheme.
 #[derive(Clone, Debug)]
 struct Known {
     prices: Result<Vec<Price>, String>,
@@ -340,7 +337,6 @@ fn prices(
     }
 }
 
-/// Who has a scheme that no library here has.
 fn elsewhere(scheme: &Scheme) -> Option<String> {
     let who = &scheme.family.elsewhere;
     (!who.is_empty()).then(|| format!("no library that is measured has it; {who}"))

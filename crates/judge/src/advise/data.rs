@@ -24,7 +24,6 @@ const INDIRECT: [&str; 2] = ["scheme", "limit"];
 pub struct Data {
     /// Where facts and rules come from.
     pub sources: Vec<Source>,
-    /// What there is to choose from.
     pub schemes: Vec<Scheme>,
     /// What `--for` takes.
     pub uses: Vec<Use>,
@@ -33,15 +32,12 @@ pub struct Data {
     pub programs: Vec<Program>,
 }
 
-/// What a program can encrypt with.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Name.
     pub id: String,
     /// What it has, in words that follow the name.
     pub says: String,
-    /// Globs over schemes.
     pub schemes: Vec<String>,
     /// Globs over libraries; any where there is none.
     pub libraries: Vec<String>,
@@ -55,9 +51,7 @@ pub struct Program {
 pub struct Source {
     /// As facts and rules name it.
     pub id: String,
-    /// Title with its year.
     pub title: String,
-    /// Address.
     pub url: String,
     /// Day on which the passage was looked up.
     pub read: String,
@@ -77,7 +71,6 @@ impl Data {
             .expect("the built-in advice is tested")
     }
 
-    /// Sources, schemes, uses, rules, programs.
     fn parse([sources, schemes, uses, rules, programs]: [&str; 5]) -> Result<Self, BadAdvice> {
         let data = Self {
             sources: read("sources.toml", sources)?,
@@ -90,7 +83,6 @@ impl Data {
         Ok(data)
     }
 
-    /// The use of that name.
     pub fn find_use(&self, id: &str) -> Option<&Use> {
         self.uses.iter().find(|u| u.id == id)
     }
@@ -102,7 +94,6 @@ impl Data {
         evaluate::units_per_key(scheme, question).log2
     }
 
-    /// The source of that name.
     pub fn source(&self, id: &str) -> Option<&Source> {
         self.sources.iter().find(|s| s.id == id)
     }
@@ -193,7 +184,6 @@ pub struct Scheme {
 pub(crate) struct Family {
     /// Mode, with what is beside it: `gcm`, `ctr+hmac`.
     pub mode: String,
-    /// What of a change is noticed.
     pub integrity: IntegrityLevel,
     /// Whether NIST publications approve all of it.
     pub approved: bool,
@@ -231,7 +221,6 @@ pub(crate) struct Family {
     pub forgery_most_log2: Option<f64>,
     #[serde(default)]
     pub forgery_source: String,
-    /// What a nonce that repeats does.
     pub reuse: String,
     /// What an unnoticed flipped bit does.
     #[serde(default)]
@@ -258,7 +247,6 @@ struct Member {
     rekeyed: Option<String>,
 }
 
-/// One scheme for each member of each family.
 pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, BadAdvice> {
     let families: Vec<Arc<Family>> = families.into_iter().map(Arc::new).collect();
     let members = families.iter().flat_map(|f| f.members.iter().map(move |m| (f, m)));
@@ -283,7 +271,6 @@ impl Scheme {
         })
     }
 
-    /// Cipher and MAC have a key each.
     pub(crate) fn has_two_keys(&self) -> bool {
         self.family.mode.ends_with("+hmac")
     }
@@ -327,7 +314,6 @@ impl Scheme {
     }
 }
 
-/// Whether the algorithm takes units of that size.
 pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
     algorithm.sizes == SizeRule::Any || algorithm.sizes.allows(size)
 }
@@ -338,11 +324,9 @@ pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Use {
-    /// Name.
     pub id: String,
     /// In words.
     pub title: String,
-    /// What the unit is called.
     pub unit: String,
     /// Bytes of the unit.
     pub size: usize,
@@ -356,11 +340,9 @@ pub struct Use {
     pub expansion: Option<u32>,
     /// What of a change must be noticed.
     pub integrity: IntegrityLevel,
-    /// What nonces are made of.
     pub nonce: NonceSource,
     /// Whether copies of the store go on under the same key.
     pub snapshots: bool,
-    /// Shortest key in bits.
     pub key_bits: u32,
     /// Units written a second, by each writer.
     pub writes_per_second: f64,
@@ -368,11 +350,9 @@ pub struct Use {
     pub writers: u32,
     /// Share of decryption in the cost that ranks, 0 to 1.
     pub reads: f64,
-    /// What to know of it.
     pub(crate) notes: Vec<Note>,
 }
 
-/// A sentence with its source.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
@@ -384,7 +364,6 @@ pub(crate) struct Note {
 
 // The rules: what rejects a scheme, what must be respected with it.
 
-/// How a rule judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -454,7 +433,6 @@ pub(crate) fn truth(truth: bool) -> Value {
     Value::Truth(Some(truth))
 }
 
-/// What must be so.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Condition(Expression<String>);
@@ -482,7 +460,6 @@ impl Condition {
         self.0.evaluate(&value) == Ok(truth(true))
     }
 
-    /// The names that it looks at.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.0.facts().into_iter().filter(|text| is_name(text))
     }

@@ -142,7 +142,6 @@ pub(crate) struct Beside {
     has_intervals: bool,
 }
 
-/// How a cost lies beside another.
 pub(crate) fn beside(cost: Interval, other: Interval) -> Beside {
     let difference = cost.independent(other, |a, b| a - b);
     Beside {
@@ -158,7 +157,6 @@ impl Beside {
         self.has_intervals && self.is_near()
     }
 
-    /// Whether it may be the lower one by more than that.
     pub fn may_be_lower(self) -> bool {
         self.low < -SAME || !self.has_intervals && self.is_near()
     }
@@ -313,7 +311,6 @@ pub(crate) struct Limit {
     pub log2: Option<f64>,
     /// In words.
     pub says: String,
-    /// Source of the number.
     pub source: String,
 }
 

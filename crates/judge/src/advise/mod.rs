@@ -36,15 +36,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 // The answer as plain data, ready to be written out.
 
-/// The answer to one question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Advice {
-    /// Name of the use.
     #[serde(rename = "for")]
     pub used: String,
     /// The use in words.
     pub title: String,
-    /// What its unit is called.
     pub unit: String,
     /// Bytes of the unit.
     pub size: usize,
@@ -52,9 +49,7 @@ pub struct Advice {
     pub tier: base::model::Tier,
     /// What was asked or assumed.
     pub terms: Vec<Term>,
-    /// What the answer rests on.
     pub basis: Basis,
-    /// The answer.
     pub outcome: Outcome,
     /// What could give another answer and is not known, the likeliest first; where it is empty, the answer is settled.
     #[serde(default)]
@@ -69,7 +64,6 @@ pub struct Advice {
     pub rules: BTreeMap<String, RuleUsed>,
 }
 
-/// One wish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// The flag, without dashes.
@@ -82,7 +76,6 @@ pub struct Term {
 /// The record that the answer is from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Basis {
-    /// When it was taken.
     pub started: String,
     pub cpu: String,
     /// The store whose pages were measured; empty for a survey's record.
@@ -97,11 +90,9 @@ pub struct Basis {
     pub stale: Vec<String>,
 }
 
-/// The answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// This scheme.
     Choice(Box<Choice>),
     /// None: these wishes stand against each other, or what would fit was not measured.
     None(Conflict),
@@ -118,7 +109,6 @@ pub struct Conflict {
     pub not_asked: Vec<String>,
 }
 
-/// What to use.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Choice {
     pub scheme: String,
@@ -133,7 +123,6 @@ pub struct Choice {
     /// Megabytes (10^6 bytes) a second of decryption.
     pub read_mb_per_s: f64,
     pub key_bits: u32,
-    /// What its nonce is made of.
     pub nonce: String,
     pub nonce_bits: u32,
     /// Bytes that are kept with each unit.
@@ -145,9 +134,7 @@ pub struct Choice {
     /// What would be cheaper if what depends on the secret might be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avoided: Option<Avoided>,
-    /// How large a unit should be.
     pub unit_size: Option<UnitSize>,
-    /// What must be respected.
     pub remarks: Vec<Remark>,
 }
 
@@ -163,7 +150,6 @@ pub struct Avoided {
 /// When a key must be changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Key {
-    /// Day from which it is in use.
     pub born: Date,
     /// The bound on units, in words.
     pub limit: String,
@@ -177,7 +163,6 @@ pub struct Key {
     pub too_old: Option<Date>,
     /// The earlier of the two.
     pub rotate_by: Option<Date>,
-    /// Source of the bound.
     pub source: String,
     /// Instances whose writes are counted; 0 in advice that was written before they were.
     #[serde(default)]
@@ -199,18 +184,14 @@ pub struct Longer {
     pub rotate_by: Date,
 }
 
-/// Something to be respected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     /// The rule, or none where the use has it.
     pub rule: Option<String>,
-    /// What.
     pub says: String,
-    /// Title of its source.
     pub source: String,
 }
 
-/// A scheme that would do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fitting {
     pub scheme: String,
@@ -252,7 +233,6 @@ pub struct Rejected {
     pub scheme: String,
     /// Whether it is wrong for whoever asks, or does not fit what is asked.
     pub verdict: Verdict,
-    /// The rule that decides.
     pub rule: String,
     /// What the rule says of this scheme in particular; may be empty.
     pub detail: String,
@@ -260,24 +240,18 @@ pub struct Rejected {
     pub also: Vec<String>,
 }
 
-/// A rule that the answer names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleUsed {
     pub says: String,
-    /// Title of its source.
     pub source: String,
-    /// Address of its source.
     pub url: String,
-    /// Day of the rule.
     pub date: String,
 }
 
-/// Another answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The wishes as they would be typed.
     pub flags: Vec<String>,
-    /// The scheme that would be chosen.
     pub scheme: String,
     pub library: String,
     /// Its cost over the chosen one's; none where nothing was chosen.

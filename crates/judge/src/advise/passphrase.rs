@@ -87,9 +87,6 @@ pub struct Only {
 
 impl Only {
     /// A program's functions, or those of a list of globs.
-    ///
-    /// # Errors
-    /// In one line: a name that is neither.
     pub fn named(text: &str) -> Result<Self, String> {
         let globs = |texts: &[&str]| -> Result<Vec<NameGlob>, String> {
             texts.iter().map(|t| NameGlob::parse(t).map_err(|e| e.to_string())).collect()
@@ -123,7 +120,6 @@ impl Only {
     }
 }
 
-/// What is asked.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Most nanoseconds of a call.
@@ -163,7 +159,6 @@ impl Question {
     }
 }
 
-/// What to measure for a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     pub algorithm: &'static str,
@@ -286,7 +281,6 @@ fn parameters(algorithm: &Algorithm, passes: usize, cost: usize) -> String {
 
 // The answer.
 
-/// The answer to one question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
     pub format_version: &'static str,
@@ -324,7 +318,6 @@ pub struct Price {
     pub function: &'static str,
     pub library: String,
     pub parameters: String,
-    /// The rule that these fulfil.
     pub rule: &'static str,
     /// Bytes that a call takes, by definition.
     pub memory: usize,
@@ -333,7 +326,6 @@ pub struct Price {
     pub computed_from: Option<usize>,
     /// Whether only a busy core was seen: it takes no longer than this.
     pub contended: bool,
-    /// What times buy.
     pub buys: Vec<Bought>,
     #[serde(skip)]
     at: usize,
@@ -418,7 +410,6 @@ impl Price {
     }
 }
 
-/// The answer from a record.
 pub fn advise(question: &Question, record: &Record) -> Advice {
     let is_row =
         |m: &&Measurement| m.model == Model::Message && m.threads == 1 && question.takes(m);

@@ -27,7 +27,6 @@ const SPREAD: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
 pub struct Prediction {
     pub kind: String,
     pub format_version: String,
-    /// What the server did.
     pub work: Work,
     /// Pages for each transaction; none where none ended.
     pub per_transaction: Option<PerTransaction>,
@@ -39,12 +38,9 @@ pub struct Prediction {
     pub rows: Vec<Row>,
 }
 
-/// Pages for each transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
-    /// Read and decrypted.
     pub read: Interval,
-    /// Encrypted and written.
     pub written: Interval,
     /// Of the log, encrypted and written.
     pub log: Interval,
@@ -121,7 +117,6 @@ pub fn predict(
 struct Beside {
     /// The first page after the server has done something else.
     start: f64,
-    /// Each page read, ...
     read: f64,
     /// ... and written: less than the cipher takes, because it leaves the page in the cache that the kernel's copy would have
     /// had to fetch. Pages of the log are written at once: theirs is the start alone.
@@ -321,7 +316,6 @@ pub struct Work {
     pub block_size: usize,
     /// Seconds between the snapshots.
     pub seconds: f64,
-    /// Transactions that ended.
     pub transactions: f64,
     /// Pages read into shared buffers.
     pub read: Interval,
@@ -338,9 +332,6 @@ pub struct Work {
 
 impl Work {
     /// The difference between two snapshots of one server.
-    ///
-    /// # Errors
-    /// One line: the snapshots are not in order, too near to each other, or counters were reset in between.
     pub fn between(first: &Snapshot, last: &Snapshot) -> Result<Self, String> {
         let seconds = last.at.duration_since(first.at).as_secs_f64();
         if seconds < 0.0 {
@@ -389,12 +380,10 @@ impl Work {
         LAG_SECONDS / self.seconds
     }
 
-    /// Pages encrypted.
     pub fn encrypted(&self) -> Interval {
         self.written.independent(self.log, |a, b| a + b)
     }
 
-    /// A count as a rate a second.
     pub fn rate(&self, count: Interval) -> Interval {
         let lag = Interval { median: 1.0, low: 1.0 - self.lag(), high: 1.0 + self.lag() };
         count.with(lag, |n, lag| n * lag).with(Interval::exact(self.seconds), |n, s| n / s)
@@ -624,9 +613,6 @@ pub(crate) struct Io {
 impl Snapshot {
     /// Reads what the query printed: JSON, or CSV (`psql --csv`) with that JSON in its one field. `origin` names it in
     /// errors.
-    ///
-    /// # Errors
-    /// [`BadSnapshot`], one line.
     pub fn parse(text: &str, origin: &str) -> Result<Self, BadSnapshot> {
         let wrong = |why: String| BadSnapshot { origin: origin.to_owned(), why: printable(&why) };
         let text = text.trim_start_matches('\u{feff}').trim();

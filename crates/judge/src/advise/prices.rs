@@ -18,10 +18,8 @@ use record::at_rest::{Cell, Medium, PagesRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// One wish about a store.
 #[derive(Clone, Debug)]
 pub struct StoreWish<'a> {
-    /// In a few words.
     pub title: &'static str,
     pub question: Question<'a>,
 }
@@ -89,7 +87,6 @@ const SQLCIPHER: &str = "aes-256-cbc+hmac-sha512";
 /// Libraries of a scheme, beside the reader's own.
 const BEST: usize = 3;
 
-/// The answer to one wish.
 #[derive(Clone, Debug)]
 pub struct Priced {
     pub title: String,
@@ -103,7 +100,6 @@ pub struct Priced {
     pub remarks: Vec<String>,
 }
 
-/// One scheme in one library.
 #[derive(Clone, Debug)]
 pub struct PricedRow {
     pub library: String,
@@ -217,13 +213,10 @@ fn unmeasured(advice: &Advice, why_not: &dyn Fn(&str) -> Option<&'static str>) -
 /// What the screen says beside its prices.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
-    /// The store in a line.
     pub store: String,
     /// Whose library is the store's own: `PostgreSQL 15's libcrypto`; empty where none is known.
     pub own: String,
-    /// What was looked at and left out.
     pub looked_at: String,
-    /// What to type next.
     pub next: Vec<String>,
 }
 
@@ -301,7 +294,6 @@ pub fn of_record(record: &PagesRecord, options: Options) -> Option<String> {
     Some(screen(record, &groups, &Around { store, ..Around::default() }, options))
 }
 
-/// Most columns.
 const COLUMNS: usize = 100;
 
 fn rows(group: &Priced, own: &str) -> String {

@@ -75,11 +75,9 @@ pub enum KeyPer {
 /// Schemes that may be chosen: a program's, or those of a list.
 #[derive(Clone, Debug)]
 pub struct Only {
-    /// As it was typed.
     pub typed: String,
     /// Why nothing else may be, in a sentence.
     pub says: String,
-    /// Globs over schemes.
     pub schemes: Vec<NameGlob>,
     /// Globs over libraries that a program can use; any where there is none.
     pub libraries: Vec<NameGlob>,
@@ -122,10 +120,8 @@ impl Only {
     }
 }
 
-/// What a scheme must do.
 #[derive(Clone, Debug)]
 pub struct Wishes {
-    /// Approval.
     pub fips: Fips,
     /// Certificate of the module, which the asker vouches for.
     pub certificate: Option<String>,
@@ -133,13 +129,10 @@ pub struct Wishes {
     pub expansion: Option<u32>,
     /// What of a change must be noticed.
     pub integrity: IntegrityLevel,
-    /// Shortest key in bits.
     pub key_bits: u32,
-    /// What nonces are made of.
     pub nonce: NonceSource,
     /// Whether copies of the store go on under the same key.
     pub snapshots: bool,
-    /// What has a key of its own.
     pub key_per: KeyPer,
     /// Units written a second, by each writer.
     pub writes_per_second: f64,
@@ -165,7 +158,6 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// What is assumed of a use.
     pub fn of(used: &Use) -> Self {
         Self {
             fips: Fips::None,
@@ -189,7 +181,6 @@ impl Wishes {
         }
     }
 
-    /// Whether a library may be used.
     pub fn takes(&self, library: &LibraryId) -> bool {
         let versioned = format!("{}@{}", library.name, library.version);
         let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
@@ -238,7 +229,6 @@ pub struct Question<'a> {
     pub tier: Tier,
     /// Share of decryption in the cost that ranks, 0 to 1.
     pub reads: f64,
-    /// What a scheme must do.
     pub wishes: Wishes,
     /// Flags that were typed, without dashes.
     pub typed: BTreeSet<&'static str>,
@@ -289,7 +279,6 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Name of the CPU.
     pub fn cpu(self) -> &'a str {
         match self {
             Self::Survey(record) => &record.host.cpu.name,
@@ -337,7 +326,6 @@ const MOST_DAYS: i32 = 90;
 /// What is so on this machine on this day.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// The day.
     pub today: Date,
     /// Name of the CPU; none where it is not known.
     pub cpu: Option<String>,
@@ -347,10 +335,8 @@ pub struct Surroundings {
     pub judged: Vec<Leaks>,
 }
 
-/// A library's file now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryNow {
-    /// Path in the record.
     pub path: String,
     /// What its content is called now; none where there is no such file.
     pub id: Option<String>,

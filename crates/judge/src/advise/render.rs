@@ -49,7 +49,6 @@ pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -
 const REMARKS: usize = 3;
 /// Other answers that are shown where there is none.
 const WAYS_OUT: usize = 4;
-/// Libraries beside the cheapest.
 const LIBRARIES: usize = 3;
 
 fn brief(advice: &Advice, origin: &str, options: Options) -> String {
@@ -135,7 +134,6 @@ fn more(advice: &Advice) -> String {
 
 /// Schemes that fit which are shown: the rest is in the JSON.
 const FITTING: usize = 8;
-/// Changes that are shown.
 const CHANGES: usize = 8;
 
 fn as_text(advice: &Advice, origin: &str, options: Options) -> String {
@@ -362,7 +360,6 @@ impl Page {
     }
 }
 
-/// What tells advice from records.
 pub(crate) const KIND: &str = "advice";
 /// Version of the format, `major.minor`; minor versions only add optional fields.
 pub(crate) const FORMAT_VERSION: &str = "1.1";
@@ -402,9 +399,6 @@ pub fn is_advice(text: &str) -> bool {
 }
 
 /// Reads what `advise --format json` wrote; `origin` names it in errors.
-///
-/// # Errors
-/// [`AdviceError`], one line.
 pub fn from_json(text: &str, origin: &str) -> Result<Advised, AdviceError> {
     let wrong = |why: String| AdviceError { origin: origin.to_owned(), why: printable(&why) };
     let text = unmarked(text);

@@ -167,7 +167,6 @@ pub(crate) fn limit(choice: &Choice, unit: &str) -> (String, String) {
     (format!("{}{under}", key.limit), reached)
 }
 
-/// The day, and why it is that.
 pub(crate) fn rotate_by(choice: &Choice) -> Option<String> {
     let day = choice.key.rotate_by?;
     let why = match choice.key.worn_out == Some(day) {

@@ -45,7 +45,6 @@ pub struct Messages {
     pub rekeys: bool,
     /// How many; of messages in pieces, of pieces.
     pub count: u64,
-    /// Time in them.
     pub seconds: f64,
     /// Mean of one in the program, without the slowest.
     pub in_situ_ns: f64,
@@ -184,11 +183,8 @@ impl Workload {
 /// What changes would save.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
-    /// Programs that called.
     pub programs: Vec<String>,
-    /// Their CPU time.
     pub cpu_seconds: f64,
-    /// Of that in calls.
     pub call_seconds: f64,
     /// Messages, signatures and the like.
     pub operations: u64,
@@ -207,7 +203,6 @@ pub struct Measured {
     #[serde(flatten)]
     pub messages: Messages,
     pub library: LibraryId,
-    /// In a loop.
     pub hot_ns: Option<Estimate>,
     /// After other work.
     pub between_ns: Estimate,
@@ -225,7 +220,6 @@ pub struct Change {
     pub seconds: f64,
     /// What it makes of each kind: place in `rows`, and new time over old.
     pub ratios: Vec<Ratio>,
-    /// How many calls it is about.
     pub calls: u64,
     /// Kinds that it should be about and were not measured in it; they count as unchanged.
     pub unmeasured: usize,
@@ -258,9 +252,6 @@ pub struct Ratio {
 }
 
 /// What changes would save a watched program, by a record of its messages.
-///
-/// # Errors
-/// In one line, why nothing can be said.
 pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
     let all = programs(calls);
     let Workload { messages, left_out } = workload(calls);
@@ -321,7 +312,6 @@ fn same_build<'r>(called: &CalledLibrary, record: &'r Record) -> Option<&'r reco
     record.libraries.iter().find(|library| is_build(called, library))
 }
 
-/// Whether a library is the build that was called into.
 pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
     match &called.build_id {
         Some(id) => library.identity().own_file() == format!("build-id:{id}"),
@@ -329,7 +319,6 @@ pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
     }
 }
 
-/// Times in a record.
 struct Figures<'r>(BTreeMap<(Direction, Model, usize), Vec<Figure<'r>>>);
 
 struct Figure<'r> {

@@ -18,11 +18,9 @@ pub enum Expression<F> {
     Number(f64, Unit),
     /// Something that is known, or not.
     Fact(F),
-    /// An operator and its operands.
     Apply(Operator, Vec<Self>),
 }
 
-/// What is done with operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `or`, of any number.
@@ -55,16 +53,12 @@ pub enum Operator {
     Smallest,
 }
 
-/// What is missing for an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Missing(pub String);
 
 impl<F> Expression<F> {
     /// Reads an expression; `fact` makes facts of the names and calls in it.
-    ///
-    /// # Errors
-    /// [`BadExpression`] says what is wrong, and where.
     pub fn parse(
         text: &str,
         fact: &dyn Fn(Term) -> Result<F, BadExpression>,
@@ -86,7 +80,6 @@ impl<F> Expression<F> {
         })
     }
 
-    /// Every fact in it.
     pub fn facts(&self) -> Vec<&F> {
         match self {
             Self::Number(..) => Vec::new(),
@@ -96,9 +89,6 @@ impl<F> Expression<F> {
     }
 
     /// What it is of, whatever its facts are worth.
-    ///
-    /// # Errors
-    /// [`BadExpression`] where units or kinds do not fit together.
     pub fn kind(&self, of_fact: &dyn Fn(&F) -> Kind) -> Result<Kind, BadExpression> {
         match self {
             Self::Number(_, unit) => Ok(Kind::Number(*unit)),
@@ -114,9 +104,6 @@ impl<F> Expression<F> {
     ///
     /// Comparisons of measured numbers are decided where their intervals do not overlap. A condition of
     /// which a part is missing still has a value where the other parts decide it.
-    ///
-    /// # Errors
-    /// [`Missing`]: which fact, and why.
     pub fn evaluate(
         &self,
         of_fact: &dyn Fn(&F) -> Result<Value, Missing>,
@@ -262,14 +249,12 @@ fn joined(of: Vec<Result<Value, Missing>>, deciding: bool) -> Result<Value, Miss
 
 // Values of expressions: numbers with a unit and an interval, truths that may be undecided, words.
 
-/// Unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number, such as a ratio.
     One,
     /// Megabytes (10^6 bytes) a second.
     MbPerSecond,
-    /// Core cycles per byte.
     CyclesPerByte,
     InstructionsPerByte,
     Microseconds,
@@ -291,11 +276,8 @@ impl Unit {
 /// A number and the interval that it lies in, at 95 % where it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The estimate.
     pub median: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 
@@ -305,7 +287,6 @@ impl Interval {
         Self { median, low: median, high: median }
     }
 
-    /// Half of its width.
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
@@ -315,7 +296,6 @@ impl Interval {
         if self.median == 0.0 { 0.0 } else { self.half() / self.median.abs() }
     }
 
-    /// Whether it may be zero.
     pub fn has_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
@@ -340,7 +320,6 @@ impl Interval {
     }
 }
 
-/// What an expression is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// True or false.
@@ -360,7 +339,6 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What an expression is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Number(Interval, Unit),
@@ -372,7 +350,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it is of.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Number(_, unit) => Kind::Number(*unit),
@@ -441,13 +418,11 @@ fn digits(median: f64) -> String {
 
 // Text into expressions whose facts are still names and calls.
 
-/// A text that is no expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadExpression(String);
 
 impl BadExpression {
-    /// For this reason, on one line.
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
@@ -512,7 +487,6 @@ fn all_of(input: &mut &str) -> ModalResult<Syntax> {
         .parse_next(input)
 }
 
-/// One alone stays as it is.
 fn joined_syntax(how: Operator, mut of: Vec<Syntax>) -> Syntax {
     if of.len() == 1 { of.remove(0) } else { Expression::Apply(how, of) }
 }

@@ -19,7 +19,6 @@ pub enum Fact {
     Handshake(Case),
 }
 
-/// Fields of measurements.
 #[derive(Clone, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Asked {
@@ -50,7 +49,6 @@ pub struct Cases {
     pub size: usize,
     /// `None`: encrypt, or what the algorithm has instead.
     pub direction: Option<Direction>,
-    /// What one operation is.
     pub model: Model,
     /// Which CPU instructions the library may see.
     pub tier: Tier,
@@ -59,9 +57,6 @@ pub struct Cases {
 }
 
 /// Reads an expression over measurements. Terms that do not name a model have this one.
-///
-/// # Errors
-/// [`BadExpression`] says what is wrong: a word, a unit, a missing bracket.
 pub fn parse(text: &str, model: Model) -> Result<Expression<Fact>, BadExpression> {
     let expression = Expression::parse(text, &|term| fact(term, model))?;
     expression.kind(&Fact::kind)?;
@@ -69,9 +64,6 @@ pub fn parse(text: &str, model: Model) -> Result<Expression<Fact>, BadExpression
 }
 
 /// Evaluates an expression over measurements; facts that name no library are of `library`.
-///
-/// # Errors
-/// [`Missing`]: which case was not measured, or why not.
 pub fn evaluate(
     expression: &Expression<Fact>,
     evidence: &Evidence<'_>,
@@ -81,7 +73,6 @@ pub fn evaluate(
 }
 
 impl Fact {
-    /// What it is of.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Cases(Asked::Speed | Asked::Fastest | Asked::Limit, _) => {
@@ -139,7 +130,6 @@ impl Fact {
     }
 }
 
-/// The newest library that matches.
 fn newest<'a>(evidence: &Evidence<'a>, glob: &NameGlob) -> Result<&'a LibraryId, Missing> {
     let found = evidence.libraries(glob).into_iter().max_by_key(|l| version(&l.version));
     found.ok_or_else(|| Missing(format!("no library '{}' was measured", glob.text())))
@@ -268,7 +258,6 @@ fn is(glob: &NameGlob, library: &LibraryId) -> bool {
 }
 
 impl<'a> Evidence<'a> {
-    /// Of these records.
     pub fn of(records: &'a [Record]) -> Self {
         Self { records, handshakes: None }
     }
@@ -455,7 +444,6 @@ pub(crate) fn asked_for(cases: &Cases) -> String {
 pub struct Handshakes(Vec<(LibraryId, Handshake)>);
 
 impl Handshakes {
-    /// Of these runs.
     pub fn of(documents: &[Document]) -> Self {
         let all = documents.iter().flat_map(|d| d.rows.iter().map(move |row| (d, row)));
         let with_library = |(document, row): (&Document, &Handshake)| {

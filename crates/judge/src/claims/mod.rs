@@ -32,9 +32,7 @@ pub struct Source {
     pub title: String,
     /// Year or day.
     pub published: Option<String>,
-    /// Address.
     pub url: String,
-    /// The machine of its figures.
     pub machine: String,
     /// The model of terms that name none.
     pub model: Model,
@@ -48,7 +46,6 @@ pub struct Source {
 pub struct Claim<E = Expression<Fact>> {
     /// Name, beginning with the source's.
     pub id: String,
-    /// What it says, on one line.
     pub says: String,
     /// For which libraries it is judged, each by itself; `None` where its terms name them.
     #[serde(default, deserialize_with = "glob")]
@@ -56,7 +53,6 @@ pub struct Claim<E = Expression<Fact>> {
     /// Published figures and what stands beside them here.
     #[serde(default = "Vec::new")]
     pub figures: Vec<Figure<E>>,
-    /// What must be so.
     pub parts: Vec<Part<E>>,
     /// What the answer depends on, where it does.
     pub depends_on: Option<String>,
@@ -69,13 +65,10 @@ pub struct Claim<E = Expression<Fact>> {
     pub note: Option<String>,
 }
 
-/// A published figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure<E = Expression<Fact>> {
-    /// What it is of.
     pub of: String,
-    /// As it was published, with its unit.
     pub published: Option<String>,
     /// The same here.
     pub here: E,
@@ -88,7 +81,6 @@ pub struct Part<E = Expression<Fact>> {
     /// What it says; empty where the claim is of this part alone.
     #[serde(default)]
     pub says: String,
-    /// The condition that decides it.
     pub holds: E,
 }
 
@@ -112,9 +104,6 @@ pub fn built_in() -> Vec<Source> {
 }
 
 /// Reads one source with its claims from TOML.
-///
-/// # Errors
-/// [`BadClaims`], one line that names the claim.
 pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -179,7 +168,6 @@ impl Claim {
 pub enum Verdict {
     /// Everything that it says is so, in every library that it is judged for.
     Holds,
-    /// Nothing of it is so.
     DoesNotHold,
     /// Some of it, in some libraries; or the intervals overlap.
     Depends,
@@ -201,28 +189,22 @@ impl Verdict {
 /// What became of one part in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is so.
     Holds,
     /// It is not so.
     Fails,
-    /// The intervals overlap.
     Undecided,
     /// There is no measurement, and why.
     Missing(String),
 }
 
-/// One part in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseOutcome {
     /// Label of the library; empty where the condition names its libraries.
     pub library: String,
-    /// Index of the part.
     pub part: usize,
-    /// What became of it.
     pub outcome: Outcome,
 }
 
-/// A figure here, in one library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Label of the library; empty where the expression names its own.
@@ -346,7 +328,6 @@ impl Judged<'_> {
     }
 }
 
-/// Judges a claim by what was measured.
 pub fn judge<'a>(source: &'a Source, claim: &'a Claim, evidence: &Evidence<'_>) -> Judged<'a> {
     let libraries: Vec<Option<&LibraryId>> = match &claim.each {
         None => vec![None],
@@ -395,18 +376,13 @@ fn verdict(cases: &[CaseOutcome]) -> Verdict {
 
 // What has to be measured to judge claims: read off their expressions.
 
-/// One survey.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What one operation is.
     pub model: Model,
     /// Which CPU instructions the libraries may see.
     pub tier: Tier,
-    /// Libraries by glob.
     pub libraries: BTreeSet<String>,
-    /// Names of algorithms.
     pub algorithms: BTreeSet<&'static str>,
-    /// Directions of ciphers.
     pub directions: BTreeSet<Direction>,
     /// Sizes in bytes.
     pub sizes: BTreeSet<usize>,
@@ -417,7 +393,6 @@ pub struct Need {
 /// The size at which tables are printed whose source does not say one: a page of `PostgreSQL`.
 pub(crate) const SIZE: usize = 8192;
 
-/// The surveys that these claims need.
 pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
     let mut needs = Needs::default();
     for claim in claims {
@@ -434,12 +409,10 @@ pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
 /// Handshakes to be measured in the stacks of some libraries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandshakeNeed {
-    /// Libraries by glob.
     pub libraries: BTreeSet<String>,
     pub cases: BTreeSet<record::tls::Case>,
 }
 
-/// The handshakes that these claims need.
 pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
     let mut need = HandshakeNeed::default();
     for claim in claims {
@@ -482,7 +455,6 @@ struct Needs(BTreeMap<(Model, Tier, &'static str), Need>);
 /// Cases that a survey of its own is worth: each begins with a second or two of looking at the core.
 const WORTH: usize = 12;
 
-/// The glob of all libraries.
 const EVERY: &str = "*";
 
 impl Needs {

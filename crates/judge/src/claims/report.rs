@@ -104,7 +104,6 @@ struct Number<'a> {
     value: Value,
 }
 
-/// Every number of a table.
 fn cells(table: &PrintedTable) -> impl Iterator<Item = Number<'_>> {
     let lines = table.groups.iter().flat_map(|g| g.lines.iter().map(move |line| (g, line)));
     lines.flat_map(move |(group, line)| {
@@ -132,7 +131,6 @@ fn row_name(group: &Group) -> String {
     if group.label.is_empty() { what } else { format!("{} ({what})", group.label) }
 }
 
-/// What stands above a table.
 fn table_head(table: &PrintedTable) -> Vec<String> {
     let mut head = vec![format!("published: {}", table.from.source)];
     head.extend(table.from.machine.iter().map(|m| format!("on {m}")));
@@ -464,7 +462,6 @@ pub fn published(source: &str) -> Option<Table> {
     Some(record::import::parse_table(text).expect("the built-in tables are tested"))
 }
 
-/// Whose the published lines are.
 pub(crate) const PUBLISHED: &str = "published";
 
 /// A published table with what stands beside it.
@@ -472,7 +469,6 @@ pub(crate) const PUBLISHED: &str = "published";
 pub struct PrintedTable {
     /// Where it was published.
     pub from: Imported,
-    /// What its columns hold.
     pub columns: Vec<Column>,
     /// The size here, where the source does not say one.
     pub size_here: Option<usize>,
@@ -482,7 +478,6 @@ pub struct PrintedTable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// MB/s at this size.
     Size(usize),
     /// MB/s at the one size that there is.
     Speed,
@@ -497,9 +492,7 @@ pub enum Column {
 /// A row of the article, and the same here.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What the article calls it.
     pub label: String,
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
     /// Which CPU instructions the library could see.
@@ -515,7 +508,6 @@ pub struct Group {
 pub struct Line {
     /// `published`, or the library.
     pub who: String,
-    /// One for each column.
     pub cells: Vec<Option<Interval>>,
 }
 

@@ -23,7 +23,6 @@ pub(crate) const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib
 pub struct Answer<'a> {
     /// Bytes of a message, ascending, at most three; rows are ranked at the last.
     pub sizes: Vec<usize>,
-    /// Which direction all rows have.
     pub direction: Direction,
     /// The system's own OpenSSL, where it was measured.
     pub system: Option<&'a LibraryId>,
@@ -33,7 +32,6 @@ pub struct Answer<'a> {
     pub questions: Vec<(Asked, Vec<Family<'a>>)>,
 }
 
-/// What somebody looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     /// Encryption that notices tampering.
@@ -53,7 +51,6 @@ pub struct Family<'a> {
     pub algorithm: &'a str,
     /// The libraries that have it, the fastest first.
     pub libraries: Vec<Row<'a>>,
-    /// How the system's library does.
     pub system: Standing,
 }
 
@@ -70,7 +67,6 @@ pub struct Row<'a> {
 pub enum Standing {
     /// It was not measured, or not at this.
     Unknown,
-    /// It has no such algorithm.
     NotOffered,
     /// A check found something.
     Refused,
@@ -83,7 +79,6 @@ pub enum Standing {
 /// A library against the system's, over all cases that both have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Newer<'a> {
-    /// The newer one.
     pub library: &'a LibraryId,
     /// Geometric mean of its time over the system's.
     pub ratio: Ratio,
@@ -339,7 +334,6 @@ mod tests {
         }
     }
 
-    /// The algorithms of each question.
     fn found<'a>(answer: &Answer<'a>) -> Vec<(Asked, Vec<&'a str>)> {
         let one = |(asked, families): &(Asked, Vec<Family<'a>>)| {
             (*asked, families.iter().map(|f| f.algorithm).collect())

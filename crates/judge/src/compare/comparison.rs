@@ -19,17 +19,14 @@ use std::fmt;
 use std::str::FromStr;
 use strum::VariantArray as _;
 
-/// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
     pub record: &'a Record,
     /// What to call it: the file, or what of it is compared.
     pub name: String,
-    /// The measurements that are compared.
     pub rows: Vec<&'a Measurement>,
 }
 
-/// How to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Differences up to this do not matter (a fraction).
@@ -51,7 +48,6 @@ pub struct Compared {
     /// What of the base's case is another, where the two sides differ in it.
     #[serde(flatten)]
     pub base: Other,
-    /// Family of the algorithm.
     pub family: String,
     /// What a reader must be told of the algorithm.
     pub warning: Option<String>,
@@ -90,19 +86,14 @@ impl Compared {
 /// What a reader must know of a side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
-    /// What it is called.
     pub name: String,
     /// When the run began.
     pub started: String,
-    /// Processor.
     pub cpu: String,
-    /// Version of ciphermark.
     pub tool_version: String,
-    /// Version of the record's format.
     pub format_version: String,
 }
 
-/// What came of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     pub base: Facts,
@@ -111,7 +102,6 @@ pub struct Comparison {
     /// The two things that were asked to be compared, where it was not two records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<Between>,
-    /// What costs are given in.
     pub unit: Unit,
     /// Differences up to this do not matter (a fraction).
     pub tolerance: f64,
@@ -121,9 +111,7 @@ pub struct Comparison {
     pub family_alpha: f64,
     /// In what the two runs differ beside the libraries: of one build, that is what is compared.
     pub differing: Vec<String>,
-    /// What to keep in mind.
     pub warnings: Vec<String>,
-    /// Verdicts.
     pub tally: Tally,
     /// What came of settling candidates by pairs, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,7 +120,6 @@ pub struct Comparison {
     pub several: bool,
     /// Over all families: over all pairs of libraries, then for each pair.
     pub overall: Vec<Summary>,
-    /// For each family.
     pub families: Vec<Summary>,
     /// Cases that were measured on both sides.
     pub cases: Vec<Compared>,
@@ -478,7 +465,6 @@ impl Known {
 /// How many cases have which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Within the tolerance.
     pub same: usize,
     /// Of these, cases whose samples are the same ones.
     pub identical: usize,
@@ -515,7 +501,6 @@ pub struct Summary {
     pub libraries: Option<(LibraryId, LibraryId)>,
     /// The family of algorithms; none for all.
     pub family: Option<String>,
-    /// Verdicts.
     #[serde(flatten)]
     pub tally: Tally,
     /// Geometric mean of the cases' ratios, the new cost over the base's.
@@ -573,7 +558,6 @@ pub struct ByPairs {
     pub verdict: Verdict,
     /// The new cost over the base's by pairs; its interval is of the last look.
     pub ratio: Option<Ratio>,
-    /// Pairs of processes.
     pub pairs: usize,
     /// Seconds that it took.
     pub seconds: f64,
@@ -584,7 +568,6 @@ pub struct ByPairs {
 }
 
 impl ByPairs {
-    /// Whether pairs decided the case.
     pub fn is_settled(&self) -> bool {
         self.verdict != Verdict::Undecided
     }
@@ -595,7 +578,6 @@ impl ByPairs {
 pub struct Confirmation {
     /// Cases that were called faster or slower, or undecided with an estimate beyond the tolerance.
     pub candidates: usize,
-    /// Of these, decided by pairs.
     pub settled: usize,
     /// Compared by pairs and undecided still.
     pub undecided: usize,
@@ -677,7 +659,6 @@ impl Comparison {
 pub struct Told {
     /// The new cost over the base's.
     pub ratio: Option<Ratio>,
-    /// Pairs of processes.
     pub pairs: usize,
     /// Seconds that it took.
     pub seconds: f64,
@@ -714,7 +695,6 @@ pub enum Sought {
     Missing,
     /// A case that can be called neither the same nor faster nor slower.
     Undecided,
-    /// Nothing fails.
     Never,
 }
 
@@ -789,10 +769,8 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A condition that holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// As it is typed.
     pub condition: String,
     /// What was found, in words.
     pub what: String,

@@ -95,21 +95,16 @@ pub enum Per {
 pub struct Question {
     /// Which algorithms take part; without it, all that encrypt.
     pub class: Option<Class>,
-    /// What is least in the best.
     pub by: By,
     pub direction: Option<Direction>,
     /// Bytes of plaintext.
     pub size: Option<usize>,
     pub tier: Option<Tier>,
-    /// Of what there is a best one each.
     pub per: Option<Per>,
     /// Bits of the key: of an XTS cipher's one key of two, of a composite's cipher's.
     pub key_bits: Option<usize>,
-    /// What one operation is.
     pub model: Option<Model>,
-    /// Threads at once.
     pub threads: Option<u32>,
-    /// Working set.
     pub footprint: Option<Footprint>,
     /// Whether the output is written over the input.
     pub in_place: Option<bool>,
@@ -214,18 +209,14 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
 /// A case without its library: what two cases must have in common to be compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Case {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
     /// Bytes of plaintext in one operation.
     pub size: usize,
     /// Which CPU instructions the library may see; of two tiers that are compared, the new one.
     pub tier: Tier,
-    /// Threads measuring at once.
     pub threads: u32,
-    /// Working set.
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
@@ -235,7 +226,6 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case of a measurement.
     pub fn of(m: &Measurement) -> Self {
         Self {
             algorithm: m.algorithm.clone(),
@@ -273,7 +263,6 @@ pub(crate) fn label(m: &Measurement) -> Option<String> {
     }
 }
 
-/// What costs are given in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -291,7 +280,6 @@ impl Unit {
         }
     }
 
-    /// The estimate of one operation that the record has.
     pub(crate) fn of(self, m: &Measurement) -> Option<record::Estimate> {
         match self {
             Self::Cycles => m.cycles_per_op,

@@ -20,25 +20,20 @@ const USUAL_SIZE: usize = 8192;
 pub struct Terms {
     /// In words.
     pub sentence: String,
-    /// What is least in the best.
     pub by: By,
-    /// Of what there is a best one each.
     pub per: Option<Per>,
     /// Unit of the costs that were compared; instructions have none.
     pub unit: Option<Unit>,
     /// Bytes of plaintext; none where each size has its best.
     pub size: Option<usize>,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
     /// Whether cases are ranked that were measured, or figures from elsewhere.
     #[serde(skip)]
     pub(crate) state: State,
     /// Tier; none where each tier has its best.
     pub tier: Option<Tier>,
-    /// Threads at once.
     pub threads: u32,
-    /// Working set.
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
@@ -47,14 +42,12 @@ pub struct Terms {
     pub setting: String,
 }
 
-/// One case in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranked {
     /// The first place that it may have: one more than the number of cases that are surely faster.
     pub place: usize,
     /// The last one: all but those that are surely slower.
     pub last_place: usize,
-    /// Which build.
     pub library: LibraryId,
     #[serde(flatten)]
     pub case: Case,
@@ -64,7 +57,6 @@ pub struct Ranked {
     pub mb_per_s: Option<f64>,
     /// Nanoseconds of one operation.
     pub ns_per_op: Option<Estimate>,
-    /// Core cycles of one operation.
     pub cycles_per_op: Option<Estimate>,
     /// Instructions of one operation, where they were counted.
     pub instructions_per_op: Option<f64>,
@@ -97,22 +89,17 @@ pub struct Standing {
 /// A case that would have taken part and has no number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Absent {
-    /// Which build.
     pub library: LibraryId,
     #[serde(flatten)]
     pub case: Case,
-    /// What became of it.
     pub state: State,
     /// Whether there was no time for it: then nothing is wrong with it.
     pub left_out: bool,
-    /// Why.
     pub reason: Option<String>,
 }
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranking {
-    /// What it is about.
     pub terms: Terms,
     /// The chance that the truly fastest is not among those in the first place; none of figures from elsewhere.
     pub alpha: Option<f64>,
@@ -136,9 +123,6 @@ pub struct Ranking {
 
 /// Answers a question from a record, with at most `rows` rows a group beside those that may be the
 /// first.
-///
-/// # Errors
-/// What the record lacks, and what would measure it.
 pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking, String> {
     let terms = Terms::of(record, question)?;
     let taken =
@@ -474,13 +458,11 @@ fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
 /// Cases that are left out for what is known of their secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Secret {
-    /// Traces differ with the secret.
     pub depends: usize,
     /// By taint a place may depend on it.
     pub may_depend: usize,
     /// Not all could be judged.
     pub not_judged: usize,
-    /// The record has no verdict.
     pub without_verdict: usize,
 }
 

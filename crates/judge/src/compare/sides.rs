@@ -160,13 +160,11 @@ pub struct Other {
     /// The base's algorithm, where the two sides are two algorithms.
     #[serde(rename = "base_algorithm", skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// The base's direction.
     #[serde(rename = "base_direction", skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// The base's size: the ratio is that of a byte.
     #[serde(rename = "base_size", skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// The base's tier.
     #[serde(rename = "base_tier", skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
 }
@@ -177,7 +175,6 @@ pub struct Between {
     /// `algorithm`, `direction`, `library`, `size`, `tier`.
     pub what: &'static str,
     pub base: String,
-    /// What is held against it.
     pub new: String,
 }
 
@@ -219,7 +216,6 @@ pub struct StateRow {
     pub new_library: LibraryId,
     #[serde(flatten)]
     pub case: Case,
-    /// What became of it.
     pub change: Change,
     pub base_state: State,
     /// The new side's state.
@@ -240,7 +236,6 @@ pub enum OnlyIn {
 /// A measured case without a counterpart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Only {
-    /// On which side it is.
     pub only_in: OnlyIn,
     pub library: LibraryId,
     #[serde(flatten)]
@@ -493,10 +488,8 @@ fn changed_below([base, new]: [&Library; 2]) -> Option<String> {
     ))
 }
 
-/// What one operation executes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Counts {
-    /// For each further byte.
     pub per_byte: f64,
     /// For a message, whatever its length.
     pub per_message: f64,
@@ -511,10 +504,8 @@ pub struct InstructionRow {
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
     /// Tier; of two that are compared, the new one.
     pub tier: Tier,
@@ -532,7 +523,6 @@ pub struct InstructionRow {
     pub uncounted: Vec<Uncounted>,
 }
 
-/// Whole operations of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeCounts {
     /// Bytes of plaintext.
@@ -694,7 +684,6 @@ pub struct LeakRow {
     pub base_library: LibraryId,
     /// The new side's library.
     pub new_library: LibraryId,
-    /// Name of the algorithm.
     pub algorithm: String,
     /// Tier; of two that are compared, the new one.
     pub tier: Tier,

@@ -13,7 +13,6 @@ use record::{Measurement, Plan, Record, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kind of doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, strum::Display, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
@@ -59,12 +58,10 @@ impl Code {
 /// A reason not to believe a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Doubt {
-    /// What kind.
     pub code: Code,
     /// Which measurement of the record; `None` of the record as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<usize>,
-    /// One plain sentence.
     pub sentence: String,
 }
 
@@ -88,7 +85,6 @@ pub struct Given<'a> {
     pub at: Option<&'a str>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Judgement {
     /// Why the record is not to be believed; of each code the first few and a count.
@@ -118,7 +114,6 @@ pub fn doubts(record: &Record, told: &Told<'_>, peers: &[Known]) -> Vec<Doubt> {
 /// Most doubts of one code that are told one by one.
 const MOST: usize = 5;
 
-/// What is being found.
 #[derive(Default)]
 struct Findings {
     doubts: Vec<Doubt>,
@@ -127,7 +122,6 @@ struct Findings {
 }
 
 impl Findings {
-    /// Of the record as a whole.
     fn doubt(&mut self, code: Code, sentence: String) {
         self.add(code, None, || sentence);
     }
@@ -397,11 +391,8 @@ fn pages(record: &Record, findings: &mut Findings) {
 pub struct Manifest {
     /// SHA-256 of the record's file, in hexadecimal.
     pub record_sha256: String,
-    /// The machine type that it was measured on.
     pub machine_type: String,
-    /// The survey that asked for it.
     pub survey: String,
-    /// The seed that the survey gave.
     pub seed: u64,
     /// When, RFC 3339.
     pub given: String,
@@ -414,9 +405,6 @@ impl Manifest {
     }
 
     /// Reads a manifest.
-    ///
-    /// # Errors
-    /// What is wrong with it, in one line.
     pub fn parse(json: &str) -> Result<Self, String> {
         serde_json::from_str(json).map_err(|e| base::text::one_line(&e.to_string()))
     }
@@ -437,7 +425,6 @@ mod tests {
     use record::{Samples, State};
     use std::path::Path;
 
-    /// One that ended before this.
     const NOW: &str = "2026-12-01T00:00:00Z";
 
     fn published(name: &str) -> Record {

@@ -171,9 +171,6 @@ const MOST_BYTES: f64 = 1e15;
 
 impl Calibration {
     /// Reads what `tls calibrate` wrote; `origin` names it in errors.
-    ///
-    /// # Errors
-    /// [`CalibrationError`], one line: another kind of file, another format, or figures that no run has.
     pub fn parse(text: &str, origin: &str) -> Result<Self, CalibrationError> {
         let wrong = |why: &str| CalibrationError { origin: printable(origin), why: printable(why) };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -256,13 +253,11 @@ impl Interval {
         Self { value: value * factor, low: low * factor, high: high * factor }
     }
 
-    /// Whether zero lies within.
     pub fn holds_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 }
 
-/// Σ weight · figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Form(BTreeMap<usize, f64>);
 

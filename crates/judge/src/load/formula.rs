@@ -400,7 +400,6 @@ pub(crate) struct Traffic {
     pub(crate) refused: f64,
     /// Those that the client ends after the server's flight, by what would have been negotiated.
     pub(crate) abandoned: Vec<(Case, f64)>,
-    /// What each class negotiates.
     pub(crate) outcomes: Vec<ClientOutcome>,
     pub(crate) remarks: Vec<String>,
 }
@@ -464,9 +463,6 @@ fn server(
 
 /// What each class of clients negotiates with the server of a specification, whose stack picks groups so and lacks
 /// some key exchanges.
-///
-/// # Errors
-/// The first thing that is wrong with the specification.
 pub fn outcomes(
     spec: &Spec,
     picking: Picking,
@@ -479,7 +475,6 @@ pub fn outcomes(
     Ok(offers.map(|(client, offer)| outcome(spec, &server, client, &offer)).collect())
 }
 
-/// What one class negotiates.
 pub(crate) fn outcome(
     spec: &Spec,
     server: &ServerOffer,
@@ -516,7 +511,6 @@ pub(crate) fn merged(of: &[(Case, f64)]) -> Vec<(Case, f64)> {
     out
 }
 
-/// Version of the format.
 pub const LOAD_VERSION: &str = "1.0";
 
 /// What a server's CPU does, and with what.

@@ -55,7 +55,6 @@ pub(crate) fn is_same(a: &Stack, b: &Stack) -> bool {
     a.id == b.id || a.name == b.name && a.version == b.version
 }
 
-/// Documents of measurements.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     pub calibration: &'a Calibration,
@@ -65,7 +64,6 @@ pub struct Inputs<'a> {
     pub parts: Option<&'a HandshakeParts>,
 }
 
-/// Everything that can be priced.
 #[derive(Clone, Debug)]
 pub(crate) struct Prices {
     pub(crate) figures: Figures,
@@ -73,7 +71,6 @@ pub(crate) struct Prices {
     pub(crate) requests: Requests,
     /// The server whose plain costs count.
     pub(crate) server: Role,
-    /// How the stack picks groups.
     pub(crate) picking: Picking,
     exchange: BTreeMap<Exchange, Form>,
     sign: BTreeMap<Certificate, Form>,
@@ -86,7 +83,6 @@ pub(crate) struct Prices {
 #[derive(Clone, Debug)]
 pub(crate) struct OwnCode {
     pub(crate) form: Form,
-    /// What it was calibrated with.
     pub(crate) note: String,
     /// Whether that is a full connection in the place of one that resumes, or the reverse.
     pub(crate) stands_in: bool,
@@ -99,14 +95,11 @@ impl OwnCode {
         measures it";
 }
 
-/// What one record costs to send.
 #[derive(Clone, Debug)]
 struct RecordFigure {
     protection: Protection,
     size: u32,
-    /// The bare cipher.
     cipher: Form,
-    /// What the stack adds to it.
     added: Form,
 }
 
@@ -141,7 +134,6 @@ impl Prices {
         }
     }
 
-    /// Regimes that can be priced.
     pub(crate) fn regimes(&self) -> Vec<Regime> {
         self.requests.regimes(self.server)
     }
@@ -323,7 +315,6 @@ pub(crate) struct Key {
     pub(crate) aes_hardware: bool,
 }
 
-/// A price and how it came about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Price {
     pub(crate) form: Form,
@@ -331,7 +322,6 @@ pub(crate) struct Price {
     pub(crate) composed: String,
 }
 
-/// One that was measured.
 type Measured = (Key, Form);
 
 /// All handshakes that were measured.
@@ -457,7 +447,6 @@ impl Handshakes {
         (0..=4).find_map(|steps| self.within(wanted, steps))
     }
 
-    /// Tickets: what one more costs.
     pub(crate) fn ticket(&self, regime: Regime) -> Option<Form> {
         let count = |k: &Key| k.tickets.map(f64::from);
         let mut of = self.measured.iter().filter(|(k, _)| k.tickets.is_some());
@@ -572,7 +561,6 @@ pub(crate) struct RequestKey {
     pub(crate) tls: Option<RecordKey>,
 }
 
-/// What records depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordKey {
     pub(crate) version: Version,
@@ -687,7 +675,6 @@ impl Requests {
         Some(far.form.plus(&near.form, -1.0).times(1.0 / 16_384.0))
     }
 
-    /// One more request.
     pub(crate) fn price(&self, wanted: RequestKey, bytes: u64) -> Option<RequestPrice> {
         let of_role = self.series.iter().filter(|s| s.key.role == wanted.role);
         let best = of_role.min_by_key(|s| distance(&s.key, &wanted))?;

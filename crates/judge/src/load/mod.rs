@@ -46,9 +46,6 @@ const STEADY: f64 = 0.7;
 const CORE_US: f64 = 1e6;
 
 /// Calculates a load; with alternatives where `explain` is set.
-///
-/// # Errors
-/// What is wrong with the specification, or what the calibration has no price for.
 pub fn load(spec: &Spec, inputs: &Inputs<'_>, explain: bool) -> Result<Load, SpecError> {
     spec.check()?;
     let prices = Prices::of(inputs);

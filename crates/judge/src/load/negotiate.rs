@@ -155,7 +155,6 @@ fn priced_as(suite: &Suite12) -> Option<(Suite, bool)> {
 // Not the standard's to say: RFC 8446 4.1.1 leaves it to the server. OpenSSL has changed its rule once, in 3.5
 // (`tls_parse_ctos_key_share`, `final_key_share`; SSL_CTX_set1_groups_list(3)).
 
-/// How a server picks a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picking {
     /// As OpenSSL before 3.5, and all stacks of which nothing else is known: the first of the client's key shares that
@@ -185,7 +184,6 @@ const UNSET: &str = "X25519:P-256:P-384";
 const UNSET_TUPLES: &str = "X25519MLKEM768/X25519:P-256/P-384";
 
 impl Picking {
-    /// Of a stack, by its name and version.
     pub fn of(name: &str, version: &str) -> Self {
         let mut numbers = version.split(['.', '-']).map_while(|n| n.parse::<u32>().ok());
         let number = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -295,7 +293,6 @@ pub(crate) fn tuples(
     text.split('/').map(tuple).collect()
 }
 
-/// A client's groups, in one list.
 pub(crate) fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
     Ok(tuples(field, text, Picking::default())?.concat())
 }
@@ -348,7 +345,6 @@ pub struct Recommended {
     pub ciphers: &'static str,
     /// Suites of TLS 1.3, by colons.
     pub ciphersuites: &'static str,
-    /// Groups, by colons.
     pub groups: &'static str,
     /// Whether the server's order of suites counts.
     pub own_order: bool,
@@ -440,7 +436,6 @@ impl ServerOffer {
         })
     }
 
-    /// All of its groups, in one list.
     pub(crate) fn groups(&self) -> Vec<Group> {
         self.tuples.concat()
     }
@@ -532,12 +527,10 @@ fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
 
 // Classes of clients: what each offers, as `clients.toml` has it with its sources.
 
-/// A class of clients.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Class {
     pub(crate) name: String,
-    /// What it stands for.
     pub(crate) what: String,
     pub(crate) versions: Vec<Version>,
     /// Suites of TLS 1.2, the first the dearest to it.

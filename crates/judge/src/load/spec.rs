@@ -189,7 +189,6 @@ impl Default for Settings {
 }
 
 impl ClientShare {
-    /// A known class.
     pub fn of(class: &str, share: f64) -> Self {
         Self { class: class.to_owned(), share, ..Self::default() }
     }
@@ -205,9 +204,6 @@ const MOST: f64 = 1e9;
 
 impl Spec {
     /// Reads and checks a file's text.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, in one line, with the value as written.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let spec: Self = base::text::from_toml(text).map_err(|e| SpecError(e.to_string()))?;
         spec.check()?;
@@ -215,9 +211,6 @@ impl Spec {
     }
 
     /// Checks what types cannot say.
-    ///
-    /// # Errors
-    /// The first field that is out of range.
     pub fn check(&self) -> Result<(), SpecError> {
         let Self { traffic, resumption, server, clients } = self;
         let wrong = |what: String| Err(SpecError(what));
@@ -366,7 +359,6 @@ pub enum Work {
 }
 
 impl Work {
-    /// What was negotiated.
     pub fn case(&self) -> Option<Case> {
         match self {
             Self::Handshake { case, .. } | Self::Abandoned { case } => Some(*case),
@@ -374,7 +366,6 @@ impl Work {
         }
     }
 }
-/// Key exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kx {
     Ecdhe,
@@ -382,14 +373,12 @@ pub(crate) enum Kx {
     Rsa,
 }
 
-/// What the server signs with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Auth {
     Ecdsa,
     Rsa,
 }
 
-/// The cipher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enc {
     AesGcm,
@@ -401,7 +390,6 @@ pub(crate) enum Enc {
     Camellia,
 }
 
-/// What authenticates records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mac {
     Aead,
@@ -433,7 +421,6 @@ pub(crate) struct Suite12 {
 }
 
 impl Suite12 {
-    /// By its name in OpenSSL.
     pub(crate) fn of(name: &str) -> Option<&'static Self> {
         SUITES_12.iter().find(|s| s.name == name)
     }
@@ -519,14 +506,12 @@ pub(crate) const SUITES_12: &[Suite12] = &[
 /// What a cipher string comes to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Expanded {
-    /// Suites in order of preference.
     pub(crate) suites: Vec<&'static Suite12>,
     /// Words that name nothing that could be negotiated: suites that today's stacks no longer have (3DES, RC4),
     /// those without a certificate, and misspelt ones. OpenSSL passes over them as well.
     pub(crate) passed_over: Vec<String>,
 }
 
-/// Expands a cipher string.
 pub(crate) fn expand(text: &str) -> Expanded {
     let mut list = List::new();
     let mut passed_over = Vec::new();

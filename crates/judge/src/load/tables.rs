@@ -172,7 +172,6 @@ fn load_csv(load: &Load) -> String {
     Grid::new(headings, load.terms.iter().map(row)).csv()
 }
 
-/// Renders an answer.
 pub fn render_why(why: &Why, format: Format, options: Options) -> String {
     rendered(why, format, options, why_page, why_csv)
 }
@@ -597,7 +596,6 @@ impl Grid {
     }
 }
 
-/// Three digits that tell.
 pub(crate) fn digits(value: f64) -> String {
     // No minus before nothing.
     let value = if value.abs() < 1e-9 { 0.0 } else { value };

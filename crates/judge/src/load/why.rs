@@ -13,10 +13,8 @@ use record::tls::{Case, Certificate, Exchange, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the format.
 pub const WHY_VERSION: &str = "1.0";
 
-/// What was observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// CPU use before, in percent of one core, lowest and highest.
@@ -25,7 +23,6 @@ pub struct Question {
     pub to_percent: (f64, f64),
     /// How many times slower the observed server's core is than the calibrated one, lowest and highest.
     pub slower: (f64, f64),
-    /// What is known of the server.
     pub spec: Option<Spec>,
     /// Whether the specification is that of the server before the rise; else it is that after it.
     pub spec_is_before: bool,
@@ -126,7 +123,6 @@ pub struct Explained {
     pub decided_by: Vec<String>,
 }
 
-/// What a rise is compared with.
 pub(crate) struct Asked<'a> {
     pub(crate) rise: Interval,
     pub(crate) slower: Interval,
@@ -137,9 +133,6 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Answers.
-///
-/// # Errors
-/// A rise that is none, and what is wrong with the specification.
 pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, SpecError> {
     let rise_percent = rise(question)?;
     let prices = Prices::of(inputs);
@@ -260,7 +253,6 @@ fn explained(spec: &Spec, is_before: bool, asked: &Asked<'_>) -> Result<Vec<Expl
     Ok(all)
 }
 
-/// What a predicted rise makes of the observed one.
 fn of_rise(predicted: Interval, observed: Interval) -> Verdict {
     if predicted.high < observed.high * 0.02 || predicted.value <= 0.0 {
         Verdict::Cannot
@@ -511,13 +503,10 @@ fn rate(
 pub(crate) struct Change {
     pub(crate) text: String,
     pub(crate) note: Option<&'static str>,
-    /// The configuration afterwards.
     pub(crate) spec: Spec,
-    /// What shows whether it was made.
     pub(crate) evidence: &'static [&'static str],
 }
 
-/// Changes of one specification.
 struct Changes<'a> {
     spec: &'a Spec,
     all: Vec<Change>,
@@ -533,7 +522,6 @@ impl Changes<'_> {
         self.noted(text, None, evidence, edit);
     }
 
-    /// What changes nothing is no change.
     fn noted(
         &mut self,
         text: impl Into<String>,
@@ -549,7 +537,6 @@ impl Changes<'_> {
     }
 }
 
-/// Changes that should save.
 pub(crate) fn improvements(spec: &Spec) -> Vec<Change> {
     let mut changes = Changes { spec, all: Vec::new() };
     if spec.server.tls {
@@ -579,7 +566,6 @@ pub(crate) fn losses(spec: &Spec) -> Vec<Change> {
     changes.all
 }
 
-/// Changes that should cost.
 pub(crate) fn worsenings(spec: &Spec) -> Vec<Change> {
     let mut changes = Changes { spec, all: losses(spec) };
     if !spec.server.tls {
@@ -827,7 +813,6 @@ const ALL: [(&str, &str); 11] = [
     (DH, "`openssl dhparam -noout -text`: bits, and whether it is a named group"),
 ];
 
-/// All of it.
 pub(crate) fn all_evidence() -> Vec<Evidence> {
     let one = |(look_at, tells): &(&str, &str)| Evidence {
         look_at: (*look_at).to_owned(),

@@ -15,7 +15,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// One field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -137,7 +136,6 @@ pub(crate) trait Database {
     /// Runs one statement; how many rows it changed.
     fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64, String>;
 
-    /// The rows of a query.
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, String>;
 
     /// Adds many rows.
@@ -153,18 +151,15 @@ pub(crate) trait Database {
     /// Begins to read: what others write from now on is not seen.
     fn begin_reading(&mut self) -> Result<(), String>;
 
-    /// Whether a table is there.
     fn has_table(&mut self, name: &str) -> Result<bool, String>;
 
     /// The schema in this database's words.
     fn dialect(&self, sql: &str) -> String;
 
-    /// Keeps all that was written.
     fn commit(&mut self) -> Result<(), String> {
         self.batch("COMMIT")
     }
 
-    /// Forgets all that was written.
     fn roll_back(&mut self) -> Result<(), String> {
         self.batch("ROLLBACK")
     }
@@ -214,7 +209,6 @@ pub(crate) fn migrate(
     Ok(Version::Known)
 }
 
-/// What came of a migration.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// The archive is of the newest version now.
@@ -432,7 +426,6 @@ fn unpack_at_most(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 const MOST_ANSWER_BYTES: usize = 256 << 20;
 
-/// The rows that have come.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[derive(Default)]
 pub(crate) struct Answer {
@@ -473,7 +466,6 @@ fn bytes(field: &Value) -> usize {
     }
 }
 
-/// Which fields follow.
 const NS: u16 = 1;
 const CYCLES: u16 = 1 << 1;
 const PER_BYTE: u16 = 1 << 2;
@@ -692,7 +684,6 @@ impl<'a> Reader<'a> {
 // The instructions that a record counted in a library, as bytes: of each algorithm the workloads that it is of, what each
 // byte and each message costs, and whole operations. What kinds of instructions they are stays in the record.
 
-/// Which of both counts follow.
 const COUNTED_PER_BYTE: u8 = 1;
 const COUNTED_PER_MESSAGE: u8 = 2;
 

@@ -34,7 +34,6 @@ use std::{fmt, io};
 pub enum Trust {
     /// The owner of the archive vouches for it.
     Own,
-    /// An allowed signer signed it.
     Signed,
     /// Nobody that is allowed signed it: left out unless asked for.
     Unsigned,
@@ -43,7 +42,6 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// In one word, as in the archive.
     pub fn name(self) -> &'static str {
         match self {
             Self::Own => "own",
@@ -68,7 +66,6 @@ impl Trust {
 /// A record, as the archive lists it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Listed {
-    /// Its number in this archive.
     #[serde(skip)]
     pub id: i64,
     /// SHA-256 of the record's text.
@@ -87,7 +84,6 @@ pub struct Listed {
     pub added: i64,
     /// Whether its figures are believed.
     pub trust: Trust,
-    /// Who signed it.
     pub signer: Option<String>,
     /// What checks found, in sentences; empty until [`Archive::tell_doubts`].
     pub doubts: Vec<String>,
@@ -113,7 +109,6 @@ const LISTED: &str = "SELECT r.id, r.sha256, m.name, r.region, r.cpu, r.kind, r.
 /// Records whose doubts are read at once.
 const DOUBTS_AT_ONCE: usize = 1000;
 
-/// An open archive.
 pub struct Archive {
     pub(crate) name: String,
     pub(crate) db: Box<dyn Database>,
@@ -123,9 +118,6 @@ pub struct Archive {
 
 impl Archive {
     /// Opens an archive: a file, or `postgres://…`. With `create`, makes one where there is none.
-    ///
-    /// # Errors
-    /// [`ArchiveError`], one line.
     pub fn open(store: &str, create: bool) -> Result<Self, ArchiveError> {
         Self::with(store, create, MIGRATIONS)
     }
@@ -168,9 +160,6 @@ impl Archive {
 
     /// The records that a selection takes, by machine, then from the oldest to the newest. Without `doubtful`, only
     /// those whose figures are believed.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn list(&mut self, of: &Selection, doubtful: bool) -> Result<Vec<Listed>, ArchiveError> {
         let sql = format!("{LISTED} ORDER BY m.name, r.started, r.id");
         let rows = self.rows(&sql, &[])?;
@@ -185,9 +174,6 @@ impl Archive {
     }
 
     /// Says of listed records what checks found.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn tell_doubts(&mut self, listed: &mut [Listed]) -> Result<(), ArchiveError> {
         let mut doubtful: Vec<&mut Listed> =
             listed.iter_mut().filter(|r| r.trust == Trust::Doubtful).collect();
@@ -213,9 +199,6 @@ impl Archive {
 
     /// What is kept to judge later records by: the newest of the same processor and of the same machine type,
     /// `most` of each, and all with the same samples.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn known(
         &mut self,
         (cpu, machine, samples): (&str, &str, Option<&str>),
@@ -268,9 +251,6 @@ impl Archive {
     }
 
     /// Deletes a record: its rows in one transaction, then its file.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn remove(&mut self, record: &Listed) -> Result<(), ArchiveError> {
         self.writing(|archive| {
             let (first, next) = database::rows_of_record(record.id);
@@ -425,7 +405,6 @@ fn server(store: &str) -> Result<Opened, ArchiveError> {
 /// be left out.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The machine's type.
     pub machine: Option<NameGlob>,
     /// A library that was measured, by name or `name@version`.
     pub library: Option<NameGlob>,
@@ -497,9 +476,6 @@ impl Archive {
 }
 
 /// A day, `YYYY-MM-DD`, or a time, RFC 3339, as seconds since 1970.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn day(text: &str) -> Result<i64, String> {
     if let Some(seconds) = seconds(text) {
         return Ok(seconds);
@@ -518,14 +494,12 @@ pub fn seconds(text: &str) -> Option<i64> {
 
 // Whether an archive is whole: every record there, as it was added, and every figure the record's own.
 
-/// What is wrong with an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A record or its figures are not what was added.
     Damaged {
         /// Its SHA-256.
         sha256: String,
-        /// What is wrong.
         what: String,
     },
     /// A file that no record names: what a killed program left. It does no harm.
@@ -533,7 +507,6 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether something is lost.
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })
     }
@@ -553,9 +526,6 @@ type Read<'a> = &'a dyn Fn(&[u8]) -> Result<Record, String>;
 impl Archive {
     /// Reads every record and compares it with its rows. `read` reads a record's text; `each` is told of every record
     /// as it is done.
-    ///
-    /// # Errors
-    /// [`ArchiveError`] where the archive cannot be read at all.
     pub fn check(
         &mut self,
         read: Read<'_>,
@@ -639,22 +609,17 @@ fn same_costs(own: Option<&ProcessCosts>, row: Option<&ProcessCosts>) -> bool {
 /// Why an archive cannot do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// Nothing is there.
     #[error("there is no archive '{0}': `ciphermark archive add {0} RECORD` creates one")]
     Absent(String),
-    /// Something else is there.
     #[error(
         "'{0}' is no ciphermark archive; `ciphermark archive add STORE RECORD` makes one of records"
     )]
     Other(String),
-    /// A newer program wrote it.
     #[error(
         "archive '{store}' has version {found}; this program knows {known}: use a newer ciphermark"
     )]
     Newer {
-        /// Which archive.
         store: String,
-        /// Its version.
         found: i64,
         /// The newest that this program knows.
         known: i64,
@@ -664,7 +629,6 @@ pub enum ArchiveError {
         "archive '{0}' is of a build before the first release: add the records in '{0}.objects' to a new one"
     )]
     Unreleased(String),
-    /// This build lacks a database.
     #[error(
         "'{0}': this build has no PostgreSQL; packages have it, and so has `cargo build --features postgres`"
     )]
@@ -672,30 +636,18 @@ pub enum ArchiveError {
     /// This build lacks the other.
     #[error("'{0}': `make bench` builds no archives; `make build` does, and packages have them")]
     NoSqlite(String),
-    /// The database says no.
     #[error("archive '{store}': {why}")]
     Database {
         /// Which archive, without a password.
         store: String,
-        /// The database's reason.
         why: String,
     },
     /// What is stored cannot be what was stored.
     #[error("archive '{store}' is damaged: {what}; `ciphermark archive check` lists all")]
-    Damaged {
-        /// Which archive.
-        store: String,
-        /// What cannot be read.
-        what: String,
-    },
+    Damaged { store: String, what: String },
     /// A record's file beside the database cannot be read or written.
     #[error("cannot use '{path}': {source}")]
-    Object {
-        /// Which file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Object { path: PathBuf, source: io::Error },
     /// No record, or several, are meant.
     #[error("{0}")]
     Selection(String),

@@ -16,21 +16,17 @@ use std::sync::Arc;
 /// A record and what is known of it.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// The record.
     pub record: &'a Record,
     /// Its text, compressed by gzip, as it is kept.
     pub packed: &'a [u8],
     /// SHA-256 of its text.
     pub sha256: &'a str,
-    /// A digest of its raw samples.
     pub samples: Option<&'a str>,
-    /// The machine's type.
     pub machine: &'a str,
     /// Where it is rented.
     pub region: Option<&'a str>,
     /// Whether its figures are believed.
     pub trust: Trust,
-    /// Who signed it.
     pub signer: Option<&'a str>,
     /// What checks found, in sentences.
     pub doubts: &'a [String],
@@ -40,12 +36,9 @@ pub struct Entry<'a> {
     pub added: i64,
 }
 
-/// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
-    /// It is in, with so many cases.
     New(usize),
-    /// It was in before.
     Known,
 }
 
@@ -457,9 +450,6 @@ struct KeptNote {
 
 impl Archive {
     /// Which cases to read. `case` sees measurements without library and figures.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn choose(
         &mut self,
         case: Option<&dyn Fn(&Measurement) -> bool>,
@@ -474,9 +464,6 @@ impl Archive {
     }
 
     /// The same cases of some libraries only.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn narrow(
         &mut self,
         chosen: &Chosen,
@@ -488,9 +475,6 @@ impl Archive {
     }
 
     /// The builds that a record measured.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn uses(&mut self, of: &Listed) -> Result<Vec<LibraryId>, ArchiveError> {
         let words = self.words()?;
         let rows = self.rows("SELECT library FROM uses WHERE record = $1", &[of.id.into()])?;
@@ -502,7 +486,6 @@ impl Archive {
         all.map_err(self.damaged())
     }
 
-    /// The numbers of libraries.
     pub(crate) fn libraries(
         &mut self,
         takes: &dyn Fn(&LibraryId) -> bool,
@@ -512,9 +495,6 @@ impl Archive {
     }
 
     /// Whether a record has any of the chosen cases, with a figure.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn has_case(&mut self, of: &Listed, chosen: &Chosen) -> Result<bool, ArchiveError> {
         let has_number = |row: &Row| {
             let state = usize::try_from(row.int(1)?).ok().and_then(|state| STATES.get(state));
@@ -543,9 +523,6 @@ impl Archive {
     }
 
     /// A record with the chosen cases, as verdicts need it: without samples, with the costs of the processes.
-    ///
-    /// # Errors
-    /// [`ArchiveError`]
     pub fn load(&mut self, of: &Listed, chosen: &Chosen) -> Result<Record, ArchiveError> {
         let words = self.words()?;
         let sql = "SELECT head, leaks, absent FROM record WHERE id = $1";
@@ -630,7 +607,6 @@ impl Archive {
 
 /// So many libraries are sought case by case: reading all rows of a record for them takes ten times as long.
 const FEW: usize = 4;
-/// The most cases that are sought one by one.
 const MOST_SOUGHT: usize = 20_000;
 
 impl Chosen {

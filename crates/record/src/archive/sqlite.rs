@@ -210,7 +210,6 @@ impl Database for Sqlite {
 mod tests {
     use super::*;
 
-    /// A store of a stranger with this in it.
     fn store(sql: &str, patience: Duration) -> (tempfile::TempDir, Sqlite) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.db");

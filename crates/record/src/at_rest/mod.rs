@@ -357,11 +357,9 @@ pub struct Tails {
 }
 
 impl Medium {
-    /// All.
     pub const ALL: [Self; 5] =
         [Self::Sequential, Self::Random, Self::Cache, Self::Direct, Self::Log];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -373,13 +371,11 @@ impl Medium {
 }
 
 impl Keying {
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// What a record says of a scheme.
 pub fn scheme_facts(recipe: &Recipe) -> SchemeFacts {
     SchemeFacts {
         recipe: recipe.clone(),
@@ -498,13 +494,11 @@ const NAMED: usize = 20;
 /// A page as it was seen in a state of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Number of the state.
     pub snapshot: usize,
     /// Number of the page within it, for its name.
     pub page: usize,
     /// Where it lies.
     pub position: Position,
-    /// Hash of its content.
     pub content: u128,
 }
 
@@ -567,7 +561,6 @@ pub struct NonceVerdict {
     pub from_lsn: String,
 }
 
-/// A rule to be tried.
 struct Rule {
     name: &'static str,
     fields: Vec<Field>,
@@ -735,7 +728,6 @@ mod tests {
         good_practice().into_iter().find(|r| r.scheme == name).unwrap()
     }
 
-    /// What a scheme does that does what is expected.
     fn expected_counts(recipe: &Recipe) -> Vec<ProbeCounts> {
         let count = |probe| {
             let empty = ProbeCounts { probe, tried: 200, noticed: 0, effects: Vec::new() };

@@ -137,7 +137,6 @@ const HEAD: [&str; 10] = [
     "log",
 ];
 
-/// One scheme in one library.
 struct Row {
     scheme: String,
     library: String,
@@ -247,7 +246,6 @@ fn threads(record: &PagesRecord) -> Vec<u32> {
     threads
 }
 
-/// What was read.
 fn store_lines(record: &PagesRecord) -> Vec<String> {
     let s = &record.store;
     let mib = (s.pages * s.page_size as u64) >> 20;
@@ -427,7 +425,6 @@ const SAFE: [(&str, &str); 3] = [
     ),
 ];
 
-/// What nonces came to.
 fn nonce_lines(record: &PagesRecord) -> Vec<String> {
     let n = &record.nonces;
     let mut lines = Vec::new();

@@ -15,37 +15,27 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Which cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellKey {
-    /// Index of the library.
     pub library: usize,
-    /// Index of the scheme.
     pub scheme: usize,
-    /// Medium.
     pub medium: Medium,
-    /// Way with keys.
     pub keying: Keying,
-    /// Direction.
     pub direction: Direction,
-    /// Threads at once.
     pub threads: u32,
 }
 
-/// All of a cell.
 #[derive(Clone, Debug, Default)]
 pub struct CellSamples {
     /// The scheme's own work; those of one visit's threads stand one after the other.
     pub crypto: Vec<RawSample>,
     /// The same with the ticks of reading or writing; none in memory.
     pub io: Vec<RawSample>,
-    /// Threads that took them.
     pub threads: u32,
     /// Single pages of the scheme's own work.
     pub latencies: Vec<Latencies>,
     /// Single pages read or written.
     pub io_latencies: Vec<Latencies>,
-    /// What it failed with, if it did.
     pub finding: Option<(State, String)>,
     /// Why no more were taken.
     pub stopped: Option<Stopped>,
@@ -131,7 +121,6 @@ fn of_one_process(clean: &[RawSample]) -> Option<((Estimate, bool), usize)> {
     Some(((Estimate::exactly(middle), false), 1))
 }
 
-/// The figures of a cell.
 pub fn cell(key: &CellKey, scheme: &str, samples: &CellSamples, scale: &Scale) -> Cell {
     let empty = empty(key, scheme, samples);
     if let Some((state, why)) = &samples.finding {
@@ -231,7 +220,6 @@ const OF_MEASUREMENT: [&str; 6] = ["scheme", "direction", "threads", "state", "r
 /// Beyond any time or speed, and so small that what is computed from it stays finite.
 const MOST_RATE: f64 = 1e18;
 
-/// The record of a run.
 pub fn into_record(run: &PagesRecord) -> Record {
     let mut details = fields(run);
     details.retain(|name, value| {
@@ -318,9 +306,6 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
 }
 
 /// The run that a record is of.
-///
-/// # Errors
-/// What it lacks, in one line.
 pub fn from_record(record: &Record) -> Result<PagesRecord, String> {
     if record.kind() != Some(KIND) {
         return Err("it is no run of `ciphermark pages`".to_owned());
@@ -371,9 +356,6 @@ fn cell_of(m: &Measurement) -> Result<Value, String> {
 }
 
 /// Reads a run; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, RecordError> {
     of(&read(text, origin)?)
         .map_err(|why| RecordError::Malformed { origin: origin.to_owned(), why: printable(&why) })
@@ -381,9 +363,6 @@ pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, RecordError> {
 
 /// The run that a record is of, without contradictions. Its own record, in which some fields follow from others, is
 /// read again.
-///
-/// # Errors
-/// Why it is of none, in one line.
 pub fn of(record: &Record) -> Result<PagesRecord, String> {
     let run = from_record(record)?;
     contradiction(&run)?;
@@ -392,9 +371,6 @@ pub fn of(record: &Record) -> Result<PagesRecord, String> {
 }
 
 /// Reads a record, or what `pages` wrote before records had their kinds: a document of format 1.0.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
     if crate::older_kind(text).as_deref() != Some(KIND) {
         return crate::from_json(text, origin);
@@ -419,7 +395,6 @@ pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
     Ok(record)
 }
 
-/// The run's record as text.
 pub fn to_json(run: &PagesRecord) -> String {
     crate::to_json(&into_record(run))
 }

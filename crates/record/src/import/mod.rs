@@ -54,7 +54,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All.
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// As `--as` takes it.
@@ -125,12 +124,9 @@ impl Said {
     }
 }
 
-/// What was read of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Whose output it is.
     pub format: Format,
-    /// Its figures.
     pub rows: Vec<Row>,
     /// The machine, where the text says it.
     pub machine: Option<String>,
@@ -153,9 +149,6 @@ impl Found {
 }
 
 /// Reads what any of the programs printed, or a table; `format` overrides what its lines say.
-///
-/// # Errors
-/// What is wrong with it, in one line.
 pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, String> {
     if let Some(at) = text.lines().position(|line| line.len() > MOST_LINE_BYTES) {
         return Err(format!(
@@ -269,18 +262,15 @@ fn middle(mut group: Vec<Row>) -> Option<Row> {
 
 // Imported rows, and the record that they become.
 
-/// One figure from elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// What the source calls the row, where that is not the algorithm's name.
     pub label: String,
-    /// Name of the library.
     pub library: String,
     /// Its version, empty where the source does not say it.
     pub version: String,
     /// Name of the algorithm, as ciphermark writes it.
     pub algorithm: String,
-    /// Direction.
     pub direction: Direction,
     /// What one operation is, as far as the source tells.
     pub model: Model,
@@ -392,7 +382,6 @@ pub fn record(sources: &[(Vec<Row>, Imported)], started: &str, command: Vec<Stri
     }
 }
 
-/// What the measurements are of, each once.
 fn plan(measurements: &[Measurement]) -> Plan {
     fn each<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
         let mut values: Vec<T> = values.collect();
@@ -457,7 +446,6 @@ fn beyond_this_core(m: &Measurement, record: &Record) -> Option<String> {
     })
 }
 
-/// MB/s of one thread.
 fn own(m: &Measurement) -> Option<f64> {
     m.mb_per_s.map(|all| all / f64::from(m.threads.max(1)))
 }

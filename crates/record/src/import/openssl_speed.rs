@@ -21,7 +21,6 @@ const MOST_BYTES: usize = i32::MAX as usize;
 /// Figures that can be: a byte in an hour, and a thousand times what memory gives.
 const SPEEDS: std::ops::RangeInclusive<f64> = 1e-4..=1e15;
 
-/// One figure of the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Name of the algorithm, in lower case with dashes.
@@ -44,18 +43,15 @@ pub struct KeyFigure {
     pub name: String,
     /// Operations a second of all processes together.
     pub per_second: f64,
-    /// Processes that worked at once.
     pub processes: u32,
     /// Why the figure is not to be believed, where the output shows that.
     pub doubt: Option<String>,
 }
 
-/// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// The version of OpenSSL, where a line says it.
     pub version: Option<String>,
-    /// The figures, in the order of the output.
     pub figures: Vec<Figure>,
     /// Figures of operations that have no bytes.
     pub keys: Vec<KeyFigure>,
@@ -72,12 +68,10 @@ pub struct Output {
 /// Why a text is not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSpeed {
-    /// No line in it has a figure.
     #[error(
         "no line of it is a figure: expected a table of `openssl speed`, or its lines +H and +F or +DT and +R"
     )]
     Nothing,
-    /// Every figure in it is infinite.
     #[error(
         "all its figures are infinite: no CPU time was counted; call `openssl speed` with -elapsed"
     )]
@@ -87,7 +81,6 @@ pub enum NotSpeed {
     Broken {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
         why: String,
     },
 }
@@ -95,9 +88,6 @@ pub enum NotSpeed {
 /// Reads what `openssl speed` printed, with `-mr` or without, on standard output or on both outputs.
 /// Results (lines `+F`, rows of the table) count before the single tests that they come from (lines
 /// `+DT` and `+R`, `Doing …`); the last one of a name and size counts.
-///
-/// # Errors
-/// [`NotSpeed`], one line.
 pub fn read(text: &str) -> Result<Output, NotSpeed> {
     let mut reader = Reader::default();
     for (i, line) in text.lines().enumerate() {
@@ -107,9 +97,6 @@ pub fn read(text: &str) -> Result<Output, NotSpeed> {
 }
 
 /// The rows of one run: the model is `stream`, which is what the program measures.
-///
-/// # Errors
-/// What is wrong with it, in one line.
 pub(crate) fn rows(text: &str, said: &Said) -> Result<Found, String> {
     let output = read(text).map_err(|why| why.to_string())?;
     let mut common = Vec::new();

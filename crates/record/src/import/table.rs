@@ -9,30 +9,23 @@ use base::text::clean;
 use base::text::flags::parse_bytes;
 use std::collections::BTreeMap;
 
-/// A published table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Where it comes from, and the machine.
     pub from: Imported,
-    /// Its rows.
     pub rows: Vec<Row>,
 }
 
-/// Why a text is no table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct BadTable {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
     pub why: String,
 }
 
 /// A plain table, line by line: a name unless `said` has one, a size, figures with their unit. Several figures of a line are
 /// of several libraries, which the headings name. Ratios (`1.09x`) and percentages are passed over.
-///
-/// # Errors
-/// What is wrong with it, in one line.
 pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
     let mut headings: Vec<String> = Vec::new();
     let mut rows = Vec::new();
@@ -79,7 +72,6 @@ pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
     Ok(found)
 }
 
-/// A line of a plain table.
 struct Cells {
     name: String,
     size: Option<usize>,
@@ -151,9 +143,6 @@ const OPTIONAL: [&str; 7] =
 /// order, then one row a figure. The speed is in MB/s (10^6 bytes a second); an empty size is one that
 /// the source does not say. Direction, model and tier are `encrypt` (for what is a cipher),
 /// `stream` and `native` where nothing is said.
-///
-/// # Errors
-/// [`BadTable`], one line with its place.
 pub fn parse_table(text: &str) -> Result<Table, BadTable> {
     let from = head(text)?;
     let mut reader = csv::ReaderBuilder::new()

@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// What such a file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TlsFile {
     /// `tls handshake`
@@ -25,9 +24,6 @@ pub enum TlsFile {
 }
 
 /// Reads what one of these commands wrote; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn from_json(text: &str, origin: &str) -> Result<TlsFile, RecordError> {
     let malformed = |why: String| RecordError::Malformed {
         origin: origin.to_owned(),
@@ -37,9 +33,6 @@ pub fn from_json(text: &str, origin: &str) -> Result<TlsFile, RecordError> {
 }
 
 /// Reads a record, or what these commands wrote before records had their kinds: documents of a format 1.0.
-///
-/// # Errors
-/// [`RecordError`], one line.
 pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
     let kind = crate::older_kind(text).unwrap_or_default();
     let convert: fn(Value) -> Result<Record, String> = match kind.as_str() {
@@ -97,9 +90,6 @@ fn interval_of_cycles(cost: &mut Value) {
 
 impl TlsFile {
     /// The run that a record is of.
-    ///
-    /// # Errors
-    /// Why it is of none, in one line.
     pub fn of(record: &Record) -> Result<Self, String> {
         match record.kind() {
             Some(RecordRow::KIND) => from_record(record).map(Self::Records),
@@ -108,7 +98,6 @@ impl TlsFile {
         }
     }
 
-    /// The run's machine.
     pub fn host(&self) -> &crate::Host {
         match self {
             Self::Handshakes(d) => &d.host,
@@ -287,7 +276,6 @@ fn plan<R: Row>(run: &Run<R>) -> crate::Plan {
     }
 }
 
-/// The measurements of a row's parts.
 fn measurements<R: Row>(run: &Run<R>, row: &R, raw: [Samples; 2]) -> [Measurement; 2] {
     let Value::Object(mut fields) = value(row) else { unreachable!("a row is a structure") };
     let common: Common = part(&fields).expect("every row has these");
@@ -368,9 +356,6 @@ fn with_cost<R: Row>(
 }
 
 /// The run that a record is of. Its own record, in which some fields follow from others, is read again.
-///
-/// # Errors
-/// What it lacks or contradicts, in one line.
 pub fn from_record<R: Row>(record: &Record) -> Result<Run<R>, String> {
     let Some(details) = record.details.clone() else {
         return Err("it is the record of a survey".to_owned());
@@ -426,7 +411,6 @@ fn stack((library, details): (&Library, StackDetails)) -> Stack {
     }
 }
 
-/// The row of its parts' measurements.
 fn row<R: Row>(both: &[Measurement]) -> Result<R, String> {
     let [first, second] = both else { return Err("its other part is missing".to_owned()) };
     let is_part = |m: &Measurement| m.model == R::MODEL && m.state == first.state;

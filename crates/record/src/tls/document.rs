@@ -15,42 +15,32 @@ pub const SPAN: &str = "making the connection, every call that carries the hands
     application data from the server to the client (so that the client takes the tickets), \
     close_notify, freeing the connection; contexts, keys and certificates are loaded before";
 
-/// A run of handshakes.
 pub type Document = Run<Handshake>;
 
 /// One run, with a row for each stack and case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run<R> {
-    /// What made it.
     pub tool: Tool,
     /// When it began (RFC 3339).
     pub started: String,
-    /// How long it took.
     pub seconds: f64,
-    /// The machine.
     pub host: Host,
     /// What lies inside the clock.
     pub span: String,
-    /// What was to be measured.
     pub plan: Plan,
-    /// The stacks.
     pub stacks: Vec<Stack>,
     /// How disturbed it was, bare ciphers left out.
     pub noise: Noise,
-    /// One for each stack and case.
     pub rows: Vec<R>,
 }
 
-/// What was to be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
     pub precision: f64,
     /// Most time of sampling.
     pub budget_seconds: f64,
-    /// Seed of the order of visits.
     pub seed: u64,
-    /// CPU that all handshakes ran on.
     pub cpu: u32,
     /// Which CPU instructions the stacks could see.
     #[serde(default = "native")]
@@ -89,13 +79,10 @@ pub struct Stack {
 /// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Handshake {
-    /// The stack, by its label.
     pub stack: String,
-    /// What was asked for.
     pub case: Case,
     /// What lay between two steps.
     pub temperature: Temperature,
-    /// What became of it.
     pub state: State,
     /// Why, when not measured; in the stack's own words where it has any.
     pub reason: Option<String>,
@@ -105,21 +92,15 @@ pub struct Handshake {
     /// no full handshake of TLS 1.3, and of stacks whose groups cannot be left unset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unset: Option<Unset>,
-    /// The server's cost.
     pub server: Option<Cost>,
-    /// The client's cost.
     pub client: Option<Cost>,
     /// The first handshake of a case in a fresh process.
     pub first: Option<First>,
     /// Bytes on the wire.
     pub bytes: Option<Bytes>,
-    /// Memory of an open connection.
     pub memory: Option<Memory>,
-    /// Clean samples.
     pub samples: u64,
-    /// Handshakes in them.
     pub handshakes: u64,
-    /// Processes that they come from.
     pub processes: u64,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
@@ -129,14 +110,12 @@ pub struct Handshake {
     pub stopped: Option<Stopped>,
 }
 
-/// What a handshake costs one end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Trimmed mean over processes of each one's median: for showing and comparing.
     pub median_ns: f64,
     /// Lower end of its 95 % interval.
     pub low_ns: f64,
-    /// Upper end.
     pub high_ns: f64,
     /// Mean over all clean samples: what CPU per second is a sum of.
     pub mean_ns: f64,
@@ -161,18 +140,14 @@ impl Cost {
 /// empty, RSA has no blinding yet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct First {
-    /// The server's.
     pub server_ns: f64,
-    /// The client's.
     pub client_ns: f64,
 }
 
 /// Bytes on the wire, record headers and tickets with them, application data and close_notify not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bytes {
-    /// From the client.
     pub client: u64,
-    /// From the server.
     pub server: u64,
 }
 
@@ -190,7 +165,6 @@ pub const RECORDS_SPAN: &str = "sending: SSL_write of one record into memory; re
     record out of it, in batches of at most 64 KiB and 32 records, over a connection that is open; no \
     socket, no system call";
 
-/// A run of records.
 pub type RecordsDocument = Run<RecordRow>;
 
 impl RecordsDocument {
@@ -203,31 +177,21 @@ impl RecordsDocument {
 /// Records of one size. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordRow {
-    /// The stack, by its label.
     pub stack: String,
-    /// What was asked for.
     pub protection: Protection,
     /// Bytes of data in a record.
     pub size: u32,
-    /// What became of it.
     pub state: State,
     /// Why, when not measured or not precise.
     pub reason: Option<String>,
-    /// What the connection negotiated.
     pub negotiated: Option<Negotiated>,
     /// Bytes of a record on the wire beside its data: header, nonce, tag or MAC, padding.
     pub overhead_bytes: Option<u32>,
-    /// What sending one costs the server.
     pub send: Option<Cost>,
-    /// What receiving one costs the client.
     pub receive: Option<Cost>,
-    /// The bare cipher.
     pub bare: Bare,
-    /// Clean samples.
     pub samples: u64,
-    /// Records in them.
     pub records: u64,
-    /// Processes that they come from.
     pub processes: u64,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
@@ -241,24 +205,20 @@ pub struct RecordRow {
 /// checks. Of suites with CBC the cipher without the HMAC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bare {
-    /// The algorithm.
     pub algorithm: String,
     /// A message of the record's size, encrypted.
     pub encrypt: Option<BareCost>,
     /// The same, decrypted.
     pub decrypt: Option<BareCost>,
-    /// Why one of them is missing.
     pub reason: Option<String>,
 }
 
-/// What a message costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BareCost {
     /// Trimmed mean over processes of each one's median.
     pub median_ns: f64,
     /// Lower end of its 95 % interval.
     pub low_ns: f64,
-    /// Upper end.
     pub high_ns: f64,
 }
 
@@ -277,17 +237,11 @@ impl RecordRow {
 /// The lines through the sizes of a suite; null where fewer than three sizes were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordLines {
-    /// The stack, by its label.
     pub stack: String,
-    /// Version and suite.
     pub protection: Protection,
-    /// Sending.
     pub send: Option<FittedLine>,
-    /// Receiving.
     pub receive: Option<FittedLine>,
-    /// The bare cipher, encrypting.
     pub bare_encrypt: Option<FittedLine>,
-    /// The bare cipher, decrypting.
     pub bare_decrypt: Option<FittedLine>,
 }
 
@@ -296,7 +250,6 @@ pub struct RecordLines {
 pub struct FittedLine {
     /// Of a record without data.
     pub fixed_ns: f64,
-    /// Of each byte.
     pub ns_per_byte: f64,
     /// Largest distance of a size from the line, as a fraction of its time. Above 0.1 the line describes no
     /// size well.
@@ -384,17 +337,13 @@ pub const PRIMITIVES_SPAN: &str = "whole: from long-lived keys and what is on th
     its bytes, a new key's bytes are written; call: the library's one call alone, on a context that was \
     made before, as openssl speed has it";
 
-/// A run of primitives.
 pub type PrimitivesDocument = Run<PrimitiveRow>;
 
 /// One operation of one stack. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimitiveRow {
-    /// The stack, by its label.
     pub stack: String,
-    /// What was done, and with what.
     pub primitive: Primitive,
-    /// What became of it.
     pub state: State,
     /// Why, when not measured or not precise; in the library's own words where it has any.
     pub reason: Option<String>,
@@ -402,15 +351,10 @@ pub struct PrimitiveRow {
     /// measured.
     #[serde(default)]
     pub checks: Vec<String>,
-    /// Whole, as a handshake has it.
     pub whole: Option<Cost>,
-    /// The library's call alone.
     pub call: Option<Cost>,
-    /// Clean samples.
     pub samples: u64,
-    /// Operations in them, of each span.
     pub operations: u64,
-    /// Processes that they come from.
     pub processes: u64,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
@@ -433,25 +377,19 @@ pub struct Named {
 
 /// A row of a run: its costs are fields with the names of its parts.
 pub trait Row: Serialize + DeserializeOwned + Clone {
-    /// The run's kind.
     const KIND: &'static str;
     /// The command of `ciphermark tls` that makes it.
     const COMMAND: &'static str;
-    /// What one operation is.
     const MODEL: Model;
-    /// Its parts.
     const PARTS: [Direction; 2];
 
-    /// What it is called in a record.
     fn named(&self) -> Named;
 
     /// Its state, and why no more samples of it were taken.
     fn ended(&self) -> (State, Option<Stopped>);
 
-    /// Its stack, by its label.
     fn stack(&self) -> &str;
 
-    /// What was asked of its stack.
     fn subject(&self) -> (Subject, Temperature);
 
     /// What its two parts cost, where that was measured.

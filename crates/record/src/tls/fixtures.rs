@@ -60,7 +60,6 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
     }
 }
 
-/// A plan.
 pub(crate) const PLAN: Plan =
     Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0, tier: Tier::Native };
 
@@ -69,7 +68,6 @@ pub fn document(stacks: &[&str], handshakes: Vec<Handshake>) -> Document {
     run(stacks, SPAN, handshakes)
 }
 
-/// A run of anything.
 pub fn run<R>(stacks: &[&str], span: &str, rows: Vec<R>) -> Run<R> {
     Run {
         tool: Tool { name: "ciphermark".to_owned(), ..Tool::default() },

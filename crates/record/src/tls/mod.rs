@@ -89,11 +89,9 @@ impl std::fmt::Display for Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
-    /// Handshakes.
     Handshake(Case),
     /// Records of application data over one open connection: the server sends, the client receives.
     Records {
-        /// What protects them.
         protection: Protection,
         /// Bytes of data in each.
         size: u32,
@@ -169,13 +167,9 @@ impl std::fmt::Display for Protection {
 /// What is asked for; what is left empty is left to the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Versions.
     pub versions: Vec<Version>,
-    /// Key exchanges.
     pub exchanges: Vec<Exchange>,
-    /// Certificates.
     pub certificates: Vec<Certificate>,
-    /// Kinds.
     pub kinds: Vec<Kind>,
     /// With a client that proves itself, without, or both.
     pub client_auth: Option<bool>,
@@ -198,9 +192,6 @@ pub struct UnknownName {
 macro_rules! read {
     ($($function:ident, $type:ident, $what:literal, $doc:literal;)*) => {$(
         #[doc = $doc]
-        ///
-        /// # Errors
-        /// [`UnknownName`] says which there are.
         pub fn $function(text: &str) -> Result<$type, UnknownName> {
             let named = |name: &str| $type::ALL.iter().copied().find(|v| v.name() == name);
             named(text.trim()).ok_or_else(|| unknown($what, text, $type::ALL.iter().map(|v| v.name())))
@@ -354,11 +345,9 @@ fn is_in_matrix(case: &Case) -> bool {
 /// Take samples of one case, or of records of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
-    /// What is to be sampled.
     pub subject: Subject,
     /// What lies between two steps of a handshake; records are always hot.
     pub temperature: Temperature,
-    /// Samples to take.
     pub samples: u32,
     /// Handshakes in a sample; null lets the worker find how many fill one, as it does with records.
     pub ops: Option<u32>,
@@ -376,25 +365,19 @@ fn is_zero(us: &u32) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
-    /// Of a case of handshakes.
     Handshake(Facts),
-    /// Of records.
     Records(RecordFacts),
-    /// Of a primitive.
     Primitive(PrimitiveFacts),
 }
 
-/// What a process found of a primitive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimitiveFacts {
-    /// What is held to be so.
     pub checks: Vec<String>,
 }
 
 /// What a process found of records of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordFacts {
-    /// What their connection negotiated.
     pub negotiated: Negotiated,
     /// Bytes of a record on the wire beside its data.
     pub overhead_bytes: u32,
@@ -403,14 +386,12 @@ pub struct RecordFacts {
 /// What a process found of a case before its first sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// What was negotiated.
     pub negotiated: Negotiated,
     /// What the server picks by itself; null where that was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unset: Option<Unset>,
     /// The server's first handshake of the case in this process, in ticks.
     pub first_server_ticks: u64,
-    /// The client's.
     pub first_client_ticks: u64,
     /// Whether it was the first handshake of the process altogether.
     pub first_of_process: bool,
@@ -429,14 +410,11 @@ pub struct Facts {
 /// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HandshakeSample {
-    /// The server's ticks.
     #[serde(flatten)]
     pub server: RawSample,
-    /// The client's.
     pub client_ticks: u64,
     /// Of the server's, those that made and freed the connection.
     pub server_setup_ticks: u64,
-    /// Of the client's.
     pub client_setup_ticks: u64,
 }
 
@@ -450,7 +428,6 @@ const LONG_CYCLES: f64 = 1e6;
 const LONG_MOVED: f64 = 0.10;
 
 impl HandshakeSample {
-    /// From what a journal keeps of it.
     pub fn of(server: RawSample, other: OtherEnd) -> Self {
         Self {
             server,
@@ -474,7 +451,6 @@ impl HandshakeSample {
         self.part(self.server.ticks)
     }
 
-    /// The client's.
     pub fn client_sample(&self) -> RawSample {
         self.part(self.client_ticks)
     }
@@ -492,18 +468,13 @@ impl HandshakeSample {
     }
 }
 
-/// A case's figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The server's cost.
     pub server: Cost,
-    /// The client's cost.
     pub client: Cost,
-    /// Clean samples.
     pub samples: u64,
     /// Handshakes or records in them.
     pub handshakes: u64,
-    /// Processes that count.
     pub processes: u64,
     /// Whether these are enough for the interval to have its confidence.
     pub complete: bool,

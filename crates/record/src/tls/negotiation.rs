@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 /// What one end's own functions say; what a stack has no function for is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndSays {
-    /// Version, by its number.
     pub version: u16,
-    /// Suite, by its number.
     pub suite: Option<u16>,
     /// Whether an earlier session was used.
     pub reused: bool,
-    /// Group, by its number.
     pub group: Option<u16>,
     /// The server's signature, by its number.
     pub signature: Option<u16>,
@@ -71,9 +68,6 @@ fn contradiction(why: String) -> Mismatch {
 }
 
 /// Holds a handshake to its case.
-///
-/// # Errors
-/// [`Mismatch`] where something else was negotiated, or where the ends contradict the wire or each other.
 pub fn negotiated(
     case: &Case,
     seen: &Seen,
@@ -256,7 +250,6 @@ const RFC_7919: [u8; 16] = [
 pub struct Seen {
     /// Version of the protocol, by its number.
     pub version: u16,
-    /// Suite, by its number.
     pub suite: u16,
     /// Group of the key exchange; none where RSA encrypts, or where a resumption agrees on nothing new.
     pub group: Option<Group>,
@@ -280,9 +273,6 @@ pub struct Seen {
 pub struct Unreadable(pub &'static str);
 
 /// Reads what each end wrote, from the first hello on.
-///
-/// # Errors
-/// [`Unreadable`] where the bytes are cut off or malformed.
 pub fn read_wire(from_client: &[u8], from_server: &[u8]) -> Result<Seen, Unreadable> {
     let mut seen = Seen::default();
     let client = messages(from_client)?;
@@ -325,9 +315,6 @@ pub fn last_data_record(stream: &[u8]) -> usize {
 }
 
 /// Bytes in each record of a stream that holds application data only, their headers left out.
-///
-/// # Errors
-/// [`Unreadable`] where a record is cut off or of another kind.
 pub fn data_records(stream: &[u8]) -> Result<Vec<usize>, Unreadable> {
     let (mut rest, mut lengths) = (Reader(stream), Vec::new());
     while !rest.0.is_empty() {
@@ -428,7 +415,6 @@ fn key_exchange(body: &[u8], seen: &mut Seen) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// A finite field by its prime.
 fn field(prime: &[u8]) -> Group {
     let start = prime.iter().position(|b| *b != 0).unwrap_or(prime.len());
     let prime = &prime[start..];
@@ -463,7 +449,6 @@ fn extensions(block: &[u8]) -> Result<Vec<(u16, &[u8])>, Unreadable> {
     Ok(all)
 }
 
-/// Takes from the front.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -473,7 +458,6 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// A big-endian number.
     fn number(&mut self, bytes: usize) -> Result<u32, Unreadable> {
         Ok(self.take(bytes)?.iter().fold(0, |n, b| n << 8 | u32::from(*b)))
     }

@@ -33,7 +33,6 @@ pub trait Rendered: Row {
     /// What else is to be known, below the tables.
     const NOTE: Option<&'static str>;
 
-    /// Tables for a terminal.
     fn text(run: &Run<Self>, width: usize) -> String;
     /// The same tables in Markdown.
     fn markdown(run: &Run<Self>) -> String;
@@ -235,7 +234,6 @@ impl SideBySide {
         out
     }
 
-    /// A section's table in Markdown.
     pub(crate) fn markdown(&self, sections: &[Section<'_>], stacks: &[Stack]) -> String {
         let labels = labels(stacks);
         sections.iter().map(|section| self.markdown_of(section, &labels)).collect()

@@ -333,7 +333,6 @@ pub(crate) fn answer(c: &Comparison) -> Option<String> {
     ))
 }
 
-/// A word of a case.
 type Word<'a> = &'a dyn Fn(&Compared) -> String;
 
 /// What all cases have in common beside what is compared, and how many they are.
@@ -355,7 +354,6 @@ fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
     words
 }
 
-/// What changes are of, as a heading.
 pub(crate) fn change_heading(unit: Unit) -> &'static str {
     match unit {
         Unit::Cycles => "cycles %",
@@ -481,7 +479,6 @@ pub(crate) fn case(case: &Case) -> String {
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What the numbers mean.
 pub(crate) fn legend(comparison: &Comparison) -> Vec<String> {
     let tolerance = crate::labels::percent(comparison.tolerance);
     let unit = match comparison.unit {

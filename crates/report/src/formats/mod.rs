@@ -194,7 +194,6 @@ pub(crate) enum Of {
     Text(fn(&Row<'_>) -> Option<String>),
     /// A whole number, never negative.
     Count(fn(&Row<'_>) -> Option<u64>),
-    /// A number.
     Real(fn(&Row<'_>) -> Option<f64>),
     /// Yes or no.
     Flag(fn(&Row<'_>) -> bool),

@@ -19,9 +19,6 @@ pub struct ParquetError(#[from] Inner);
 /// The selected measurements as one row group: every column of the CSV under its name with unit
 /// (Apache Parquet format 2, uncompressed; every column may be null). The file's key-value metadata
 /// holds the record's `format_version`, `started`, `tool`, `host`, `plan` and `libraries` as JSON.
-///
-/// # Errors
-/// [`ParquetError`], when the writer refuses; nothing in a record makes it.
 pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, ParquetError> {
     let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata(record)));
     let mut file =

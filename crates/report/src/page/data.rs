@@ -104,7 +104,6 @@ impl Data {
 /// Facts of the records, in the order in which they were given.
 #[derive(Serialize)]
 pub(crate) struct Head {
-    /// One entry a record of a survey.
     pub(crate) records: Vec<RecordFacts>,
     /// One entry a file of another kind.
     pub(crate) sheets: Vec<SheetFacts>,
@@ -113,15 +112,12 @@ pub(crate) struct Head {
 /// What the frame says of a file that is no survey.
 #[derive(Serialize)]
 pub(crate) struct SheetFacts {
-    /// What it is called on the page.
     pub(crate) label: String,
     /// `pages`, `tls` or `advice`.
     pub(crate) kind: &'static str,
     /// The same for people.
     pub(crate) words: &'static str,
-    /// Name of the processor.
     pub(crate) cpu: String,
-    /// The day on which it was measured.
     pub(crate) day: String,
 }
 
@@ -129,9 +125,7 @@ pub(crate) struct SheetFacts {
 pub(crate) struct RecordFacts {
     /// What it is called on the page: its file's name without endings, which no other has.
     pub(crate) label: String,
-    /// Its file's name.
     pub(crate) file: String,
-    /// Name of the processor.
     pub(crate) cpu: String,
     /// When the run began.
     pub(crate) started: String,
@@ -143,7 +137,6 @@ pub(crate) struct RecordFacts {
 }
 
 impl RecordFacts {
-    /// Whether any case was refused.
     pub(crate) fn has_refused(&self) -> bool {
         self.states[2] > 0
     }
@@ -153,7 +146,6 @@ impl RecordFacts {
         self.states[4] > 0
     }
 
-    /// Whether any case failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.states[3] > 0
     }
@@ -282,7 +274,6 @@ pub(crate) struct Names {
     numbers: HashMap<(usize, LibraryId), usize>,
 }
 
-/// One build in one record.
 #[derive(Serialize)]
 struct LibraryName {
     record: usize,
@@ -356,7 +347,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// The text's place in the list.
     pub(crate) fn number(&mut self, text: &str) -> usize {
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -515,7 +505,6 @@ fn stopped(why: Stopped) -> &'static str {
 
 // Fitted lines, calls and executed instructions: as in the record, with numbers for the names.
 
-/// The fitted lines.
 pub(crate) fn fits_of(record: &Record, names: &mut Names) -> Vec<Value> {
     let mut value = |fit: &Fit| {
         let what = Numbers::of(&fit.library, &fit.algorithm, fit.direction, names);
@@ -524,7 +513,6 @@ pub(crate) fn fits_of(record: &Record, names: &mut Names) -> Vec<Value> {
     record.fits.iter().map(&mut value).collect()
 }
 
-/// What was executed.
 pub(crate) fn executed_of(record: &Record, names: &mut Names) -> Vec<Value> {
     let mut value = |e: &Executed| {
         let what = Numbers::of(&e.library, &e.algorithm, e.direction, names);

@@ -29,7 +29,6 @@ pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
 pub struct Source<'a> {
     /// Name of the file that it was read from, without directories.
     pub file: &'a str,
-    /// What is in it.
     pub content: Content<'a>,
 }
 
@@ -37,14 +36,12 @@ pub struct Source<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
     Survey(&'a Record),
-    /// The record of a page store.
     Pages(&'a PagesRecord),
     Advice(&'a Advised),
     /// A run of TLS: handshakes, records or primitives.
     Tls(&'a TlsFile),
 }
 
-/// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The program was built without the chart library.
@@ -61,9 +58,6 @@ pub enum PageError {
 }
 
 /// The page of these files, side by side where there are several.
-///
-/// # Errors
-/// [`PageError`], one line.
 pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
     let assets = embedded().ok_or(PageError::NoChartLibrary)?;
     let data = data::Data::of(sources);
@@ -71,9 +65,6 @@ pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
 }
 
 /// As [`page`], with what changes would save a watched program.
-///
-/// # Errors
-/// [`PageError`], one line.
 pub fn page_of_program(sources: &[Source<'_>], program: String) -> Result<String, PageError> {
     let assets = embedded().ok_or(PageError::NoChartLibrary)?;
     fill(&data::Data { program, ..data::Data::of(sources) }, &assets)
@@ -81,9 +72,6 @@ pub fn page_of_program(sources: &[Source<'_>], program: String) -> Result<String
 
 /// As [`page`], without the chart library and our own styles and scripts: what records put into a page,
 /// for tests of it.
-///
-/// # Errors
-/// [`PageError`], one line.
 #[doc(hidden)]
 pub fn page_without_scripts(sources: &[Source<'_>]) -> Result<String, PageError> {
     let none = String::new;
@@ -110,7 +98,6 @@ struct Frame<'a> {
     sheets: String,
 }
 
-/// The whole page.
 pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
     let samples: Result<Vec<String>, _> = data.samples.iter().map(|s| packed(s)).collect();
     let frame = Frame {
@@ -185,11 +172,8 @@ const SCRIPTS: [&str; 27] = [
 pub(crate) struct Assets {
     /// Licence of the chart library, which asks to go with it.
     pub(crate) licence: &'static str,
-    /// Styles.
     pub(crate) style: String,
-    /// The chart library.
     pub(crate) library: String,
-    /// Our own scripts, as one.
     pub(crate) script: String,
 }
 
@@ -208,9 +192,6 @@ pub(crate) fn embedded() -> Option<Assets> {
 // Bytes as they stand in the page: packed by gzip, in base64, which browsers unpack.
 
 /// Bytes by gzip, in base64.
-///
-/// # Errors
-/// None in practice: the encoder writes to memory.
 pub(crate) fn packed(bytes: &[u8]) -> io::Result<String> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
@@ -286,37 +267,30 @@ const SITE_SCRIPTS: [&str; 4] = [
     include_str!("../../assets/js/site.js"),
 ];
 
-/// What the site shows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Site {
     pub machines: Vec<SiteMachine>,
     /// Names and versions of the libraries.
     pub libraries: Vec<(String, String)>,
-    /// The runs.
     pub records: Vec<SiteRecord>,
     /// What was measured, but for the library.
     #[serde(skip)]
     pub workloads: Vec<SiteWorkload>,
-    /// The figures.
     #[serde(skip)]
     pub cells: Vec<SiteCell>,
 }
 
-/// A machine type.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteMachine {
     pub name: String,
     /// Where it is rented.
     pub region: Option<String>,
-    /// Its processor.
     pub cpu: String,
-    /// Its CPUs: hardware threads.
     pub cpus: u32,
     /// What it costs an hour, in which currency, since when.
     pub price: Option<(f64, String, String)>,
 }
 
-/// A run.
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteRecord {
     /// Place of its machine in [`Site::machines`].
@@ -336,7 +310,6 @@ pub struct SiteWorkload {
     pub size: usize,
 }
 
-/// A figure.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteCell {
     /// Place in [`Site::records`].
@@ -358,7 +331,6 @@ pub struct SiteCell {
 /// What stands before the columns of an algorithm's file.
 #[derive(Serialize)]
 struct Cases<'a> {
-    /// Words and size of each case.
     workloads: Vec<(&'a str, usize)>,
     /// How many figures follow.
     cells: usize,
@@ -380,14 +352,10 @@ struct SiteFrame {
 struct SiteHead<'a> {
     #[serde(flatten)]
     site: &'a Site,
-    /// Each algorithm and its file.
     shards: Vec<(&'a str, String)>,
 }
 
 /// The files of the site, by their paths within it.
-///
-/// # Errors
-/// [`PageError`], one line.
 pub fn site(site: &Site) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     let mut of: BTreeMap<&str, Vec<&SiteCell>> = BTreeMap::new();
     for cell in &site.cells {

@@ -65,7 +65,6 @@ struct Server {
 /// The library that the store's program encrypts with, or would.
 #[derive(Default)]
 struct Own {
-    /// Files, as they are loaded.
     files: Vec<PathBuf>,
     /// Whose: `PostgreSQL 15's`.
     whose: String,
@@ -141,7 +140,6 @@ fn refused_in(record: &PagesRecord) -> impl Iterator<Item = (usize, String)> + '
     record.verified.iter().filter(bad).map(|v| (v.library, v.scheme.clone()))
 }
 
-/// What is worth a price.
 #[derive(Default)]
 struct Shortlist {
     /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
@@ -203,7 +201,6 @@ impl Pricing<'_> {
         Shortlist { pairs: pairs.into_iter().collect(), leaks: look.record.leaks, waited, is_cut }
     }
 
-    /// Of what was refused there is no price.
     fn strike(&self, look: &mut record::Record, library: usize, scheme: &str) {
         let cipher = recipe(scheme).and_then(|r| r.algorithm()).map(|a| a.name);
         let own = self.libraries[library].facts.identity();

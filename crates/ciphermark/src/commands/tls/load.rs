@@ -263,7 +263,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The documents that were named.
 pub(crate) struct Documents {
     calibration: Calibration,
     records: Option<RecordsDocument>,
@@ -303,7 +302,6 @@ pub(crate) fn read_spec(path: &Path) -> Result<Spec, Failure> {
     Spec::parse(&text).map_err(|e| Failure::usage(format!("{shown}: {e}")))
 }
 
-/// Options override the file.
 fn override_spec(spec: &mut Spec, site: &SiteArgs) -> Result<(), Failure> {
     let (traffic, server) = (&mut spec.traffic, &mut spec.server);
     let set = |to: &mut f64, given: Option<f64>| *to = given.unwrap_or(*to);
@@ -416,7 +414,6 @@ impl CourseArgs {
     }
 }
 
-/// The files of one stack.
 fn library(text: &str) -> Result<Libraries, Failure> {
     let (stacks, _) = stacks(&[text.to_owned()], false)?;
     match stacks.as_slice() {

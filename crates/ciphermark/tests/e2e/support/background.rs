@@ -18,7 +18,6 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts the program.
     pub fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(program());
         command.args(by_path(arguments)).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
@@ -175,12 +174,10 @@ impl Cluster {
         cluster
     }
 
-    /// The data directory.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
 
-    /// A path beside it.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -203,7 +200,6 @@ impl Cluster {
         format!("postgres://postgres@{}/postgres", arg(self.directory.path()).replace('/', "%2F"))
     }
 
-    /// Stops it in order.
     pub fn stop(&self, data: &Path) {
         self.run("pg_ctl", &["-w", "-s", "-D", arg(data), "-m", "fast", "stop"]);
     }
@@ -325,7 +321,6 @@ impl SlurmCluster {
         self.path("slurm.conf")
     }
 
-    /// A directory of the nodes.
     pub fn scratch(&self) -> PathBuf {
         self.path("scratch")
     }
@@ -399,7 +394,6 @@ impl SlurmCluster {
         command
     }
 
-    /// What one of the cluster's programs prints.
     pub fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let output = self.command(program).args(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -407,7 +401,6 @@ impl SlurmCluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Waits until something is so.
     pub fn wait_for(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(60);
         while !is_so(self) {
@@ -461,7 +454,6 @@ impl KubernetesCluster {
         Some(cluster)
     }
 
-    /// A verb of the script.
     pub fn run(&self, words: &[&str]) {
         let script = repository("tests/kubernetes/cluster");
         let done = Command::new(script).arg(self.directory.path()).args(words).output().unwrap();
@@ -490,7 +482,6 @@ impl KubernetesCluster {
         (path, arg(&self.path("kubeconfig")).to_owned())
     }
 
-    /// What kubectl prints.
     pub fn kubectl(&self, arguments: &[&str]) -> String {
         let (path, configuration) = self.variables();
         let mut kubectl = Command::new(self.path("bin/kubectl"));
@@ -501,7 +492,6 @@ impl KubernetesCluster {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// Waits until something is so.
     pub fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
         let end = Instant::now() + Duration::from_secs(120);
         while !is_so(self) {

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-/// A file of the repository.
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
@@ -70,7 +69,6 @@ pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A file in a directory, as an argument.
 pub fn file(directory: &tempfile::TempDir, name: &str) -> String {
     arg(&directory.path().join(name)).to_owned()
 }
@@ -80,7 +78,6 @@ pub fn system_libraries() -> PathBuf {
     Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH))
 }
 
-/// A path as an argument.
 pub fn arg(path: &Path) -> &str {
     path.to_str().expect("the tests' own paths are text")
 }
@@ -289,19 +286,16 @@ impl fmt::Debug for Done {
 }
 
 impl Done {
-    /// What it printed, as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// The rows it printed, as JSON.
     #[track_caller]
     pub fn rows(&self) -> Vec<Value> {
         serde_json::from_value(self.json()).unwrap()
     }
 
-    /// Demands an exit code.
     #[track_caller]
     pub fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
@@ -320,7 +314,6 @@ impl Done {
 }
 
 thread_local! {
-    /// Whether this test is the one that is alone.
     static ALONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -344,7 +337,6 @@ fn opened(name: &str) -> File {
 /// The lock that everybody shares who runs the program.
 const COMPANY: &str = "company";
 
-/// A program that runs.
 pub struct Running(#[allow(dead_code, reason = "held, not read")] Option<Lock>);
 
 /// Waits while another test is alone.
@@ -406,7 +398,6 @@ fn forget_older(all: &Path) {
     }
 }
 
-/// A file of JSON.
 pub fn read(path: impl AsRef<Path>) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -426,12 +417,10 @@ pub fn run_of(record: &Value) -> Value {
     .unwrap()
 }
 
-/// The measurements of a record.
 pub fn measurements(record: &str) -> Vec<Value> {
     rows(&serde_json::from_str(record).unwrap(), "measurements").clone()
 }
 
-/// A field that holds rows.
 pub fn rows<'a>(of: &'a Value, field: &str) -> &'a Vec<Value> {
     of[field].as_array().unwrap_or_else(|| panic!("{field} of {of:#}"))
 }
@@ -449,7 +438,6 @@ pub fn text<'a>(row: &'a Value, name: &str) -> &'a str {
     }
 }
 
-/// A field that holds a number.
 pub fn number(row: &Value, name: &str) -> f64 {
     field(row, name).as_f64().unwrap_or_else(|| panic!("{name} of {row:#}"))
 }
@@ -462,7 +450,6 @@ pub fn where_<'a>(rows: &'a [Value], wanted: &[(&str, &str)]) -> Vec<&'a Value> 
     found
 }
 
-/// Demands a state of every row.
 #[track_caller]
 pub fn all_are<'a>(rows: impl IntoIterator<Item = &'a Value>, state: &str) {
     for row in rows {
@@ -482,7 +469,6 @@ pub fn keeps_to(document: &Value, schema: &str) {
 /// More than any core gives, so that it does not matter how busy this one is while the test runs.
 pub const QUIETER: f64 = 12.0;
 
-/// The one file in which rates are kept.
 pub fn kept_rates(cache: &Path) -> PathBuf {
     let files: Vec<_> = std::fs::read_dir(cache.join("quiet")).unwrap().flatten().collect();
     assert_eq!(files.len(), 1, "{files:?}");

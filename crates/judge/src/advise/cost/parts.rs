@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 /// The library whose generator is the system's.
 const SYSTEM: &str = "baselines";
 
-/// One direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub ns: Interval,
@@ -74,7 +73,6 @@ impl<'a> Parts<'a> {
         Self { rows, fits, leaks, libraries, facts: &record.libraries, size, tier }
     }
 
-    /// The algorithm's prices, one for each library that has all of it.
     pub fn priced(&self, algorithm: &'static Algorithm) -> Vec<Price> {
         let of_library = |l: &&LibraryId| {
             let part = self.part(algorithm.name, l)?;
@@ -275,11 +273,9 @@ fn exact(m: &Measurement) -> Option<Cell> {
 pub(crate) struct Gap {
     /// Which builds; none where it is not known who has it.
     pub libraries: Vec<LibraryId>,
-    /// What is to be measured.
     pub algorithms: Vec<&'static str>,
     /// Nanoseconds that encryption and decryption of a unit take at the least; zero where nothing bounds them.
     pub at_least_ns: (f64, f64),
-    /// Why there is no price.
     pub why: String,
     /// Whether it is known that what it executes depends on the secret.
     pub depends: bool,
@@ -338,7 +334,6 @@ impl Gap {
     }
 }
 
-/// Of a survey's record, of one scheme.
 pub(crate) fn gaps_of_survey(scheme: &Scheme, parts: &Parts<'_>, size: usize) -> Vec<Gap> {
     let fitting = |a: &&&'static Algorithm| takes(a, size);
     let mut gaps: Vec<Gap> =

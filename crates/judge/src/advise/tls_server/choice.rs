@@ -15,9 +15,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Answers.
-///
-/// # Errors
-/// What is wrong with the clients.
 pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, SpecError> {
     let judged = judge(question, evidence)?;
     let changes = changes(question, evidence, judged.best())?;
@@ -57,9 +54,6 @@ fn missing(judged: &Judged) -> Vec<Candidate> {
 }
 
 /// The handshakes that have to be measured to answer.
-///
-/// # Errors
-/// What is wrong with the clients.
 pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
     let mut cases = BTreeSet::new();
     // With ML-KEM and, for stacks that have none, without; and by either rule of picking a group.
@@ -96,7 +90,6 @@ impl Secret {
     }
 }
 
-/// One that serves all clients.
 struct Served {
     candidate: Candidate,
     cost: Cost,
@@ -105,7 +98,6 @@ struct Served {
     remarks: Vec<String>,
 }
 
-/// Everything, judged.
 struct Judged {
     /// By the narrowest profile that serves all, the cheapest first.
     served: Vec<Served>,
@@ -340,7 +332,6 @@ fn changes(
 
 // What connections cost, from documents.
 
-/// What answers rest on.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// A run of `tls handshake`.
@@ -356,12 +347,10 @@ pub struct Evidence<'a> {
 /// A verdict on a primitive in the library behind a stack: of what the stack itself does with a secret there is none.
 #[derive(Clone, Debug)]
 pub struct StackLeaks {
-    /// The stack, by its label.
     pub stack: String,
     pub leaks: Leaks,
 }
 
-/// Why there is no price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoPrice {
     /// The stack's own words.
@@ -371,7 +360,6 @@ pub(crate) enum NoPrice {
     Dearer(String),
 }
 
-/// A price, and what to know of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Priced {
     pub(crate) cost: Cost,
@@ -574,7 +562,6 @@ pub struct Rule {
     pub url: &'static str,
 }
 
-/// All of them.
 pub const RULES: &[Rule] = &[
     Rule {
         id: "client-refused",

@@ -59,7 +59,6 @@ pub fn can_use(program: &str, stack: &str) -> bool {
     own || !is_of(&OTHERS) && !PROGRAMS.iter().any(|(_, stacks)| is_of(stacks))
 }
 
-/// A wrong wish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadQuestion(String);
@@ -183,7 +182,6 @@ impl Cost {
         self.beside(other).is_same()
     }
 
-    /// Whether it may be lower by more than that.
     pub(crate) fn may_be_lower(&self, other: &Self) -> bool {
         self.beside(other).may_be_lower()
     }
@@ -281,12 +279,9 @@ fn the_schema_in_the_documentation_is_that_of_the_types() {
 
 // Advice as text, JSON or Markdown.
 
-/// How it is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For a terminal.
     Text,
-    /// The advice.
     Json,
     /// GitHub-flavoured Markdown.
     Markdown,
@@ -459,7 +454,6 @@ fn secrets(choice: &Choice) -> String {
     words.join("; ")
 }
 
-/// Each rule with what it rejects.
 fn rejected(advice: &Advice) -> Vec<String> {
     let mut lines = Vec::new();
     for rule in &advice.rules {

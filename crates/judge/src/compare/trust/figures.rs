@@ -515,7 +515,6 @@ pub(crate) fn check_speeds(record: &Record, findings: &mut Findings) {
     }
 }
 
-/// What a case contradicts.
 fn beaten(record: &Record, core: &Core, m: &Measurement, seen: Option<Seen>) -> Option<String> {
     let stated = m.limit_fraction.filter(|fraction| *fraction > MOST);
     if let (Some(fraction), true) = (stated, m.limit_basis != Some(Basis::KnownMethods)) {

@@ -244,15 +244,12 @@ const LEAST_SAMPLES: usize = 6;
 /// What a record is judged by when others come. Some 17 bytes for each measured case, once it is packed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Known {
-    /// How sentences call it.
     pub name: String,
-    /// The type it is said to be of.
     pub machine_type: Option<String>,
     /// [`samples_digest`].
     pub samples: Option<String>,
     /// When it began, as it says.
     pub started: String,
-    /// Its processor, as it says.
     pub cpu: Kin,
     /// Each measured case, by the hash of its build and name.
     #[serde(with = "columns")]
@@ -265,13 +262,11 @@ pub struct Known {
 /// What two processors of one kind have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kin {
-    /// Brand string.
     pub name: String,
     /// Vendor, family, model, stepping.
     pub identity: (String, u32, u32, u32),
 }
 
-/// A measured case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownCase {
     /// Hash of its samples; none of a few.
@@ -344,7 +339,6 @@ mod columns {
 }
 
 impl Known {
-    /// What is kept of a record.
     pub fn of(name: &str, machine_type: Option<&str>, record: &Record) -> Self {
         let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
         Self {
@@ -444,7 +438,6 @@ pub(crate) struct Counted<'a> {
     pub(crate) count: u64,
 }
 
-/// Every exact count of a record.
 pub(crate) fn counted_instructions(record: &Record) -> impl Iterator<Item = Counted<'_>> {
     // Libraries choose their code by the CPU; adapters are the tool's.
     let cpu = (Kin::of(&record.host.cpu), &record.host.cpu.features, &record.tool.version);

@@ -38,7 +38,6 @@ pub fn good_practice() -> Vec<Recipe> {
     std::iter::once(none()).chain(rest).collect()
 }
 
-/// No encryption.
 fn none() -> Recipe {
     Recipe {
         scheme: "none".to_owned(),
@@ -55,12 +54,10 @@ fn none() -> Recipe {
     }
 }
 
-/// A scheme's name.
 pub(crate) fn name(cipher: &str, sum: Option<Sum>) -> String {
     sum.map_or_else(|| cipher.to_owned(), |sum| format!("{cipher}+{}", sum.name()))
 }
 
-/// A cipher and a sum as good practice has them.
 pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
     let algorithm = Algorithm::find(cipher).expect("a test holds the names");
     // NIST SP 800-38E: the tweak is the data unit's number, and need not be secret. Everything else is
@@ -118,9 +115,7 @@ pub fn unknown_scheme(text: &str, known: &[Recipe]) -> String {
 /// A real system's way.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is.
     pub title: &'static str,
     /// Page sizes that it has, its default first; empty: any.
     pub page_sizes: &'static [usize],
@@ -128,19 +123,16 @@ pub struct Profile {
     pub differs: &'static str,
     /// Where its facts are written: document or file with section or function.
     pub source: &'static str,
-    /// Its schemes.
     pub recipes: Vec<Recipe>,
 }
 
 /// Year and month in which all sources were read.
 pub const SOURCES_READ: &str = "2026-11";
 
-/// All real systems.
 pub fn profiles() -> Vec<Profile> {
     vec![edb(), pg_tde(), sqlcipher3(), sqlcipher4(), gocryptfs(), luks(), fscrypt()]
 }
 
-/// The one of that name.
 pub fn profile(name: &str) -> Option<Profile> {
     profiles().into_iter().find(|p| p.name == name)
 }

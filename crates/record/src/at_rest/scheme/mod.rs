@@ -112,7 +112,6 @@ pub enum KeyScope {
 /// How a cipher takes changes of its ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SchemeClass {
-    /// No encryption.
     Plain,
     /// A key stream: a bit of ciphertext is a bit of plaintext.
     Stream,
@@ -120,7 +119,6 @@ pub enum SchemeClass {
     Blocks,
     /// Chained blocks: a change garbles its block and shows in the next.
     Chain,
-    /// Authenticated.
     Authenticated,
 }
 
@@ -154,7 +152,6 @@ pub enum OnReuse {
 }
 
 impl Sum {
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -170,7 +167,6 @@ impl Sum {
         }
     }
 
-    /// Whether it has a key.
     #[inline]
     pub fn is_mac(self) -> bool {
         !matches!(self, Self::Xxh3 | Self::Crc32c)
@@ -178,7 +174,6 @@ impl Sum {
 }
 
 impl Recipe {
-    /// The cipher.
     pub fn algorithm(&self) -> Option<&'static Algorithm> {
         self.cipher.as_deref().and_then(|name| Algorithm::find(name).ok())
     }
@@ -294,7 +289,6 @@ impl Position {
         self.file() == other.file()
     }
 
-    /// What tells files apart.
     #[inline]
     pub fn file(&self) -> (u32, u32, u32, u8) {
         (self.space, self.database, self.relation, self.fork)
@@ -482,10 +476,8 @@ pub enum Expected {
 }
 
 impl Probe {
-    /// All.
     pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -531,7 +523,6 @@ const WITHOUT_CHECK: [Row; 11] = {
     ]
 };
 
-/// What is expected of a probe of a scheme.
 pub fn expected(recipe: &Recipe, probe: Probe) -> Expected {
     let stored_nonce = recipe.stored_nonce_bytes() > 0;
     match probe {

@@ -80,7 +80,6 @@ fn line(text: &[u8]) -> String {
 #[derive(Default)]
 struct Found {
     page_size: usize,
-    /// Units in a whole segment file.
     segment_units: u64,
     /// By path, so that a store always has one order.
     files: BTreeMap<String, PageFile>,
@@ -110,7 +109,6 @@ impl Found {
         Ok(())
     }
 
-    /// One database's files.
     fn database(
         &mut self,
         path: &Path,
@@ -195,7 +193,6 @@ fn names(path: &Path) -> Result<Vec<String>, StoreError> {
 // The file's layout changes between major versions, so what is wanted is found by what does not: the
 // beginning, and the number that is there to be recognised (`ControlFileData.floatFormat`, 1234567.0,
 // src/include/catalog/pg_control.h of the `PostgreSQL` sources), with the file's CRC-32C as proof.
-/// What the control file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
     pub(crate) system_identifier: u64,
@@ -204,7 +201,6 @@ pub(crate) struct Control {
     pub(crate) catalog: u32,
     pub(crate) state: u32,
     pub(crate) block_size: u32,
-    /// Blocks in a segment file.
     pub(crate) segment_blocks: u32,
     /// `data_checksum_version`: 0 without checksums.
     pub(crate) checksums: u32,

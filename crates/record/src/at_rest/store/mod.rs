@@ -14,7 +14,6 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Page sizes that are taken, in bytes.
 pub const PAGE_SIZES: [usize; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
-/// What kind of store it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
@@ -22,20 +21,16 @@ pub enum Kind {
     Postgres,
     /// An `SQLite` database.
     Sqlite,
-    /// Any file.
     Image,
-    /// Made of a seed.
     Synthetic,
 }
 
 impl Kind {
-    /// As records have it.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// A file of pages.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFile {
     /// `None` for what is made of a seed.
@@ -44,7 +39,6 @@ pub(crate) struct PageFile {
     name: String,
     /// Where its first page lies.
     first: Position,
-    /// Whole pages in it.
     pages: u64,
 }
 
@@ -72,7 +66,6 @@ impl Listed {
     }
 }
 
-/// A store, opened.
 #[derive(Clone, Debug)]
 pub struct Store {
     kind: Kind,
@@ -116,9 +109,6 @@ pub struct PageRef {
 impl Store {
     /// Opens what lies at the path: a directory must be `PostgreSQL`'s; a file is `SQLite`'s where it
     /// begins like one, else an image.
-    ///
-    /// # Errors
-    /// [`StoreError`], in one line.
     pub fn open(path: &Path, page_size: Option<usize>) -> Result<Self, StoreError> {
         let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
         let store = if meta.is_dir() {
@@ -146,7 +136,6 @@ impl Store {
         kinds::store(seed, bytes, page_size)
     }
 
-    /// What kind of store it is.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -176,12 +165,10 @@ impl Store {
         self.left_out
     }
 
-    /// Files with pages.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// Whole pages.
     pub fn pages(&self) -> u64 {
         self.files.iter().map(|f| f.pages).sum()
     }
@@ -287,7 +274,6 @@ impl Store {
 /// A page that was seen: where, and what its content hashes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Which page.
     pub page: PageRef,
     /// Where it lies, with its version.
     pub position: Position,
@@ -300,9 +286,7 @@ pub struct Sighting {
 pub struct Scan {
     /// SHA-256 over names, lengths and contents of the files with pages, as far as they were read, in hexadecimal.
     pub sha256: String,
-    /// Pages.
     pub pages: u64,
-    /// Pages of zeros.
     pub zero_pages: u64,
     /// Pages with LSN 0 that are not all zeros; stores with page headers only.
     pub without_lsn: u64,
@@ -312,15 +296,11 @@ pub struct Scan {
     pub sightings: Vec<Sighting>,
 }
 
-/// Pages that are read at once.
 const AT_ONCE: usize = 64;
 
 impl Store {
     /// Reads every page once, in the order of the files. `keep`: note each page; `goes_on` is told how many pages were
     /// read, and whether more are to be is what it says.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub fn scan(
         &self,
         keep: bool,
@@ -382,14 +362,12 @@ impl Store {
 }
 
 // The beginning of a `PostgreSQL` page (`PageHeaderData`, src/include/storage/bufpage.h).
-/// What a page says of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageHeader {
     /// Log sequence number of the last change that was logged.
     pub lsn: u64,
     /// End of the line pointers.
     pub lower: u16,
-    /// Beginning of the tuples.
     pub upper: u16,
 }
 
@@ -413,14 +391,8 @@ impl PageHeader {
 /// Why a store cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// It cannot be read.
     #[error("cannot read '{}': {why}", .path.display())]
-    Read {
-        /// What.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Read { path: PathBuf, why: String },
     /// It is no store, is in use, or holds what no store has.
     #[error("'{}' {why}", .path.display())]
     Unfit {
@@ -432,7 +404,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What a failed read becomes.
     pub(crate) fn read(path: &Path, e: impl ToString) -> Self {
         Self::Read { path: path.to_owned(), why: e.to_string() }
     }
