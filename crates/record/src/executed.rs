@@ -192,6 +192,8 @@ pub struct Leaks {
 /// One word for what was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakVerdict {
     /// All secrets gave the same trace, and taint found nothing that could have differed.
@@ -206,12 +208,7 @@ pub enum LeakVerdict {
 
 impl LeakVerdict {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::SameTrace => "same-trace",
-            Self::NotJudged => "not-judged",
-            Self::MayDepend => "may-depend",
-            Self::Depends => "depends",
-        }
+        self.into()
     }
 }
 
@@ -230,6 +227,8 @@ pub struct SteppedOperation {
 /// What about a place depends on the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakKind {
     /// Which way a branch, an indirect call or a repeated instruction goes.
@@ -244,12 +243,7 @@ pub enum LeakKind {
 
 impl LeakKind {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Branch => "branch",
-            Self::Lookup => "lookup",
-            Self::Division => "division",
-            Self::TagComparison => "tag-comparison",
-        }
+        self.into()
     }
 }
 

@@ -11,6 +11,7 @@ use flate2::write::GzEncoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
@@ -272,6 +273,11 @@ pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
         "" | "." => format!("{} at {place}", printable(words)),
         _ => format!("{} at {place}", printable(&format!("{path}: {words}"))),
     }
+}
+
+/// Any value as JSON for people and programs, ending with a line break.
+pub fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("plain data always serialises") + "\n"
 }
 
 /// On one line, and not much of it.

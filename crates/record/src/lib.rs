@@ -28,7 +28,8 @@ pub use executed::{
 };
 pub use file::{
     RecordError, bytes, check_writable, from_bytes, from_json, load, load_text, older_kind,
-    open_regular, pack, printable, read_most, save, text, unmarked, value_from_json, write_file,
+    open_regular, pack, pretty, printable, read_most, save, text, unmarked, value_from_json,
+    write_file,
 };
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, PlannedCase,

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 /// What became of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Measured, with every check passed.
@@ -28,13 +30,7 @@ pub enum State {
 
 impl State {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Unsupported => "unsupported",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Imported => "imported",
-        }
+        self.into()
     }
 
     /// Whether cases in this state carry numbers: those that were measured and verified here, and
@@ -112,6 +108,11 @@ pub struct LibraryId {
 pub const WITH: char = '+';
 
 impl LibraryId {
+    /// `openssl@3.0.22`
+    pub fn label(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
     pub fn own_file(&self) -> &str {
         self.id.split(WITH).next().unwrap_or_default()
     }

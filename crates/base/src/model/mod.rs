@@ -132,6 +132,11 @@ impl NameGlob {
         is_it(name) || brought::plain_name(name).is_some_and(is_it)
     }
 
+    /// Whether a library is meant, by its name or by `name@version`.
+    pub fn matches_library(&self, name: &str, version: &str) -> bool {
+        self.matches(name) || self.matches(&format!("{name}@{version}"))
+    }
+
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.text

@@ -24,6 +24,21 @@ impl Column {
         Self { heading: Cow::Borrowed(heading), align, dispensable: 0 }
     }
 
+    /// Words, from the left.
+    pub const fn left(heading: &'static str) -> Self {
+        Self::new(heading, Align::Left)
+    }
+
+    /// Up to the right.
+    pub const fn right(heading: &'static str) -> Self {
+        Self::new(heading, Align::Right)
+    }
+
+    /// Numbers, by their decimal points.
+    pub const fn point(heading: &'static str) -> Self {
+        Self::new(heading, Align::Point)
+    }
+
     /// As [`Column::new`], under a heading of any text.
     pub fn named(heading: String, align: Align) -> Self {
         Self { heading: Cow::Owned(heading), align, dispensable: 0 }
@@ -55,6 +70,16 @@ struct Plan {
 }
 
 impl Table {
+    /// A table whose columns say what they hold of a row.
+    pub fn of<R>(
+        rows: impl IntoIterator<Item = R>,
+        columns: &[(Column, &dyn Fn(&R) -> Cell)],
+    ) -> Self {
+        let cells = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
+        let rows = rows.into_iter().map(cells).collect();
+        Self::new(columns.iter().map(|(column, _)| column.clone()).collect::<Vec<_>>(), rows)
+    }
+
     /// A table; each row has a cell for each column.
     pub fn new(columns: impl Into<Vec<Column>>, rows: Vec<Vec<Cell>>) -> Self {
         Self { columns: columns.into(), rows, is_wrapped: false, is_narrow: false }
@@ -321,6 +346,15 @@ where
         if text.parse::<f64>().is_ok() { text } else { guarded(text) }
     };
     csv_as_is(heading, rows.into_iter().map(|row| row.into_iter().map(unless_number)))
+}
+
+/// As [`csv`], of columns that say what they hold of a row.
+pub fn csv_of<R>(
+    rows: impl IntoIterator<Item = R>,
+    columns: &[(&str, &dyn Fn(&R) -> String)],
+) -> String {
+    let heading: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    csv(&heading, rows.into_iter().map(|row| columns.iter().map(move |(_, of)| of(&row))))
 }
 
 /// As [`csv`], with fields as they are.

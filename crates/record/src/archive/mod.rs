@@ -30,6 +30,8 @@ use std::{fmt, io};
 
 /// Whether a record's figures are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// The owner of the archive vouches for it.
@@ -43,23 +45,12 @@ pub enum Trust {
 
 impl Trust {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Signed => "signed",
-            Self::Unsigned => "unsigned",
-            Self::Doubtful => "doubtful",
-        }
+        self.into()
     }
 
     /// Whether answers count it without being asked to.
     pub fn counts(self) -> bool {
         matches!(self, Self::Own | Self::Signed)
-    }
-
-    fn of(name: &str) -> Option<Self> {
-        [Self::Own, Self::Signed, Self::Unsigned, Self::Doubtful]
-            .into_iter()
-            .find(|t| t.name() == name)
     }
 }
 
@@ -344,7 +335,7 @@ fn listed(row: &Row) -> Result<Listed, String> {
         kind: row.optional_text(5)?,
         started: row.int(6)?,
         added: row.int(7)?,
-        trust: Trust::of(&trust).ok_or_else(|| format!("'{trust}' is no degree of trust"))?,
+        trust: trust.parse().map_err(|_| format!("'{trust}' is no degree of trust"))?,
         signer: row.optional_text(9)?,
         doubts: Vec::new(),
         shape: row.optional_text(10)?,
@@ -454,8 +445,7 @@ impl Selection {
 
     /// Whether a library is meant: all are, where none is named.
     pub fn takes_library(&self, id: &LibraryId) -> bool {
-        let versioned = || format!("{}@{}", id.name, id.version);
-        self.library.as_ref().is_none_or(|g| g.matches(&id.name) || g.matches(&versioned()))
+        self.library.as_ref().is_none_or(|g| g.matches_library(&id.name, &id.version))
     }
 }
 

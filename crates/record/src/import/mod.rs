@@ -10,7 +10,7 @@ use crate::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Too
 use base::analysis::bound::{Core, Operation, limit};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use std::collections::BTreeMap;
-pub use table::{BadTable, Table, parse_table};
+pub use table::{Table, parse_table};
 
 /// What the figures of a text that this program reads may be, with room: none of what is computed from them is zero or
 /// infinite.

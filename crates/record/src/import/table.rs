@@ -16,14 +16,6 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {why}")]
-pub struct BadTable {
-    /// The line, from 1.
-    pub line: u64,
-    pub why: String,
-}
-
 /// A plain table, line by line: a name unless `said` has one, a size, figures with their unit. Several figures of a line are
 /// of several libraries, which the headings name. Ratios (`1.09x`) and percentages are passed over.
 pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
@@ -143,7 +135,7 @@ const OPTIONAL: [&str; 7] =
 /// order, then one row a figure. The speed is in MB/s (10^6 bytes a second); an empty size is one that
 /// the source does not say. Direction, model and tier are `encrypt` (for what is a cipher),
 /// `stream` and `native` where nothing is said.
-pub fn parse_table(text: &str) -> Result<Table, BadTable> {
+pub fn parse_table(text: &str) -> Result<Table, String> {
     let from = head(text)?;
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
@@ -155,10 +147,10 @@ pub fn parse_table(text: &str) -> Result<Table, BadTable> {
         let found = found.map_err(|e| broken(&e))?;
         let line = found.position().map_or(0, csv::Position::line);
         let fields = Fields { columns: &columns, found: &found };
-        rows.push(fields.row().map_err(|why| BadTable { line, why })?);
+        rows.push(fields.row().map_err(|why| format!("line {line}: {why}"))?);
     }
     if rows.is_empty() {
-        return Err(BadTable { line: 1, why: "the table has no row".to_owned() });
+        return Err("line 1: the table has no row".to_owned());
     }
     Ok(Table { from, rows })
 }
@@ -173,15 +165,14 @@ pub(crate) fn is_published(text: &str) -> bool {
             .any(|line| NEEDED.iter().all(|name| line.split(',').any(|c| c.trim() == *name)))
 }
 
-fn head(text: &str) -> Result<Imported, BadTable> {
+fn head(text: &str) -> Result<Imported, String> {
     let value = |key: &str| {
         let remarks = text.lines().filter_map(|l| l.strip_prefix('#'));
         let mut values = remarks.filter_map(|l| l.trim().strip_prefix(key)?.strip_prefix(':'));
         values.next().map(clean)
     };
-    let source = value("source").filter(|s| !s.is_empty()).ok_or_else(|| BadTable {
-        line: 1,
-        why: "no line says where the table comes from: expected '# source: …'".to_owned(),
+    let source = value("source").filter(|s| !s.is_empty()).ok_or_else(|| {
+        "line 1: no line says where the table comes from: expected '# source: …'".to_owned()
     })?;
     Ok(Imported { source, machine: value("machine") })
 }
@@ -192,8 +183,8 @@ fn header_line(text: &str) -> u64 {
     before as u64 + 1
 }
 
-fn columns(header: &csv::StringRecord, line: u64) -> Result<BTreeMap<String, usize>, BadTable> {
-    let bad = |why: String| BadTable { line, why };
+fn columns(header: &csv::StringRecord, line: u64) -> Result<BTreeMap<String, usize>, String> {
+    let bad = |why: String| format!("line {line}: {why}");
     let mut columns = BTreeMap::new();
     for (i, name) in header.iter().enumerate() {
         if !NEEDED.contains(&name) && !OPTIONAL.contains(&name) {
@@ -301,9 +292,9 @@ fn one_of<T: Copy>(
         .ok_or_else(|| format!("{what} '{}' is none of {}", quoted(word), names.join(", ")))
 }
 
-fn broken(error: &csv::Error) -> BadTable {
+fn broken(error: &csv::Error) -> String {
     let line = error.position().map_or(1, csv::Position::line);
-    BadTable { line, why: quoted(&error.to_string()) }
+    format!("line {line}: {}", quoted(&error.to_string()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::tls::document::{
 use crate::tls::negotiation::Unset;
 use crate::{Host, Noise, State, Stopped};
 use base::model::Tier;
-use base::text::{Align, Cell, Column, Table, clean, escape_markdown, wrap};
+use base::text::{Cell, Column, Table, clean, escape_markdown, wrap};
 use std::collections::BTreeMap;
 
 /// How a run is written out.
@@ -402,8 +402,6 @@ impl Rendered for RecordRow {
     }
 }
 
-const COLUMNS: [&str; 8] = ["bytes", "send ns", "bare", "adds", "recv ns", "bare", "adds", "±%"];
-
 fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
     let overhead = rows.iter().find_map(|r| r.overhead_bytes);
@@ -434,30 +432,29 @@ fn rows_of<'a>(
 }
 
 fn sizes<'a>(rows: impl Iterator<Item = &'a RecordRow>) -> Table {
-    let columns = COLUMNS.map(|heading| Column::new(heading, Align::Right));
-    Table::new(columns, rows.map(|row| cells(row).map(Cell::plain).to_vec()).collect())
-}
-
-fn cells(row: &RecordRow) -> [String; 8] {
-    let number =
-        |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
-    let precision = match (&row.send, &row.receive) {
+    let number = |ns: Option<f64>| {
+        Cell::plain(ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0)))
+    };
+    let precision = |row: &RecordRow| match (&row.send, &row.receive) {
         (Some(send), Some(receive)) => {
             let mark = if row.reason.is_some() { "*" } else { "" };
             format!("{:.1}{mark}", send.precision().max(receive.precision()) * 100.0)
         }
         _ => row.state.name().to_owned(),
     };
-    [
-        row.size.to_string(),
-        number(row.send.map(|c| c.median_ns)),
-        number(row.bare.encrypt.map(|c| c.median_ns)),
-        number(row.added_to_sending()),
-        number(row.receive.map(|c| c.median_ns)),
-        number(row.bare.decrypt.map(|c| c.median_ns)),
-        number(row.added_to_receiving()),
-        precision,
-    ]
+    Table::of(
+        rows,
+        &[
+            (Column::right("bytes"), &|row| Cell::plain(row.size.to_string())),
+            (Column::right("send ns"), &|row| number(row.send.map(|c| c.median_ns))),
+            (Column::right("bare"), &|row| number(row.bare.encrypt.map(|c| c.median_ns))),
+            (Column::right("adds"), &|row| number(row.added_to_sending())),
+            (Column::right("recv ns"), &|row| number(row.receive.map(|c| c.median_ns))),
+            (Column::right("bare"), &|row| number(row.bare.decrypt.map(|c| c.median_ns))),
+            (Column::right("adds"), &|row| number(row.added_to_receiving())),
+            (Column::right("±%"), &|row| Cell::plain(precision(row))),
+        ],
+    )
 }
 
 fn in_words(line: &FittedLine) -> String {
