@@ -32,7 +32,6 @@ pub struct Fault {
     pub subject: String,
     pub count: u64,
     pub of: u64,
-    /// Time in the calls that it is about.
     pub seconds: f64,
 }
 

@@ -5,7 +5,7 @@
 
 use crate::advise::postgres::{Snapshot, Work};
 use crate::advise::tls_server::Question;
-use crate::claims::{BadClaims, Source, parse_source};
+use crate::claims::{Source, parse_source};
 use base::model::{Direction, Model, RawSample, Tier};
 use record::tls::{
     Bare, Case, Certificate, Document, Exchange, Kind, Protection, RecordRow, RecordsDocument,
@@ -67,7 +67,6 @@ fn raw(costs: &[f64]) -> Samples {
     samples
 }
 
-/// The case without a number.
 pub(crate) fn without_number(mut m: Measurement, state: State, reason: &str) -> Measurement {
     m.state = state;
     m.reason = Some(reason.to_owned());
@@ -149,7 +148,7 @@ pub(crate) fn record_for_claims() -> Record {
 }
 
 /// A source of this model with one claim: these lines of TOML.
-pub(crate) fn source_of_claim(model: Model, claim: &str) -> Result<Source, BadClaims> {
+pub(crate) fn source_of_claim(model: Model, claim: &str) -> Result<Source, String> {
     parse_source(&format!(
         "[source]\nid = 'a'\nauthor = 'b|b'\ntitle = 'c'\nurl = 'https://d'\nmachine = 'e'\n\
          model = '{model}'\n[[claim]]\nid = 'a-x'\nsays = '=y'\n{claim}"

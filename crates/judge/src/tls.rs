@@ -28,7 +28,6 @@ pub type Group = Vec<Wanted>;
 
 /// A kind of run with the questions that it answers.
 pub trait Asked: Row {
-    /// The rows that people ask about, in groups.
     fn groups() -> Vec<Group>;
 
     /// When each group has its turn, where there is no time for all: the lowest first.
@@ -75,7 +74,6 @@ impl Asked for Handshake {
     }
 }
 
-/// Records of TLS 1.3.
 pub fn records(suite: Suite, size: u32) -> Wanted {
     let protection = Protection { version: Version::Tls13, suite };
     (Subject::Records { protection, size }, Temperature::Hot)
@@ -173,7 +171,6 @@ impl<R> Figure<'_, R> {
     }
 }
 
-/// One stack's row of a table.
 #[derive(Debug)]
 pub struct Line<'a, R> {
     pub stack: &'a Stack,
@@ -324,7 +321,6 @@ mod tests {
         fixtures::document(&labels, rows.collect())
     }
 
-    /// The same of each handshake.
     fn all(us: f64) -> [Option<f64>; 5] {
         [Some(us); 5]
     }

@@ -15,7 +15,6 @@ use std::sync::OnceLock;
 
 const TODAY: Date = date(2026, 11, 23);
 
-/// One row: a question, and its answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

@@ -72,7 +72,6 @@ fn label(library: &LibraryId) -> String {
     format!("{}@{}", library.name, library.version)
 }
 
-/// What is done to a row that was drawn.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     DropPrice,

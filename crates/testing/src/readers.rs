@@ -604,13 +604,9 @@ fn advice(run: &Document, how: u8) {
         Err(why) => check::shown(&why),
         Ok(advice) => {
             let render = |format| judge::advise::tls_server::render(&advice, format, options(how));
-            check::for_people("advice", &render(judge::advise::tls_server::Format::Text), false);
-            check::for_people(
-                "advice",
-                &render(judge::advise::tls_server::Format::Markdown),
-                false,
-            );
-            check::json("advice", &render(judge::advise::tls_server::Format::Json));
+            check::for_people("advice", &render(judge::advise::Format::Text), false);
+            check::for_people("advice", &render(judge::advise::Format::Markdown), false);
+            check::json("advice", &render(judge::advise::Format::Json));
         }
     }
 }

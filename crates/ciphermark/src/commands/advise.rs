@@ -162,6 +162,12 @@ pub struct AdviseArgs {
     pub passphrase: PassphraseArgs,
 }
 
+impl AdviseArgs {
+    pub fn path(&self) -> Option<&Path> {
+        self.record.as_deref().or(self.record_flag.as_deref())
+    }
+}
+
 /// `--for`
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum UseArg {
@@ -228,7 +234,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut question = question(&data, args, today)?;
     let (kept, origin) = prices(&data, &mut question, args)?;
     let (evidence, mut around) = evidence(&kept, today);
-    let is_kept = args.record.is_some() || args.record_flag.is_some();
+    let is_kept = args.path().is_some();
     let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
     let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop)?;
     screen::print(|options| match args.format {
@@ -260,7 +266,7 @@ fn advise_program(args: &AdviseArgs) -> Result<Exit, Failure> {
         Format::Markdown => ComparisonFormat::Markdown,
     };
     let predicting = Predicting {
-        record: args.record.as_deref().or(args.record_flag.as_deref()),
+        record: args.path(),
         libraries: &args.library,
         time: args.time.budget,
         ..Predicting::of(&calls, from, format)?
@@ -369,7 +375,7 @@ pub(crate) fn prices(
     question: &mut Question<'_>,
     args: &AdviseArgs,
 ) -> Result<(Kind, String), Failure> {
-    let Some(path) = args.record.as_ref().or(args.record_flag.as_ref()) else {
+    let Some(path) = args.path() else {
         let measured = measure(data, args, question)?;
         return Ok((Kind::Survey(Box::new(measured)), "measured now,".to_owned()));
     };
@@ -459,9 +465,7 @@ fn completed_now(
     if let Some(new) = new {
         record = with_rows(record, new);
     }
-    if let Some(path) = &args.output {
-        record::save(&record, path).map_err(Failure::not_done)?;
-    }
+    keep(args, &record)?;
     Ok(record)
 }
 
@@ -656,14 +660,13 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
     knows_libraries(&record.libraries, &question.wishes.libraries, path)
 }
 
-/// Every library that was asked for is in the record.
 pub(crate) fn knows_libraries(
     libraries: &[record::Library],
     wanted: &[NameGlob],
     path: &Path,
 ) -> Result<(), Failure> {
     let known =
-        |glob: &NameGlob| libraries.iter().any(|l| choose::is_library(glob, &l.name, &l.version));
+        |glob: &NameGlob| libraries.iter().any(|l| glob.matches_library(&l.name, &l.version));
     match wanted.iter().find(|g| !known(g)) {
         Some(glob) => Err(Failure::usage(format!(
             "'{}' has no library that matches '{1}'; -l '{1}' when it is taken adds it",
@@ -745,25 +748,38 @@ pub(crate) fn measure(
     args: &AdviseArgs,
     question: &Question<'_>,
 ) -> Result<Record, Failure> {
+    measured_now(args, question.wishes.only.as_ref(), |libraries, stop| {
+        let measuring = Measuring { data, args, question, libraries, stop: stop.clone() };
+        match args.time.thorough {
+            true => measuring.thoroughly(),
+            false => measuring.by_elimination(),
+        }
+    })
+}
+
+/// What is measured for a question in the libraries that may be used, kept where that was asked for.
+pub(crate) fn measured_now(
+    args: &AdviseArgs,
+    only: Option<&Only>,
+    measure: impl FnOnce(Vec<Attached>, &Stop) -> Result<Record, Failure>,
+) -> Result<Record, Failure> {
     // Given back, with nothing in it, when the record is written.
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
-    let libraries = engine::at_tiers(&attached(args, question)?, &[question.tier]);
-    let measuring = Measuring { data, args, question, libraries, stop: stop.clone() };
-    let record = match args.time.thorough {
-        true => measuring.thoroughly()?,
-        false => measuring.by_elimination()?,
-    };
+    let record = measure(engine::at_tiers(&attached(args, only)?, &[args.tier]), &stop)?;
     screen::say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
-    if let Some(path) = &args.output {
-        record::save(&record, path).map_err(Failure::not_done)?;
-    }
+    keep(args, &record)?;
     Ok(record)
 }
 
+fn keep(args: &AdviseArgs, record: &Record) -> Result<(), Failure> {
+    let path = args.output.as_deref();
+    path.map_or(Ok(()), |path| record::save(record, path).map_err(Failure::not_done))
+}
+
 /// The libraries that were named, else those that the program can use, a language's among them.
-fn attached(args: &AdviseArgs, question: &Question<'_>) -> Result<Vec<Attached>, Failure> {
-    match &question.wishes.only {
+fn attached(args: &AdviseArgs, only: Option<&Only>) -> Result<Vec<Attached>, Failure> {
+    match only {
         Some(only) if args.library.is_empty() && !only.libraries.is_empty() => {
             let texts: Vec<String> =
                 only.libraries.iter().map(|glob| glob.text().to_owned()).collect();
@@ -778,6 +794,23 @@ fn attached(args: &AdviseArgs, question: &Question<'_>) -> Result<Vec<Attached>,
         }
         _ => choose::attached(&args.library),
     }
+}
+
+/// What each library seems to take, in a share of the time. It is no figure: it says who is measured.
+pub(crate) fn look(
+    args: &AdviseArgs,
+    request: &Request,
+    libraries: &[Attached],
+    stop: &Stop,
+    share: f64,
+) -> engine::Look {
+    let left = stop.left().unwrap_or(request.budget.time);
+    let bar = Bar::new(args.quiet);
+    let stop = stop.within(left.mul_f64(share));
+    let show = |event: Event<'_>| bar.show(event);
+    let look = engine::screen(request, libraries, Looks::Ignored, &stop, &show);
+    bar.finish();
+    look
 }
 
 type Pairs = BTreeSet<(LibraryId, String)>;
@@ -839,7 +872,8 @@ impl Measuring<'_> {
         whose: Wished,
     ) -> Result<Record, Failure> {
         let request = Request { sizes: vec![self.question.size], ..self.request(algorithms) };
-        let look = self.look(&request);
+        let quick = Request { latency: false, ..request.clone() };
+        let look = look(self.args, &quick, &self.libraries, &self.stop, LOOK);
         let bounds = match &known {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
@@ -884,17 +918,6 @@ impl Measuring<'_> {
         let mut more = self.measured(&request, &Screened::default(), &pairs)?;
         more.measurements.retain(|m| m.size != question.size);
         Ok(with_rows(record, more))
-    }
-
-    fn look(&self, request: &Request) -> engine::Look {
-        let request = Request { latency: false, ..request.clone() };
-        let left = self.stop.left().unwrap_or(request.budget.time);
-        let bar = Bar::new(self.args.quiet);
-        let stop = self.stop.within(left.mul_f64(LOOK));
-        let show = |event: Event<'_>| bar.show(event);
-        let look = engine::screen(&request, &self.libraries, Looks::Ignored, &stop, &show);
-        bar.finish();
-        look
     }
 
     /// Verifies and measures these, and nothing else.

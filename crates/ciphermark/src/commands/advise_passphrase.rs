@@ -2,19 +2,18 @@
 //! question. All libraries are looked at with cheap parameters; those that seem fastest are verified and measured, with
 //! the answer's own parameters.
 
-use crate::commands::advise::{AdviseArgs, knows_libraries, no_output};
+use crate::commands::advise::{AdviseArgs, knows_libraries, look, measured_now, no_output};
 use crate::commands::advise_server::of_stored_data;
 use crate::commands::choose;
-use crate::commands::run::{claim_output, survey, watch_signals};
+use crate::commands::run::survey;
 use crate::files::Kind;
-use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Model};
 use base::text::flags::{parse_bytes, parse_duration};
 use clap::Args;
-use engine::{Attached, Budget, Looks, Request, Screened, Stop};
+use engine::{Budget, Request, Screened};
 use judge::advise::Fips;
-use judge::advise::passphrase::{Only, Question, Wanted, advise, render, wanted};
+use judge::advise::passphrase::{Question, Wanted, advise, only, render, wanted};
 use record::{PlannedCase, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,7 +54,7 @@ pub fn advise_passphrase(args: &AdviseArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{flag} has no meaning for --for passphrase")));
     }
     let question = question(args)?;
-    let (record, origin) = match args.record.as_deref().or(args.record_flag.as_deref()) {
+    let (record, origin) = match args.path() {
         Some(path) => {
             if args.output.is_some() {
                 return Err(Failure::usage(
@@ -84,7 +83,7 @@ fn question(args: &AdviseArgs) -> Result<Question, Failure> {
             "--fips validated: of derivations only the algorithm is judged here: --fips algorithm",
         ));
     }
-    let only = args.only.as_deref().map(Only::named).transpose().map_err(Failure::usage)?;
+    let only = args.only.as_deref().map(only).transpose().map_err(Failure::usage)?;
     Ok(Question {
         time_ns: args.passphrase.within.map(|time| time.as_secs_f64() * 1e9),
         memory: args.passphrase.memory,
@@ -111,39 +110,14 @@ fn measured(args: &AdviseArgs, question: &Question) -> Result<Record, Failure> {
         no_output(args)?;
         return Ok(Record::default());
     }
-    // Given back, with nothing in it, when the record is written.
-    let _claim = args.output.as_deref().map(claim_output).transpose()?;
-    let stop = args.time.limit(&watch_signals()?);
-    let libraries = engine::at_tiers(&attached(args, question)?, &[args.tier]);
-    let screened = look(args, &wanted, &libraries, &stop);
-    let only = wanted.iter().flat_map(|w| fastest(args, w, &screened)).collect();
-    let request = Request { screened: screened.but(only), ..request(args, &wanted, |w| w.cost) };
-    let record = survey(args.quiet, &request, &libraries, &stop)?;
-    screen::say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
-    if let Some(path) = &args.output {
-        record::save(&record, path).map_err(Failure::not_done)?;
-    }
-    Ok(record)
-}
-
-/// The libraries that were named, else those that the program can use.
-fn attached(args: &AdviseArgs, question: &Question) -> Result<Vec<Attached>, Failure> {
-    let of_program = question.only.as_ref().map(Only::libraries).unwrap_or_default();
-    if args.library.is_empty() && !of_program.is_empty() {
-        return choose::attached_of_those(&of_program, args.quiet);
-    }
-    choose::attached(&args.library)
-}
-
-/// What each library seems to take with cheap parameters. It is no figure: it says who is measured.
-fn look(args: &AdviseArgs, wanted: &[Wanted], libraries: &[Attached], stop: &Stop) -> Screened {
-    let request = request(args, wanted, |w| w.look);
-    let left = stop.left().unwrap_or(request.budget.time);
-    let bar = Bar::new(args.quiet);
-    let stop = stop.within(left.mul_f64(LOOK));
-    let look = engine::screen(&request, libraries, Looks::Ignored, &stop, &|event| bar.show(event));
-    bar.finish();
-    look.screened
+    measured_now(args, question.only.as_ref(), |libraries, stop| {
+        let quick = request(args, &wanted, |w| w.look);
+        let screened = look(args, &quick, &libraries, stop, LOOK).screened;
+        let only = wanted.iter().flat_map(|w| fastest(args, w, &screened)).collect();
+        let request =
+            Request { screened: screened.but(only), ..request(args, &wanted, |w| w.cost) };
+        survey(args.quiet, &request, &libraries, stop)
+    })
 }
 
 /// The libraries that seem fastest, as many as are wanted.

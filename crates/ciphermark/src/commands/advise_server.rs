@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use judge::advise::Data;
 use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use judge::advise::tls_server::{
-    Choice, Evidence, Format, PROGRAMS, Question, Secret, StackLeaks, can_use,
+    Choice, Evidence, PROGRAMS, Question, Secret, StackLeaks, can_use,
 };
 use record::tls::{Certificate, Document, Filter, Handshake, Subject, Temperature};
 use std::collections::BTreeSet;
@@ -214,7 +214,7 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     let question = tls_question(args)?;
     let records = args.tls.bulk.as_deref().map(files::tls).transpose()?;
     let calibration = args.tls.calibration.as_deref().map(files::calibration).transpose()?;
-    let handshakes = match args.record.as_ref().or(args.record_flag.as_ref()) {
+    let handshakes = match args.path() {
         Some(path) => files::tls(path)?,
         None => measure_handshakes(args, &question)?,
     };
@@ -246,12 +246,7 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         secrets.extend(new);
     };
     advice.basis.stale = stale(&handshakes.host.cpu.name);
-    let format = match args.format {
-        judge::advise::Format::Text => Format::Text,
-        judge::advise::Format::Json => Format::Json,
-        judge::advise::Format::Markdown => Format::Markdown,
-    };
-    screen::print(|options| judge::advise::tls_server::render(&advice, format, options))?;
+    screen::print(|options| judge::advise::tls_server::render(&advice, args.format, options))?;
     Ok(match advice.choice {
         _ if !advice.missing.is_empty() => Exit::SomeRefused,
         Some(_) => Exit::Done,
@@ -360,7 +355,6 @@ fn tls_question(args: &AdviseArgs) -> Result<Question, Failure> {
     })
 }
 
-/// The run with the requested stacks only.
 fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
     let globs: Vec<String> =
         args.library.iter().filter(|text| !text.contains('=')).cloned().collect();
@@ -384,7 +378,6 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
 /// Time of sampling of a thorough answer, at least.
 const THOROUGH: Duration = Duration::from_secs(20);
 
-/// The handshakes that the question needs, in every stack.
 fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
     let cases = judge::advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;

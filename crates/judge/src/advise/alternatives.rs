@@ -66,7 +66,6 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     steps
 }
 
-/// What is chosen under these wishes.
 pub(crate) struct Found {
     pub scheme: String,
     pub stored: u32,
@@ -296,7 +295,6 @@ pub struct Open {
     pub builds: Vec<LibraryId>,
 }
 
-/// What is not known of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenWhy {

@@ -15,7 +15,6 @@ use record::{LeakVerdict, Leaks, LibraryId, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a price comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
@@ -38,16 +37,13 @@ pub struct InStore {
     pub direction: Direction,
     /// Nanoseconds of the scheme's own work on a page.
     pub scheme_ns: f64,
-    /// Nanoseconds of reading or writing it.
     pub io_ns: f64,
-    /// The former's share in both.
     pub share: f64,
 }
 
 /// What a nonce takes that is drawn at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
-    /// Nanoseconds.
     pub ns: f64,
     pub by: String,
 }
@@ -102,8 +98,7 @@ impl Price {
 
     /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
     pub fn label(&self) -> String {
-        let names: Vec<String> =
-            self.libraries.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
+        let names: Vec<String> = self.libraries.iter().map(|l| l.label()).collect();
         names.join(" + ")
     }
 

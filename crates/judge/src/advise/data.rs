@@ -3,7 +3,7 @@
 
 use crate::advise::evaluate;
 use crate::advise::question::{IntegrityLevel, NonceSource, Question};
-use crate::claims::expression::{BadExpression, Expression, Interval, Missing, Term, Unit, Value};
+use crate::claims::expression::{Expression, Interval, Missing, Term, Unit, Value};
 use base::model::{Algorithm, SizeRule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,6 @@ const INDIRECT: [&str; 2] = ["scheme", "limit"];
 /// Everything that advice is made of but the record.
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// Where facts and rules come from.
     pub sources: Vec<Source>,
     pub schemes: Vec<Scheme>,
     /// What `--for` takes.
@@ -59,19 +58,13 @@ pub struct Source {
     pub how: Option<String>,
 }
 
-/// Why the data cannot be read: one line that names the file and the entry.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadAdvice(pub(crate) String);
-
 impl Data {
-    /// The data that come with the program.
     pub fn built_in() -> Self {
         Self::parse([SOURCES, SCHEMES, USES, RULES, PROGRAMS])
             .expect("the built-in advice is tested")
     }
 
-    fn parse([sources, schemes, uses, rules, programs]: [&str; 5]) -> Result<Self, BadAdvice> {
+    fn parse([sources, schemes, uses, rules, programs]: [&str; 5]) -> Result<Self, String> {
         let data = Self {
             sources: read("sources.toml", sources)?,
             schemes: expand(read("schemes.toml", schemes)?)?,
@@ -103,7 +96,7 @@ impl Data {
         self.source(id).map_or("the scheme's own", |s| &s.title)
     }
 
-    fn sources_exist(&self) -> Result<(), BadAdvice> {
+    fn sources_exist(&self) -> Result<(), String> {
         let of_rules = self.rules.iter().map(|r| (&r.id, &r.source));
         let of_uses = self.uses.iter().flat_map(|u| u.notes.iter().map(|n| (&u.id, &n.source)));
         let of_schemes =
@@ -111,9 +104,7 @@ impl Data {
         let of_programs = self.programs.iter().map(|p| (&p.id, &p.source));
         for (id, source) in of_rules.chain(of_uses).chain(of_schemes).chain(of_programs) {
             if self.source(source).is_none() && !INDIRECT.contains(&source.as_str()) {
-                return Err(BadAdvice(format!(
-                    "'{id}' names the source '{source}', which is none"
-                )));
+                return Err(format!("'{id}' names the source '{source}', which is none"));
             }
         }
         Ok(())
@@ -128,9 +119,9 @@ struct Entries<T> {
     entries: Vec<T>,
 }
 
-fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, BadAdvice> {
+fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, String> {
     let entries: Result<Entries<T>, _> = base::text::from_toml(text);
-    entries.map(|e| e.entries).map_err(|e| BadAdvice(format!("{file} {e}")))
+    entries.map(|e| e.entries).map_err(|e| format!("{file} {e}"))
 }
 
 // The schemes: what is known of each, whatever machine it runs on.
@@ -161,7 +152,6 @@ pub(crate) struct BySize {
     pub repeated_log2: f64,
 }
 
-/// One scheme: a member of its family.
 #[derive(Clone, Debug)]
 pub struct Scheme {
     /// Name: algorithms joined by a plus.
@@ -247,18 +237,17 @@ struct Member {
     rekeyed: Option<String>,
 }
 
-pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, BadAdvice> {
+pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, String> {
     let families: Vec<Arc<Family>> = families.into_iter().map(Arc::new).collect();
     let members = families.iter().flat_map(|f| f.members.iter().map(move |m| (f, m)));
     members.map(|(family, member)| Scheme::of(family, member)).collect()
 }
 
 impl Scheme {
-    fn of(family: &Arc<Family>, member: &Member) -> Result<Self, BadAdvice> {
-        let find = |names: &[String]| -> Result<Vec<&'static Algorithm>, BadAdvice> {
-            let one = |name: &String| {
-                Algorithm::find(name).map_err(|e| BadAdvice(format!("'{}': {e}", member.id)))
-            };
+    fn of(family: &Arc<Family>, member: &Member) -> Result<Self, String> {
+        let find = |names: &[String]| -> Result<Vec<&'static Algorithm>, String> {
+            let one =
+                |name: &String| Algorithm::find(name).map_err(|e| format!("'{}': {e}", member.id));
             names.iter().map(one).collect()
         };
         Ok(Self {
@@ -338,7 +327,6 @@ pub struct Use {
     pub counter_bytes: u32,
     /// Bytes that there is room for; none where any number can be had.
     pub expansion: Option<u32>,
-    /// What of a change must be noticed.
     pub integrity: IntegrityLevel,
     pub nonce: NonceSource,
     /// Whether copies of the store go on under the same key.
@@ -438,12 +426,12 @@ pub(crate) fn truth(truth: bool) -> Value {
 pub(crate) struct Condition(Expression<String>);
 
 impl TryFrom<String> for Condition {
-    type Error = BadExpression;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, BadExpression> {
+    fn try_from(text: String) -> Result<Self, String> {
         let name = |term: Term| match term.arguments {
             None => Ok(term.name),
-            Some(_) => Err(BadExpression::new(format!("'{}' is no function", term.name))),
+            Some(_) => Err(format!("'{}' is no function", term.name)),
         };
         Expression::parse(&text, &name).map(Self)
     }
@@ -533,7 +521,7 @@ mod tests {
     #[test]
     fn a_broken_file_is_named_with_its_line() {
         let why =
-            |schemes: &str| Data::parse([SOURCES, schemes, USES, RULES, PROGRAMS]).unwrap_err().0;
+            |schemes: &str| Data::parse([SOURCES, schemes, USES, RULES, PROGRAMS]).unwrap_err();
         assert!(why("[[family]]\nmode = 3\n").starts_with("schemes.toml line 2: "), "{}", why(""));
         let unknown = SCHEMES.replace("approved_source = \"sp800-38e\"", "approved_source = \"x\"");
         assert_eq!(why(&unknown), "'aes-128-xts' names the source 'x', which is none");

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use strum::VariantNames;
 
-/// A scheme under a question.
 pub(crate) struct Candidate<'a> {
     pub scheme: &'a Scheme,
     pub limit: Limit,
@@ -309,7 +308,6 @@ const MOST_DAYS: f64 = 200.0 * 365.25;
 pub(crate) struct Limit {
     /// None where no bound is within reach.
     pub log2: Option<f64>,
-    /// In words.
     pub says: String,
     pub source: String,
 }
@@ -337,7 +335,6 @@ pub(crate) fn source_of(scheme: &Scheme, question: &Question<'_>) -> NonceSource
 /// Bytes of an epoch's number, kept with each unit.
 const EPOCH_BYTES: u32 = 4;
 
-/// Bytes that are kept with each unit.
 pub(crate) fn stored_bytes(scheme: &Scheme, question: &Question<'_>) -> u32 {
     let epoch = if question.wishes.key_per == KeyPer::Epoch { EPOCH_BYTES } else { 0 };
     let nonce = match source_of(scheme, question) {

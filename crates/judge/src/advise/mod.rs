@@ -30,7 +30,7 @@ pub use question::{
     Wishes,
 };
 use record::LibraryId;
-pub use render::{AdviceError, Advised, Format, first_screen, from_json, is_advice, render};
+pub use render::{Advised, Format, first_screen, from_json, is_advice, render};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,10 +40,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Advice {
     #[serde(rename = "for")]
     pub used: String,
-    /// The use in words.
     pub title: String,
     pub unit: String,
-    /// Bytes of the unit.
     pub size: usize,
     /// Which CPU instructions libraries may see.
     pub tier: base::model::Tier,
@@ -60,7 +58,6 @@ pub struct Advice {
     pub rejected: Vec<Rejected>,
     /// What of the wishes, changed alone, gives another answer; the smallest first.
     pub changes: Vec<Change>,
-    /// The rules that were named, by their names.
     pub rules: BTreeMap<String, RuleUsed>,
 }
 
@@ -73,7 +70,6 @@ pub struct Term {
     pub typed: bool,
 }
 
-/// The record that the answer is from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Basis {
     pub started: String,
@@ -112,7 +108,6 @@ pub struct Conflict {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Choice {
     pub scheme: String,
-    /// What it costs, and in which library.
     pub price: Price,
     /// Core-seconds that encryption of a GiB takes.
     pub write_core_seconds_per_gib: f64,
@@ -129,7 +124,6 @@ pub struct Choice {
     pub stored_bytes: u32,
     /// Schemes that cost the same within 5 %, over which it was preferred.
     pub ties_with: Vec<String>,
-    /// When its key wears out.
     pub key: Key,
     /// What would be cheaper if what depends on the secret might be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -147,7 +141,6 @@ pub struct Avoided {
     pub times: f64,
 }
 
-/// When a key must be changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Key {
     pub born: Date,
@@ -178,7 +171,6 @@ pub struct Key {
 /// A way to let a key last longer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longer {
-    /// The wishes as they would be typed.
     pub flags: Vec<String>,
     /// When the key would have to be changed.
     pub rotate_by: Date,
@@ -206,7 +198,6 @@ pub struct Fitting {
     /// Whether it may cost less than the chosen one by more than that.
     #[serde(default)]
     pub undecided: bool,
-    /// Bytes that are kept with each unit.
     pub stored_bytes: u32,
     /// Other libraries with it that may be used, the cheapest first.
     #[serde(default)]
@@ -250,7 +241,6 @@ pub struct RuleUsed {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// The wishes as they would be typed.
     pub flags: Vec<String>,
     pub scheme: String,
     pub library: String,

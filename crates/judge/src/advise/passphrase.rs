@@ -2,7 +2,7 @@
 //! Published rules choose the function, measured times the library. Pure: a record in, text out.
 
 use crate::advise::evaluate::beside;
-use crate::advise::question::Fips;
+use crate::advise::question::{Fips, Only};
 use crate::advise::render::{Format, Page};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
@@ -76,47 +76,20 @@ const PROGRAMS: [Program; 6] = [
     },
 ];
 
-/// What may be chosen, where that is not everything.
-#[derive(Clone, Debug)]
-pub struct Only {
-    typed: String,
-    says: String,
-    functions: Vec<NameGlob>,
-    libraries: Vec<NameGlob>,
-}
-
-impl Only {
-    /// A program's functions, or those of a list of globs.
-    pub fn named(text: &str) -> Result<Self, String> {
-        let globs = |texts: &[&str]| -> Result<Vec<NameGlob>, String> {
-            texts.iter().map(|t| NameGlob::parse(t).map_err(|e| e.to_string())).collect()
-        };
-        let typed = text.to_owned();
-        if let Some(program) = PROGRAMS.iter().find(|program| program.name == text) {
-            return Ok(Self {
-                typed,
-                says: format!("{} {}", program.name, program.says),
-                functions: globs(program.functions)?,
-                libraries: globs(program.libraries)?,
-            });
-        }
-        let functions = globs(&NameGlob::of_list(text).collect::<Vec<_>>())?;
-        match functions.iter().find(|g| !RULES.iter().any(|r| g.matches(r.function()))) {
-            Some(glob) => Err(format!(
-                "--only {}: neither a program ({}) nor a function ({})",
-                glob.text(),
-                PROGRAMS.map(|program| program.name).join(", "),
-                functions_of(RULES.iter()).join(", ")
-            )),
-            None => {
-                Ok(Self { says: format!("only {typed}"), typed, functions, libraries: Vec::new() })
-            }
-        }
+/// A program's functions, or those of a list of globs.
+pub fn only(text: &str) -> Result<Only, String> {
+    if let Some(p) = PROGRAMS.iter().find(|program| program.name == text) {
+        return Only::of_program(p.name, p.says, p.functions, p.libraries);
     }
-
-    /// Globs over the libraries that a program can use; any where there is none.
-    pub fn libraries(&self) -> Vec<String> {
-        self.libraries.iter().map(|glob| glob.text().to_owned()).collect()
+    let only = Only::of_list(text)?;
+    match only.schemes.iter().find(|g| !RULES.iter().any(|r| g.matches(r.function()))) {
+        Some(glob) => Err(format!(
+            "--only {}: neither a program ({}) nor a function ({})",
+            glob.text(),
+            PROGRAMS.map(|program| program.name).join(", "),
+            functions_of(RULES.iter()).join(", ")
+        )),
+        None => Ok(only),
     }
 }
 
@@ -140,7 +113,7 @@ impl Question {
             return Some("not approved: of these NIST has PBKDF2 alone (SP 800-132)".to_owned());
         }
         if let Some(only) = &self.only
-            && !only.functions.iter().any(|g| g.matches(function))
+            && !only.schemes.iter().any(|g| g.matches(function))
         {
             return Some(format!("not of --only {}", only.typed));
         }
@@ -149,13 +122,7 @@ impl Question {
     }
 
     fn takes(&self, m: &Measurement) -> bool {
-        let versioned = format!("{}@{}", m.library.name, m.library.version);
-        let is = |globs: &[NameGlob]| {
-            globs.is_empty()
-                || globs.iter().any(|g| g.matches(&m.library.name) || g.matches(&versioned))
-        };
-        let programs = self.only.as_ref().map_or(&[][..], |only| &only.libraries);
-        m.tier == self.tier && is(&self.libraries) && is(programs)
+        m.tier == self.tier && Only::takes(self.only.as_ref(), &self.libraries, &m.library)
     }
 }
 
@@ -288,7 +255,6 @@ pub struct Advice {
     pub kind: &'static str,
     pub cpu: String,
     pub started: String,
-    /// What was asked, as it would be typed.
     pub asked: Vec<String>,
     /// Most milliseconds of a call, where that was asked.
     pub within_ms: Option<f64>,
@@ -312,7 +278,6 @@ pub struct Said {
     pub why: String,
 }
 
-/// What a call takes in a library.
 #[derive(Clone, Debug, Serialize)]
 pub struct Price {
     pub function: &'static str,
@@ -356,7 +321,7 @@ impl Price {
         let ns = Interval { median: ns.median * times, low: ns.low * times, high: ns.high * times };
         let mut price = Self {
             function: rule.function(),
-            library: clean(&format!("{}@{}", m.library.name, m.library.version)),
+            library: clean(&m.library.label()),
             parameters: parameters(algorithm, passes(algorithm), cost),
             rule: rule.says,
             memory: memory(algorithm, cost),
@@ -523,7 +488,7 @@ fn why_unpriced(function: &str, rows: &[&Measurement]) -> (bool, String) {
 
 fn secrets(price: &Price, record: &Record, question: &Question) -> String {
     let is_it = |l: &&record::Leaks| {
-        let library = format!("{}@{}", l.library.name, l.library.version);
+        let library = l.library.label();
         clean(&library) == price.library
             && l.algorithm == price.algorithm.name
             && l.tier == question.tier
@@ -569,7 +534,6 @@ const WIDTH: usize = 100;
 const SOURCES: &str = "RFC 9106 section 4; OWASP, Password Storage Cheat Sheet (recalled, compared with copies of 2025); NIST SP \
     800-132 section 5.2; RFC 7914. A call with four lanes does the same work, on one core in the same time as far as memory \
     allows: not measured.";
-/// Rows of a table on the first screen.
 const ROWS: usize = 9;
 
 /// The answer as text that ends with a line break; `origin` names the record, `all` is for everything.
@@ -581,7 +545,7 @@ pub fn render(
     options: Options,
 ) -> String {
     if format == Format::Json {
-        return serde_json::to_string_pretty(advice).expect("advice is plain data") + "\n";
+        return record::pretty(advice);
     }
     let color = options.color && format == Format::Text;
     let options = Options { width: options.width.min(WIDTH), color };
@@ -686,10 +650,10 @@ fn in_time(ms: f64) -> String {
 
 fn table(advice: &Advice, most: usize) -> Table {
     let mut columns = vec![
-        Column::new("function", Align::Left),
-        Column::new("library", Align::Left),
-        Column::new("parameters", Align::Left),
-        Column::new("a call", Align::Right),
+        Column::left("function"),
+        Column::left("library"),
+        Column::left("parameters"),
+        Column::right("a call"),
     ];
     let times = advice.prices.first().map(|p| &p.buys[..]).unwrap_or_default();
     columns.extend(times.iter().map(|b| Column::named(in_time(b.within_ms), Align::Right)));
@@ -831,11 +795,11 @@ mod tests {
 
     #[test]
     fn programs_have_their_functions_and_a_wrong_name_is_told() {
-        let restic = Question { only: Some(Only::named("restic").unwrap()), ..question() };
+        let restic = Question { only: Some(only("restic").unwrap()), ..question() };
         assert_eq!(choice(&restic, &everything()), of("N=2^17, r=8, p=1", "fast"));
-        let luks = Question { only: Some(Only::named("luks").unwrap()), ..question() };
+        let luks = Question { only: Some(only("luks").unwrap()), ..question() };
         assert_eq!(choice(&luks, &everything()), None, "in its libraries only");
-        assert!(Only::named("scrypt,pbkdf2-*").is_ok());
-        assert!(Only::named("rot13").unwrap_err().contains("neither a program"));
+        assert!(only("scrypt,pbkdf2-*").is_ok());
+        assert!(only("rot13").unwrap_err().contains("neither a program"));
     }
 }

@@ -9,7 +9,7 @@ use crate::advise::question::{Evidence, IntegrityLevel, Question, Surroundings};
 use crate::advise::render::Format;
 use crate::advise::{Basis, Outcome, advise};
 use crate::claims::expression::Interval;
-use base::text::{Align, Cell, Column, HEADING, Options, PLAIN, Table, clean, wrap};
+use base::text::{Cell, Column, HEADING, Options, PLAIN, Table, clean, wrap};
 use jiff::Timestamp;
 use record::printable;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,6 @@ pub struct Row {
     pub rejected_by: Vec<String>,
     /// Nanoseconds to decrypt a page, from the record.
     pub read_ns: Interval,
-    /// Nanoseconds to encrypt one.
     pub write_ns: Interval,
     /// Nanoseconds of a page that is read, beside its price.
     pub beside_read_ns: Interval,
@@ -68,7 +67,6 @@ pub struct Row {
     pub cpus: Interval,
     /// Microseconds of CPU for each transaction; none where none ended.
     pub us_per_transaction: Option<Interval>,
-    /// Microseconds that a read miss takes longer.
     pub read_miss_us: Interval,
     /// Microseconds that a write of the log, and so a commit, takes longer.
     pub commit_us: Option<Interval>,
@@ -198,7 +196,7 @@ const ROWS: [usize; 2] = [9, 7];
 /// The prediction as text that ends with a line break; `origin` names the record.
 pub fn render(prediction: &Prediction, origin: &str, format: Format, options: Options) -> String {
     if format == Format::Json {
-        return serde_json::to_string_pretty(prediction).expect("it is plain data") + "\n";
+        return record::pretty(prediction);
     }
     let is_text = format == Format::Text;
     let mut all = String::new();
@@ -258,16 +256,23 @@ fn head(prediction: &Prediction, origin: &str) -> Vec<String> {
 }
 
 fn table(prediction: &Prediction) -> Table {
-    let columns = [
-        Column::new("scheme", Align::Left),
-        Column::new("library", Align::Left).goes(3),
-        Column::new("µs CPU a transaction", Align::Left),
-        Column::new("CPUs busy", Align::Point),
-        Column::new("µs a read miss", Align::Point).goes(1),
-        Column::new("µs a commit", Align::Point).goes(2),
-        Column::new("rejected by", Align::Left).goes(4),
-    ];
-    Table::new(columns, shown(&prediction.rows).into_iter().map(cells).collect())
+    let number = |of: f64, digits: usize| Cell::number(format!("{of:.digits$}"), PLAIN);
+    let each = |row: &Row| row.us_per_transaction.map_or_else(|| "-".to_owned(), ranged);
+    let rejected = |row: &Row| row.rejected_by.first().cloned().unwrap_or_default();
+    Table::of(
+        shown(&prediction.rows),
+        &[
+            (Column::left("scheme"), &|row| Cell::new(row.scheme.clone(), HEADING)),
+            (Column::left("library").goes(3), &|row| Cell::plain(clean(&row.library))),
+            (Column::left("µs CPU a transaction"), &|row| Cell::plain(each(row))),
+            (Column::point("CPUs busy"), &|row| number(row.cpus.median, 4)),
+            (Column::point("µs a read miss").goes(1), &|row| number(row.read_miss_us.median, 1)),
+            (Column::point("µs a commit").goes(2), &|row| {
+                row.commit_us.map_or_else(|| Cell::plain("-"), |us| number(us.median, 1))
+            }),
+            (Column::left("rejected by").goes(4), &|row| Cell::plain(rejected(row))),
+        ],
+    )
 }
 
 /// Rules whose schemes are left to `--format json`: nobody would want them instead.
@@ -282,19 +287,6 @@ fn shown(rows: &[Row]) -> Vec<&Row> {
     let (fit, unfit): (Vec<&Row>, Vec<&Row>) =
         cheapest.into_iter().partition(|r| r.rejected_by.is_empty());
     fit.into_iter().take(ROWS[0]).chain(unfit.into_iter().take(ROWS[1])).collect()
-}
-
-fn cells(row: &Row) -> Vec<Cell> {
-    let number = |of: f64, digits: usize| Cell::number(format!("{of:.digits$}"), PLAIN);
-    vec![
-        Cell::new(row.scheme.clone(), HEADING),
-        Cell::plain(clean(&row.library)),
-        Cell::plain(row.us_per_transaction.map_or_else(|| "-".to_owned(), ranged)),
-        number(row.cpus.median, 4),
-        number(row.read_miss_us.median, 1),
-        row.commit_us.map_or_else(|| Cell::plain("-"), |us| number(us.median, 1)),
-        Cell::plain(row.rejected_by.first().cloned().unwrap_or_default()),
-    ]
 }
 
 /// Shortest time between two snapshots: sessions report their counters once a second at most, so that shorter ones
@@ -312,9 +304,7 @@ const LAG_SECONDS: f64 = 1.0;
 pub struct Work {
     /// Version of the server: 150018.
     pub version: u32,
-    /// Bytes of a page.
     pub block_size: usize,
-    /// Seconds between the snapshots.
     pub seconds: f64,
     pub transactions: f64,
     /// Pages read into shared buffers.
@@ -331,7 +321,6 @@ pub struct Work {
 }
 
 impl Work {
-    /// The difference between two snapshots of one server.
     pub fn between(first: &Snapshot, last: &Snapshot) -> Result<Self, String> {
         let seconds = last.at.duration_since(first.at).as_secs_f64();
         if seconds < 0.0 {
@@ -535,16 +524,6 @@ pub const QUERY_IO: &str = "SELECT json_build_object('at', clock_timestamp(), \
     'pg_stat_wal', (SELECT to_json(w) FROM pg_stat_wal w), \
     'pg_stat_io', (SELECT json_agg(i) FROM pg_stat_io i))";
 
-/// Why a text is no snapshot: one line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{origin}' is no snapshot of PostgreSQL's statistics: {why}; docs/AT-REST.md has the query that takes one"
-)]
-pub struct BadSnapshot {
-    origin: String,
-    why: String,
-}
-
 /// A server's statistics at one moment. Counters are as the server has them: since they were last reset.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Snapshot {
@@ -613,8 +592,13 @@ pub(crate) struct Io {
 impl Snapshot {
     /// Reads what the query printed: JSON, or CSV (`psql --csv`) with that JSON in its one field. `origin` names it in
     /// errors.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, BadSnapshot> {
-        let wrong = |why: String| BadSnapshot { origin: origin.to_owned(), why: printable(&why) };
+    pub fn parse(text: &str, origin: &str) -> Result<Self, String> {
+        let wrong = |why: String| {
+            format!(
+                "'{origin}' is no snapshot of PostgreSQL's statistics: {}; docs/AT-REST.md has the query that takes one",
+                printable(&why)
+            )
+        };
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             return Err(wrong("it is empty".to_owned()));

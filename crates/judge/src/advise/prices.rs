@@ -96,7 +96,6 @@ pub struct Priced {
     pub stored: u32,
     /// The cheapest libraries, and the reader's own.
     pub rows: Vec<PricedRow>,
-    /// What else is to be known, in sentences.
     pub remarks: Vec<String>,
 }
 
@@ -210,7 +209,6 @@ fn unmeasured(advice: &Advice, why_not: &dyn Fn(&str) -> Option<&'static str>) -
     })
 }
 
-/// What the screen says beside its prices.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     pub store: String,

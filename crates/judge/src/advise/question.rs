@@ -89,23 +89,12 @@ impl Only {
     /// # Errors
     /// In one line: a name that is neither, with the nearest that is one.
     pub fn named(data: &Data, text: &str) -> Result<Self, String> {
-        let parsed = |texts: &mut dyn Iterator<Item = &str>| -> Result<Vec<NameGlob>, String> {
-            texts.map(|text| NameGlob::parse(text).map_err(|e| e.to_string())).collect()
-        };
-        let typed = text.to_owned();
-        if let Some(program) = data.programs.iter().find(|p| p.id == text) {
-            let schemes = parsed(&mut program.schemes.iter().map(String::as_str))?;
-            let libraries = parsed(&mut program.libraries.iter().map(String::as_str))?;
-            return Ok(Self {
-                typed,
-                says: format!("{text} {}", program.says),
-                schemes,
-                libraries,
-            });
+        if let Some(p) = data.programs.iter().find(|p| p.id == text) {
+            return Self::of_program(text, &p.says, &p.schemes, &p.libraries);
         }
-        let schemes = parsed(&mut NameGlob::of_list(text))?;
+        let only = Self::of_list(text)?;
         let names = || data.schemes.iter().map(|s| s.id.as_str());
-        if let Some(glob) = schemes.iter().find(|glob| !names().any(|name| glob.matches(name))) {
+        if let Some(glob) = only.schemes.iter().find(|g| !names().any(|name| g.matches(name))) {
             let programs: Vec<&str> = data.programs.iter().map(|p| p.id.as_str()).collect();
             let known = programs.iter().copied().chain(names());
             let hint = base::model::nearest(glob.text(), known);
@@ -116,8 +105,43 @@ impl Only {
                 programs.join(", ")
             ));
         }
-        Ok(Self { says: format!("only {typed}"), typed, schemes, libraries: Vec::new() })
+        Ok(only)
     }
+
+    pub(crate) fn of_program(
+        name: &str,
+        says: &str,
+        schemes: &[impl AsRef<str>],
+        libraries: &[impl AsRef<str>],
+    ) -> Result<Self, String> {
+        Ok(Self {
+            typed: name.to_owned(),
+            says: format!("{name} {says}"),
+            schemes: globs(schemes.iter().map(AsRef::as_ref))?,
+            libraries: globs(libraries.iter().map(AsRef::as_ref))?,
+        })
+    }
+
+    pub(crate) fn of_list(text: &str) -> Result<Self, String> {
+        let schemes = globs(NameGlob::of_list(text))?;
+        Ok(Self {
+            says: format!("only {text}"),
+            typed: text.to_owned(),
+            schemes,
+            libraries: Vec::new(),
+        })
+    }
+
+    /// Whether the program can use a library, and the wished ones have it.
+    pub(crate) fn takes(only: Option<&Self>, wished: &[NameGlob], library: &LibraryId) -> bool {
+        let named = |g: &NameGlob| g.matches_library(&library.name, &library.version);
+        let fits = |globs: &[NameGlob]| globs.is_empty() || globs.iter().any(named);
+        fits(wished) && only.is_none_or(|only| fits(&only.libraries))
+    }
+}
+
+fn globs<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<NameGlob>, String> {
+    texts.map(|text| NameGlob::parse(text).map_err(|e| e.to_string())).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +151,6 @@ pub struct Wishes {
     pub certificate: Option<String>,
     /// Most bytes that a unit may grow by; none where any number can be had.
     pub expansion: Option<u32>,
-    /// What of a change must be noticed.
     pub integrity: IntegrityLevel,
     pub key_bits: u32,
     pub nonce: NonceSource,
@@ -182,11 +205,7 @@ impl Wishes {
     }
 
     pub fn takes(&self, library: &LibraryId) -> bool {
-        let versioned = format!("{}@{}", library.name, library.version);
-        let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
-        let fits = |globs: &[NameGlob]| globs.is_empty() || globs.iter().any(named);
-        let programs = self.only.as_ref().map_or(&[][..], |only| &only.libraries);
-        let wanted = fits(&self.libraries) && fits(programs);
+        let wanted = Only::takes(self.only.as_ref(), &self.libraries, library);
         wanted && (!self.system_only || is_of_system(&library.path))
     }
 
@@ -232,7 +251,6 @@ pub struct Question<'a> {
     pub wishes: Wishes,
     /// Flags that were typed, without dashes.
     pub typed: BTreeSet<&'static str>,
-    /// Day from which the key is in use.
     pub key_born: Date,
 }
 
@@ -261,7 +279,6 @@ impl<'a> Question<'a> {
 
 // What costs are taken from: a survey's record, or that of a page store.
 
-/// A record that an answer rests on.
 #[derive(Clone, Copy, Debug)]
 pub enum Evidence<'a> {
     /// Of messages in a loop: the scheme's own work, warm.
@@ -329,7 +346,6 @@ pub struct Surroundings {
     pub today: Date,
     /// Name of the CPU; none where it is not known.
     pub cpu: Option<String>,
-    /// The files of the record's libraries.
     pub libraries: Vec<LibraryNow>,
     /// Verdicts on secrets that were found here, where the record has none.
     pub judged: Vec<Leaks>,

@@ -7,7 +7,7 @@ use crate::advise::{Advice, Choice, Fitting, Outcome, sentences};
 use crate::claims::expression::Interval;
 use anstyle::Style;
 use base::text::{ALARM, BEST, CAUTION, HEADING, Options, PLAIN, clean, escape_markdown, paint};
-use record::printable;
+use record::{printable, unmarked};
 use serde::Deserialize;
 
 /// How it is written out.
@@ -36,9 +36,7 @@ pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -
             json["kind"] = serde_json::Value::from(KIND);
             json["format_version"] = serde_json::Value::from(FORMAT_VERSION);
             json["record"] = serde_json::Value::from(origin);
-            let mut text = serde_json::to_string_pretty(&json).expect("so does this");
-            text.push('\n');
-            text
+            record::pretty(&json)
         }
     }
 }
@@ -369,7 +367,6 @@ const MOST: usize = 1000;
 /// Beyond any time or speed, and so small that what is computed from it stays finite.
 const MOST_RATE: f64 = 1e18;
 
-/// Advice, and what it says it was made from.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Advised {
     #[serde(flatten)]
@@ -378,29 +375,19 @@ pub struct Advised {
     pub record: String,
 }
 
-/// Why a text is no advice: one line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{origin}' is not ciphermark advice: {why}")]
-pub struct AdviceError {
-    origin: String,
-    why: String,
-}
-
 #[derive(Deserialize)]
 struct Head {
     kind: Option<String>,
     format_version: Option<String>,
 }
 
-/// Whether a text looks like advice.
 pub fn is_advice(text: &str) -> bool {
-    let head: Result<Head, _> = serde_json::from_str(unmarked(text));
-    head.is_ok_and(|h| h.kind.as_deref() == Some(KIND))
+    record::older_kind(text).as_deref() == Some(KIND)
 }
 
 /// Reads what `advise --format json` wrote; `origin` names it in errors.
-pub fn from_json(text: &str, origin: &str) -> Result<Advised, AdviceError> {
-    let wrong = |why: String| AdviceError { origin: origin.to_owned(), why: printable(&why) };
+pub fn from_json(text: &str, origin: &str) -> Result<Advised, String> {
+    let wrong = |why: String| format!("'{origin}' is not ciphermark advice: {}", printable(&why));
     let text = unmarked(text);
     let head: Head = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
     if head.kind.as_deref() != Some(KIND) {
@@ -413,11 +400,6 @@ pub fn from_json(text: &str, origin: &str) -> Result<Advised, AdviceError> {
     let advised: Advised = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
     contradiction(&advised.advice).map_err(wrong)?;
     Ok(advised)
-}
-
-/// Editors on some systems put a mark at the beginning of what they save.
-fn unmarked(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// What the types cannot rule out.

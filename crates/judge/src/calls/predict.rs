@@ -180,7 +180,6 @@ impl Workload {
     }
 }
 
-/// What changes would save.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
     pub programs: Vec<String>,
@@ -214,7 +213,6 @@ pub struct Measured {
 pub struct Change {
     #[serde(flatten)]
     pub what: What,
-    /// Seconds of the watched time.
     pub saved_seconds: Estimate,
     /// Of the messages that it is about, the time in the program.
     pub seconds: f64,
@@ -235,8 +233,10 @@ pub enum What {
         /// Whether the file has the same name, so that the loader takes one for the other.
         drops_in: bool,
     },
-    /// Another algorithm in the same build.
-    Algorithm { from: &'static str, to: &'static str },
+    Algorithm {
+        from: &'static str,
+        to: &'static str,
+    },
     /// Calls that need not be; `at_most` where some have to stay.
     Repair {
         #[serde(flatten)]

@@ -16,7 +16,6 @@ use winnow::token::take_while;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression<F> {
     Number(f64, Unit),
-    /// Something that is known, or not.
     Fact(F),
     Apply(Operator, Vec<Self>),
 }
@@ -59,17 +58,11 @@ pub struct Missing(pub String);
 
 impl<F> Expression<F> {
     /// Reads an expression; `fact` makes facts of the names and calls in it.
-    pub fn parse(
-        text: &str,
-        fact: &dyn Fn(Term) -> Result<F, BadExpression>,
-    ) -> Result<Self, BadExpression> {
+    pub fn parse(text: &str, fact: &dyn Fn(Term) -> Result<F, String>) -> Result<Self, String> {
         parse(text)?.with_facts(fact)
     }
 
-    fn with_facts<T>(
-        self,
-        fact: &dyn Fn(F) -> Result<T, BadExpression>,
-    ) -> Result<Expression<T>, BadExpression> {
+    fn with_facts<T>(self, fact: &dyn Fn(F) -> Result<T, String>) -> Result<Expression<T>, String> {
         Ok(match self {
             Self::Number(number, unit) => Expression::Number(number, unit),
             Self::Fact(of) => Expression::Fact(fact(of)?),
@@ -89,13 +82,13 @@ impl<F> Expression<F> {
     }
 
     /// What it is of, whatever its facts are worth.
-    pub fn kind(&self, of_fact: &dyn Fn(&F) -> Kind) -> Result<Kind, BadExpression> {
+    pub fn kind(&self, of_fact: &dyn Fn(&F) -> Kind) -> Result<Kind, String> {
         match self {
             Self::Number(_, unit) => Ok(Kind::Number(*unit)),
             Self::Fact(fact) => Ok(of_fact(fact)),
             Self::Apply(how, of) => {
                 let kinds: Result<Vec<Kind>, _> = of.iter().map(|e| e.kind(of_fact)).collect();
-                how.kind(&kinds?).map_err(BadExpression)
+                how.kind(&kinds?)
             }
         }
     }
@@ -282,7 +275,6 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// A number that is known exactly.
     pub fn exact(median: f64) -> Self {
         Self { median, low: median, high: median }
     }
@@ -322,7 +314,6 @@ impl Interval {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// True or false.
     Truth,
     Number(Unit),
     Word,
@@ -358,7 +349,6 @@ impl Value {
         }
     }
 
-    /// The number, where it is one.
     pub fn interval(&self) -> Option<Interval> {
         match self {
             Self::Number(interval, _) => Some(*interval),
@@ -418,20 +408,9 @@ fn digits(median: f64) -> String {
 
 // Text into expressions whose facts are still names and calls.
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadExpression(String);
-
-impl BadExpression {
-    pub fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
-    }
-}
-
 /// A name, or a call: `use.storage`, `speed(aes-128-ctr, 8192, in = openssl@3.*)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// What is named or called.
     pub name: String,
     /// What it is called with; none of a name.
     pub arguments: Option<Vec<Argument>>,
@@ -454,20 +433,20 @@ const KEYWORDS: [&str; 4] = ["or", "and", "not", "is"];
 
 type Syntax = Expression<Term>;
 
-fn parse(text: &str) -> Result<Syntax, BadExpression> {
+fn parse(text: &str) -> Result<Syntax, String> {
     let nesting = text.chars().scan(0_usize, |depth, c| {
         *depth = if c == ')' { depth.saturating_sub(1) } else { *depth + usize::from(c == '(') };
         Some(*depth)
     });
     if nesting.max() > Some(DEEPEST) {
-        return Err(BadExpression(format!("more than {DEEPEST} brackets in each other")));
+        return Err(format!("more than {DEEPEST} brackets in each other"));
     }
     let whole = terminated(any_of, eof.context(expected("the end of the expression")));
     preceded(multispace0, whole).parse(text).map_err(|e| {
         let rest: String =
             text[e.offset()..].chars().take(12).filter(|c| !c.is_control()).collect();
         let at = if rest.is_empty() { "the end".to_owned() } else { format!("'{rest}'") };
-        BadExpression(format!("at {at}: {}", e.inner()))
+        format!("at {at}: {}", e.inner())
     })
 }
 
@@ -626,7 +605,7 @@ mod tests {
         })
     }
 
-    fn read(text: &str) -> Result<Expression<String>, BadExpression> {
+    fn read(text: &str) -> Result<Expression<String>, String> {
         Expression::parse(text, &|term| Ok(term.name))
     }
 

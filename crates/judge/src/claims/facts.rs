@@ -1,9 +1,7 @@
 //! What conditions of claims ask, and records of surveys and of TLS handshakes as something that is asked;
 //! several surveys of one machine as one record.
 
-use crate::claims::expression::{
-    Argument, BadExpression, Expression, Interval, Kind, Missing, Term, Unit, Value,
-};
+use crate::claims::expression::{Argument, Expression, Interval, Kind, Missing, Term, Unit, Value};
 use base::model::{Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
 use record::import::Row;
 use record::tls::{Case, Document, Filter, Handshake, Temperature};
@@ -11,7 +9,6 @@ use record::{Call, Estimate, Library, LibraryId, Measurement, Record, State};
 use std::collections::BTreeSet;
 use strum::VariantNames as _;
 
-/// A question that measurements answer.
 #[derive(Clone, Debug)]
 pub enum Fact {
     Cases(Asked, Box<Cases>),
@@ -45,7 +42,6 @@ pub enum Asked {
 #[derive(Clone, Debug)]
 pub struct Cases {
     pub algorithm: NameGlob,
-    /// Bytes in one operation.
     pub size: usize,
     /// `None`: encrypt, or what the algorithm has instead.
     pub direction: Option<Direction>,
@@ -57,7 +53,7 @@ pub struct Cases {
 }
 
 /// Reads an expression over measurements. Terms that do not name a model have this one.
-pub fn parse(text: &str, model: Model) -> Result<Expression<Fact>, BadExpression> {
+pub fn parse(text: &str, model: Model) -> Result<Expression<Fact>, String> {
     let expression = Expression::parse(text, &|term| fact(term, model))?;
     expression.kind(&Fact::kind)?;
     Ok(expression)
@@ -142,15 +138,13 @@ fn version(text: &str) -> Vec<u64> {
 }
 
 /// `speed(aes-128-ctr, 8192, decrypt, noaes, message, in = openssl@3.*)`
-fn fact(term: Term, model: Model) -> Result<Fact, BadExpression> {
+fn fact(term: Term, model: Model) -> Result<Fact, String> {
     if term.name == "handshake" {
         return handshake(term);
     }
     let asked: Asked = term.name.parse().map_err(|_| {
         let (name, known) = (&term.name, Asked::VARIANTS.join(", "));
-        BadExpression::new(format!(
-            "unknown function '{name}'; there are {known}, handshake, max, min"
-        ))
+        format!("unknown function '{name}'; there are {known}, handshake, max, min")
     })?;
     let mut arguments = Arguments::of(term);
     let asked = match asked {
@@ -170,8 +164,8 @@ fn fact(term: Term, model: Model) -> Result<Fact, BadExpression> {
 }
 
 /// `handshake(1.2, x25519, rsa-2048, full)`
-fn handshake(term: Term) -> Result<Fact, BadExpression> {
-    let wrong = |e: record::tls::UnknownName| BadExpression::new(e.to_string());
+fn handshake(term: Term) -> Result<Fact, String> {
+    let wrong = |e: record::tls::UnknownName| e.to_string();
     let mut arguments = Arguments::of(term);
     let case = Case {
         version: Filter::version(&arguments.next("a version")?).map_err(wrong)?,
@@ -182,9 +176,9 @@ fn handshake(term: Term) -> Result<Fact, BadExpression> {
         suite: record::tls::Suite::Aes128Gcm,
     };
     match arguments.rest.next() {
-        Some(more) => Err(BadExpression::new(format!("'{}' after a whole handshake", more.text))),
+        Some(more) => Err(format!("'{}' after a whole handshake", more.text)),
         None if case.exists() => Ok(Fact::Handshake(case)),
-        None => Err(BadExpression::new(format!("TLS has no handshake '{case}'"))),
+        None => Err(format!("TLS has no handshake '{case}'")),
     }
 }
 
@@ -198,28 +192,28 @@ impl Arguments {
         Self { function: term.name, rest: term.arguments.unwrap_or_default().into_iter() }
     }
 
-    fn next(&mut self, what: &str) -> Result<String, BadExpression> {
+    fn next(&mut self, what: &str) -> Result<String, String> {
         match self.rest.next() {
             Some(Argument { key: None, text }) => Ok(text),
-            _ => Err(BadExpression::new(format!("'{}' lacks {what}", self.function))),
+            _ => Err(format!("'{}' lacks {what}", self.function)),
         }
     }
 }
 
-fn glob(text: &str) -> Result<NameGlob, BadExpression> {
-    NameGlob::parse(text).map_err(|e| BadExpression::new(e.to_string()))
+fn glob(text: &str) -> Result<NameGlob, String> {
+    NameGlob::parse(text).map_err(|e| e.to_string())
 }
 
-fn size(text: &str) -> Result<usize, BadExpression> {
+fn size(text: &str) -> Result<usize, String> {
     let size = text.parse().ok().filter(|size| (1..=MAX_SIZE).contains(size));
-    size.ok_or_else(|| BadExpression::new(format!("'{text}' where a size in bytes must stand")))
+    size.ok_or_else(|| format!("'{text}' where a size in bytes must stand"))
 }
 
-fn option(argument: &Argument, cases: &mut Cases) -> Result<(), BadExpression> {
+fn option(argument: &Argument, cases: &mut Cases) -> Result<(), String> {
     let word = argument.text.as_str();
     match argument.key.as_deref() {
         Some("in") => cases.library = Some(glob(word)?),
-        Some(key) => return Err(BadExpression::new(format!("'{key}' is not 'in'"))),
+        Some(key) => return Err(format!("'{key}' is not 'in'")),
         None => {
             let directions = [Direction::Encrypt, Direction::Decrypt];
             if let Some(direction) = directions.iter().find(|d| d.name() == word) {
@@ -229,9 +223,9 @@ fn option(argument: &Argument, cases: &mut Cases) -> Result<(), BadExpression> {
             } else if let Some(tier) = Tier::ALL.iter().find(|t| t.name() == word) {
                 cases.tier = *tier;
             } else {
-                return Err(BadExpression::new(format!(
+                return Err(format!(
                     "'{word}' is no direction, model or tier, and not 'in = LIBRARY'"
-                )));
+                ));
             }
         }
     }
@@ -246,11 +240,7 @@ pub struct Evidence<'a> {
 
 /// `openssl@3.0.22`.
 pub(crate) fn label(library: &LibraryId) -> String {
-    if library.version.is_empty() {
-        library.name.clone()
-    } else {
-        format!("{}@{}", library.name, library.version)
-    }
+    if library.version.is_empty() { library.name.clone() } else { library.label() }
 }
 
 fn is(glob: &NameGlob, library: &LibraryId) -> bool {
@@ -295,7 +285,6 @@ impl<'a> Evidence<'a> {
         self.handshakes.unwrap_or(&Handshakes::default()).time(case, library)
     }
 
-    /// A number of the cases of one library.
     pub(crate) fn number(
         &self,
         asked: &Asked,

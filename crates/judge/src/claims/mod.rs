@@ -7,7 +7,7 @@ mod facts;
 mod report;
 
 use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
-use expression::{BadExpression, Expression, Kind, Value};
+use expression::{Expression, Kind, Value};
 use facts::label;
 pub use facts::{Asked, Cases, Evidence, Fact, Handshakes, evaluate, merged, parse};
 use record::LibraryId;
@@ -27,7 +27,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Source {
     /// Short name, as `--source` takes it.
     pub id: String,
-    /// Who wrote it, or what published it.
     pub author: String,
     pub title: String,
     /// Year or day.
@@ -50,7 +49,6 @@ pub struct Claim<E = Expression<Fact>> {
     /// For which libraries it is judged, each by itself; `None` where its terms name them.
     #[serde(default, deserialize_with = "glob")]
     pub each: Option<NameGlob>,
-    /// Published figures and what stands beside them here.
     #[serde(default = "Vec::new")]
     pub figures: Vec<Figure<E>>,
     pub parts: Vec<Part<E>>,
@@ -70,11 +68,9 @@ pub struct Claim<E = Expression<Fact>> {
 pub struct Figure<E = Expression<Fact>> {
     pub of: String,
     pub published: Option<String>,
-    /// The same here.
     pub here: E,
 }
 
-/// One of the things that a claim says.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part<E = Expression<Fact>> {
@@ -84,12 +80,6 @@ pub struct Part<E = Expression<Fact>> {
     pub holds: E,
 }
 
-/// Why claims cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadClaims(String);
-
-/// The claims that come with the program.
 const BUILT_IN: [&str; 4] = [
     include_str!("../../../../claims/highgo.toml"),
     include_str!("../../../../claims/transactional.toml"),
@@ -97,14 +87,13 @@ const BUILT_IN: [&str; 4] = [
     include_str!("../../../../claims/tls.toml"),
 ];
 
-/// The sources and claims that come with the program.
 pub fn built_in() -> Vec<Source> {
     let read = |text: &&str| parse_source(text).expect("the built-in claims are tested");
     BUILT_IN.iter().map(read).collect()
 }
 
 /// Reads one source with its claims from TOML.
-pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
+pub fn parse_source(text: &str) -> Result<Source, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
@@ -112,11 +101,11 @@ pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
         #[serde(default)]
         claim: Vec<Claim<String>>,
     }
-    let read = base::text::from_toml(text).map_err(|e| BadClaims(e.to_string()));
+    let read = base::text::from_toml(text).map_err(|e| e.to_string());
     let File { mut source, claim } = read?;
     let typed = |claim: Claim<String>| {
         let id = claim.id.clone();
-        claim.typed(source.model).map_err(|e| BadClaims(format!("claim '{id}': {e}")))
+        claim.typed(source.model).map_err(|e| format!("claim '{id}': {e}"))
     };
     source.claims = claim.into_iter().map(typed).collect::<Result<_, _>>()?;
     Ok(source)
@@ -128,7 +117,7 @@ fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NameGlob>, 
 }
 
 impl Claim<String> {
-    fn typed(self, model: Model) -> Result<Claim, BadExpression> {
+    fn typed(self, model: Model) -> Result<Claim, String> {
         let figure = |Figure { of, published, here }: Figure<String>| {
             Ok(Figure { of, published, here: facts::parse(&here, model)? })
         };
@@ -136,12 +125,12 @@ impl Claim<String> {
             let holds = facts::parse(&holds, model)?;
             match holds.kind(&Fact::kind)? {
                 Kind::Truth => Ok(Part { says, holds }),
-                kind => Err(BadExpression::new(format!("`holds` is {kind}, no condition"))),
+                kind => Err(format!("`holds` is {kind}, no condition")),
             }
         };
         Ok(Claim {
-            figures: self.figures.into_iter().map(figure).collect::<Result<_, BadExpression>>()?,
-            parts: self.parts.into_iter().map(part).collect::<Result<_, BadExpression>>()?,
+            figures: self.figures.into_iter().map(figure).collect::<Result<_, String>>()?,
+            parts: self.parts.into_iter().map(part).collect::<Result<_, String>>()?,
             id: self.id,
             says: self.says,
             each: self.each,
@@ -163,7 +152,6 @@ impl Claim {
 
 // Verdicts: what the measurements say of each claim.
 
-/// What is to be said of a claim on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Everything that it says is so, in every library that it is judged for.
@@ -186,11 +174,9 @@ impl Verdict {
     }
 }
 
-/// What became of one part in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Holds,
-    /// It is not so.
     Fails,
     Undecided,
     /// There is no measurement, and why.
@@ -213,10 +199,8 @@ pub struct Answer {
     pub value: Result<Value, String>,
 }
 
-/// A claim with what the measurements say of it.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
-    /// Where it was published.
     pub source: &'a Source,
     pub claim: &'a Claim,
     pub verdict: Verdict,
@@ -384,9 +368,7 @@ pub struct Need {
     pub libraries: BTreeSet<String>,
     pub algorithms: BTreeSet<&'static str>,
     pub directions: BTreeSet<Direction>,
-    /// Sizes in bytes.
     pub sizes: BTreeSet<usize>,
-    /// Whether instructions have to be counted.
     pub instructions: bool,
 }
 

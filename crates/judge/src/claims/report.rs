@@ -94,7 +94,6 @@ fn bare(group: &Group, line: &Line, at: usize, mark: &str) -> String {
     if is_marked { text + mark } else { text }
 }
 
-/// A number of a table, as programs read it.
 struct Number<'a> {
     group: &'a Group,
     line: &'a Line,
@@ -393,7 +392,7 @@ fn claims_as_json(judged: &[Judged<'_>]) -> String {
             "note": j.claim.note,
         })
     };
-    written(&judged.iter().map(one).collect())
+    record::pretty(&judged.iter().map(one).collect::<Vec<_>>())
 }
 
 fn case(judged: &Judged<'_>, case: &CaseOutcome) -> Json {
@@ -439,13 +438,7 @@ fn table_as_json(table: &PrintedTable) -> String {
         }
         row
     });
-    written(&rows.collect())
-}
-
-fn written(value: &Json) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("plain data always serialises");
-    text.push('\n');
-    text
+    record::pretty(&rows.collect::<Vec<_>>())
 }
 
 /// The tables that come with the program, by the name of their source.
@@ -464,10 +457,8 @@ pub fn published(source: &str) -> Option<Table> {
 
 pub(crate) const PUBLISHED: &str = "published";
 
-/// A published table with what stands beside it.
 #[derive(Clone, Debug)]
 pub struct PrintedTable {
-    /// Where it was published.
     pub from: Imported,
     pub columns: Vec<Column>,
     /// The size here, where the source does not say one.
@@ -481,15 +472,12 @@ pub enum Column {
     Size(usize),
     /// MB/s at the one size that there is.
     Speed,
-    /// Core cycles per byte.
     Cycles,
-    /// Instructions per byte.
     Instructions,
     /// MB/s that this core permits.
     Limit,
 }
 
-/// A row of the article, and the same here.
 #[derive(Clone, Debug)]
 pub struct Group {
     pub label: String,

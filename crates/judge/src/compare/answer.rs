@@ -49,12 +49,10 @@ pub enum Asked {
 pub struct Family<'a> {
     /// Its algorithm with the longest key; of these the fastest.
     pub algorithm: &'a str,
-    /// The libraries that have it, the fastest first.
     pub libraries: Vec<Row<'a>>,
     pub system: Standing,
 }
 
-/// One library's speed at an algorithm.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
     pub library: &'a LibraryId,
@@ -68,7 +66,6 @@ pub enum Standing {
     /// It was not measured, or not at this.
     Unknown,
     NotOffered,
-    /// A check found something.
     Refused,
     /// Nothing is surely faster (95 %).
     Best,

@@ -87,7 +87,6 @@ impl Compared {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
     pub name: String,
-    /// When the run began.
     pub started: String,
     pub cpu: String,
     pub tool_version: String,
@@ -127,7 +126,6 @@ pub struct Comparison {
     pub states: Vec<StateRow>,
     /// Measured cases without a counterpart.
     pub only: Vec<Only>,
-    /// Instructions, where both sides counted them.
     pub instructions: Vec<InstructionRow>,
     /// What depends on secrets, where the base judged it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -222,7 +220,6 @@ struct Meeting<'a> {
     only: Vec<Only>,
 }
 
-/// Why the other side has no number.
 fn why_not(other: &Measurement) -> &'static str {
     if other.is_left_out() {
         "not measured in the time of the other side"
@@ -462,7 +459,6 @@ impl Known {
     }
 }
 
-/// How many cases have which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub same: usize,
@@ -559,7 +555,6 @@ pub struct ByPairs {
     /// The new cost over the base's by pairs; its interval is of the last look.
     pub ratio: Option<Ratio>,
     pub pairs: usize,
-    /// Seconds that it took.
     pub seconds: f64,
     /// The verdict from the records' samples.
     pub verdict_before: Verdict,
@@ -587,12 +582,10 @@ pub struct Confirmation {
     pub reasons: Vec<(String, usize)>,
     /// Seconds that were allowed.
     pub budget_seconds: f64,
-    /// Seconds that it took.
     pub seconds: f64,
 }
 
 impl Confirmation {
-    /// Counts a case that is left.
     pub fn leave(&mut self, reason: &str) {
         self.left += 1;
         match self.reasons.iter_mut().find(|(known, _)| known == reason) {
@@ -654,13 +647,11 @@ impl Comparison {
     }
 }
 
-/// What a comparison by pairs measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// The new cost over the base's.
     pub ratio: Option<Ratio>,
     pub pairs: usize,
-    /// Seconds that it took.
     pub seconds: f64,
 }
 
@@ -671,7 +662,6 @@ impl Compared {
     }
 }
 
-/// What a comparison is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
@@ -699,7 +689,6 @@ pub enum Sought {
 }
 
 impl Sought {
-    /// Whether it takes a fraction.
     fn has_least(self) -> bool {
         self.is_of_instructions() || matches!(self, Self::Slower | Self::Mean)
     }
@@ -772,7 +761,6 @@ impl fmt::Display for Condition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
     pub condition: String,
-    /// What was found, in words.
     pub what: String,
 }
 

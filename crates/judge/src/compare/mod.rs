@@ -114,7 +114,6 @@ pub struct Question {
     pub same_trace: bool,
     /// Whether what depends on a secret is ranked, too.
     pub leaking: bool,
-    /// Algorithms by glob; any of them.
     pub algorithms: Vec<NameGlob>,
     /// Libraries by glob over name or `name@version`; any of them.
     pub libraries: Vec<NameGlob>,
@@ -220,7 +219,6 @@ pub struct Case {
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
-    /// What else tells it from others.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub setting: String,
 }

@@ -18,7 +18,6 @@ const USUAL_SIZE: usize = 8192;
 /// What the answer is about: the question, with what it left open decided.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Terms {
-    /// In words.
     pub sentence: String,
     pub by: By,
     pub per: Option<Per>,
@@ -55,7 +54,6 @@ pub struct Ranked {
     pub label: Option<String>,
     /// Megabytes (10^6 bytes) a second.
     pub mb_per_s: Option<f64>,
-    /// Nanoseconds of one operation.
     pub ns_per_op: Option<Estimate>,
     pub cycles_per_op: Option<Estimate>,
     /// Instructions of one operation, where they were counted.
@@ -69,18 +67,14 @@ pub struct Ranked {
     /// Whether it and another take fewer cycles and more time, or more cycles and less time: which is faster hangs
     /// on the core's clock, so neither surely is.
     pub clock_decides: bool,
-    /// What of it depends on secrets, where that was judged.
     pub leaks: Option<LeakVerdict>,
 }
 
-/// The best of one group, or of all.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
     /// The group; none where there is only one.
     pub group: Option<String>,
-    /// Cases that were ranked.
     pub contenders: usize,
-    /// How many may be the first.
     pub may_be_first: usize,
     /// The first of them, in the order of their costs.
     pub rows: Vec<Ranked>,
@@ -188,15 +182,15 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
 }
 
 pub(crate) fn of_library(question: &Question, m: &Measurement) -> bool {
-    let versioned = format!("{}@{}", m.library.name, m.library.version);
-    let is = |g: &base::model::NameGlob| g.matches(&m.library.name) || g.matches(&versioned);
+    let LibraryId { name, version, .. } = &m.library;
+    let is = |g: &base::model::NameGlob| g.matches_library(name, version);
     question.libraries.is_empty() || question.libraries.iter().any(is)
 }
 
 /// Groups sort by their names; of sizes the digits are filled up.
 fn group_of(per: Option<Per>, m: &Measurement) -> Option<String> {
     Some(match per? {
-        Per::Library => format!("{}@{}", m.library.name, m.library.version),
+        Per::Library => m.library.label(),
         Per::Algorithm => m.algorithm.clone(),
         Per::Family => family(&m.algorithm),
         Per::Size => format!("{:>9} B", m.size),
@@ -280,7 +274,6 @@ impl Terms {
             && self.setting == m.setting
     }
 
-    /// Says which of the terms the record does not have.
     fn is_there(&self, fitting: &[&Measurement], rows: &[&Measurement]) -> Result<(), String> {
         type Of = fn(&Measurement) -> String;
         let of_tier: Of = |m| m.tier.to_string();
@@ -320,7 +313,6 @@ impl Terms {
     }
 }
 
-/// The question in words.
 fn sentence(q: &Question, terms: &Terms) -> String {
     let mut words = vec![match terms.by {
         By::Time => "fastest".to_owned(),
@@ -360,7 +352,6 @@ fn either(globs: &[NameGlob]) -> Option<String> {
     }
 }
 
-/// A case with what it is ranked by.
 struct Contender<'a> {
     m: &'a Measurement,
     cost: f64,
@@ -431,7 +422,6 @@ fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (
     (all[0].cost, standing)
 }
 
-/// The case, before it has its places.
 fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
     let behind = first.map(|first| match (&c.costs, &first.costs) {
         (Some(own), Some(best)) => own.over(best),

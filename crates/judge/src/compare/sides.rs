@@ -56,7 +56,6 @@ fn libraries(side: &Side<'_>) -> BTreeSet<LibraryId> {
     all.into_iter().cloned().collect()
 }
 
-/// Takes out those that have exactly one partner.
 fn take(
     base: &mut BTreeSet<LibraryId>,
     new: &mut BTreeSet<LibraryId>,
@@ -224,7 +223,6 @@ pub struct StateRow {
     pub reason: Option<String>,
 }
 
-/// On which side a case is alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnlyIn {
@@ -451,7 +449,7 @@ fn differing_facts<'a>(
 fn same_build(cases: &[Compared], differing: &[String], one_run: bool) -> String {
     let same = cases.iter().filter(|case| case.same_build);
     let builds: BTreeSet<&LibraryId> = same.map(|case| &case.base_library).collect();
-    let first = builds.first().map(|id| format!("{}@{}", id.name, id.version)).unwrap_or_default();
+    let first = builds.first().map(|id| id.label()).unwrap_or_default();
     let others = builds.len().saturating_sub(1);
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
     let why = match (differing, one_run) {
@@ -498,11 +496,9 @@ pub struct Counts {
 /// The reason where a record says nothing of a measured size: it is of an older version.
 pub const NOT_COUNTED: &str = "not counted";
 
-/// Instructions of one algorithm on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstructionRow {
     pub base_library: LibraryId,
-    /// The new side's library.
     pub new_library: LibraryId,
     pub algorithm: String,
     pub direction: Direction,
@@ -525,11 +521,8 @@ pub struct InstructionRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SizeCounts {
-    /// Bytes of plaintext.
     pub size: usize,
-    /// Instructions of the base.
     pub base: u64,
-    /// Instructions of the new side.
     pub new: u64,
     /// By which fraction they grew.
     pub growth: f64,
@@ -538,7 +531,6 @@ pub struct SizeCounts {
 /// A measured size without a count on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Uncounted {
-    /// Bytes of plaintext.
     pub size: usize,
     /// Which side has no count, and why.
     pub reason: String,
@@ -682,7 +674,6 @@ fn counted<'a>(
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeakRow {
     pub base_library: LibraryId,
-    /// The new side's library.
     pub new_library: LibraryId,
     pub algorithm: String,
     /// Tier; of two that are compared, the new one.

@@ -20,7 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Code {
     /// A figure is not what its samples give.
     Recomputed,
-    /// A figure without samples.
     SamplesMissing,
     /// Counts of samples, processes or calls are not those of the samples.
     Counts,
@@ -55,7 +54,6 @@ impl Code {
     }
 }
 
-/// A reason not to believe a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Doubt {
     pub code: Code,
@@ -401,10 +399,9 @@ pub struct Manifest {
 impl Manifest {
     /// As the file has it: JSON, one field a line, so that the same manifest is the same bytes.
     pub fn text(&self) -> String {
-        serde_json::to_string_pretty(self).expect("plain data always serialises") + "\n"
+        record::pretty(self)
     }
 
-    /// Reads a manifest.
     pub fn parse(json: &str) -> Result<Self, String> {
         serde_json::from_str(json).map_err(|e| base::text::one_line(&e.to_string()))
     }

@@ -154,14 +154,6 @@ pub struct MemoryPoint {
     pub connections: u64,
 }
 
-/// Why a text is no calibration: one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{origin}' is no calibration of tls load: {why}")]
-pub struct CalibrationError {
-    origin: String,
-    why: String,
-}
-
 /// Most points: a hundred times what a calibration of all regimes has.
 const MOST_POINTS: usize = 100_000;
 /// Beyond any CPU time of a unit, in µs: eleven days.
@@ -171,9 +163,12 @@ const MOST_BYTES: f64 = 1e15;
 
 impl Calibration {
     /// Reads what `tls calibrate` wrote; `origin` names it in errors.
-    pub fn parse(text: &str, origin: &str) -> Result<Self, CalibrationError> {
-        let wrong = |why: &str| CalibrationError { origin: printable(origin), why: printable(why) };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    pub fn parse(text: &str, origin: &str) -> Result<Self, String> {
+        let wrong = |why: &str| {
+            let (origin, why) = (printable(origin), printable(why));
+            format!("'{origin}' is no calibration of tls load: {why}")
+        };
+        let text = record::unmarked(text);
         let head: Head = serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?;
         match head.kind.as_deref() {
             Some("tls-calibration") => {}
@@ -281,7 +276,6 @@ impl Form {
     }
 }
 
-/// One measured figure in µs.
 #[derive(Clone, Debug, PartialEq)]
 struct Figure {
     seen: Interval,

@@ -6,12 +6,11 @@ use crate::load::inputs::{
     Key, LARGEST_RESPONSE, OwnCode, Price, Prices, RecordKey, RequestKey, RequestPrice, resumed,
 };
 use crate::load::negotiate::{Agreement, ClientOffer, Picking, ServerOffer, negotiate};
-use crate::load::spec::{ClientShare, Regime, Role, Spec, SpecError};
+use crate::load::spec::{ClientShare, Regime, Role, Spec};
 use record::tls::{Case, Exchange, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One term before its figures are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawTerm {
     pub(crate) part: Part,
@@ -22,7 +21,6 @@ pub(crate) struct RawTerm {
     pub(crate) note: Option<String>,
 }
 
-/// All terms of a specification in one regime.
 #[derive(Clone, Debug)]
 pub(crate) struct Sum {
     pub(crate) terms: Vec<RawTerm>,
@@ -55,8 +53,7 @@ impl Sum {
     }
 }
 
-/// Adds everything up.
-pub(crate) fn sum(spec: &Spec, prices: &Prices, regime: Regime) -> Result<Sum, SpecError> {
+pub(crate) fn sum(spec: &Spec, prices: &Prices, regime: Regime) -> Result<Sum, String> {
     let traffic = traffic(spec, prices)?;
     let remarks = traffic.remarks.clone();
     let mut builder =
@@ -90,16 +87,16 @@ impl Builder<'_> {
         self.sum.traffic.served * self.spec.traffic.requests_per_connection
     }
 
-    fn connection(&self, role: Role) -> Result<Connection, SpecError> {
+    fn connection(&self, role: Role) -> Result<Connection, String> {
         let found = self.prices.requests.connection(role, self.regime, self.spec.traffic.http);
         let (first_response, form) = found.ok_or_else(|| {
-            SpecError(format!("the calibration has no plain connections at {} load", self.regime))
+            format!("the calibration has no plain connections at {} load", self.regime)
         })?;
         Ok(Connection { first_response, form })
     }
 
     /// A plain request of the server, over all sizes of responses.
-    fn plain_request(&mut self, sendfile: bool, sizes: &[(u64, f64)]) -> Result<Form, SpecError> {
+    fn plain_request(&mut self, sendfile: bool, sizes: &[(u64, f64)]) -> Result<Form, String> {
         let key = RequestKey {
             role: self.prices.server,
             regime: self.regime,
@@ -109,14 +106,14 @@ impl Builder<'_> {
         };
         let one = |bytes| self.prices.requests.price(key, bytes);
         let form = over(sizes, one, &mut self.sum.remarks);
-        form.ok_or_else(|| SpecError("the calibration has no plain requests".to_owned()))
+        form.ok_or_else(|| "the calibration has no plain requests".to_owned())
     }
 
     fn sizes(&self) -> Vec<(u64, f64)> {
         self.spec.traffic.responses.iter().map(|r| (r.bytes, r.share)).collect()
     }
 
-    fn without_tls(&mut self) -> Result<(), SpecError> {
+    fn without_tls(&mut self) -> Result<(), String> {
         let Connection { first_response, form } = self.connection(self.prices.server)?;
         let first = self.plain_request(false, &[(first_response, 1.0)])?;
         let (sizes, sendfile) = (self.sizes(), self.spec.server.sendfile);
@@ -140,16 +137,17 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn handshake(&self, case: Case) -> Result<Price, SpecError> {
+    fn handshake(&self, case: Case) -> Result<Price, String> {
         let aes_hardware = self.spec.server.aes_hardware;
         let key = Key { regime: self.regime, case, tickets: None, aes_hardware };
-        self.prices.handshakes.price(key).ok_or_else(|| {
-            SpecError(format!("the calibration has nothing that leads to the price of {case}"))
-        })
+        self.prices
+            .handshakes
+            .price(key)
+            .ok_or_else(|| format!("the calibration has nothing that leads to the price of {case}"))
     }
 
     /// Records of the calibrated connection's one response, which its price holds.
-    fn first_records(&mut self, case: Case) -> Result<Form, SpecError> {
+    fn first_records(&mut self, case: Case) -> Result<Form, String> {
         let Connection { first_response, .. } = self.connection(Role::MinimalPlain)?;
         Ok(self.records_of(case, 16_384, &[(first_response, 1.0)]))
     }
@@ -165,7 +163,7 @@ impl Builder<'_> {
         RecordKey { version: case.version, suite: case.suite, record_bytes, aes_hardware }
     }
 
-    fn handshakes(&mut self) -> Result<(), SpecError> {
+    fn handshakes(&mut self) -> Result<(), String> {
         for (case, per_s) in merged(&self.sum.traffic.handshakes) {
             let Price { form, composed } = self.handshake(case)?;
             let whole = form.plus(&self.first_records(case)?, -1.0);
@@ -262,7 +260,7 @@ impl Builder<'_> {
         }
     }
 
-    fn failures(&mut self) -> Result<(), SpecError> {
+    fn failures(&mut self) -> Result<(), String> {
         let refused = self.sum.traffic.refused;
         if refused > 0.0 {
             let (each, source, note) = match self.prices.refused(self.regime) {
@@ -404,8 +402,7 @@ pub(crate) struct Traffic {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Lets each class negotiate.
-pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError> {
+pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, String> {
     let rate = spec.traffic.connections_per_s;
     let mut found = Traffic { refused: spec.traffic.refused_per_s, ..Traffic::default() };
     if !spec.server.tls {
@@ -428,10 +425,10 @@ pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError
             }
             Agreement::Refused { .. } => found.refused += per_s,
             Agreement::Unpriced { what } => {
-                return Err(SpecError(format!(
+                return Err(format!(
                     "class '{}' negotiates {what}, which is not measured: there is no price for it",
                     outcome.class
-                )));
+                ));
             }
         }
         found.outcomes.push(outcome);
@@ -440,11 +437,7 @@ pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError
 }
 
 /// What the server offers, as far as its stack has it.
-fn server(
-    spec: &Spec,
-    prices: &Prices,
-    remarks: &mut Vec<String>,
-) -> Result<ServerOffer, SpecError> {
+fn server(spec: &Spec, prices: &Prices, remarks: &mut Vec<String>) -> Result<ServerOffer, String> {
     let mut server = ServerOffer::of(&spec.server, prices.picking)?;
     let offered = server.groups();
     let offered = |x: &&Exchange| x.group().is_some_and(|g| offered.contains(&g));
@@ -467,7 +460,7 @@ pub fn outcomes(
     spec: &Spec,
     picking: Picking,
     lacking: &[Exchange],
-) -> Result<Vec<ClientOutcome>, SpecError> {
+) -> Result<Vec<ClientOutcome>, String> {
     spec.check()?;
     let mut server = ServerOffer::of(&spec.server, picking)?;
     server.drop_groups(|group| lacking.iter().any(|x| x.group() == Some(group)));

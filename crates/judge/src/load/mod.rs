@@ -14,10 +14,9 @@ mod why;
 
 use calibration::Form;
 pub use calibration::{
-    CALIBRATION_VERSION, Calibration, CalibrationError, ChainBytes, Counted, Interval, Judgement,
-    LARGEST_JUDGED, MEDIAN_TOLERANCE, MemoryPoint, PASSING_SHARE, Point, RealServer, Served,
-    Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, ValidatedRow, Validation, judge,
-    noise_of, of_rounds,
+    CALIBRATION_VERSION, Calibration, ChainBytes, Counted, Interval, Judgement, LARGEST_JUDGED,
+    MEDIAN_TOLERANCE, MemoryPoint, PASSING_SHARE, Point, RealServer, Served, Summary, TOLERANCE,
+    VALIDATION_VERSION, ValidatedPart, ValidatedRow, Validation, judge, noise_of, of_rounds,
 };
 pub use formula::{
     Alternative, Calibrated, ClientOutcome, LOAD_VERSION, Load, OpenConnections, Part, PartSum,
@@ -29,8 +28,8 @@ pub use inputs::{HandshakeParts, Inputs, resumed};
 pub use negotiate::{Agreement, Picked, Picking, Recommended, client_classes};
 use record::State;
 pub use spec::{
-    ClientShare, Http, Profile, Regime, Response, Resumption, Role, Settings, Spec, SpecError,
-    Traffic, Unit, Work,
+    ClientShare, Http, Profile, Regime, Response, Resumption, Role, Settings, Spec, Traffic, Unit,
+    Work,
 };
 pub use tables::{render_calibration, render_load, render_validation, render_why};
 use why::alternatives;
@@ -46,7 +45,7 @@ const STEADY: f64 = 0.7;
 const CORE_US: f64 = 1e6;
 
 /// Calculates a load; with alternatives where `explain` is set.
-pub fn load(spec: &Spec, inputs: &Inputs<'_>, explain: bool) -> Result<Load, SpecError> {
+pub fn load(spec: &Spec, inputs: &Inputs<'_>, explain: bool) -> Result<Load, String> {
     spec.check()?;
     let prices = Prices::of(inputs);
     let regime = regime_of(spec, &prices)?;
@@ -86,23 +85,20 @@ pub(crate) fn calibrated(inputs: &Inputs<'_>) -> Calibrated {
 }
 
 /// The regime that was asked for, or the one that the load itself amounts to.
-pub(crate) fn regime_of(spec: &Spec, prices: &Prices) -> Result<Regime, SpecError> {
+pub(crate) fn regime_of(spec: &Spec, prices: &Prices) -> Result<Regime, String> {
     let known = prices.regimes();
     if let Some(wanted) = spec.server.regime {
         if known.contains(&wanted) {
             return Ok(wanted);
         }
         let known: Vec<_> = known.iter().map(|r| r.name()).collect();
-        return Err(SpecError(format!(
-            "the calibration has no {wanted} load, only: {}",
-            known.join(", ")
-        )));
+        return Err(format!("the calibration has no {wanted} load, only: {}", known.join(", ")));
     }
     let nearest =
         |wanted: Regime| known.iter().copied().min_by_key(|r| (*r as i32 - wanted as i32).abs());
-    let missing = || SpecError("the calibration has no plain connections of a server".to_owned());
+    let missing = || "the calibration has no plain connections of a server".to_owned();
     let low = nearest(Regime::Low).ok_or_else(missing)?;
-    let share = |regime| -> Result<f64, SpecError> {
+    let share = |regime| -> Result<f64, String> {
         Ok(prices.figures.eval(&sum(spec, prices, regime)?.total()).value / CORE_US)
     };
     if share(low)? <= LOW {
@@ -149,7 +145,7 @@ fn parts(sum: &Sum, prices: &Prices, total: Interval) -> Vec<PartSum> {
     Part::ALL.iter().filter_map(of).collect()
 }
 
-fn regimes(spec: &Spec, prices: &Prices) -> Result<Vec<RegimeSum>, SpecError> {
+fn regimes(spec: &Spec, prices: &Prices) -> Result<Vec<RegimeSum>, String> {
     let one = |regime: Regime| {
         let sum = sum(spec, prices, regime)?;
         let total = prices.figures.eval(&sum.total());

@@ -8,7 +8,7 @@
 //! [`Picking`]: crate::load::Picking
 
 use crate::load::spec::{
-    Auth, ClientShare, Enc, Kx, Mac, Profile, Settings, Spec, SpecError, Suite12, expand,
+    Auth, ClientShare, Enc, Kx, Mac, Profile, Settings, Spec, Suite12, expand,
 };
 use record::tls::{Case, Certificate, Exchange, Group, Kind, Suite, Version};
 use schemars::JsonSchema;
@@ -267,14 +267,10 @@ pub(crate) fn ordered<T: PartialEq + Copy>(server: &[T], client: &[T], own_order
 }
 
 /// Reads tuples of groups, by any of the names that OpenSSL, the registry and the standards give them.
-pub(crate) fn tuples(
-    field: &str,
-    text: &str,
-    picking: Picking,
-) -> Result<Vec<Vec<Group>>, SpecError> {
+pub(crate) fn tuples(field: &str, text: &str, picking: Picking) -> Result<Vec<Vec<Group>>, String> {
     let unset = text == "auto" || text.eq_ignore_ascii_case("default");
     let text = if unset { picking.unset() } else { text };
-    let one = |name: &str| -> Result<Group, SpecError> {
+    let one = |name: &str| -> Result<Group, String> {
         let plain = name.trim_start_matches(['*', '?']).to_ascii_lowercase();
         Ok(match plain.as_str() {
             "prime256v1" | "secp256r1" => Group::P256,
@@ -284,16 +280,16 @@ pub(crate) fn tuples(
             "ffdhe6144" => Group::Other(259),
             "ffdhe8192" => Group::Other(260),
             other => Group::of_name(other)
-                .ok_or_else(|| SpecError(format!("{field}: '{name}' is no group that is known")))?,
+                .ok_or_else(|| format!("{field}: '{name}' is no group that is known"))?,
         })
     };
-    let tuple = |text: &str| -> Result<Vec<Group>, SpecError> {
+    let tuple = |text: &str| -> Result<Vec<Group>, String> {
         text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
     };
     text.split('/').map(tuple).collect()
 }
 
-pub(crate) fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
+pub(crate) fn groups(field: &str, text: &str) -> Result<Vec<Group>, String> {
     Ok(tuples(field, text, Picking::default())?.concat())
 }
 
@@ -403,7 +399,7 @@ impl Profile {
 
 impl ServerOffer {
     /// What settings come to in a stack that picks groups so; the profile's where they say nothing.
-    pub(crate) fn of(settings: &Settings, picking: Picking) -> Result<Self, SpecError> {
+    pub(crate) fn of(settings: &Settings, picking: Picking) -> Result<Self, String> {
         let usual = Recommended {
             versions: BOTH,
             ciphers: "DEFAULT",
@@ -419,9 +415,9 @@ impl ServerOffer {
         let versions = settings.versions.clone().unwrap_or_else(|| base.versions.to_vec());
         if versions.contains(&Version::Tls12) && expanded.suites.is_empty() {
             let ciphers = text(&settings.ciphers, base.ciphers);
-            return Err(SpecError(format!(
+            return Err(format!(
                 "server.ciphers '{ciphers}' leaves no suite of TLS 1.2 that a certificate goes with"
-            )));
+            ));
         }
         Ok(Self {
             versions,
@@ -448,7 +444,7 @@ impl ServerOffer {
 
 impl ClientOffer {
     /// What a class comes to, or what the specification says of it.
-    pub(crate) fn of(client: &ClientShare) -> Result<Self, SpecError> {
+    pub(crate) fn of(client: &ClientShare) -> Result<Self, String> {
         let class = match Class::of(&client.class) {
             Some(known) => known.clone(),
             None => own_class(client)?,
@@ -471,14 +467,14 @@ impl ClientOffer {
 }
 
 /// What a class of one's own offers where it says nothing.
-fn own_class(client: &ClientShare) -> Result<Class, SpecError> {
+fn own_class(client: &ClientShare) -> Result<Class, String> {
     let Some(versions) = client.versions.clone() else {
         let known: Vec<_> = CLASSES.iter().map(|c| c.name.as_str()).collect();
         let known = known.join(", ");
-        return Err(SpecError(format!(
+        return Err(format!(
             "clients.class '{}' is none of {known}; a class of one's own has versions, ciphers and groups",
             client.class
-        )));
+        ));
     };
     Ok(Class {
         name: client.class.clone(),
@@ -503,7 +499,7 @@ pub fn client_classes() -> Vec<(&'static str, &'static str)> {
 }
 
 impl Spec {
-    pub(crate) fn client_offers(&self) -> Result<Vec<(ClientShare, ClientOffer)>, SpecError> {
+    pub(crate) fn client_offers(&self) -> Result<Vec<(ClientShare, ClientOffer)>, String> {
         let clients = if self.clients.is_empty() { usual_clients() } else { self.clients.clone() };
         clients
             .into_iter()
@@ -515,11 +511,11 @@ impl Spec {
     }
 }
 
-fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
+fn suites_13(text: &str) -> Result<Vec<Suite>, String> {
     let one = |name: &str| {
         let code = |s: &Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
         let is_it = |s: &Suite| code(s).is_some_and(|code| code.openssl == name);
-        let unknown = || SpecError(format!("'{name}' is no suite of TLS 1.3 that is measured"));
+        let unknown = || format!("'{name}' is no suite of TLS 1.3 that is measured");
         Suite::ALL.iter().copied().find(is_it).ok_or_else(unknown)
     };
     text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()

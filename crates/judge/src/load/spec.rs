@@ -194,26 +194,20 @@ impl ClientShare {
     }
 }
 
-/// Why a specification cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct SpecError(pub String);
-
 /// More a second than any server has: a slip of the pen.
 const MOST: f64 = 1e9;
 
 impl Spec {
-    /// Reads and checks a file's text.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let spec: Self = base::text::from_toml(text).map_err(|e| SpecError(e.to_string()))?;
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let spec: Self = base::text::from_toml(text).map_err(|e| e.to_string())?;
         spec.check()?;
         Ok(spec)
     }
 
     /// Checks what types cannot say.
-    pub fn check(&self) -> Result<(), SpecError> {
+    pub fn check(&self) -> Result<(), String> {
         let Self { traffic, resumption, server, clients } = self;
-        let wrong = |what: String| Err(SpecError(what));
+        let wrong = |what: String| Err(what);
         let rate = |name, value| (name, value, 0.0..=MOST, "0 and 1e9");
         let count = |name, value| (name, value, 1.0..=MOST, "1 and 1e9");
         let share = |name, value| (name, value, 0.0..=1.0, "0 and 1");
@@ -264,10 +258,10 @@ impl Spec {
     }
 }
 
-fn all_of_them(name: &str, shares: impl Iterator<Item = f64>) -> Result<(), SpecError> {
+fn all_of_them(name: &str, shares: impl Iterator<Item = f64>) -> Result<(), String> {
     let sum: f64 = shares.sum();
     if (sum - 1.0).abs() > 1e-6 {
-        return Err(SpecError(format!("the shares of {name} come to {sum}, and must come to 1")));
+        return Err(format!("the shares of {name} come to {sum}, and must come to 1"));
     }
     Ok(())
 }
@@ -406,7 +400,6 @@ pub(crate) enum Least {
     Tls12,
 }
 
-/// A suite of TLS 1.2.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Suite12 {
     pub(crate) name: &'static str,

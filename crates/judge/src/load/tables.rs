@@ -8,7 +8,7 @@ use crate::load::formula::{Alternative, ClientOutcome, Load, RegimeSum, Term};
 use crate::load::negotiate::{Agreement, Picked};
 use crate::load::spec::{Unit, Work};
 use crate::load::why::{Amount, Evidence, Explained, Rate, Why};
-use base::text::{Align, Cell, Column, Options, Table, clean, escape_markdown, wrap};
+use base::text::{Cell, Column, Options, Table, clean, escape_markdown, wrap};
 use record::State;
 use record::tls::Format;
 use serde::Serialize;
@@ -326,7 +326,6 @@ fn name_of(point: &Point) -> String {
     format!("{} {} at {} load, {}", point.role, point.unit, point.regime, served(point))
 }
 
-/// What was served, with what is not usual.
 fn served(point: &Point) -> String {
     let of = &point.served;
     let mut words = match of.work {
@@ -484,7 +483,6 @@ fn reasons<'a>(of: impl Iterator<Item = (String, State, &'a Option<String>)>) ->
 
 // A document in every format: lines, tables, lines.
 
-/// What is shown of a document to people.
 #[derive(Default)]
 pub(crate) struct Page {
     /// Lines above the tables.
@@ -532,9 +530,7 @@ pub(crate) fn rendered<D: Serialize>(
     csv: impl Fn(&D) -> String,
 ) -> String {
     match format {
-        Format::Json => {
-            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
-        }
+        Format::Json => record::pretty(document),
         Format::Csv => csv(document),
         Format::Table => {
             let line = |text: &str| wrap(text, options.width).join("\n") + "\n";
@@ -550,7 +546,6 @@ pub(crate) fn rendered<D: Serialize>(
 
 // Rows under headings, in every format; numbers to three digits.
 
-/// Rows under headings.
 pub(crate) struct Grid {
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -569,8 +564,8 @@ impl Grid {
 
     fn table(&self) -> Table {
         let column = |heading: &&'static str| match heading.strip_prefix('>') {
-            Some(number) => Column::new(number, Align::Right),
-            None => Column::new(heading, Align::Left),
+            Some(number) => Column::right(number),
+            None => Column::left(heading),
         };
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
         Table::new(self.headings.iter().map(column).collect::<Vec<_>>(), rows).wrapped()

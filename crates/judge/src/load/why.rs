@@ -6,7 +6,7 @@ use crate::load::calibration::{Form, Interval};
 use crate::load::formula::{Alternative, Calibrated, Sum, sum};
 use crate::load::inputs::{Inputs, Key, OwnCode, Prices, RecordKey, RequestKey};
 use crate::load::negotiate::usual_clients;
-use crate::load::spec::{Http, Profile, Regime, Role, Spec, SpecError};
+use crate::load::spec::{Http, Profile, Regime, Role, Spec};
 use crate::load::{calibrated, regime_of, whole};
 use record::named;
 use record::tls::{Case, Certificate, Exchange, Kind, Suite, Version};
@@ -133,7 +133,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Answers.
-pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, SpecError> {
+pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, String> {
     let rise_percent = rise(question)?;
     let prices = Prices::of(inputs);
     let usual = Spec::default();
@@ -177,7 +177,7 @@ fn around((low, high): (f64, f64)) -> Interval {
     Interval { value: f64::midpoint(low, high), low, high }
 }
 
-fn rise(question: &Question) -> Result<Interval, SpecError> {
+fn rise(question: &Question) -> Result<Interval, String> {
     let (from, to) = (around(question.from_percent), around(question.to_percent));
     let rise = Interval {
         value: to.value - from.value,
@@ -188,7 +188,7 @@ fn rise(question: &Question) -> Result<Interval, SpecError> {
         return Ok(rise);
     }
     let (from, to) = (from.value, to.value);
-    Err(SpecError(format!("from {from} % to {to} % of a core is no rise that is certain")))
+    Err(format!("from {from} % to {to} % of a core is no rise that is certain"))
 }
 
 /// What is known of the bytes: the specification's own, or what was said.
@@ -202,7 +202,6 @@ fn most_bytes(question: &Question) -> Option<f64> {
 }
 
 impl Asked<'_> {
-    /// A price on the observed core.
     pub(crate) fn cost(&self, form: &Form) -> Interval {
         let here = self.prices.figures.eval(form);
         let ends = [
@@ -228,7 +227,7 @@ impl Asked<'_> {
     }
 }
 
-fn explained(spec: &Spec, is_before: bool, asked: &Asked<'_>) -> Result<Vec<Explained>, SpecError> {
+fn explained(spec: &Spec, is_before: bool, asked: &Asked<'_>) -> Result<Vec<Explained>, String> {
     let base = sum(spec, asked.prices, asked.regime)?.total();
     let changes = if is_before { worsenings(spec) } else { improvements(spec) };
     let one = |change: Change| {

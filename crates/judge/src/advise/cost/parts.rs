@@ -302,7 +302,7 @@ impl Gap {
 
     /// `openssl@4.0.3`; of what nobody was asked for, `any library`.
     pub fn label(&self) -> String {
-        let names = self.libraries.iter().map(|l| format!("{}@{}", l.name, l.version));
+        let names = self.libraries.iter().map(|l| l.label());
         let names: Vec<String> = names.collect();
         if names.is_empty() { "any library".to_owned() } else { names.join(" + ") }
     }

@@ -5,7 +5,7 @@ use crate::advise::tls_server::{
     self, Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting,
     Question, Rejected, Secret, can_use,
 };
-use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, SpecError, load};
+use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, load};
 use record::tls::{
     Case, Certificate, Document, Exchange, Handshake, RecordsDocument, Suite, Version,
 };
@@ -14,8 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Answers.
-pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, SpecError> {
+pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, String> {
     let judged = judge(question, evidence)?;
     let changes = changes(question, evidence, judged.best())?;
     let named: BTreeSet<&str> = judged.rejected.iter().map(|r| r.rule.as_str()).collect();
@@ -54,7 +53,7 @@ fn missing(judged: &Judged) -> Vec<Candidate> {
 }
 
 /// The handshakes that have to be measured to answer.
-pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
+pub fn cases(question: &Question) -> Result<Vec<Case>, String> {
     let mut cases = BTreeSet::new();
     // With ML-KEM and, for stacks that have none, without; and by either rule of picking a group.
     let stacks = ["openssl@3.0", "openssl@3.5"];
@@ -110,7 +109,7 @@ impl Judged {
     }
 }
 
-fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecError> {
+fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, String> {
     let (mut served, mut rejected) = (Vec::new(), Vec::new());
     for stack in evidence.handshakes.stacks.iter().map(|stack| stack.label.as_str()) {
         let lacking = evidence.lacking(stack);
@@ -142,16 +141,14 @@ fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecErr
     Ok(Judged { served: kept, rejected })
 }
 
-/// Why a candidate is out.
 enum Refusal {
     /// A rule's name, and of whom it speaks.
     Rule(&'static str, String),
-    /// Nothing can be said of it.
-    Wrong(SpecError),
+    Wrong(String),
 }
 
-impl From<SpecError> for Refusal {
-    fn from(error: SpecError) -> Self {
+impl From<String> for Refusal {
+    fn from(error: String) -> Self {
         Self::Wrong(error)
     }
 }
@@ -288,7 +285,7 @@ fn changes(
     question: &Question,
     evidence: &Evidence<'_>,
     best: Option<&Served>,
-) -> Result<Vec<Change>, SpecError> {
+) -> Result<Vec<Change>, String> {
     let mut wishes: Vec<(String, Question)> = Vec::new();
     if question.clients.len() > 1 {
         for dropped in &question.clients {
@@ -388,7 +385,7 @@ impl Evidence<'_> {
         let all = || self.secrets.iter().filter(is_it).map(|s| &s.leaks);
         Secret {
             primitive: primitive.to_owned(),
-            library: all().next().map(|l| format!("{}@{}", l.library.name, l.library.version)),
+            library: all().next().map(|l| l.library.label()),
             verdict: all().map(|l| l.verdict).max(),
         }
     }
@@ -703,7 +700,7 @@ mod tests {
         assert!(advice.missing.iter().any(|c| c.stack == "fast@1.0"), "{:?}", advice.missing);
         let text = crate::advise::tls_server::render(
             &advice,
-            crate::advise::tls_server::Format::Text,
+            crate::advise::Format::Text,
             base::text::Options { width: 100, color: false },
         );
         assert!(text.starts_with("Not enough measured"), "{text}");

@@ -6,11 +6,11 @@
 
 mod choice;
 
+use crate::advise::Format;
 use crate::advise::evaluate::{Beside, beside};
 use crate::claims::expression::Interval;
 use crate::load::{
-    ClientOutcome, ClientShare, Picking, Profile, Settings, Spec, SpecError, client_classes,
-    outcomes,
+    ClientOutcome, ClientShare, Picking, Profile, Settings, Spec, client_classes, outcomes,
 };
 use base::text::{Options, clean, escape_markdown, wrap};
 pub use choice::{Evidence, RULES, Rule, StackLeaks, advise, cases};
@@ -59,29 +59,22 @@ pub fn can_use(program: &str, stack: &str) -> bool {
     own || !is_of(&OTHERS) && !PROGRAMS.iter().any(|(_, stacks)| is_of(stacks))
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadQuestion(String);
-
 impl Question {
     /// Reads clients: `browser,java-8=10%`; the shares of those without one are what is left, in equal
     /// parts.
-    ///
-    /// # Errors
-    /// [`BadQuestion`] names the class or the share.
-    pub fn clients(texts: &[String]) -> Result<Vec<ClientShare>, BadQuestion> {
+    pub fn clients(texts: &[String]) -> Result<Vec<ClientShare>, String> {
         let named = texts.iter().map(|text| one(text)).collect::<Result<Vec<_>, _>>()?;
         let given: f64 = named.iter().filter_map(|(_, share)| *share).sum();
         let open = named.iter().filter(|(_, share)| share.is_none()).count();
         let left = 1.0 - given;
         if left < -1e-9 || (open == 0 && left.abs() > 1e-6) || (open > 0 && left < 1e-9) {
             let sum = given * 100.0;
-            return Err(BadQuestion(format!("the shares of the clients come to {sum:.0} %")));
+            return Err(format!("the shares of the clients come to {sum:.0} %"));
         }
         let mut clients: Vec<ClientShare> = Vec::new();
         for (class, share) in named {
             if clients.iter().any(|c| c.class == class) {
-                return Err(BadQuestion(format!("the class '{class}' is named twice")));
+                return Err(format!("the class '{class}' is named twice"));
             }
             clients.push(ClientShare::of(class, share.unwrap_or(left / open.max(1) as f64)));
         }
@@ -89,7 +82,7 @@ impl Question {
     }
 }
 
-fn one(text: &str) -> Result<(&'static str, Option<f64>), BadQuestion> {
+fn one(text: &str) -> Result<(&'static str, Option<f64>), String> {
     let (class, share) = match text.split_once('=') {
         Some((class, share)) => (class.trim(), Some(share.trim())),
         None => (text.trim(), None),
@@ -98,13 +91,13 @@ fn one(text: &str) -> Result<(&'static str, Option<f64>), BadQuestion> {
     let Some((name, _)) = known.iter().find(|(name, _)| *name == class) else {
         let all: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
         let all = all.join(", ");
-        return Err(BadQuestion(format!("'{class}' is no class of clients; there are {all}")));
+        return Err(format!("'{class}' is no class of clients; there are {all}"));
     };
     let share = share.map(|text| {
         let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
         let is_share = |n: &f64| (0.0..=100.0).contains(n);
         let number = number.filter(is_share).map(|n| n / 100.0);
-        number.ok_or_else(|| BadQuestion(format!("'{text}' is no share: 0% to 100%")))
+        number.ok_or_else(|| format!("'{text}' is no share: 0% to 100%"))
     });
     Ok((name, share.transpose()?))
 }
@@ -279,17 +272,9 @@ fn the_schema_in_the_documentation_is_that_of_the_types() {
 
 // Advice as text, JSON or Markdown.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Text,
-    Json,
-    /// GitHub-flavoured Markdown.
-    Markdown,
-}
-
 pub fn render(advice: &Advice, format: Format, options: Options) -> String {
     match format {
-        Format::Json => serde_json::to_string_pretty(advice).expect("advice is plain data") + "\n",
+        Format::Json => record::pretty(advice),
         Format::Text => {
             let wrapped = |line: &String| wrap(line, options.width).join("\n") + "\n";
             lines(advice).iter().map(wrapped).collect()
@@ -527,7 +512,7 @@ impl Candidate {
         &self,
         question: &Question,
         lacking: &[Exchange],
-    ) -> Result<Vec<ClientOutcome>, SpecError> {
+    ) -> Result<Vec<ClientOutcome>, String> {
         outcomes(&self.spec(question), Picking::of_label(&self.stack), lacking)
     }
 }

@@ -19,7 +19,6 @@ const OF_TICKS: f64 = 1e-9;
 /// Clock readings are written with five digits, and an end of an interval is a difference of two figures.
 const OF_CLOCK_READINGS: f64 = 3e-4;
 
-/// Calculates every estimate again.
 pub(crate) fn check_estimates(record: &Record, findings: &mut Findings) {
     let measured =
         || record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured);
@@ -92,7 +91,6 @@ pub(crate) fn summary(
     }
 }
 
-/// What differs, in words.
 fn difference(record: &Record, m: &Measurement) -> Option<String> {
     let ns = 1e9 / record.host.clock.ticks_per_second;
     let stated = m.ns_per_op?;
@@ -452,7 +450,6 @@ pub(crate) fn check_instructions(record: &Record, findings: &mut Findings) {
     }
 }
 
-/// What the counts of one algorithm contradict.
 fn contradiction(counts: &Executed) -> Option<String> {
     if counts.source.as_deref() != Some("single-step") {
         return None;

@@ -430,7 +430,6 @@ fn under_circumstances(key: u64, record: &Record) -> u64 {
     }
 }
 
-/// Instructions of one operation.
 pub(crate) struct Counted<'a> {
     pub(crate) key: u64,
     pub(crate) executed: &'a record::Executed,
