@@ -6,64 +6,45 @@ use crate::ranking::place;
 use base::analysis::{Ratio, Verdict};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
+    csv_of,
 };
 use judge::compare::{Case, Comparison, Found, Ranked, Ranking};
 use record::Estimate;
+use record::archive::{Listed, Trust};
 use serde::Serialize;
 use std::path::Path;
-
-#[derive(Clone, Debug)]
-pub struct Archived {
-    /// SHA-256 of its text.
-    pub sha256: String,
-    pub machine: String,
-    /// Where it is rented.
-    pub region: String,
-    pub day: String,
-    pub kind: String,
-    pub cases: i64,
-    /// Whether its figures are believed.
-    pub trust: &'static str,
-    pub doubts: Vec<String>,
-}
-
-/// The trust of records that checks find fault with.
-const DOUBTFUL: &str = "doubtful";
 
 /// Hexadecimal digits of a digest that are shown.
 const DIGITS: usize = 12;
 
 /// The records, and how many are not shown because nobody vouches for them. Where doubts are not told, `--why` does.
-pub fn archived(records: &[Archived], left_out: usize, options: Options) -> String {
-    let row = |r: &Archived| {
-        let style = if r.trust == DOUBTFUL { CAUTION } else { PLAIN };
-        vec![
-            Cell::plain(r.sha256.chars().take(DIGITS).collect::<String>()),
-            Cell::plain(clean(&r.machine)),
-            Cell::plain(clean(&r.region)),
-            Cell::plain(clean(&r.day)),
-            Cell::plain(clean(&r.kind)),
-            Cell::number(r.cases.to_string(), PLAIN),
-            Cell::new(r.trust, style),
-        ]
-    };
-    let columns = vec![
-        Column::new("record", Align::Left),
-        Column::new("machine", Align::Left),
-        Column::new("region", Align::Left),
-        Column::new("day", Align::Left),
-        Column::new("kind", Align::Left).goes(1),
-        Column::new("cases", Align::Right),
-        Column::new("trust", Align::Left),
-    ];
-    let mut out = Table::new(columns, records.iter().map(row).collect()).text(options);
+pub fn archived(records: &[Listed], left_out: usize, options: Options) -> String {
+    let short = |r: &Listed| r.sha256.chars().take(DIGITS).collect::<String>();
+    let style = |trust: Trust| if trust == Trust::Doubtful { CAUTION } else { PLAIN };
+    let table = Table::of(
+        records,
+        &[
+            (Column::left("record"), &|r| Cell::plain(short(r))),
+            (Column::left("machine"), &|r| Cell::plain(clean(&r.machine))),
+            (Column::left("region"), &|r| {
+                Cell::plain(clean(r.region.as_deref().unwrap_or_default()))
+            }),
+            (Column::left("day"), &|r| Cell::plain(r.day())),
+            (Column::left("kind").goes(1), &|r| {
+                Cell::plain(clean(r.kind.as_deref().unwrap_or("survey")))
+            }),
+            (Column::right("cases"), &|r| Cell::number(r.cases.to_string(), PLAIN)),
+            (Column::left("trust"), &|r| Cell::new(r.trust.name(), style(r.trust))),
+        ],
+    );
+    let mut out = table.text(options);
     for r in records {
         for doubt in &r.doubts {
-            let short: String = r.sha256.chars().take(DIGITS).collect();
-            out += &options.hang(&format!("{short}: {}", clean(doubt)), 2, ALARM);
+            out += &options.hang(&format!("{}: {}", short(r), clean(doubt)), 2, ALARM);
         }
     }
-    let doubtful = records.iter().filter(|r| r.trust == DOUBTFUL && r.doubts.is_empty()).count();
+    let doubtful =
+        records.iter().filter(|r| r.trust == Trust::Doubtful && r.doubts.is_empty()).count();
     if doubtful > 0 {
         let note = format!("{doubtful} doubtful; --why says what checks found");
         out += &options.hang(&note, 2, ASIDE);
@@ -77,7 +58,6 @@ pub fn archived(records: &[Archived], left_out: usize, options: Options) -> Stri
 
 // The best of each machine.
 
-/// An amount of money with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Money {
     /// For a petabyte of plaintext (10^15 bytes), or a million operations that have none.
@@ -88,7 +68,6 @@ pub struct Money {
     pub of_day: String,
 }
 
-/// A machine's answer to a question.
 #[derive(Clone, Debug, Serialize)]
 pub struct BestOfMachine {
     pub machine: String,
@@ -129,45 +108,43 @@ fn interval(amount: &Estimate) -> String {
 
 /// A row for each machine's best, and for what ties with it.
 pub fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
-    let speed = if has_bytes(answers) { "MB/s" } else { "µs/op" };
-    let columns = vec![
-        Column::new("machine", Align::Left),
-        Column::new("region", Align::Left),
-        Column::new("day", Align::Left).goes(2),
-        Column::new("#", Align::Left),
-        Column::new("algorithm", Align::Left),
-        Column::new("library", Align::Left),
-        Column::new(speed, Align::Point),
-        Column::named(money_heading(answers), Align::Point),
-        Column::new("95 % interval", Align::Right).goes(1),
-    ];
-    let rows =
-        answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| row(a, r, i == 0)));
-    Table::new(columns, rows.collect())
-}
-
-fn row(a: &BestOfMachine, r: &Ranked, is_first: bool) -> Vec<Cell> {
-    let once = |text: &str| Cell::plain(if is_first { clean(text) } else { String::new() });
-    let style = if r.place == 1 { BEST } else { PLAIN };
-    let cost = a.cost.as_ref().filter(|_| is_first);
-    let speed = match (r.case.model.has_bytes(), r.ns_per_op) {
+    /// A machine's answer, one of its rows, and whether it is the first of them.
+    type Row<'a> = (&'a BestOfMachine, &'a Ranked, bool);
+    let heading = if has_bytes(answers) { "MB/s" } else { "µs/op" };
+    let style = |r: &Ranked| if r.place == 1 { BEST } else { PLAIN };
+    let once =
+        |text: &str, is_first| Cell::plain(if is_first { clean(text) } else { String::new() });
+    let cost = |(a, _, is_first): &Row<'_>| a.cost.as_ref().filter(|_| *is_first).map(|c| c.amount);
+    let speed = |r: &Ranked| match (r.case.model.has_bytes(), r.ns_per_op) {
         (true, ns) => r.mb_per_s.map(|v| supported(v, ns.as_ref())),
         (false, ns) => ns.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
     };
-    vec![
-        once(&a.machine),
-        once(a.region.as_deref().unwrap_or_default()),
-        once(&a.day),
-        Cell::new(place(r), style),
-        Cell::new(clean(&r.case.algorithm), style),
-        Cell::new(versioned(&r.library.name, &r.library.version), style),
-        Cell::number(format!("{}{}", dagger(a), speed.unwrap_or_default()), style),
-        Cell::number(
-            cost.map(|c| supported(c.amount.median, Some(&c.amount))).unwrap_or_default(),
-            PLAIN,
-        ),
-        Cell::new(cost.map(|c| interval(&c.amount)).unwrap_or_default(), ASIDE),
-    ]
+    let amount = |c: Option<Estimate>| c.map(|c| supported(c.median, Some(&c))).unwrap_or_default();
+    let rows = answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| (a, r, i == 0)));
+    Table::of::<Row<'_>>(
+        rows,
+        &[
+            (Column::left("machine"), &|(a, _, first)| once(&a.machine, *first)),
+            (Column::left("region"), &|(a, _, first)| {
+                once(a.region.as_deref().unwrap_or_default(), *first)
+            }),
+            (Column::left("day").goes(2), &|(a, _, first)| once(&a.day, *first)),
+            (Column::left("#"), &|(_, r, _)| Cell::new(place(r), style(r))),
+            (Column::left("algorithm"), &|(_, r, _)| Cell::new(clean(&r.case.algorithm), style(r))),
+            (Column::left("library"), &|(_, r, _)| {
+                Cell::new(versioned(&r.library.name, &r.library.version), style(r))
+            }),
+            (Column::point(heading), &|(a, r, _)| {
+                Cell::number(format!("{}{}", dagger(a), speed(r).unwrap_or_default()), style(r))
+            }),
+            (Column::named(money_heading(answers), Align::Point), &|row| {
+                Cell::number(amount(cost(row)), PLAIN)
+            }),
+            (Column::right("95 % interval").goes(1), &|row| {
+                Cell::new(cost(row).map(|c| interval(&c)).unwrap_or_default(), ASIDE)
+            }),
+        ],
+    )
 }
 
 /// The sign of figures that were not measured here.
@@ -191,53 +168,31 @@ pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
     out
 }
 
-pub fn best_of_machines_json(answers: &[BestOfMachine]) -> String {
-    serde_json::to_string_pretty(answers).expect("plain data always serialises") + "\n"
-}
-
 /// One row a machine and ranked case.
 pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
-    const HEADING: [&str; 15] = [
-        "machine",
-        "region",
-        "cpu",
-        "day",
-        "record",
-        "place",
-        "last_place",
-        "algorithm",
-        "library_name",
-        "library_version",
-        "size_bytes",
-        "ns_per_op",
-        "mb_per_s",
-        "cost",
-        "currency",
-    ];
     let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
-    let rows = answers.iter().flat_map(|a| {
-        a.rows().enumerate().map(move |(i, r)| {
-            let cost = a.cost.as_ref().filter(|_| i == 0);
-            [
-                a.machine.clone(),
-                a.region.clone().unwrap_or_default(),
-                a.cpu.clone(),
-                a.day.clone(),
-                a.record.clone(),
-                r.place.to_string(),
-                r.last_place.to_string(),
-                r.case.algorithm.clone(),
-                r.library.name.clone(),
-                r.library.version.clone(),
-                r.case.size.to_string(),
-                number(r.ns_per_op.map(|e| e.median)),
-                number(r.mb_per_s),
-                number(cost.map(|c| c.amount.median)),
-                cost.map(|c| c.currency.clone()).unwrap_or_default(),
-            ]
-        })
-    });
-    base::text::csv(&HEADING, rows)
+    let cost = |a: &BestOfMachine, i: usize| a.cost.clone().filter(|_| i == 0);
+    let rows = answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| (a, i, r)));
+    csv_of(
+        rows,
+        &[
+            ("machine", &|(a, _, _)| a.machine.clone()),
+            ("region", &|(a, _, _)| a.region.clone().unwrap_or_default()),
+            ("cpu", &|(a, _, _)| a.cpu.clone()),
+            ("day", &|(a, _, _)| a.day.clone()),
+            ("record", &|(a, _, _)| a.record.clone()),
+            ("place", &|(_, _, r)| r.place.to_string()),
+            ("last_place", &|(_, _, r)| r.last_place.to_string()),
+            ("algorithm", &|(_, _, r)| r.case.algorithm.clone()),
+            ("library_name", &|(_, _, r)| r.library.name.clone()),
+            ("library_version", &|(_, _, r)| r.library.version.clone()),
+            ("size_bytes", &|(_, _, r)| r.case.size.to_string()),
+            ("ns_per_op", &|(_, _, r)| number(r.ns_per_op.map(|e| e.median))),
+            ("mb_per_s", &|(_, _, r)| number(r.mb_per_s)),
+            ("cost", &|(a, i, _)| number(cost(a, *i).map(|c| c.amount.median))),
+            ("currency", &|(a, i, _)| cost(a, *i).map(|c| c.currency).unwrap_or_default()),
+        ],
+    )
 }
 
 // Comparisons of two runs on each of several machines.
@@ -264,9 +219,7 @@ pub fn machines(
 ) -> String {
     let failing = || all.iter().filter(|m| !m.found.is_empty());
     match format {
-        ComparisonFormat::Json => {
-            serde_json::to_string_pretty(all).expect("plain data always serialises") + "\n"
-        }
+        ComparisonFormat::Json => record::pretty(&all),
         ComparisonFormat::Markdown => {
             let mut out = machines_table(all).markdown();
             for m in failing() {
@@ -306,41 +259,34 @@ fn errs(machines: usize) -> String {
 }
 
 fn machines_table(all: &[ComparedMachine]) -> Table {
-    let columns = vec![
-        Column::new("machine", Align::Left),
-        Column::new("base", Align::Left).goes(2),
-        Column::new("new", Align::Left).goes(1),
-        Column::new("slower", Align::Right),
-        Column::new("faster", Align::Right),
-        Column::new("undecided", Align::Right),
-        Column::new("same", Align::Right),
-        Column::new("mean %", Align::Point),
-        Column::new("found", Align::Left),
-    ];
-    let row = |m: &ComparedMachine| {
-        let c = &m.comparison;
-        let mean = c.overall.first().and_then(|s| s.ratio);
-        let mean = mean.map(|r| words::change(r.estimate, (r.high - r.low) / 2.0));
-        let found: Vec<&str> = m.found.iter().map(|f| f.what.as_str()).collect();
-        let style = if found.is_empty() { PLAIN } else { ALARM };
-        vec![
-            Cell::new(clean(&m.machine), style),
-            Cell::plain(m.base.0.clone()),
-            Cell::plain(m.new.0.clone()),
-            Cell::number(c.tally.slower.to_string(), style),
-            Cell::number(c.tally.faster.to_string(), PLAIN),
-            Cell::number(c.tally.undecided.to_string(), PLAIN),
-            Cell::number(c.tally.same.to_string(), PLAIN),
-            Cell::number(mean.unwrap_or_default(), PLAIN),
-            Cell::new(found.join("; "), style),
-        ]
+    let style = |m: &ComparedMachine| if m.found.is_empty() { PLAIN } else { ALARM };
+    let count = |n: usize| Cell::number(n.to_string(), PLAIN);
+    let mean = |m: &ComparedMachine| {
+        let ratio = m.comparison.overall.first().and_then(|s| s.ratio);
+        ratio.map(|r| words::change(r.estimate, (r.high - r.low) / 2.0)).unwrap_or_default()
     };
-    Table::new(columns, all.iter().map(row).collect())
+    let found =
+        |m: &ComparedMachine| m.found.iter().map(|f| &*f.what).collect::<Vec<_>>().join("; ");
+    Table::of(
+        all,
+        &[
+            (Column::left("machine"), &|m| Cell::new(clean(&m.machine), style(m))),
+            (Column::left("base").goes(2), &|m| Cell::plain(m.base.0.clone())),
+            (Column::left("new").goes(1), &|m| Cell::plain(m.new.0.clone())),
+            (Column::right("slower"), &|m| {
+                Cell::number(m.comparison.tally.slower.to_string(), style(m))
+            }),
+            (Column::right("faster"), &|m| count(m.comparison.tally.faster)),
+            (Column::right("undecided"), &|m| count(m.comparison.tally.undecided)),
+            (Column::right("same"), &|m| count(m.comparison.tally.same)),
+            (Column::point("mean %"), &|m| Cell::number(mean(m), PLAIN)),
+            (Column::left("found"), &|m| Cell::new(found(m), style(m))),
+        ],
+    )
 }
 
 // What a case cost from run to run.
 
-/// One case of one library on one machine.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
     pub machine: String,
@@ -362,7 +308,6 @@ pub struct Point {
     pub version: String,
     /// Whether the figure is from elsewhere, without an interval.
     pub imported: bool,
-    /// Nanoseconds of an operation.
     pub ns_per_op: Estimate,
     /// Megabytes (10^6 bytes) a second.
     pub mb_per_s: Option<f64>,
@@ -429,87 +374,65 @@ pub fn trend(lines: &[Line], options: Options) -> String {
 }
 
 fn history_table(line: &Line) -> Table {
-    let has_bytes = line.case.model.has_bytes();
-    let columns = vec![
-        Column::new("day", Align::Left),
-        Column::new("version", Align::Left),
-        Column::new(if has_bytes { "MB/s" } else { "" }, Align::Point),
-        Column::new("ns/op", Align::Point),
-        Column::new("95 % interval", Align::Right).goes(1),
-        Column::new("change", Align::Left),
-        Column::new("record", Align::Left).goes(2),
-    ];
-    let row = |p: &Point| {
-        let e = &p.ns_per_op;
-        let (change, style) = change(p);
-        let mark = if p.imported { "†" } else { "" };
-        let interval = match p.imported {
-            true => "no interval".to_owned(),
-            false => format!("{} to {}", supported(e.low, Some(e)), supported(e.high, Some(e))),
-        };
-        let speed = p.mb_per_s.map(|v| format!("{mark}{}", supported(v, Some(e))));
-        vec![
-            Cell::plain(p.day.clone()),
-            Cell::plain(clean(&p.version)),
-            Cell::number(speed.unwrap_or_default(), PLAIN),
-            Cell::number(format!("{mark}{}", supported(e.median, Some(e))), PLAIN),
-            Cell::new(interval, ASIDE),
-            Cell::new(change, style),
-            Cell::new(p.record.chars().take(DIGITS).collect::<String>(), ASIDE),
-        ]
+    let speed = if line.case.model.has_bytes() { "MB/s" } else { "" };
+    let mark = |p: &Point| if p.imported { "†" } else { "" };
+    let digits = |p: &Point, value| supported(value, Some(&p.ns_per_op));
+    let interval = |p: &Point| match p.imported {
+        true => "no interval".to_owned(),
+        false => interval(&p.ns_per_op),
     };
-    Table::new(columns, line.points.iter().map(row).collect())
+    Table::of(
+        &line.points,
+        &[
+            (Column::left("day"), &|p| Cell::plain(p.day.clone())),
+            (Column::left("version"), &|p| Cell::plain(clean(&p.version))),
+            (Column::point(speed), &|p| {
+                let speed = p.mb_per_s.map(|v| format!("{}{}", mark(p), digits(p, v)));
+                Cell::number(speed.unwrap_or_default(), PLAIN)
+            }),
+            (Column::point("ns/op"), &|p| {
+                Cell::number(format!("{}{}", mark(p), digits(p, p.ns_per_op.median)), PLAIN)
+            }),
+            (Column::right("95 % interval").goes(1), &|p| Cell::new(interval(p), ASIDE)),
+            (Column::left("change"), &|p| change(p)),
+            (Column::left("record").goes(2), &|p| {
+                Cell::new(p.record.chars().take(DIGITS).collect::<String>(), ASIDE)
+            }),
+        ],
+    )
 }
 
-fn change(p: &Point) -> (String, anstyle::Style) {
+fn change(p: &Point) -> Cell {
     let percent = p.ratio.map_or(0.0, |r| (r.estimate - 1.0) * 100.0);
     match p.verdict {
-        Some(Verdict::Slower) => (format!("slower by {percent:.1} %"), ALARM),
-        Some(Verdict::Faster) => (format!("faster by {:.1} %", -percent), GOOD),
-        _ => (String::new(), PLAIN),
+        Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %"), ALARM),
+        Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %", -percent), GOOD),
+        _ => Cell::plain(""),
     }
 }
 
 pub fn trend_csv(lines: &[Line]) -> String {
-    const HEADING: [&str; 14] = [
-        "machine",
-        "library",
-        "algorithm",
-        "direction",
-        "size_bytes",
-        "tier",
-        "time",
-        "record",
-        "version",
-        "ns_per_op_median",
-        "ns_per_op_low",
-        "ns_per_op_high",
-        "verdict",
-        "ratio",
-    ];
-    let rows = lines.iter().flat_map(|line| {
-        line.points.iter().map(move |p| {
-            let (c, e) = (&line.case, &p.ns_per_op);
-            let verdict = p.verdict.map(|v| serde_json::to_string(&v).unwrap_or_default());
-            [
-                line.machine.clone(),
-                line.library.clone(),
-                c.algorithm.clone(),
-                c.direction.to_string(),
-                c.size.to_string(),
-                c.tier.to_string(),
-                p.started.to_string(),
-                p.record.clone(),
-                p.version.clone(),
-                e.median.to_string(),
-                if p.imported { String::new() } else { e.low.to_string() },
-                if p.imported { String::new() } else { e.high.to_string() },
-                verdict.unwrap_or_default().trim_matches('"').to_owned(),
-                p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default(),
-            ]
-        })
-    });
-    base::text::csv(&HEADING, rows)
+    let end = |p: &Point, ns: f64| if p.imported { String::new() } else { ns.to_string() };
+    let rows = lines.iter().flat_map(|line| line.points.iter().map(move |p| (line, p)));
+    csv_of(
+        rows,
+        &[
+            ("machine", &|(line, _)| line.machine.clone()),
+            ("library", &|(line, _)| line.library.clone()),
+            ("algorithm", &|(line, _)| line.case.algorithm.clone()),
+            ("direction", &|(line, _)| line.case.direction.to_string()),
+            ("size_bytes", &|(line, _)| line.case.size.to_string()),
+            ("tier", &|(line, _)| line.case.tier.to_string()),
+            ("time", &|(_, p)| p.started.to_string()),
+            ("record", &|(_, p)| p.record.clone()),
+            ("version", &|(_, p)| p.version.clone()),
+            ("ns_per_op_median", &|(_, p)| p.ns_per_op.median.to_string()),
+            ("ns_per_op_low", &|(_, p)| end(p, p.ns_per_op.low)),
+            ("ns_per_op_high", &|(_, p)| end(p, p.ns_per_op.high)),
+            ("verdict", &|(_, p)| p.verdict.map(|v| v.name().to_owned()).unwrap_or_default()),
+            ("ratio", &|(_, p)| p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default()),
+        ],
+    )
 }
 
 /// Files for Apache Otava: a CSV of each history, and `otava.yaml`, which names them as tests.

@@ -5,7 +5,7 @@ use crate::labels::supported;
 use crate::sampled::plus_minus;
 use base::model::{Algorithm, Kind};
 use base::text::{
-    ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped, paint,
+    ASIDE, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped, paint,
 };
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
 use record::{CallCount, CallOperation, Calls, Sampled, SampledKind};
@@ -69,36 +69,33 @@ fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String
 }
 
 fn table(rows: &[&CallCount], cpu: f64, calls: &Calls) -> Table {
-    let columns = [
-        Column::new("of CPU", Align::Right),
-        Column::new("algorithm", Align::Left),
-        Column::new("", Align::Left),
-        Column::new("bytes", Align::Right),
-        Column::new("aad", Align::Right).goes(3),
-        Column::new("count", Align::Right),
-        Column::new("pieces", Align::Right).goes(2),
-        Column::new("each", Align::Right),
-        Column::new("library", Align::Left).goes(4),
-    ];
-    let row = |row: &&CallCount| {
-        let pieces = row.pieces as f64 / row.count.max(1) as f64;
+    let count = |row: &CallCount| row.count.max(1) as f64;
+    let library = |row: &CallCount| {
         let file = calls.libraries.get(row.library).and_then(|library| library.path.file_name());
-        let library = file.map(|name| clean(&name.to_string_lossy())).unwrap_or_default();
-        vec![
-            Cell::plain(percent(row.seconds / cpu)),
-            Cell::plain(clean(&row.algorithm)),
-            Cell::plain(
-                row.direction.map_or_else(|| row.operation.to_string(), |way| way.to_string()),
-            ),
-            Cell::plain(if has_size(row) { range(row.size) } else { String::new() }),
-            Cell::plain(if row.aad == [0, 0] { String::new() } else { range(row.aad) }),
-            Cell::plain(grouped(row.count)),
-            Cell::plain(if pieces > 1.0 { supported(pieces, None) } else { String::new() }),
-            Cell::plain(time(row.seconds / row.count.max(1) as f64 * 1e9)),
-            Cell::new(clean(&library), ASIDE),
-        ]
+        file.map(|name| clean(&name.to_string_lossy())).unwrap_or_default()
     };
-    Table::new(columns, rows.iter().map(row).collect())
+    let if_any =
+        |is_any: bool, text: String| Cell::plain(if is_any { text } else { String::new() });
+    let way = |row: &CallCount| {
+        row.direction.map_or_else(|| row.operation.to_string(), |way| way.to_string())
+    };
+    Table::of(
+        rows.iter().copied(),
+        &[
+            (Column::right("of CPU"), &|row| Cell::plain(percent(row.seconds / cpu))),
+            (Column::left("algorithm"), &|row| Cell::plain(clean(&row.algorithm))),
+            (Column::left(""), &|row| Cell::plain(way(row))),
+            (Column::right("bytes"), &|row| if_any(has_size(row), range(row.size))),
+            (Column::right("aad").goes(3), &|row| if_any(row.aad != [0, 0], range(row.aad))),
+            (Column::right("count"), &|row| Cell::plain(grouped(row.count))),
+            (Column::right("pieces").goes(2), &|row| {
+                let pieces = row.pieces as f64 / count(row);
+                if_any(pieces > 1.0, supported(pieces, None))
+            }),
+            (Column::right("each"), &|row| Cell::plain(time(row.seconds / count(row) * 1e9))),
+            (Column::left("library").goes(4), &|row| Cell::new(library(row), ASIDE)),
+        ],
+    )
 }
 
 fn has_size(row: &CallCount) -> bool {

@@ -170,11 +170,9 @@ pub struct CallRow {
 pub struct MessageCost {
     /// Bytes of plaintext.
     pub size: usize,
-    /// Calls that gave memory.
     pub allocations: f64,
     /// Bytes that they were asked for.
     pub allocated_bytes: f64,
-    /// Bytes that were copied.
     pub copied_bytes: f64,
 }
 

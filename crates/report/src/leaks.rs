@@ -5,7 +5,7 @@ use crate::labels::Libraries;
 use anstyle::Style;
 use base::model::Tier;
 use base::text::{
-    ALARM, ASIDE, Align, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean,
+    ALARM, ASIDE, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, csv_of,
 };
 use record::{Leak, LeakKind, LeakVerdict, Leaks, LibraryId, Measurement, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,7 @@ pub fn leaks(all: &[Leaks], format: Format, options: Options) -> String {
         Format::Table => for_terminal(all, options),
         Format::Markdown => markdown(all),
         Format::Csv => csv(all),
-        Format::Json => {
-            serde_json::to_string_pretty(all).expect("plain data always serialises") + "\n"
-        }
+        Format::Json => record::pretty(&all),
         Format::Jsonl => {
             let line = |l| serde_json::to_string(l).expect("plain data always serialises") + "\n";
             all.iter().map(line).collect()
@@ -117,7 +115,6 @@ pub(crate) fn counts(verdicts: impl Iterator<Item = LeakVerdict> + Clone) -> Str
     words.join(", ")
 }
 
-/// A verdict in a narrow place, and its style.
 pub(crate) fn short(verdict: LeakVerdict) -> (&'static str, Style) {
     match verdict {
         LeakVerdict::Depends => ("depends", ALARM),
@@ -150,7 +147,7 @@ fn for_terminal(all: &[Leaks], options: Options) -> String {
 
 fn markdown(all: &[Leaks]) -> String {
     let heads = ["library", "tier", "algorithms", "what"];
-    let columns = heads.map(|head| Column::new(head, Align::Left));
+    let columns = heads.map(|head| Column::left(head));
     let mut rows = Vec::new();
     for build in builds(all) {
         for line in &build.lines {
@@ -167,64 +164,43 @@ fn markdown(all: &[Leaks]) -> String {
 }
 
 /// Names of the columns of the CSV, the fields of the record.
-const COLUMNS: [&str; 21] = [
-    "library_name",
-    "library_version",
-    "library_path",
-    "library_id",
-    "algorithm",
-    "tier",
-    "verdict",
-    "reason",
-    "secrets",
-    "words",
-    "kind",
-    "function",
-    "object",
-    "address",
-    "instruction",
-    "places",
-    "bytes",
-    "lines",
-    "operations",
-    "sizes",
-    "compared",
-];
-
 fn csv(all: &[Leaks]) -> String {
+    /// A verdict, and one of its findings if there is any.
+    type Row<'a> = (&'a Leaks, Option<&'a Leak>);
     let rows = all.iter().flat_map(|l| {
-        let findings = l.findings.iter().map(|f| row(l, Some(f)));
-        findings.chain(l.findings.is_empty().then(|| row(l, None)))
+        let findings = l.findings.iter().map(move |f| (l, Some(f)));
+        findings.chain(l.findings.is_empty().then_some((l, None)))
     });
-    base::text::csv(&COLUMNS, rows)
-}
-
-fn row(l: &Leaks, f: Option<&Leak>) -> [String; 21] {
-    let of = |field: fn(&Leak) -> String| f.map(field).unwrap_or_default();
+    let of = |f: &Option<&Leak>, field: fn(&Leak) -> String| f.map(field).unwrap_or_default();
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
-    [
-        l.library.name.clone(),
-        l.library.version.clone(),
-        l.library.path.clone(),
-        l.library.id.clone(),
-        l.algorithm.clone(),
-        l.tier.to_string(),
-        l.verdict.name().to_owned(),
-        l.reason.clone().unwrap_or_default(),
-        l.secrets.to_string(),
-        f.map_or_else(|| l.to_string(), ToString::to_string),
-        of(|f| f.kind.name().to_owned()),
-        of(|f| f.function.clone().unwrap_or_default()),
-        of(|f| f.object.clone()),
-        of(|f| format!("{:#x}", f.address)),
-        of(|f| f.instruction.clone()),
-        of(|f| f.places.to_string()),
-        f.map(|f| number(f.bytes)).unwrap_or_default(),
-        f.map(|f| number(f.lines)).unwrap_or_default(),
-        of(|f| f.operations.join(" ")),
-        of(|f| f.sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")),
-        of(|f| f.compared.to_string()),
-    ]
+    csv_of::<Row<'_>>(
+        rows,
+        &[
+            ("library_name", &|(l, _)| l.library.name.clone()),
+            ("library_version", &|(l, _)| l.library.version.clone()),
+            ("library_path", &|(l, _)| l.library.path.clone()),
+            ("library_id", &|(l, _)| l.library.id.clone()),
+            ("algorithm", &|(l, _)| l.algorithm.clone()),
+            ("tier", &|(l, _)| l.tier.to_string()),
+            ("verdict", &|(l, _)| l.verdict.name().to_owned()),
+            ("reason", &|(l, _)| l.reason.clone().unwrap_or_default()),
+            ("secrets", &|(l, _)| l.secrets.to_string()),
+            ("words", &|(l, f)| f.map_or_else(|| l.to_string(), ToString::to_string)),
+            ("kind", &|(_, f)| of(f, |f| f.kind.name().to_owned())),
+            ("function", &|(_, f)| of(f, |f| f.function.clone().unwrap_or_default())),
+            ("object", &|(_, f)| of(f, |f| f.object.clone())),
+            ("address", &|(_, f)| of(f, |f| format!("{:#x}", f.address))),
+            ("instruction", &|(_, f)| of(f, |f| f.instruction.clone())),
+            ("places", &|(_, f)| of(f, |f| f.places.to_string())),
+            ("bytes", &|(_, f)| number(f.and_then(|f| f.bytes))),
+            ("lines", &|(_, f)| number(f.and_then(|f| f.lines))),
+            ("operations", &|(_, f)| of(f, |f| f.operations.join(" "))),
+            ("sizes", &|(_, f)| {
+                of(f, |f| f.sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" "))
+            }),
+            ("compared", &|(_, f)| of(f, |f| f.compared.to_string())),
+        ],
+    )
 }
 
 /// The names, with key lengths together where they differ in nothing else: `aes-{128,256}-gcm`.
@@ -410,9 +386,10 @@ mod tests {
         all[4].findings.push(Leak { function: Some("=evil()".to_owned()), ..more });
         let text = leaks(&all, Format::Csv, Options::default());
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let heading = reader.headers().unwrap().clone();
         let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
         assert_eq!(rows.len(), all.len() + 1);
-        let column = |name: &str| COLUMNS.iter().position(|c| *c == name).unwrap();
+        let column = |name: &str| heading.iter().position(|c| c == name).unwrap();
         let of_gcrypt: Vec<_> =
             rows.iter().filter(|r| &r[0] == "libgcrypt" && &r[4] == "aes-128-gcm").collect();
         assert_eq!(of_gcrypt.len(), 2);

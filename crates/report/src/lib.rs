@@ -25,9 +25,8 @@ mod table;
 mod verdicts;
 
 pub use archive::{
-    Archived, BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived,
-    best_of_machines, best_of_machines_csv, best_of_machines_json, best_of_machines_table,
-    machines, otava, trend, trend_csv,
+    BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived, best_of_machines,
+    best_of_machines_csv, best_of_machines_table, machines, otava, trend, trend_csv,
 };
 pub use calls::watched;
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison, comparison_screen};

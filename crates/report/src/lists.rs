@@ -21,9 +21,19 @@ pub fn libraries(libraries: &[Library], options: Options) -> String {
     if libraries.is_empty() {
         return "no library was found\n".to_owned();
     }
-    let columns = ["name", "version", "AES code", "id", "path"];
-    let columns = columns.map(|name| Column::new(name, Align::Left));
-    let lines = Table::new(columns, libraries.iter().map(row).collect()).lines(options.color);
+    let word = |text: &str| Cell::plain(clip(&clean(text), LONGEST_WORD));
+    let table = Table::of(
+        libraries,
+        &[
+            (Column::left("name"), &|library| word(&library.name)),
+            (Column::left("version"), &|library| word(&library.version)),
+            (Column::left("AES code"), &|library| Cell::plain(aes_code(library))),
+            (Column::left("id"), &|library| Cell::plain(clip(&clean(&library.id), ID_COLUMNS))),
+            // The path comes last and is never cut: it is what one copies.
+            (Column::left("path"), &|library| Cell::plain(clean(&library.path))),
+        ],
+    );
+    let lines = table.lines(options.color);
     let mut out = lines[0].clone();
     for (library, line) in libraries.iter().zip(&lines[1..]) {
         out += line;
@@ -33,17 +43,6 @@ pub fn libraries(libraries: &[Library], options: Options) -> String {
         }
     }
     out
-}
-
-/// The path comes last and is never cut: it is what one copies.
-fn row(library: &Library) -> Vec<Cell> {
-    vec![
-        Cell::plain(clip(&clean(&library.name), LONGEST_WORD)),
-        Cell::plain(clip(&clean(&library.version), LONGEST_WORD)),
-        Cell::plain(aes_code(library)),
-        Cell::plain(clip(&clean(&library.id), ID_COLUMNS)),
-        Cell::plain(clean(&library.path)),
-    ]
 }
 
 /// `vaes`, `aes` or `–`; nothing where it is not known.
@@ -62,7 +61,6 @@ fn aes_code(library: &Library) -> &'static str {
 /// Longest name of an algorithm or library: what is longer is no name.
 const LONGEST_NAME: usize = 34;
 
-/// Algorithms against libraries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matrix {
     /// Libraries as they are to be called: `openssl@3.0.22`.
@@ -134,11 +132,8 @@ fn matrix_table(
     heads: &[String],
     offered: impl Fn(&MatrixRow) -> Vec<Cell>,
 ) -> Table {
-    let mut columns = vec![
-        Column::new("algorithm", Align::Left),
-        Column::new("key/nonce/tag", Align::Left),
-        Column::new("", Align::Left),
-    ];
+    let mut columns =
+        vec![Column::left("algorithm"), Column::left("key/nonce/tag"), Column::left("")];
     columns.extend(heads.iter().map(|head| Column::named(head.clone(), Align::Left)));
     let row = |row: &MatrixRow| {
         let known = Algorithm::find(&row.algorithm).ok();
@@ -156,7 +151,6 @@ fn matrix_table(
     Table::new(columns, matrix.rows.iter().map(row).collect())
 }
 
-/// What became of one algorithm in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRow {
     /// Library as it is to be called: `openssl@3.0.22`.
@@ -178,7 +172,24 @@ impl CheckRow {
 pub fn checks(rows: &[CheckRow], options: Options) -> String {
     // A column that says `native` all the way down says nothing.
     let tiers = rows.iter().any(|r| r.tier != Tier::Native);
-    let table = Table::new(COLUMNS, rows.iter().map(|row| cells(row, tiers)).collect());
+    let verdict = |row: &CheckRow| match &row.outcome {
+        Ok(_) if row.is_of_own_vectors() => Cell::plain("passed, own vectors only"),
+        Ok(_) => Cell::plain("passed"),
+        Err((State::Unsupported, _)) => Cell::new("unsupported", ASIDE),
+        Err((state, _)) => Cell::new(state.name().to_uppercase(), ALARM),
+    };
+    let count =
+        |row: &CheckRow| row.outcome.as_ref().ok().map(|checks| comparisons(checks).to_string());
+    let table = Table::of(
+        rows,
+        &[
+            (Column::left("library"), &|row| Cell::plain(clean(&row.library))),
+            (Column::left("tier"), &|row| Cell::plain(if tiers { row.tier.name() } else { "" })),
+            (Column::left("algorithm"), &|row| Cell::plain(clean(&row.algorithm))),
+            (Column::left("verdict"), &|row| verdict(row)),
+            (Column::right("comparisons"), &|row| Cell::plain(count(row).unwrap_or_default())),
+        ],
+    );
     let lines = table.lines(options.color);
     let mut out = lines[0].clone();
     for (row, line) in rows.iter().zip(&lines[1..]) {
@@ -191,32 +202,6 @@ pub fn checks(rows: &[CheckRow], options: Options) -> String {
     out.push('\n');
     out += &totals(rows);
     out
-}
-
-const COLUMNS: [Column; 5] = [
-    Column::new("library", Align::Left),
-    Column::new("tier", Align::Left),
-    Column::new("algorithm", Align::Left),
-    Column::new("verdict", Align::Left),
-    Column::new("comparisons", Align::Right),
-];
-
-fn cells(row: &CheckRow, tiers: bool) -> Vec<Cell> {
-    let (verdict, count) = match &row.outcome {
-        Ok(checks) => {
-            let own = if row.is_of_own_vectors() { ", own vectors only" } else { "" };
-            (Cell::plain(format!("passed{own}")), comparisons(checks).to_string())
-        }
-        Err((State::Unsupported, _)) => (Cell::new("unsupported", ASIDE), String::new()),
-        Err((state, _)) => (Cell::new(state.name().to_uppercase(), ALARM), String::new()),
-    };
-    vec![
-        Cell::plain(clean(&row.library)),
-        Cell::plain(if tiers { row.tier.name() } else { "" }),
-        Cell::plain(clean(&row.algorithm)),
-        verdict,
-        Cell::plain(count),
-    ]
 }
 
 pub(crate) fn comparisons(checks: &[Check]) -> u64 {
@@ -391,7 +376,6 @@ fn floors(floors: &[Floor], options: Options) -> String {
     out
 }
 
-/// How a fact bears on measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grade {
     Ok,

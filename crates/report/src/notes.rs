@@ -244,7 +244,6 @@ pub(crate) fn remarks(selection: &[&Measurement]) -> Vec<String> {
         .collect()
 }
 
-/// Which of its processes are of which kind.
 fn of_kinds(m: &Measurement) -> Option<String> {
     let kinds = m.kinds_in_words()?;
     let (direction, size) = (m.direction, labels::size(m.size));

@@ -4,9 +4,9 @@
 use crate::calls::{percent, time};
 use crate::screen::Screen;
 use base::analysis::Estimate;
-use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, clean, grouped};
+use base::text::{ASIDE, Cell, Column, HEADING, Options, PLAIN, clean, grouped};
 use judge::calls::FaultKind;
-use judge::calls::predict::{Change, Measured, Prediction, What};
+use judge::calls::predict::{Change, Measured, Messages, Prediction, Ratio, What};
 use record::LibraryId;
 
 const MOST_ROWS: usize = 6;
@@ -35,7 +35,7 @@ pub fn prediction(
     let cpu = prediction.cpu_seconds.max(f64::MIN_POSITIVE);
     let mut text = screen.line(&headline(prediction, cpu), HEADING);
     if !prediction.rows.is_empty() {
-        text += &screen.table(row_columns(), vec![(String::new(), rows(prediction, cpu))]);
+        text += &rows(prediction, cpu, screen);
     }
     for line in left_out(prediction, cpu) {
         text += &screen.sentence(&line);
@@ -49,8 +49,7 @@ pub fn prediction(
     if shown.is_empty() {
         return text + &screen.line("No change that was measured saves anything.", PLAIN);
     }
-    let cells = shown.iter().map(|change| cells(change, cpu)).collect();
-    text += &screen.table(change_columns(), vec![(String::new(), cells)]);
+    text += &changes(&shown, cpu, screen);
     if all.len() > shown.len() {
         let more = all.len() - shown.len();
         text +=
@@ -74,37 +73,24 @@ fn headline(prediction: &Prediction, cpu: f64) -> String {
     )
 }
 
-fn row_columns() -> Vec<Column> {
-    vec![
-        Column::new("of CPU", Align::Right),
-        Column::new("algorithm", Align::Left),
-        Column::new("", Align::Left),
-        Column::new("bytes", Align::Right),
-        Column::new("count", Align::Right).goes(1),
-        Column::new("in the program", Align::Right),
-        Column::new("after work", Align::Right),
-        Column::new("÷", Align::Right),
-        Column::new("in a loop", Align::Right).goes(2),
-    ]
-}
-
-fn rows(prediction: &Prediction, cpu: f64) -> Vec<Vec<Cell>> {
-    let row = |row: &Measured| {
-        let messages = &row.messages;
-        let keyed = if messages.rekeys { " +key" } else { "" };
-        vec![
-            Cell::plain(percent(messages.seconds / cpu)),
-            Cell::plain(messages.algorithm.to_owned()),
-            Cell::plain(format!("{}{keyed}", messages.direction)),
-            Cell::plain(messages.size.to_string()),
-            Cell::plain(grouped(messages.count)),
-            Cell::plain(time(messages.in_situ_ns)),
-            Cell::plain(time(row.between_ns.median)),
-            Cell::plain(format!("{:.2}", messages.in_situ_ns / row.between_ns.median)),
-            Cell::new(row.hot_ns.map_or_else(String::new, |hot| time(hot.median)), ASIDE),
-        ]
-    };
-    shown_rows(prediction).map(row).collect()
+fn rows(prediction: &Prediction, cpu: f64, screen: Screen) -> String {
+    let way = |m: &Messages| format!("{}{}", m.direction, if m.rekeys { " +key" } else { "" });
+    let ratio = |row: &Measured| row.messages.in_situ_ns / row.between_ns.median;
+    let hot = |row: &Measured| row.hot_ns.map_or_else(String::new, |hot| time(hot.median));
+    screen.plain(
+        shown_rows(prediction),
+        &[
+            (Column::right("of CPU"), &|row| Cell::plain(percent(row.messages.seconds / cpu))),
+            (Column::left("algorithm"), &|row| Cell::plain(row.messages.algorithm.to_owned())),
+            (Column::left(""), &|row| Cell::plain(way(&row.messages))),
+            (Column::right("bytes"), &|row| Cell::plain(row.messages.size.to_string())),
+            (Column::right("count").goes(1), &|row| Cell::plain(grouped(row.messages.count))),
+            (Column::right("in the program"), &|row| Cell::plain(time(row.messages.in_situ_ns))),
+            (Column::right("after work"), &|row| Cell::plain(time(row.between_ns.median))),
+            (Column::right("÷"), &|row| Cell::plain(format!("{:.2}", ratio(row)))),
+            (Column::right("in a loop").goes(2), &|row| Cell::new(hot(row), ASIDE)),
+        ],
+    )
 }
 
 /// The first rows, but for those that are worth no line.
@@ -128,33 +114,28 @@ fn left_out(prediction: &Prediction, cpu: f64) -> Vec<String> {
     shown.into_iter().chain(prediction.left_out.iter().map(line)).collect()
 }
 
-fn change_columns() -> Vec<Column> {
-    vec![
-        Column::new("saves of CPU", Align::Right),
-        Column::new("95 %", Align::Right),
-        Column::new("each call", Align::Right).goes(2),
-        Column::new("new ÷ old", Align::Right),
-        Column::new("change", Align::Left),
-    ]
+fn changes(shown: &[&Change], cpu: f64, screen: Screen) -> String {
+    let interval = |Estimate { low, high, .. }: Estimate| {
+        format!("{:.1} to {:.1}", 100.0 * low / cpu, 100.0 * high / cpu)
+    };
+    let ratio = |change: &Change| match change.ratios.is_empty() {
+        true => String::new(),
+        false => format!("{:.2}", change.ratio().median),
+    };
+    screen.plain(
+        shown.iter().copied(),
+        &[
+            (Column::right("saves of CPU"), &|c| {
+                Cell::plain(percent(c.saved_seconds.median / cpu))
+            }),
+            (Column::right("95 %"), &|c| Cell::plain(interval(c.saved_seconds))),
+            (Column::right("each call").goes(2), &|c| Cell::plain(each(c))),
+            (Column::right("new ÷ old"), &|c| Cell::plain(ratio(c))),
+            (Column::left("change"), &|c| Cell::plain(clean(&words(c)))),
+        ],
+    )
 }
 
-fn cells(change: &Change, cpu: f64) -> Vec<Cell> {
-    let Estimate { median, low, high } = change.saved_seconds;
-    let ratio = change.ratio();
-    vec![
-        Cell::plain(percent(median / cpu)),
-        Cell::plain(format!("{:.1} to {:.1}", 100.0 * low / cpu, 100.0 * high / cpu)),
-        Cell::plain(each(change)),
-        Cell::plain(if change.ratios.is_empty() {
-            String::new()
-        } else {
-            format!("{:.2}", ratio.median)
-        }),
-        Cell::plain(clean(&words(change))),
-    ]
-}
-
-/// Time that a call saves.
 fn each(change: &Change) -> String {
     let count = change.calls.max(1) as f64;
     let ns = change.saved_seconds.median * 1e9 / count;
@@ -189,37 +170,28 @@ fn words(change: &Change) -> String {
 }
 
 fn named(library: &LibraryId) -> String {
-    format!("{}@{}", library.name, library.version)
+    library.label()
 }
 
 fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
-    let columns = vec![
-        Column::new("algorithm", Align::Left),
-        Column::new("", Align::Left),
-        Column::new("bytes", Align::Right),
-        Column::new("in the program", Align::Right),
-        Column::new("then", Align::Right),
-        Column::new("new ÷ old", Align::Right),
-        Column::new("95 %", Align::Right),
-    ];
-    let row = |one: &judge::calls::predict::Ratio| {
-        let messages = &prediction.rows[one.row].messages;
-        vec![
-            Cell::plain(messages.algorithm.to_owned()),
-            Cell::plain(messages.direction.to_string()),
-            Cell::plain(messages.size.to_string()),
-            Cell::plain(time(messages.in_situ_ns)),
-            Cell::plain(time(messages.in_situ_ns * one.ratio.median)),
-            Cell::plain(format!("{:.2}", one.ratio.median)),
-            Cell::plain(format!("{:.2} to {:.2}", one.ratio.low, one.ratio.high)),
-        ]
-    };
-    let cells = change.ratios.iter().map(row).collect();
-    format!(
-        "\n{}{}",
-        screen.line(&clean(&words(change)), HEADING),
-        screen.table(columns, vec![(String::new(), cells)])
-    )
+    let of = |one: &Ratio| &prediction.rows[one.row].messages;
+    let table = screen.plain(
+        &change.ratios,
+        &[
+            (Column::left("algorithm"), &|one| Cell::plain(of(one).algorithm.to_owned())),
+            (Column::left(""), &|one| Cell::plain(of(one).direction.to_string())),
+            (Column::right("bytes"), &|one| Cell::plain(of(one).size.to_string())),
+            (Column::right("in the program"), &|one| Cell::plain(time(of(one).in_situ_ns))),
+            (Column::right("then"), &|one| {
+                Cell::plain(time(of(one).in_situ_ns * one.ratio.median))
+            }),
+            (Column::right("new ÷ old"), &|one| Cell::plain(format!("{:.2}", one.ratio.median))),
+            (Column::right("95 %"), &|one| {
+                Cell::plain(format!("{:.2} to {:.2}", one.ratio.low, one.ratio.high))
+            }),
+        ],
+    );
+    format!("\n{}{table}", screen.line(&clean(&words(change)), HEADING))
 }
 
 fn notes(prediction: &Prediction, shown: &[&Change]) -> Vec<String> {

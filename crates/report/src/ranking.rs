@@ -11,7 +11,7 @@ use crate::survey::{Survey, is_bad, mark, shout};
 use crate::{ComparisonFormat, leaks, notes, summary};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
-    clip, escape_markdown as escape,
+    clip, csv_of, escape_markdown as escape,
 };
 use judge::compare::{
     Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding, Unit,
@@ -24,7 +24,7 @@ pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options)
     match format {
         ComparisonFormat::Text => text(answers, options),
         ComparisonFormat::Markdown => markdown(answers),
-        ComparisonFormat::Json => json(answers),
+        ComparisonFormat::Json => record::pretty(&answers),
         ComparisonFormat::Csv => csv(answers),
     }
 }
@@ -59,39 +59,74 @@ fn one(answer: &Ranking, options: Options) -> String {
 }
 
 fn table(answer: &Ranking) -> Table {
-    // Where groups have no column of their own, the first one goes.
-    let from = usize::from(!is_grouped(answer));
+    /// A ranked case behind its group's name.
+    type Row<'a> = (String, &'a Ranked);
+    let (by, has_bytes) = (answer.terms.by, answer.terms.model.has_bytes());
     let shown = answer.standings.iter().flat_map(|s| &s.rows);
     let heading = interval_heading(shown.filter_map(|r| r.behind.as_ref()));
-    let row = |s: &Standing, (i, r): (usize, &Ranked)| {
-        cells(r, group(answer, s, i), answer, heading).split_off(from)
-    };
-    let rows = answer.standings.iter();
-    let rows = rows.flat_map(|s| s.rows.iter().enumerate().map(move |ranked| row(s, ranked)));
-    Table::new(columns(answer, heading).split_off(from), rows.collect())
-}
-
-fn columns(answer: &Ranking, heading: &'static str) -> Vec<Column> {
-    let has_bytes = answer.terms.model.has_bytes();
-    let cost = match answer.terms.by {
+    let cost = match by {
         By::Time if has_bytes => "MB/s",
         By::Time => "µs/op",
         By::Instructions => "instructions",
     };
     let cycles = if has_bytes { "c/B" } else { "cycles/op" };
-    vec![
-        Column::new("best of", Align::Left),
-        Column::new("#", Align::Left),
-        Column::new("algorithm", Align::Left),
-        Column::new("library", Align::Left),
-        Column::new(cost, Align::Point),
-        Column::new(cycles, Align::Point).goes(4),
-        Column::new("ns", Align::Point).goes(2),
-        Column::new(behind_heading(answer), Align::Point).goes(6),
-        Column::new(heading, Align::Right).goes(1),
-        Column::new("limit %", Align::Right).goes(3),
-        Column::new("", Align::Left).goes(5),
-    ]
+    let style = |r: &Ranked| match (r.place, r.last_place) {
+        (1, 1) => BEST,
+        (1, _) if !answer.imported => GOOD,
+        _ => PLAIN,
+    };
+    let mark = |r: &Ranked| match (answer.imported, r.contended) {
+        (true, _) => "†",
+        (_, true) => ">",
+        _ => "",
+    };
+    let main = |r: &Ranked| match by {
+        By::Time if r.case.model.has_bytes() => {
+            r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
+        }
+        By::Time => r.ns_per_op.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
+        By::Instructions => r.instructions_per_op.map(|i| format!("{i:.0}")),
+    };
+    let of_bytes = |r: &Ranked| {
+        let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
+        r.cycles_per_op.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
+    };
+    let ns = |r: &Ranked| r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default();
+    let behind = |r: &Ranked| r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
+    let interval = |r: &Ranked| match answer.imported {
+        true => "no interval".to_owned(),
+        false => behind(r)[1].clone(),
+    };
+    let limit =
+        |r: &Ranked| r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default();
+    let columns: [(Column, &dyn Fn(&Row<'_>) -> Cell); 11] = [
+        (Column::left("best of"), &|(group, _)| Cell::plain(group)),
+        (Column::left("#"), &|(_, r)| Cell::new(place(r), style(r))),
+        (Column::left("algorithm"), &|(_, r)| Cell::new(clean(&r.case.algorithm), style(r))),
+        (Column::left("library"), &|(_, r)| {
+            Cell::new(versioned(&r.library.name, &r.library.version) + mark_of(r.leaks), style(r))
+        }),
+        (Column::point(cost), &|(_, r)| {
+            Cell::number(format!("{}{}", mark(r), main(r).unwrap_or_default()), style(r))
+        }),
+        (Column::point(cycles).goes(4), &|(_, r)| Cell::number(of_bytes(r), PLAIN)),
+        (Column::point("ns").goes(2), &|(_, r)| Cell::number(ns(r), PLAIN)),
+        (Column::point(behind_heading(answer)).goes(6), &|(_, r)| {
+            Cell::number(behind(r)[0].clone(), PLAIN)
+        }),
+        (Column::right(heading).goes(1), &|(_, r)| Cell::new(interval(r), ASIDE)),
+        (Column::right("limit %").goes(3), &|(_, r)| Cell::plain(limit(r))),
+        (Column::left("").goes(5), &|(_, r)| {
+            Cell::new(r.label.as_deref().map(clean).unwrap_or_default(), CAUTION)
+        }),
+    ];
+    // Where groups have no column of their own, the first one goes.
+    let from = usize::from(!is_grouped(answer));
+    let rows = answer
+        .standings
+        .iter()
+        .flat_map(|s| s.rows.iter().enumerate().map(move |(i, r)| (group(answer, s, i), r)));
+    Table::of(rows, &columns[from..])
 }
 
 /// What costs are compared in, as the heading of how much more than the first one takes.
@@ -121,51 +156,6 @@ pub(crate) fn place(r: &Ranked) -> String {
     } else {
         format!("{}–{}", r.place, r.last_place)
     }
-}
-
-fn cells(r: &Ranked, group: String, answer: &Ranking, heading: &str) -> Vec<Cell> {
-    let by = answer.terms.by;
-    let style = match (r.place, r.last_place) {
-        (1, 1) => BEST,
-        (1, _) if !answer.imported => GOOD,
-        _ => PLAIN,
-    };
-    let mark = if answer.imported {
-        "†"
-    } else if r.contended {
-        ">"
-    } else {
-        ""
-    };
-    let of_bytes = |cost: Option<record::Estimate>| {
-        let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
-        cost.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
-    };
-    let [behind, mut interval, _] =
-        r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
-    if answer.imported {
-        interval = "no interval".to_owned();
-    }
-    let main = match by {
-        By::Time if r.case.model.has_bytes() => {
-            r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
-        }
-        By::Time => r.ns_per_op.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
-        By::Instructions => r.instructions_per_op.map(|i| format!("{i:.0}")),
-    };
-    vec![
-        Cell::plain(group),
-        Cell::new(place(r), style),
-        Cell::new(clean(&r.case.algorithm), style),
-        Cell::new(versioned(&r.library.name, &r.library.version) + mark_of(r.leaks), style),
-        Cell::number(format!("{mark}{}", main.unwrap_or_default()), style),
-        Cell::number(of_bytes(r.cycles_per_op), PLAIN),
-        Cell::number(r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default(), PLAIN),
-        Cell::number(behind, PLAIN),
-        Cell::new(interval, ASIDE),
-        Cell::new(r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default(), PLAIN),
-        Cell::new(r.label.as_deref().map(clean).unwrap_or_default(), CAUTION),
-    ]
 }
 
 /// What is said below figures from elsewhere.
@@ -319,48 +309,12 @@ fn markdown(answers: &[Ranking]) -> String {
 
 // Answers for programs.
 
-fn json(answers: &[Ranking]) -> String {
-    serde_json::to_string_pretty(answers).expect("plain data always serialises") + "\n"
-}
-
 /// A ranked case with the question and the group that it is ranked in.
 struct CsvRow<'a> {
     question: &'a str,
     group: &'a str,
     r: &'a Ranked,
 }
-
-/// A column's name and what it holds of a row.
-type CsvColumn = (&'static str, fn(&CsvRow<'_>) -> String);
-
-const CSV_COLUMNS: [CsvColumn; 26] = [
-    ("question", |row| row.question.to_owned()),
-    ("group", |row| row.group.to_owned()),
-    ("place", |row| row.r.place.to_string()),
-    ("last_place", |row| row.r.last_place.to_string()),
-    ("library_name", |row| row.r.library.name.clone()),
-    ("library_version", |row| row.r.library.version.clone()),
-    ("library_id", |row| row.r.library.id.clone()),
-    ("algorithm", |row| row.r.case.algorithm.clone()),
-    ("direction", |row| row.r.case.direction.to_string()),
-    ("model", |row| row.r.case.model.to_string()),
-    ("size_bytes", |row| row.r.case.size.to_string()),
-    ("tier", |row| row.r.case.tier.to_string()),
-    ("threads", |row| row.r.case.threads.to_string()),
-    ("footprint", |row| row.r.case.footprint.to_string()),
-    ("in_place", |row| row.r.case.in_place.to_string()),
-    ("label", |row| row.r.label.clone().unwrap_or_default()),
-    ("mb_per_s", |row| number(row.r.mb_per_s)),
-    ("ns_per_op", |row| number(row.r.ns_per_op.map(|e| e.median))),
-    ("cycles_per_op", |row| number(row.r.cycles_per_op.map(|e| e.median))),
-    ("instructions_per_op", |row| number(row.r.instructions_per_op)),
-    ("limit_fraction", |row| number(row.r.limit_fraction)),
-    ("cost_over_first", |row| number(row.r.behind.map(|b| b.estimate))),
-    ("setting", |row| row.r.case.setting.clone()),
-    ("contended", |row| row.r.contended.to_string()),
-    ("clock_decides", |row| row.r.clock_decides.to_string()),
-    ("leaks", |row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
-];
 
 fn number(value: Option<f64>) -> String {
     value.map(|v| v.to_string()).unwrap_or_default()
@@ -372,9 +326,36 @@ fn csv(answers: &[Ranking]) -> String {
         let (question, group) = (&*answer.terms.sentence, s.group.as_deref().unwrap_or_default());
         s.rows.iter().map(move |r| CsvRow { question, group, r })
     });
-    base::text::csv(
-        &CSV_COLUMNS.map(|(name, _)| name),
-        rows.map(|row| CSV_COLUMNS.map(|(_, of)| of(&row))),
+    csv_of(
+        rows,
+        &[
+            ("question", &|row| row.question.to_owned()),
+            ("group", &|row| row.group.to_owned()),
+            ("place", &|row| row.r.place.to_string()),
+            ("last_place", &|row| row.r.last_place.to_string()),
+            ("library_name", &|row| row.r.library.name.clone()),
+            ("library_version", &|row| row.r.library.version.clone()),
+            ("library_id", &|row| row.r.library.id.clone()),
+            ("algorithm", &|row| row.r.case.algorithm.clone()),
+            ("direction", &|row| row.r.case.direction.to_string()),
+            ("model", &|row| row.r.case.model.to_string()),
+            ("size_bytes", &|row| row.r.case.size.to_string()),
+            ("tier", &|row| row.r.case.tier.to_string()),
+            ("threads", &|row| row.r.case.threads.to_string()),
+            ("footprint", &|row| row.r.case.footprint.to_string()),
+            ("in_place", &|row| row.r.case.in_place.to_string()),
+            ("label", &|row| row.r.label.clone().unwrap_or_default()),
+            ("mb_per_s", &|row| number(row.r.mb_per_s)),
+            ("ns_per_op", &|row| number(row.r.ns_per_op.map(|e| e.median))),
+            ("cycles_per_op", &|row| number(row.r.cycles_per_op.map(|e| e.median))),
+            ("instructions_per_op", &|row| number(row.r.instructions_per_op)),
+            ("limit_fraction", &|row| number(row.r.limit_fraction)),
+            ("cost_over_first", &|row| number(row.r.behind.map(|b| b.estimate))),
+            ("setting", &|row| row.r.case.setting.clone()),
+            ("contended", &|row| row.r.contended.to_string()),
+            ("clock_decides", &|row| row.r.clock_decides.to_string()),
+            ("leaks", &|row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
+        ],
     )
 }
 
@@ -394,7 +375,6 @@ pub struct Summary {
     pub questions: Vec<(&'static str, Vec<Line>)>,
     /// What a newer OpenSSL would change.
     pub newer: Option<String>,
-    /// What not to use, and why.
     pub avoid: Vec<String>,
 }
 

@@ -253,7 +253,6 @@ pub(crate) fn with_samples(ns: impl Fn(&Measurement, f64) -> f64) -> Record {
     record
 }
 
-/// A text without its styles.
 pub(crate) fn unpainted(painted: &str) -> String {
     let mut parts = painted.split('\u{1b}');
     let first = parts.next().unwrap().to_owned();

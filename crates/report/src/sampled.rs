@@ -1,8 +1,9 @@
 //! Where a program's CPU time went, by samples: one screen.
 
 use base::analysis::SampledShare;
-use base::text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
+use base::text::{ASIDE, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 use record::{Sampled, SampledFile};
+use std::path::Path;
 
 const MOST_ROWS: usize = 8;
 
@@ -61,39 +62,33 @@ fn share(sampled: &Sampled, samples: u64) -> Cell {
     Cell::number(plus_minus(sampled.share(samples)), PLAIN)
 }
 
-fn table(columns: &[Column], rows: Vec<Vec<Cell>>) -> Option<Table> {
-    (!rows.is_empty()).then(|| Table::new(columns.to_vec(), rows))
+/// The first of some rows, each behind its share; empty where there are none.
+fn table<R>(rows: &[R], columns: &[(Column, &dyn Fn(&&R) -> Cell)]) -> Option<Table> {
+    (!rows.is_empty()).then(|| Table::of(rows.iter().take(MOST_ROWS), columns))
 }
 
 fn kinds(sampled: &Sampled) -> Option<Table> {
-    let rows = sampled.kinds.iter().take(MOST_ROWS).map(|kind| {
-        let note = if kind.is_crypto { "" } else { "does not count as cryptography" };
-        vec![share(sampled, kind.samples), Cell::plain(kind.kind.clone()), Cell::new(note, ASIDE)]
-    });
-    let columns = [
-        Column::new("of CPU", Align::Right),
-        Column::new("code", Align::Left),
-        Column::new("", Align::Left).goes(1),
-    ];
-    table(&columns, rows.collect())
+    let note = |is_crypto| if is_crypto { "" } else { "does not count as cryptography" };
+    table(
+        &sampled.kinds,
+        &[
+            (Column::right("of CPU"), &|kind| share(sampled, kind.samples)),
+            (Column::left("code"), &|kind| Cell::plain(kind.kind.clone())),
+            (Column::left("").goes(1), &|kind| Cell::new(note(kind.is_crypto), ASIDE)),
+        ],
+    )
 }
 
 fn files(sampled: &Sampled) -> Option<Table> {
-    let rows = sampled.files.iter().take(MOST_ROWS).map(|file| {
-        vec![
-            share(sampled, file.samples),
-            share(sampled, file.crypto_samples),
-            Cell::plain(clean(&file.path.display().to_string())),
-            Cell::plain(about(file)),
-        ]
-    });
-    let columns = [
-        Column::new("of CPU", Align::Right),
-        Column::new("in ciphers", Align::Right),
-        Column::new("file", Align::Left),
-        Column::new("version", Align::Left).goes(1),
-    ];
-    table(&columns, rows.collect())
+    table(
+        &sampled.files,
+        &[
+            (Column::right("of CPU"), &|file| share(sampled, file.samples)),
+            (Column::right("in ciphers"), &|file| share(sampled, file.crypto_samples)),
+            (Column::left("file"), &|file| Cell::plain(clean(&file.path.display().to_string()))),
+            (Column::left("version").goes(1), &|file| Cell::plain(about(file))),
+        ],
+    )
 }
 
 /// Version and the beginning of the build id, as far as they are known.
@@ -104,38 +99,29 @@ fn about(file: &SampledFile) -> String {
 }
 
 fn functions(sampled: &Sampled) -> Option<Table> {
-    let rows = sampled.functions.iter().take(MOST_ROWS).map(|function| {
-        let file = function.path.file_name().map_or(function.path.as_os_str(), |name| name);
-        vec![
-            share(sampled, function.samples),
-            Cell::plain(clean(&function.function)),
-            Cell::plain(clean(&file.to_string_lossy())),
-            Cell::plain(function.kind.clone()),
-        ]
-    });
-    let columns = [
-        Column::new("of CPU", Align::Right),
-        Column::new("function", Align::Left),
-        Column::new("file", Align::Left).goes(2),
-        Column::new("code", Align::Left).goes(1),
-    ];
-    table(&columns, rows.collect())
+    let file = |path: &Path| clean(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
+    table(
+        &sampled.functions,
+        &[
+            (Column::right("of CPU"), &|function| share(sampled, function.samples)),
+            (Column::left("function"), &|function| Cell::plain(clean(&function.function))),
+            (Column::left("file").goes(2), &|function| Cell::plain(file(&function.path))),
+            (Column::left("code").goes(1), &|function| Cell::plain(function.kind.clone())),
+        ],
+    )
 }
 
 fn programs(sampled: &Sampled) -> Option<Table> {
-    let rows = sampled.programs.iter().take(MOST_ROWS).map(|program| {
-        vec![
-            share(sampled, program.samples),
-            share(sampled, program.crypto_samples),
-            Cell::plain(format!("{} {}", program.pid, clean(&program.name))),
-        ]
-    });
-    let columns = [
-        Column::new("of CPU", Align::Right),
-        Column::new("in ciphers", Align::Right),
-        Column::new("process", Align::Left),
-    ];
-    table(&columns, rows.collect())
+    table(
+        &sampled.programs,
+        &[
+            (Column::right("of CPU"), &|program| share(sampled, program.samples)),
+            (Column::right("in ciphers"), &|program| share(sampled, program.crypto_samples)),
+            (Column::left("process"), &|program| {
+                Cell::plain(format!("{} {}", program.pid, clean(&program.name)))
+            }),
+        ],
+    )
 }
 
 fn doubt(sampled: &Sampled) -> String {

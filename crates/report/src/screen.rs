@@ -41,6 +41,15 @@ impl Screen {
     }
 
     /// Groups of rows under the same columns, each with a title, if it has one.
+    /// A table without groups.
+    pub(crate) fn plain<R>(
+        &self,
+        rows: impl IntoIterator<Item = R>,
+        columns: &[(Column, &dyn Fn(&R) -> Cell)],
+    ) -> String {
+        Table::of(rows, columns).text(self.options)
+    }
+
     pub(crate) fn table(
         &self,
         columns: Vec<Column>,
@@ -65,7 +74,6 @@ impl Screen {
         lines.concat()
     }
 
-    /// What not to use, and why.
     pub(crate) fn avoid(&self, found: &[String]) -> String {
         if found.is_empty() {
             return String::new();

@@ -26,7 +26,6 @@ const PROCESSES: f64 = 12.0;
 const SEGMENT: u64 = 1448;
 const FIRST_SEGMENTS: u64 = 10;
 
-/// A kind of run that answers on a screen.
 pub trait Answers: Asked {
     /// How many rows a thorough run has of each stack.
     fn all_rows() -> usize;
@@ -39,7 +38,6 @@ pub trait Answers: Asked {
     fn answer(run: &Run<Self>, screen: &Screen) -> Option<Answered>;
 }
 
-/// Tables, sentences, and stacks that are not in them.
 #[derive(Debug, Default)]
 pub struct Answered {
     tables: String,
@@ -239,7 +237,6 @@ fn marked<R: Row>(run: &Run<R>, row: &R, cost: &Cost, text: impl Fn(&Cost) -> St
     format!("{sign}{}", text(cost))
 }
 
-/// One of the two costs of a figure.
 fn cell<R: Row>(
     run: &Run<R>,
     figure: &Figure<'_, R>,
@@ -310,8 +307,8 @@ impl Answers for Handshake {
 /// What a server's CPU does for a connection.
 fn servers(run: &Run<Handshake>, found: &Standings<'_, Handshake>, screen: &Screen) -> String {
     let headings = ["p256", "rsa-2048", "p256 + mlkem768", "resumed", "resumed + mlkem768"];
-    let mut columns = vec![Column::new("server CPU, µs a connection, TLS 1.3", Align::Left)];
-    columns.extend(headings.map(|heading| Column::new(heading, Align::Right)));
+    let mut columns = vec![Column::left("server CPU, µs a connection, TLS 1.3")];
+    columns.extend(headings.map(|heading| Column::right(heading)));
     let best: Vec<Option<usize>> =
         (0..headings.len()).map(|column| best_of(&found.lines, column)).collect();
     let row = |(at, line): (usize, &Line<'_, Handshake>)| {
@@ -335,9 +332,9 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
         vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
     columns.extend(
         ["server µs", "client µs", "server bytes", "packets", "client bytes"]
-            .map(|heading| Column::new(heading, Align::Right)),
+            .map(|heading| Column::right(heading)),
     );
-    columns.extend(yours.map(|_| Column::new("system's µs", Align::Right)));
+    columns.extend(yours.map(|_| Column::right("system's µs")));
     let packets = |bytes: u64| bytes.div_ceil(SEGMENT);
     let mut is_slow_start = false;
     let mut row = |(exchange, certificate): (X, C)| {
@@ -583,13 +580,13 @@ impl Answers for PrimitiveRow {
         }
         let absent = absent.into_iter().map(|(why, rows)| format!("{why}: {}", rows.join(", ")));
         answered.absent = absent.collect();
-        let mut columns = vec![Column::new("µs, whole", Align::Left)];
+        let mut columns = vec![Column::left("µs, whole")];
         columns.extend(["first", "", "second", "", "third", ""].iter().enumerate().map(
             |(at, heading)| {
                 Column::new(heading, if at % 2 == 0 { Align::Left } else { Align::Right })
             },
         ));
-        columns.extend(yours.map(|_| Column::new("system's", Align::Right)));
+        columns.extend(yours.map(|_| Column::right("system's")));
         answered.tables = screen.table(columns, tables);
         let yours = yours.map(|stack| format!("The system's: {}. ", clean(&stack.label)));
         answered.sentences = vec![yours.unwrap_or_default() + &primitive_advice(run)];

@@ -3,7 +3,7 @@
 
 use crate::labels::{self, Libraries, part};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
-use base::text::{Align, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
+use base::text::{CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 use judge::compare::REFERENCE_SIZE;
 use record::{Call, Fit, Library, LibraryId, Measurement, Record, Rekeying, State, Stopped};
 use std::cmp::Ordering;
@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a ranked table shows of a selection.
 pub(crate) struct Survey<'a> {
-    /// Sizes in bytes, ascending: the columns.
     pub(crate) sizes: Vec<usize>,
     /// The size at which rows are ranked.
     pub(crate) reference: usize,
@@ -65,7 +64,6 @@ pub(crate) struct Row<'a> {
 /// What stands where the time was over before there was a number.
 pub(crate) const LEFT_OUT: &str = "…";
 
-/// A reason for which cells of a row have no number.
 pub(crate) struct Problem {
     pub(crate) state: State,
     /// Sizes; empty when it is all of the row.
@@ -99,7 +97,6 @@ pub(crate) fn is_operation(m: &Measurement) -> bool {
     !m.model.has_bytes() && m.state == State::Imported || cost(m).is_some()
 }
 
-/// What a derivation costs, in words.
 fn cost(m: &Measurement) -> Option<String> {
     let algorithm = Algorithm::find(&m.algorithm).ok()?;
     let unit = algorithm.cost_unit()?;
@@ -133,11 +130,11 @@ pub(crate) fn operations(selection: &[&Measurement]) -> Option<Table> {
         ]
     };
     let columns = vec![
-        Column::new("operation", Align::Left),
-        Column::new("library", Align::Left),
-        Column::new("µs each", Align::Point),
-        Column::new("a second", Align::Point).goes(1),
-        Column::new("", Align::Left).goes(2),
+        Column::left("operation"),
+        Column::left("library"),
+        Column::point("µs each"),
+        Column::point("a second").goes(1),
+        Column::left("").goes(2),
     ];
     (!rows.is_empty()).then(|| Table::new(columns, rows.iter().map(row).collect()))
 }

@@ -65,7 +65,6 @@ struct Layout<'a> {
 struct Extras {
     /// The fitted cost of each message.
     fixed: bool,
-    /// A bar beside each fraction of the limit.
     bars: bool,
     /// How many of the last columns have gone: [`GOING`] says in which order.
     gone: usize,
@@ -396,7 +395,7 @@ pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
 }
 
 fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
-    let name = |head| Column::new(head, Align::Left);
+    let name = |head| Column::left(head);
     let mut columns = vec![name("algorithm"), name("library")];
     let sizes = survey.sizes.iter().map(|size| labels::size(*size));
     columns.extend(sizes.map(|size| Column::named(size, Align::Right)));

@@ -22,7 +22,6 @@ const SUBJECT: usize = 30;
 const LEAST: usize = 2;
 /// Bytes of the message by which libraries are put in order.
 const MESSAGE: f64 = 16384.0;
-/// The cheapest of an algorithm that are shown.
 const BEST_OF: usize = 3;
 const NAMED: usize = 4;
 

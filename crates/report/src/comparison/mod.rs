@@ -10,11 +10,11 @@ use base::analysis::Verdict;
 use base::model::Direction;
 use base::text::{
     ALARM, ASIDE, Align, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
-    escape_markdown as escape, paint,
+    csv_of, escape_markdown as escape, paint,
 };
 use judge::compare::{
-    ByPairs, Case, Compared, Comparison, Counts, Found, InstructionRow, Only, OnlyIn, StateRow,
-    Summary,
+    ByPairs, Case, Compared, Comparison, Counts, Found, InstructionRow, Only, OnlyIn, SizeCounts,
+    StateRow, Summary,
 };
 use record::LibraryId;
 use serde::Serialize;
@@ -153,58 +153,43 @@ fn head(c: &Comparison, most: usize, options: Options) -> String {
 /// More rows than this are no summary.
 const MOST_FAMILIES: usize = 60;
 
-const SUMMARY: [Column; 9] = [
-    Column::new("geometric mean of", Align::Left),
-    Column::new("libraries", Align::Left),
-    Column::new("", Align::Point),
-    Column::new("interval", Align::Right).goes(5),
-    Column::new("×", Align::Right).goes(6),
-    Column::new("slower", Align::Right).goes(4),
-    Column::new("faster", Align::Right).goes(3),
-    Column::new("undecided", Align::Right).goes(2),
-    Column::new("same", Align::Right).goes(1),
-];
-
 fn summaries(c: &Comparison, most: usize, options: Options) -> String {
     // Of one library against many others there are hundreds of families.
     let families = if c.families.len() <= most { &c.families[..] } else { &[] };
     let shown = || c.overall.iter().take(most).chain(families);
     let heading = words::interval_heading(shown().filter_map(|s| s.ratio.as_ref()));
-    let rows: Vec<Vec<Cell>> = shown().map(|s| summary(s, heading)).collect();
-    if rows.is_empty() {
+    if shown().next().is_none() {
         return String::new();
     }
-    let mut columns = SUMMARY;
-    columns[2] = Column::new(words::change_heading(c.unit), Align::Point);
-    columns[3] = Column::new(heading, Align::Right).goes(5);
-    let table = Table::new(columns, rows);
+    let style = |s: &Summary| match s.ratio {
+        Some(r) if r.low > 1.0 => ALARM,
+        Some(r) if r.high < 1.0 => GOOD,
+        _ => PLAIN,
+    };
+    let change =
+        |s: &Summary| s.ratio.map(|r| words::with_level(r, None, heading)).unwrap_or_default();
+    let count = |n: usize| Cell::plain(if n == 0 { "–".to_owned() } else { n.to_string() });
+    let table = Table::of(
+        shown(),
+        &[
+            (Column::left("geometric mean of"), &|s| Cell::plain(words::of_what(s))),
+            (Column::left("libraries"), &|s| Cell::plain(words::of_which(s))),
+            (Column::point(words::change_heading(c.unit)), &|s| {
+                Cell::number(change(s)[0].clone(), style(s))
+            }),
+            (Column::right(heading).goes(5), &|s| Cell::new(change(s)[1].clone(), ASIDE)),
+            (Column::right("×").goes(6), &|s| Cell::plain(change(s)[2].clone())),
+            (Column::right("slower").goes(4), &|s| count(s.tally.slower)),
+            (Column::right("faster").goes(3), &|s| count(s.tally.faster)),
+            (Column::right("undecided").goes(2), &|s| count(s.tally.undecided)),
+            (Column::right("same").goes(1), &|s| count(s.tally.same)),
+        ],
+    );
     let mut out = format!("\n{}", table.text(options));
     if families.len() < c.families.len() {
         out += &format!("{} families of algorithms: --format json\n", c.families.len());
     }
     out
-}
-
-fn summary(s: &Summary, heading: &str) -> Vec<Cell> {
-    let style = match s.ratio {
-        Some(r) if r.low > 1.0 => ALARM,
-        Some(r) if r.high < 1.0 => GOOD,
-        _ => PLAIN,
-    };
-    let [change, interval, factor] =
-        s.ratio.map(|r| words::with_level(r, None, heading)).unwrap_or_default();
-    let count = |n: usize| Cell::new(if n == 0 { "–".to_owned() } else { n.to_string() }, PLAIN);
-    vec![
-        Cell::plain(words::of_what(s)),
-        Cell::plain(words::of_which(s)),
-        Cell::number(change, style),
-        Cell::new(interval, ASIDE),
-        Cell::plain(factor),
-        count(s.tally.slower),
-        count(s.tally.faster),
-        count(s.tally.undecided),
-        count(s.tally.same),
-    ]
 }
 
 fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> String {
@@ -214,22 +199,39 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
     }
     let style = style(verdict);
     let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
-    let cells = shown.iter().map(|case| row(case, c, style, heading)).collect();
     let [base, new] = words::per_byte_heading(c);
-    let columns = [
-        Column::new("algorithm", Align::Left),
-        Column::new("bytes", Align::Right),
-        Column::new("direction", Align::Left).goes(7),
-        Column::new("", Align::Left).goes(6),
-        Column::new("libraries", Align::Left).goes(8),
-        Column::new(words::change_heading(c.unit), Align::Point),
-        Column::new(heading, Align::Right).goes(5),
-        Column::new("×", Align::Right).goes(3),
-        Column::new(base, Align::Point).goes(1),
-        Column::new(new, Align::Point).goes(2),
-        Column::new("why", Align::Left).goes(4),
-    ];
-    let table = Table::new(columns, cells);
+    let libraries = |case: &Compared| match c.several {
+        true => words::pair(&case.base_library, &case.new_library),
+        false => String::new(),
+    };
+    let change = |case: &Compared| words::of_case(case, c.tolerance, heading);
+    let interval = |case: &Compared| match case.identical {
+        true => "same samples".to_owned(),
+        false => change(case)[1].clone(),
+    };
+    let setting = |case: &Compared| words::setting(&case.case, case.base.tier);
+    let of_base = |case: &Compared| words::per_byte(case.base_cost, &case.case, case.base.size);
+    let of_new = |case: &Compared| words::per_byte(case.new_cost, &case.case, None);
+    let table = Table::of(
+        shown.iter().copied(),
+        &[
+            (Column::left("algorithm"), &|case| Cell::plain(words::algorithm(case))),
+            (Column::right("bytes"), &|case| Cell::plain(words::bytes(case))),
+            (Column::left("direction").goes(7), &|case| {
+                Cell::plain(named(words::directions(case), case.case.direction))
+            }),
+            (Column::left("").goes(6), &|case| Cell::plain(setting(case))),
+            (Column::left("libraries").goes(8), &|case| Cell::plain(libraries(case))),
+            (Column::point(words::change_heading(c.unit)), &|case| {
+                Cell::number(change(case)[0].clone(), style)
+            }),
+            (Column::right(heading).goes(5), &|case| Cell::new(interval(case), ASIDE)),
+            (Column::right("×").goes(3), &|case| Cell::plain(change(case)[2].clone())),
+            (Column::point(base).goes(1), &|case| Cell::number(of_base(case), PLAIN)),
+            (Column::point(new).goes(2), &|case| Cell::number(of_new(case), PLAIN)),
+            (Column::left("why").goes(4), &|case| Cell::new(words::remark(case), CAUTION)),
+        ],
+    );
     let title = paint(&words::title(c, verdict, verdict.name()), HEADING, options.color);
     let mut out = format!("\n{title}\n{}", table.text(options));
     if all > shown.len() {
@@ -252,43 +254,6 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell> {
-    let several = c.several;
-    let libraries =
-        if several { words::pair(&case.base_library, &case.new_library) } else { String::new() };
-    let [change, interval, factor] = words::of_case(case, c.tolerance, heading);
-    let interval = if case.identical { "same samples".to_owned() } else { interval };
-    vec![
-        Cell::plain(words::algorithm(case)),
-        Cell::plain(words::bytes(case)),
-        Cell::plain(named(words::directions(case), case.case.direction)),
-        Cell::plain(words::setting(&case.case, case.base.tier)),
-        Cell::plain(libraries),
-        Cell::number(change, style),
-        Cell::new(interval, ASIDE),
-        Cell::plain(factor),
-        Cell::number(words::per_byte(case.base_cost, &case.case, case.base.size), PLAIN),
-        Cell::number(words::per_byte(case.new_cost, &case.case, None), PLAIN),
-        Cell::new(words::remark(case), CAUTION),
-    ]
-}
-
-const INSTRUCTIONS: [Column; 13] = [
-    Column::new("instructions of", Align::Left),
-    Column::new("direction", Align::Left).goes(5),
-    Column::new("", Align::Left).goes(4),
-    Column::new("libraries", Align::Left).goes(6),
-    Column::new("most at", Align::Left),
-    Column::new("base", Align::Point).goes(7),
-    Column::new("new", Align::Point).goes(7),
-    Column::new("%", Align::Point),
-    Column::new("base /B", Align::Point).goes(2),
-    Column::new("new /B", Align::Point).goes(3),
-    Column::new("/B %", Align::Point),
-    Column::new("base /message", Align::Point).goes(1),
-    Column::new("/message %", Align::Point),
-];
-
 /// Changed counts, and so many of the sizes that were not counted.
 fn instructions(c: &Comparison, rows: usize, not_counted: usize, options: Options) -> String {
     if c.instructions.is_empty() {
@@ -300,10 +265,7 @@ fn instructions(c: &Comparison, rows: usize, not_counted: usize, options: Option
     if changed.is_empty() {
         return out + &uncounted(c, not_counted, options);
     }
-    let several = c.several;
-    let cells = changed.iter().take(rows).map(|row| instruction_row(row, several)).collect();
-    let table = Table::new(INSTRUCTIONS, cells);
-    out += &table.text(options);
+    out += &instruction_table(changed.iter().take(rows).copied(), c.several).text(options);
     if changed.len() > rows {
         out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
     }
@@ -324,50 +286,66 @@ fn uncounted(c: &Comparison, rows: usize, options: Options) -> String {
     out
 }
 
-fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
-    let style = |growth: f64| match growth {
-        g if g > 0.0 => ALARM,
-        g if g < 0.0 => GOOD,
-        _ => ASIDE,
+fn instruction_table<'a>(rows: impl Iterator<Item = &'a InstructionRow>, several: bool) -> Table {
+    let growth = |g: Option<f64>| {
+        let style = match g {
+            Some(g) if g > 0.0 => ALARM,
+            Some(g) if g < 0.0 => GOOD,
+            _ => ASIDE,
+        };
+        g.map_or_else(|| Cell::plain(""), |g| Cell::number(words::change(1.0 + g, 0.0), style))
     };
-    let case = judge::compare::Case {
-        algorithm: row.algorithm.clone(),
-        direction: row.direction,
-        model: row.model,
-        size: 0,
-        tier: row.tier,
-        threads: 1,
-        footprint: base::model::Footprint::Hot,
-        in_place: false,
-        setting: String::new(),
+    let setting = |row: &InstructionRow| {
+        let case = Case {
+            algorithm: row.algorithm.clone(),
+            direction: row.direction,
+            model: row.model,
+            size: 0,
+            tier: row.tier,
+            threads: 1,
+            footprint: base::model::Footprint::Hot,
+            in_place: false,
+            setting: String::new(),
+        };
+        words::setting(&case, None)
     };
-    let pair = || words::pair(&row.base_library, &row.new_library);
-    let growth = |g: Option<f64>| match g {
-        Some(g) => Cell::number(words::change(1.0 + g, 0.0), style(g)),
-        None => Cell::plain(String::new()),
+    let pair = |row: &InstructionRow| match several {
+        true => words::pair(&row.base_library, &row.new_library),
+        false => String::new(),
     };
-    let worst = row.worst_size();
-    let at =
-        |text: &dyn Fn(&judge::compare::SizeCounts) -> String| worst.map(text).unwrap_or_default();
-    let of = |counts: Option<judge::compare::Counts>,
-              text: &dyn Fn(judge::compare::Counts) -> String| {
-        Cell::number(counts.map(text).unwrap_or_default(), PLAIN)
+    let worst = |row: &InstructionRow, text: fn(&SizeCounts) -> String| {
+        row.worst_size().map(text).unwrap_or_default()
     };
-    vec![
-        Cell::plain(clean(&row.algorithm)),
-        Cell::plain(named(words::direction(row.direction), row.direction)),
-        Cell::plain(words::setting(&case, None)),
-        Cell::plain(if several { pair() } else { String::new() }),
-        Cell::plain(at(&|s| size_with_unit(s.size))),
-        Cell::number(at(&|s| s.base.to_string()), PLAIN),
-        Cell::number(at(&|s| s.new.to_string()), PLAIN),
-        growth(row.per_operation_growth()),
-        of(row.base, &|c| format!("{:.4}", c.per_byte)),
-        of(row.new, &|c| format!("{:.4}", c.per_byte)),
-        growth(row.per_byte_growth),
-        of(row.base, &|c| format!("{:.0}", c.per_message)),
-        growth(row.per_message_growth),
-    ]
+    let per_byte = |of: Option<Counts>| {
+        Cell::number(of.map(|c| format!("{:.4}", c.per_byte)).unwrap_or_default(), PLAIN)
+    };
+    let per_message = |of: Option<Counts>| {
+        Cell::number(of.map(|c| format!("{:.0}", c.per_message)).unwrap_or_default(), PLAIN)
+    };
+    Table::of(
+        rows,
+        &[
+            (Column::left("instructions of"), &|row| Cell::plain(clean(&row.algorithm))),
+            (Column::left("direction").goes(5), &|row| {
+                Cell::plain(named(words::direction(row.direction), row.direction))
+            }),
+            (Column::left("").goes(4), &|row| Cell::plain(setting(row))),
+            (Column::left("libraries").goes(6), &|row| Cell::plain(pair(row))),
+            (Column::left("most at"), &|row| Cell::plain(worst(row, |s| size_with_unit(s.size)))),
+            (Column::point("base").goes(7), &|row| {
+                Cell::number(worst(row, |s| s.base.to_string()), PLAIN)
+            }),
+            (Column::point("new").goes(7), &|row| {
+                Cell::number(worst(row, |s| s.new.to_string()), PLAIN)
+            }),
+            (Column::point("%"), &|row| growth(row.per_operation_growth())),
+            (Column::point("base /B").goes(2), &|row| per_byte(row.base)),
+            (Column::point("new /B").goes(3), &|row| per_byte(row.new)),
+            (Column::point("/B %"), &|row| growth(row.per_byte_growth)),
+            (Column::point("base /message").goes(1), &|row| per_message(row.base)),
+            (Column::point("/message %"), &|row| growth(row.per_message_growth)),
+        ],
+    )
 }
 
 /// Nothing where the base judged nothing.
@@ -406,7 +384,6 @@ fn states(c: &Comparison, rows: usize, options: Options) -> String {
     out
 }
 
-/// The whole comparison, with what makes it fail.
 fn json(comparison: &Comparison, found: &[Found]) -> String {
     #[derive(Serialize)]
     struct Whole<'a> {
@@ -415,7 +392,7 @@ fn json(comparison: &Comparison, found: &[Found]) -> String {
         failed: &'a [Found],
     }
     let whole = Whole { comparison, failed: found };
-    serde_json::to_string_pretty(&whole).expect("plain data always serialises") + "\n"
+    record::pretty(&whole)
 }
 
 /// A case that was compared, that was refused or failed on one side, or that is on one side only.
@@ -428,46 +405,6 @@ struct CsvRow<'a> {
     /// What there is to say of a case that was compared.
     c: Option<&'a Compared>,
 }
-
-/// A column's name and what it holds of a row.
-type CsvColumn = (&'static str, fn(&CsvRow<'_>) -> String);
-
-const CSV_COLUMNS: [CsvColumn; 31] = [
-    ("base_library_name", |row| of(row.base, |l| l.name.clone())),
-    ("base_library_version", |row| of(row.base, |l| l.version.clone())),
-    ("base_library_id", |row| of(row.base, |l| l.id.clone())),
-    ("new_library_name", |row| of(row.new, |l| l.name.clone())),
-    ("new_library_version", |row| of(row.new, |l| l.version.clone())),
-    ("new_library_id", |row| of(row.new, |l| l.id.clone())),
-    ("algorithm", |row| row.case.algorithm.clone()),
-    ("family", |row| judge::compare::family(&row.case.algorithm)),
-    ("direction", |row| row.case.direction.to_string()),
-    ("model", |row| row.case.model.to_string()),
-    ("size_bytes", |row| row.case.size.to_string()),
-    ("base_algorithm", |row| of(row.c, |c| of_base(&c.base.algorithm, &c.case.algorithm))),
-    ("base_direction", |row| of(row.c, |c| of_base(&c.base.direction, &c.case.direction))),
-    ("base_size_bytes", |row| of(row.c, |c| of_base(&c.base.size, &c.case.size))),
-    ("base_tier", |row| of(row.c, |c| of_base(&c.base.tier, &c.case.tier))),
-    ("tier", |row| row.case.tier.to_string()),
-    ("threads", |row| row.case.threads.to_string()),
-    ("footprint", |row| row.case.footprint.to_string()),
-    ("in_place", |row| row.case.in_place.to_string()),
-    ("verdict", |row| row.verdict.clone()),
-    ("identical", |row| of(row.c, |c| c.identical.to_string())),
-    ("cost_ratio", |row| {
-        let ratio = row.c.and_then(|c| c.ratio.map(|r| r.estimate).or(c.ratio_without_interval));
-        of(ratio, |ratio| ratio.to_string())
-    }),
-    ("cost_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
-    ("cost_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
-    ("cost_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
-    ("base_cost_per_op", |row| of(row.c.and_then(|c| c.base_cost), |cost| cost.to_string())),
-    ("new_cost_per_op", |row| of(row.c.and_then(|c| c.new_cost), |cost| cost.to_string())),
-    ("reason", |row| row.reason.to_owned()),
-    ("clock_decides", |row| of(row.c, |c| c.clock_decides.to_string())),
-    ("pairs_verdict", |row| of(by_pairs(row), |p| p.verdict.name().to_owned())),
-    ("samples_verdict", |row| of(by_pairs(row), |p| p.verdict_before.name().to_owned())),
-];
 
 fn of<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map(text).unwrap_or_default()
@@ -484,12 +421,51 @@ fn by_pairs<'a>(row: &CsvRow<'a>) -> Option<&'a ByPairs> {
 /// One row a case. The unit of costs is in their columns' names.
 fn csv(comparison: &Comparison) -> String {
     let unit = comparison.unit.short();
-    let heading = CSV_COLUMNS.map(|(name, _)| name.replace("cost", unit));
+    let names = ["cost_ratio", "cost_ratio_low", "cost_ratio_high", "cost_ratio_level"];
+    let [ratio, ratio_low, ratio_high, ratio_level] = names.map(|name| name.replace("cost", unit));
+    let [base_cost, new_cost] = ["base", "new"].map(|side| format!("{side}_{unit}_per_op"));
     let rows = comparison.cases.iter().map(compared);
-    let rows =
-        rows.chain(comparison.states.iter().map(state)).chain(comparison.only.iter().map(only));
-    let rows = rows.map(|row| CSV_COLUMNS.map(|(_, of)| of(&row)));
-    base::text::csv(&heading.each_ref().map(String::as_str), rows)
+    let rows = rows.chain(comparison.states.iter().map(state));
+    csv_of(
+        rows.chain(comparison.only.iter().map(only)),
+        &[
+            ("base_library_name", &|row| of(row.base, |l| l.name.clone())),
+            ("base_library_version", &|row| of(row.base, |l| l.version.clone())),
+            ("base_library_id", &|row| of(row.base, |l| l.id.clone())),
+            ("new_library_name", &|row| of(row.new, |l| l.name.clone())),
+            ("new_library_version", &|row| of(row.new, |l| l.version.clone())),
+            ("new_library_id", &|row| of(row.new, |l| l.id.clone())),
+            ("algorithm", &|row| row.case.algorithm.clone()),
+            ("family", &|row| judge::compare::family(&row.case.algorithm)),
+            ("direction", &|row| row.case.direction.to_string()),
+            ("model", &|row| row.case.model.to_string()),
+            ("size_bytes", &|row| row.case.size.to_string()),
+            ("base_algorithm", &|row| of(row.c, |c| of_base(&c.base.algorithm, &c.case.algorithm))),
+            ("base_direction", &|row| of(row.c, |c| of_base(&c.base.direction, &c.case.direction))),
+            ("base_size_bytes", &|row| of(row.c, |c| of_base(&c.base.size, &c.case.size))),
+            ("base_tier", &|row| of(row.c, |c| of_base(&c.base.tier, &c.case.tier))),
+            ("tier", &|row| row.case.tier.to_string()),
+            ("threads", &|row| row.case.threads.to_string()),
+            ("footprint", &|row| row.case.footprint.to_string()),
+            ("in_place", &|row| row.case.in_place.to_string()),
+            ("verdict", &|row| row.verdict.clone()),
+            ("identical", &|row| of(row.c, |c| c.identical.to_string())),
+            (&ratio, &|row| {
+                let of_case =
+                    |c: &Compared| c.ratio.map(|r| r.estimate).or(c.ratio_without_interval);
+                of(row.c.and_then(of_case), |ratio| ratio.to_string())
+            }),
+            (&ratio_low, &|row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
+            (&ratio_high, &|row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
+            (&ratio_level, &|row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
+            (&base_cost, &|row| of(row.c.and_then(|c| c.base_cost), |cost| cost.to_string())),
+            (&new_cost, &|row| of(row.c.and_then(|c| c.new_cost), |cost| cost.to_string())),
+            ("reason", &|row| row.reason.to_owned()),
+            ("clock_decides", &|row| of(row.c, |c| c.clock_decides.to_string())),
+            ("pairs_verdict", &|row| of(by_pairs(row), |p| p.verdict.name().to_owned())),
+            ("samples_verdict", &|row| of(by_pairs(row), |p| p.verdict_before.name().to_owned())),
+        ],
+    )
 }
 
 fn compared(c: &Compared) -> CsvRow<'_> {
@@ -702,8 +678,8 @@ fn markdown_instructions(c: &Comparison, rows: usize) -> String {
     if changed.is_empty() {
         return folded(&title, &listed);
     }
-    let shown = changed.iter().take(rows).map(|row| markdown_instruction_row(row, c.several));
-    let mut inside = markdown_table(&MARKDOWN_INSTRUCTIONS, 1, shown);
+    let shown = changed.iter().take(rows).copied();
+    let mut inside = format!("\n{}", markdown_instruction_table(shown, c.several).markdown());
     if changed.len() > rows {
         inside += &format!("\n… and {} more.\n", changed.len() - rows);
     }
@@ -732,43 +708,37 @@ fn markdown_leaks(c: &Comparison, rows: usize) -> String {
     }
 }
 
-const MARKDOWN_INSTRUCTIONS: [&str; 11] = [
-    "algorithm",
-    "most at",
-    "base",
-    "new",
-    "%",
-    "base /B",
-    "new /B",
-    "/B %",
-    "base /message",
-    "new /message",
-    "/message %",
-];
-
-fn markdown_instruction_row(row: &InstructionRow, several: bool) -> Vec<String> {
-    let mut name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
-    if several {
-        name += &format!(", {}", words::pair(&row.base_library, &row.new_library));
-    }
-    let per_byte = |c: Option<Counts>| c.map(|c| format!("{:.4}", c.per_byte));
-    let per_message = |c: Option<Counts>| c.map(|c| format!("{:.0}", c.per_message));
-    let change = |growth: Option<f64>| growth.map(|g| words::change(1.0 + g, 0.0));
-    let worst = row.worst_size();
-    let cells = [
-        Some(name),
-        worst.map(|s| size(s.size)),
-        worst.map(|s| s.base.to_string()),
-        worst.map(|s| s.new.to_string()),
-        change(row.per_operation_growth()),
-        per_byte(row.base),
-        per_byte(row.new),
-        change(row.per_byte_growth),
-        per_message(row.base),
-        per_message(row.new),
-        change(row.per_message_growth),
-    ];
-    cells.map(Option::unwrap_or_default).to_vec()
+fn markdown_instruction_table<'a>(
+    rows: impl Iterator<Item = &'a InstructionRow>,
+    several: bool,
+) -> Table {
+    let name = |row: &InstructionRow| {
+        let name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
+        match several {
+            true => format!("{name}, {}", words::pair(&row.base_library, &row.new_library)),
+            false => name,
+        }
+    };
+    let plain = |text: Option<String>| Cell::plain(text.unwrap_or_default());
+    let per_byte = |c: Option<Counts>| plain(c.map(|c| format!("{:.4}", c.per_byte)));
+    let per_message = |c: Option<Counts>| plain(c.map(|c| format!("{:.0}", c.per_message)));
+    let change = |growth: Option<f64>| plain(growth.map(|g| words::change(1.0 + g, 0.0)));
+    Table::of(
+        rows,
+        &[
+            (Column::left("algorithm"), &|row| Cell::plain(name(row))),
+            (Column::right("most at"), &|row| plain(row.worst_size().map(|s| size(s.size)))),
+            (Column::right("base"), &|row| plain(row.worst_size().map(|s| s.base.to_string()))),
+            (Column::right("new"), &|row| plain(row.worst_size().map(|s| s.new.to_string()))),
+            (Column::right("%"), &|row| change(row.per_operation_growth())),
+            (Column::right("base /B"), &|row| per_byte(row.base)),
+            (Column::right("new /B"), &|row| per_byte(row.new)),
+            (Column::right("/B %"), &|row| change(row.per_byte_growth)),
+            (Column::right("base /message"), &|row| per_message(row.base)),
+            (Column::right("new /message"), &|row| per_message(row.new)),
+            (Column::right("/message %"), &|row| change(row.per_message_growth)),
+        ],
+    )
 }
 
 fn markdown_states(c: &Comparison) -> String {

@@ -109,14 +109,12 @@ fn named<'a>(rows: &[&'a Measurement]) -> Vec<(String, &'a Measurement)> {
     let several = |m: &Measurement| {
         measured.iter().any(|o| o.library.name == m.library.name && o.library != m.library)
     };
-    let with_version = |m: &Measurement| {
-        name(m).replacen(&m.library.name, &format!("{}@{}", m.library.name, m.library.version), 1)
-    };
+    let with_version = |m: &Measurement| name(m).replacen(&m.library.name, &m.library.label(), 1);
     measured.iter().map(|m| (if several(m) { with_version(m) } else { name(m) }, *m)).collect()
 }
 
 fn as_text(value: &Value) -> String {
-    serde_json::to_string_pretty(value).expect("plain data always serialises") + "\n"
+    record::pretty(value)
 }
 
 /// Bencher Metric Format: `latency` in nanoseconds with its interval, `throughput` in operations a second.
@@ -188,7 +186,6 @@ impl Deref for Row<'_> {
     }
 }
 
-/// What a column holds of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
     Text(fn(&Row<'_>) -> Option<String>),

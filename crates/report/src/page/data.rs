@@ -18,7 +18,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Most lines of the table that a page opens with.
 const LINES_OF_ANSWER: usize = 24;
 
-/// Everything that the page knows.
 pub(crate) struct Data {
     /// What the first paint needs; stands in the page as it is.
     pub(crate) head: Head,
@@ -127,7 +126,6 @@ pub(crate) struct RecordFacts {
     pub(crate) label: String,
     pub(crate) file: String,
     pub(crate) cpu: String,
-    /// When the run began.
     pub(crate) started: String,
     pub(crate) day: String,
     /// Cases by what became of them: measured, unsupported, refused, failed, imported. Without those that there was no time for.
@@ -583,7 +581,6 @@ impl Numbers {
 
 // What depends on secrets: each verdict with its words, with numbers for the names.
 
-/// The verdicts of a record, each with where its places are.
 pub(crate) fn leaks_of(record: &Record, names: &mut Names) -> Vec<Value> {
     let mut value = |l: &Leaks| {
         let mut value = tidy(json!({
@@ -732,7 +729,6 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
     json!({"kind": "pages", "label": label, "answer": answer, "record": tidy(value)})
 }
 
-/// What a screen is drawn with in the page.
 const SCREEN: Options = Options { width: crate::screen::WIDTH, color: false };
 
 fn tls(file: &TlsFile, label: &str) -> Value {

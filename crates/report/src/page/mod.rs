@@ -32,7 +32,6 @@ pub struct Source<'a> {
     pub content: Content<'a>,
 }
 
-/// What a page can show.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
     Survey(&'a Record),
@@ -52,7 +51,6 @@ pub enum PageError {
     /// More of something than the page's numbers can count.
     #[error("the records cannot be packed: {0}")]
     Unpackable(#[from] std::io::Error),
-    /// The frame could not be filled.
     #[error("the page's frame cannot be filled: {0}")]
     Frame(#[from] askama::Error),
 }
@@ -318,7 +316,6 @@ pub struct SiteCell {
     pub library: usize,
     /// Place in [`Site::workloads`].
     pub workload: usize,
-    /// Nanoseconds of one operation.
     pub ns: f64,
     /// Half the interval's width over the median.
     pub half: f64,
@@ -355,7 +352,6 @@ struct SiteHead<'a> {
     shards: Vec<(&'a str, String)>,
 }
 
-/// The files of the site, by their paths within it.
 pub fn site(site: &Site) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     let mut of: BTreeMap<&str, Vec<&SiteCell>> = BTreeMap::new();
     for cell in &site.cells {
