@@ -39,7 +39,6 @@ pub fn record(path: &Path) -> Result<Record, RecordError> {
     read(&record::load_text(path)?, path)
 }
 
-/// The same from its text.
 pub fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
     let origin = path.display().to_string();
     match record::older_kind(text).as_deref() {
@@ -131,7 +130,7 @@ pub fn text(path: &Path, shown: &str) -> Result<String, Failure> {
         Failure::usage(format!("{shown} is not text (byte {byte} is not UTF-8)"))
     })?;
     // Editors on some systems put a mark at the beginning of what they save.
-    Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
+    Ok(record::unmarked(&text).to_owned())
 }
 
 fn read_bytes(from: impl Read) -> io::Result<Option<Vec<u8>>> {
@@ -147,7 +146,6 @@ const NAMESPACE: &str = "ciphermark-record";
 
 /// How long ssh-keygen may take: somebody may have to type a passphrase, or to touch a key.
 const KEYGEN_PATIENCE: Duration = Duration::from_secs(120);
-/// Most bytes of what it prints.
 const KEYGEN_MOST_BYTES: u64 = 1 << 20;
 
 /// Where a record's manifest is: `x.json.manifest` of `x.json`.
@@ -155,7 +153,6 @@ pub fn manifest_of(record: &Path) -> PathBuf {
     with_more(record, ".manifest")
 }
 
-/// Where a manifest's signature is.
 pub fn signature_of(manifest: &Path) -> PathBuf {
     with_more(manifest, ".sig")
 }

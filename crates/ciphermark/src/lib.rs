@@ -93,13 +93,11 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done,
-    /// A comparison or check found something.
     Found,
     /// The command line or an input file is wrong.
     Usage,
     /// Some cases were refused or failed; the record is whole.
     SomeRefused,
-    /// The run could not be done.
     NotDone,
     /// The user interrupted it: what was measured until then was shown and kept.
     Interrupted,
@@ -122,7 +120,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// One line for the user, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// Names the input, what is wrong with it, and what helps.
@@ -138,7 +135,6 @@ impl Failure {
         Self { message: message.to_string(), exit: Exit::Usage, broken_pipe: false }
     }
 
-    /// The run could not be done.
     pub fn not_done(message: impl ToString) -> Self {
         Self { message: message.to_string(), exit: Exit::NotDone, broken_pipe: false }
     }

@@ -81,13 +81,10 @@ pub fn say(quiet: bool, applies: bool, text: &str) {
     }
 }
 
-/// Prints a value as JSON for people and programs.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;
-    print(|_| format!("{text}\n"))
+    print(|_| record::pretty(value))
 }
 
-/// Writes bytes to standard output as they are.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
@@ -282,7 +279,6 @@ impl Bar {
         self.count("stepping", done, of, "algorithms in libraries");
     }
 
-    /// Algorithms are judged by their traces.
     pub fn judging(&self, done: usize, of: usize, left: Duration) {
         let message = format!("{done} of {of} algorithms in libraries, {} left", seconds(left));
         self.share("judging", done as f64 / of.max(1) as f64, message);
@@ -293,7 +289,6 @@ impl Bar {
         self.count("confirming", done, of, &format!("cases, now {algorithm} of {size} bytes"));
     }
 
-    /// Allocations and copies of messages are counted.
     pub fn counting(&self, done: usize, of: usize) {
         self.count("counting", done, of, "algorithms in libraries");
     }
@@ -302,7 +297,6 @@ impl Bar {
         self.count("loading", done, of, "visits of servers");
     }
 
-    /// Libraries are tested with vectors.
     pub fn vectors(&self, done: usize, of: usize) {
         self.count("vectors", done, of, "vectors in libraries");
     }

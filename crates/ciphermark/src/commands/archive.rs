@@ -210,23 +210,9 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     if args.json {
         screen::print_json(&shown)?;
     } else {
-        screen::print(|options| report::archived(&rows(&shown), left_out.len(), options))?;
+        screen::print(|options| report::archived(&shown, left_out.len(), options))?;
     }
     Ok(Exit::Done)
-}
-
-fn rows(all: &[record::archive::Listed]) -> Vec<report::Archived> {
-    let row = |r: &record::archive::Listed| report::Archived {
-        sha256: r.sha256.clone(),
-        machine: r.machine.clone(),
-        region: r.region.clone().unwrap_or_default(),
-        day: r.day(),
-        kind: r.kind.clone().unwrap_or_else(|| "survey".to_owned()),
-        cases: r.cases,
-        trust: r.trust.name(),
-        doubts: r.doubts.clone(),
-    };
-    all.iter().map(row).collect()
 }
 
 fn check(args: &CheckArgs) -> Result<Exit, Failure> {
@@ -330,7 +316,6 @@ pub struct Judged {
     pub known: String,
 }
 
-/// A record and the file that it is in.
 pub struct Candidate<'a> {
     pub path: &'a Path,
     pub record: &'a Record,
@@ -425,7 +410,7 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
     let of_cases = chosen(&mut archive, &args.filter)?;
     let globs = choose::globs(&args.filter.library)?;
     let takes = |id: &record::LibraryId| {
-        globs.is_empty() || globs.iter().any(|g| choose::is_library(g, &id.name, &id.version))
+        globs.is_empty() || globs.iter().any(|g| g.matches_library(&id.name, &id.version))
     };
     let of_cases = archive.narrow(&of_cases, Some(&takes)).map_err(failure)?;
     let mut lines = Vec::new();
@@ -501,7 +486,7 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
             let of = |c: &&Compared| c.new_library == m.library && c.case == case;
             let verdict = run.verdicts.iter().find(of);
             let library = match several.contains(m.library.name.as_str()) {
-                true => format!("{}@{}", m.library.name, m.library.version),
+                true => m.library.label(),
                 false => m.library.name.clone(),
             };
             let new = || Line {
@@ -602,7 +587,6 @@ pub fn ask(store: &str, which: &WhichArgs) -> Result<(Archive, Vec<Listed>), Fai
     Ok((archive, all))
 }
 
-/// The records of each machine, in their order.
 pub fn by_machine(all: &[Listed]) -> Vec<&[Listed]> {
     all.chunk_by(|a, b| a.machine == b.machine).collect()
 }
@@ -613,7 +597,6 @@ pub fn chosen(archive: &mut Archive, filter: &Filter) -> Result<Chosen, Failure>
     archive.choose(Some(&takes), None).map_err(failure)
 }
 
-/// Reads the prices, if there are any.
 pub fn prices(args: &PriceArgs) -> Result<Prices, Failure> {
     let Some(path) = &args.prices else { return Ok(Prices::default()) };
     let shown = format!("'{}'", path.display());
@@ -623,7 +606,6 @@ pub fn prices(args: &PriceArgs) -> Result<Prices, Failure> {
     read.map_err(|why| Failure::usage(format!("{shown}, {why}")))
 }
 
-/// The price of a record's machine on the day of its run.
 pub fn price_of<'a>(prices: &'a Prices, of: &Listed) -> Option<&'a Price> {
     prices.of_day(&of.machine, of.region.as_deref(), &of.day())
 }

@@ -156,8 +156,9 @@ fn tell_what_is_not_beside() {
 /// The libraries of a suite that are there. Those that are not are named, and why.
 pub fn attached_of_those(texts: &[String], quiet: bool) -> Result<Vec<Attached>, Failure> {
     let (choices, wanted) = (libraries(texts)?, globs(texts)?);
-    let is_wanted =
-        |l: &Attached| wanted.iter().any(|glob| is_library(glob, &l.facts.name, &l.facts.version));
+    let is_wanted = |l: &Attached| {
+        wanted.iter().any(|glob| glob.matches_library(&l.facts.name, &l.facts.version))
+    };
     let found: Vec<Attached> = discover(&choices).into_iter().filter(is_wanted).collect();
     let (broken, usable): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|l| l.facts.error.is_some());
@@ -217,6 +218,14 @@ pub fn in_place(given: InPlaceArg) -> Vec<bool> {
     }
 }
 
+/// What globs match; without any everything.
+pub fn algorithms_or_all(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
+    match globs {
+        [] => Ok(Algorithm::all().iter().collect()),
+        globs => algorithms(globs),
+    }
+}
+
 /// Globs over tiers, each of which matches one.
 pub fn tier_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     let globs = globs(texts)?;
@@ -269,7 +278,6 @@ pub fn threads(given: &[u32]) -> Result<Vec<u32>, Failure> {
     Ok(threads)
 }
 
-/// Each value once, in the order given.
 pub fn distinct<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
     let mut distinct = Vec::new();
     for value in given {
@@ -319,10 +327,10 @@ impl<'a> Keep<'a> {
         let names = || record.measurements.iter().map(|m| m.algorithm.as_str());
         known(&keep.algorithms, "algorithm", names)?;
         for glob in &keep.libraries {
-            let loaded = record.libraries.iter().any(|l| is_library(glob, &l.name, &l.version));
+            let loaded = record.libraries.iter().any(|l| glob.matches_library(&l.name, &l.version));
             // Imported figures are of libraries that were never loaded.
             let shown =
-                |m: &record::Measurement| is_library(glob, &m.library.name, &m.library.version);
+                |m: &record::Measurement| glob.matches_library(&m.library.name, &m.library.version);
             if !loaded && !record.measurements.iter().any(shown) {
                 let near = nearest(glob.text(), record.libraries.iter().map(|l| l.name.as_str()));
                 return Err(missing("library", glob.text(), near));
@@ -348,7 +356,7 @@ impl<'a> Keep<'a> {
         };
         let filter = self.filter;
         matches(&self.algorithms, &|g| g.matches(&m.algorithm))
-            && matches(&self.libraries, &|g| is_library(g, &m.library.name, &m.library.version))
+            && matches(&self.libraries, &|g| g.matches_library(&m.library.name, &m.library.version))
             && filter.size.as_ref().is_none_or(|sizes| sizes.0.contains(&m.size))
             && all_or(&self.directions, &m.direction)
             && all_or(&filter.model, &m.model)
@@ -386,7 +394,6 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
     }
 }
 
-/// A random seed; the record keeps it.
 pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
@@ -405,11 +412,6 @@ pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
         .flat_map(|list| NameGlob::of_list(list))
         .map(|t| NameGlob::parse(t).map_err(Failure::usage))
         .collect()
-}
-
-/// Whether a glob over names or `name@version` matches the library.
-pub fn is_library(glob: &NameGlob, name: &str, version: &str) -> bool {
-    glob.matches(name) || glob.matches(&format!("{name}@{version}"))
 }
 
 fn known<'a, I: Iterator<Item = &'a str>>(

@@ -269,7 +269,6 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
     Ok((records, runs))
 }
 
-/// Whether all its figures are from elsewhere.
 pub(crate) fn is_imported(record: &Record) -> bool {
     let all = &record.measurements;
     !all.is_empty() && all.iter().all(|m| m.state == State::Imported)
@@ -370,9 +369,8 @@ fn measure(
 
 fn wanted(libraries: &[Attached], need: &Need) -> Vec<Attached> {
     let globs = globs(&need.libraries);
-    let is_wanted = |l: &&Attached| {
-        globs.iter().any(|g| choose::is_library(g, &l.facts.name, &l.facts.version))
-    };
+    let is_wanted =
+        |l: &&Attached| globs.iter().any(|g| g.matches_library(&l.facts.name, &l.facts.version));
     libraries.iter().filter(is_wanted).cloned().collect()
 }
 

@@ -243,8 +243,7 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
         found = vec![&sides.0.rows[0].library];
     }
     if found.len() > 1 {
-        let names: Vec<String> =
-            found.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
+        let names: Vec<String> = found.iter().map(|l| l.label()).collect();
         return Err(Failure::usage(format!(
             "--libraries '{text}': '{}' matches {} libraries ({}); the base must be one",
             base.text(),
@@ -266,7 +265,7 @@ fn split(text: &str) -> Vec<&str> {
 fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure> {
     let names = side.rows.iter().map(|m| m.library.name.as_str());
     let near = base::model::nearest(glob.text(), names);
-    side.rows.retain(|m| choose::is_library(glob, &m.library.name, &m.library.version));
+    side.rows.retain(|m| glob.matches_library(&m.library.name, &m.library.version));
     if side.rows.is_empty() {
         let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
         return Err(Failure::usage(format!(
@@ -414,7 +413,6 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
     Ok(if found { Exit::Found } else { Exit::Done })
 }
 
-/// Which runs and libraries are compared.
 struct Sides {
     /// Runs that may be the base, those that may be judged.
     ids: [BTreeSet<i64>; 2],
@@ -475,27 +473,18 @@ fn compare_runs(
     let conditions = args.conditions();
     demand(&comparison, &conditions)?;
     let found = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
-    Ok(machine(base, new, comparison, found))
-}
-
-fn side_of_run<'a>(record: &'a Record, listed: &Listed, rows: Vec<&'a Measurement>) -> Side<'a> {
-    let name = format!("{} {}", listed.machine, listed.sha256.get(..12).unwrap_or_default());
-    Side { record, name, rows }
-}
-
-fn machine(
-    base: &Listed,
-    new: &Listed,
-    comparison: Comparison,
-    found: Vec<judge::compare::Found>,
-) -> ComparedMachine {
-    ComparedMachine {
+    Ok(ComparedMachine {
         machine: new.machine.clone(),
         base: (base.day(), base.sha256.clone()),
         new: (new.day(), new.sha256.clone()),
         comparison,
         found,
-    }
+    })
+}
+
+fn side_of_run<'a>(record: &'a Record, listed: &Listed, rows: Vec<&'a Measurement>) -> Side<'a> {
+    let name = format!("{} {}", listed.machine, listed.sha256.get(..12).unwrap_or_default());
+    Side { record, name, rows }
 }
 
 /// Most time for one case, so that one that cannot be decided leaves some for the others.
@@ -634,7 +623,7 @@ fn elsewhere(records: [&Record; 2]) -> Option<String> {
 }
 
 fn attach(id: &LibraryId) -> Result<Attached, String> {
-    let label = format!("{}@{}", id.name, id.version);
+    let label = id.label();
     if base::model::runs_elsewhere(Path::new(&id.path)) {
         return Err(format!("{label} is no file, which pairs could reload"));
     }

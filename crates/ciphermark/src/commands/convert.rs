@@ -90,7 +90,7 @@ fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
     };
     let is_kept = |l: &&Leaks| {
         any(&algorithms, &|g| g.matches(&l.algorithm))
-            && any(&libraries, &|g| choose::is_library(g, &l.library.name, &l.library.version))
+            && any(&libraries, &|g| g.matches_library(&l.library.name, &l.library.version))
             && any(&tiers, &|g| g.matches(l.tier.name()))
     };
     let kept: Vec<Leaks> = record.leaks.iter().filter(is_kept).cloned().collect();

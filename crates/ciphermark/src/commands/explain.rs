@@ -4,7 +4,7 @@ use crate::commands::claims::is_imported;
 use crate::commands::{DirectionArg, Filter, TierGlobs, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
+use base::model::{Direction, Model, NameGlob, Tier};
 use clap::Args;
 use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
@@ -82,8 +82,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     };
     if args.json {
         let rows: Vec<&Value> = rows.iter().map(|r| &r.json).collect();
-        let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
-        screen::print(|_| format!("{text}\n"))?;
+        screen::print_json(&rows)?;
     } else {
         let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
         screen::print(|options| {
@@ -108,10 +107,7 @@ pub struct Row {
 
 fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     choose::learn(&args.library, &args.algorithm)?;
-    let algorithms = match args.algorithm.as_slice() {
-        [] => Algorithm::all().iter().collect(),
-        globs => choose::algorithms(globs)?,
-    };
+    let algorithms = choose::algorithms_or_all(&args.algorithm)?;
     let sizes = base::model::parse_sizes(&args.size).map_err(Failure::usage)?;
     let directions = choose::directions(args.direction);
     let tiers: Vec<Tier> = match args.tier.as_slice() {
@@ -293,7 +289,7 @@ pub fn rows_of_record(
         let one_way = !matches!(e.direction, Direction::Encrypt | Direction::Decrypt);
         let library = &e.library;
         any(&algorithms, &|g| g.matches(&e.algorithm))
-            && any(&libraries, &|g| choose::is_library(g, &library.name, &library.version))
+            && any(&libraries, &|g| g.matches_library(&library.name, &library.version))
             && (one_way || directions.contains(&e.direction))
             && any(&tiers, &|g| g.matches(e.tier.name()))
     };
@@ -326,7 +322,7 @@ fn row_of_record(record: &Record, of_one: &[&Executed]) -> Row {
             "executed": of_one, "leaks": leaks,
         }),
         shown: report::CallRow {
-            library: format!("{}@{}", first.library.name, first.library.version),
+            library: first.library.label(),
             algorithm: first.algorithm.clone(),
             direction: first.direction.to_string(),
             functions,

@@ -507,7 +507,6 @@ pub enum Cluster<'a> {
 pub struct Sent {
     /// What the node says is its SHA-256, in hexadecimal.
     pub sha256: String,
-    /// Its bytes.
     pub record: Vec<u8>,
     pub node: Option<String>,
 }
@@ -677,7 +676,6 @@ impl<'a> Cluster<'a> {
         call("kubectl", &all, input)
     }
 
-    /// The survey's jobs and pods.
     fn list(&self, fleet: &Fleet) -> Result<Value, Failure> {
         let labels = format!("app=ciphermark,survey={}", fleet.survey);
         let done = self.kubectl(&["get", "jobs,pods", "-l", &labels, "-o", "json"], "")?;

@@ -150,7 +150,6 @@ fn judge(
     judged
 }
 
-/// What is to be judged in each library.
 struct Chosen {
     algorithms: Vec<&'static Algorithm>,
     /// Of TLS, with private keys.

@@ -107,10 +107,7 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
     let offers = |l: &Attached, a: &Algorithm| {
         l.offers.iter().any(|o| o.algorithm == a.name && !o.models.is_empty())
     };
-    let chosen = match args.algorithm.as_slice() {
-        [] => Algorithm::all().iter().collect(),
-        globs => choose::algorithms(globs)?,
-    };
+    let chosen = choose::algorithms_or_all(&args.algorithm)?;
     if args.json {
         let rows = chosen.iter().map(|a| {
             let labels: Vec<String> =
@@ -161,10 +158,7 @@ fn tiers(args: &ListArgs) -> Result<Exit, Failure> {
 
 /// Measured here and now, which takes a second or two.
 fn limits(args: &ListArgs) -> Result<Exit, Failure> {
-    let algorithms = match args.algorithm.as_slice() {
-        [] => Algorithm::all().iter().collect(),
-        globs => choose::algorithms(globs)?,
-    };
+    let algorithms = choose::algorithms_or_all(&args.algorithm)?;
     let limits = engine::limits_here(&algorithms);
     if args.json {
         return json(&limits);
@@ -293,8 +287,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let seen = engine::doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
         .map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
-        let text = serde_json::to_string_pretty(&seen).map_err(Failure::not_done)?;
-        screen::write_file(path, (text + "\n").as_bytes())?;
+        screen::write_file(path, record::pretty(&seen).as_bytes())?;
     }
     if !args.quiet {
         anstream::eprintln!("{}", summary(&seen));

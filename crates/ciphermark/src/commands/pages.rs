@@ -120,7 +120,6 @@ pub struct PagesArgs {
     pub quiet: bool,
 }
 
-/// Every real system, with the schemes that it has.
 fn systems() -> PossibleValuesParser {
     let system = |profile: record::at_rest::scheme::Profile| {
         let schemes: Vec<_> = profile.recipes.iter().map(|r| r.scheme.as_str()).collect();
@@ -261,7 +260,6 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     Ok(exit(&record))
 }
 
-/// A record, where the file is one.
 fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !(name.ends_with(".json") || name.ends_with(".json.gz")) || !path.is_file() {

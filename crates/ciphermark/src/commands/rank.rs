@@ -134,7 +134,6 @@ const FEW_ROWS: usize = 3;
 /// The suite that is measured where no record is given.
 const SUITE: &str = "quick";
 
-/// Answers a question, or the usual ones.
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         if let Some(calls) = predicted::calls_at(store)? {
@@ -436,7 +435,7 @@ pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Resul
     }
     sort(&mut answers);
     screen::print(|options| match args.format {
-        ComparisonFormat::Json => report::best_of_machines_json(&answers),
+        ComparisonFormat::Json => record::pretty(&answers),
         ComparisonFormat::Csv => report::best_of_machines_csv(&answers),
         ComparisonFormat::Markdown => report::best_of_machines_table(&answers).markdown(),
         ComparisonFormat::Text => report::best_of_machines(&answers, options),
@@ -444,7 +443,6 @@ pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Resul
     Ok(Exit::Done)
 }
 
-/// A run, its record and what it answers.
 type Found<'a> = (&'a Listed, Record, Ranking);
 
 /// The newest run of a machine that answers the question; or what the newest lacks.

@@ -109,7 +109,6 @@ fn content(kind: &Kind) -> Content<'_> {
     }
 }
 
-/// Where the page goes.
 enum Place {
     Output,
     File(PathBuf),
@@ -173,7 +172,6 @@ fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
 
 /// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
 const TOLERANCE: f64 = 0.005;
-/// Where the records lie in the site.
 const RECORDS: &str = "records";
 
 /// Writes the site into a directory: a new one, an empty one, or one that has such a site.

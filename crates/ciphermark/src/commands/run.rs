@@ -107,7 +107,6 @@ pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
 pub struct Job {
     pub request: Request,
     pub libraries: Vec<Attached>,
-    /// Where the record goes.
     pub output: Option<PathBuf>,
     /// Where samples are kept meanwhile, and the samples of an earlier part of the run.
     pub keeping: Keeping,
@@ -289,7 +288,6 @@ pub fn tell_left_out(quiet: bool, record: &Record) {
     screen::say(quiet, left_out > 0, &text);
 }
 
-/// Set by the first interrupt.
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Whether the user wanted an end before all was done.
@@ -366,7 +364,6 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
     Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })
 }
 
-/// Why there is nothing to resume.
 fn not_resumable(record: &Path, journal: &Path) -> String {
     let (shown, journal) = (record.display(), journal.display());
     let interrupted =

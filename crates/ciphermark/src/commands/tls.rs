@@ -365,7 +365,6 @@ fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
 
 type Rows = Vec<(Subject, Temperature)>;
 
-/// What is to be sampled, and how it is shown.
 struct Wanted {
     rows: Rows,
     /// Rows that one table compares, as places among the rows; none where all is measured to the end.

@@ -116,10 +116,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         return vectors(args, path);
     }
     choose::learn(&args.library, &args.algorithm)?;
-    let algorithms = match args.algorithm.as_slice() {
-        [] => Algorithm::all().iter().collect(),
-        globs => choose::algorithms(globs)?,
-    };
+    let algorithms = choose::algorithms_or_all(&args.algorithm)?;
     let mut tiers = choose::tiers(&args.tier)?;
     tiers.sort_unstable();
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);

@@ -20,7 +20,6 @@ fn string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A shell script as a block of YAML.
 fn block(script: &str, indent: usize) -> String {
     let mut text = String::new();
     for line in script.lines() {
@@ -142,7 +141,6 @@ fn claim(kubernetes: &fleet::Kubernetes, name: &str, labels: &str) -> String {
     )
 }
 
-/// What an error of kubectl means.
 pub fn refusal(said: &str) -> String {
     let has = |words: &str| said.contains(words);
     let line = said

@@ -26,11 +26,9 @@ pub enum Phase {
     Gone,
 }
 
-/// What an engine says of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub phase: Phase,
-    /// One line in plain words.
     pub words: String,
     /// Where it runs or ran.
     pub node: Option<String>,
@@ -50,7 +48,6 @@ impl Seen {
 const NO_DIRECTORY: i32 = 73;
 const NO_PROGRAM: i32 = 72;
 
-/// What an exit code of a job means.
 fn code(code: i32) -> String {
     match code {
         2 => "exit code 2: ciphermark refused the arguments".to_owned(),
@@ -102,7 +99,6 @@ pub enum Engine {
     Kubernetes,
 }
 
-/// A survey of machine types.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fleet {
@@ -240,7 +236,6 @@ const MOST_CHARS: usize = 63;
 const OWN: [&str; 7] = ["-o", "--output", "--resume", "--seed", "--format", "-q", "--quiet"];
 
 impl Fleet {
-    /// Reads FLEET.toml.
     pub fn parse(text: &str) -> Result<Self, String> {
         let fleet: Self = base::text::from_toml(text).map_err(|e| e.to_string())?;
         Prices::from_toml(text).map_err(|e| e.to_string())?;
@@ -329,7 +324,6 @@ impl Fleet {
         parse_duration(&self.time).expect("it was read before")
     }
 
-    /// Where gathered records go.
     pub fn records(&self, file: &Path) -> PathBuf {
         beside(file, &self.records)
     }
@@ -373,17 +367,14 @@ pub struct Job {
     pub machine_type: String,
     /// The run's seed: a record with another one is not this job's.
     pub seed: u64,
-    /// When it was given, RFC 3339.
     pub given: String,
     /// The engine's name for it; `None` where it was not taken.
     pub id: Option<String>,
-    /// Why it was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Where it ran, once that is known: Slurm forgets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// SHA-256 of the record that was gathered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gathered: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -391,7 +382,6 @@ pub struct Job {
 }
 
 impl State {
-    /// Of a survey that has no jobs yet.
     pub fn new(survey: &str) -> Self {
         Self { version: VERSION, survey: survey.to_owned(), jobs: Vec::new() }
     }
@@ -422,7 +412,7 @@ impl State {
 
     /// Writes it: at every moment the old one or the new one is there, whole.
     pub fn save(&self, path: &Path) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(self).expect("plain data always serialises") + "\n";
+        let text = record::pretty(self);
         record::write_file(path, text.as_bytes())
             .map_err(|e| format!("cannot write '{}': {e}", path.display()))
     }

@@ -5,7 +5,7 @@
 //! server of ours for files: HTTP/1.1 (RFC 9112), and HTTP/2 (RFC 9113) with no dynamic table, no Huffman code,
 //! windows as wide as they go.
 
-use crate::server::{Answer, Ends, FILLER, Job, Libraries, STREAMS, Told, Trouble};
+use crate::server::{Answer, Ends, FILLER, Job, Libraries, STREAMS, Told};
 use adapters::stacks::{Flow, Secured, Side, Sockets, Trust};
 use judge::load::{Http, Picked};
 use record::tls::{Case, EndSays, Kind, Negotiated, Seen, Version};
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(
     libraries: &Libraries,
     job: &Job,
-    say: &mut dyn FnMut(&Answer) -> Result<(), Trouble>,
+    say: &mut dyn FnMut(&Answer) -> Result<(), String>,
     go: &mut dyn FnMut() -> bool,
-) -> Result<(), Trouble> {
+) -> Result<(), String> {
     let seen = match look(libraries, job) {
         Ok(seen) => seen,
         Err(why) => return say(&Answer::Failed(why)),
@@ -123,7 +123,6 @@ struct Lane<'a> {
     made: u64,
 }
 
-/// A connection with the protocol above it.
 struct Open {
     stream: Stream,
     http2: Option<Http2>,
@@ -445,7 +444,6 @@ impl Stream {
         Ok(socket)
     }
 
-    /// Some bytes.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, String> {
         match self {
             Self::Plain(socket) => match socket.read(into).map_err(|e| format!("read: {e}"))? {
@@ -483,7 +481,6 @@ fn done(flow: Flow) -> Result<usize, String> {
 /// A delayed acknowledgement takes 40 ms (Linux, TCP_DELACK_MIN).
 pub(crate) const STALL: Duration = Duration::from_millis(30);
 
-/// Longest head of a response that is taken.
 const LONGEST_HEAD: usize = 1 << 14;
 
 /// A request for a file of so many bytes, filled up to its own length.

@@ -2,7 +2,7 @@
 //! (Documentation/scheduler/sched-stats.rst); what a cell's visits came to; and the one core clock and share
 //! of the core at which all are told, because both move while a run goes on.
 
-use crate::server::{Told, Trouble};
+use crate::server::{Told, trouble};
 use base::analysis::{common_slope, median};
 use judge::load::{Counted, Unit};
 use record::State;
@@ -32,7 +32,6 @@ pub struct Tally {
     /// One a round; none where a round was not ended or the visit failed.
     pub visits: Vec<Option<Visit>>,
     pub state: State,
-    /// Why not measured.
     pub reason: Option<String>,
     pub errors: u64,
     /// What CPU times are told at.
@@ -70,7 +69,6 @@ impl Tally {
         self.visits.iter().map(|v| v.as_ref().and_then(per_unit)).collect()
     }
 
-    /// What was counted, over all rounds.
     pub fn counted(&self) -> Counted {
         let mut sum =
             Counted { errors: self.errors, context_switches: Some(0), ..Counted::default() };
@@ -159,7 +157,6 @@ pub struct Cpu {
 /// What a process used from one reading to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Nanoseconds on the CPU.
     pub ns: u64,
     /// Nanoseconds that it was ready and others ran.
     pub waited_ns: u64,
@@ -178,13 +175,13 @@ impl Cpu {
     }
 
     /// The counters from its beginning, and whether it sleeps: one that is ready and waits for its CPU uses nothing either.
-    fn reading(&self) -> Result<(Usage, bool), Trouble> {
+    fn reading(&self) -> Result<(Usage, bool), String> {
         let at = |name: &str| {
             let path = format!("/proc/{}/{name}", self.pid);
-            std::fs::read_to_string(&path).map_err(|e| Trouble::of(&path, e))
+            std::fs::read_to_string(&path).map_err(|e| trouble(&path, e))
         };
         let (ns, waited_ns) = times(&at("schedstat")?)
-            .ok_or_else(|| Trouble(format!("/proc/{}/schedstat has no times", self.pid)))?;
+            .ok_or_else(|| format!("/proc/{}/schedstat has no times", self.pid))?;
         let status = at("status")?;
         let switches = voluntary(&status).unwrap_or(0);
         Ok((Usage { ns, waited_ns, switches }, sleeps(&status)))
@@ -194,11 +191,11 @@ impl Cpu {
     ///
     /// # Errors
     /// The process is gone.
-    pub fn resident_bytes(&self) -> Result<u64, Trouble> {
+    pub fn resident_bytes(&self) -> Result<u64, String> {
         let path = format!("/proc/{}/statm", self.pid);
-        let text = std::fs::read_to_string(&path).map_err(|e| Trouble::of(&path, e))?;
+        let text = std::fs::read_to_string(&path).map_err(|e| trouble(&path, e))?;
         let pages = text.split_ascii_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok());
-        let pages = pages.ok_or_else(|| Trouble(format!("{path} has no number of pages")))?;
+        let pages = pages.ok_or_else(|| format!("{path} has no number of pages"))?;
         Ok(pages * rustix::param::page_size() as u64)
     }
 
@@ -206,7 +203,7 @@ impl Cpu {
     ///
     /// # Errors
     /// The process is gone, does not come to rest, or the kernel has no such counters (`CONFIG_SCHED_INFO`).
-    pub fn at_rest(&self) -> Result<Usage, Trouble> {
+    pub fn at_rest(&self) -> Result<Usage, String> {
         let begun = Instant::now();
         let mut last = None;
         while begun.elapsed() < PATIENCE {
@@ -218,7 +215,7 @@ impl Cpu {
             last = still;
             std::thread::sleep(STILL);
         }
-        Err(Trouble(format!("process {} does not come to rest", self.pid)))
+        Err(format!("process {} does not come to rest", self.pid))
     }
 }
 

@@ -2,7 +2,7 @@
 //! server can do without. Settings are those of web servers: TCP_NODELAY, buffers given back while idle,
 //! output in pieces of a record.
 
-use crate::server::{self, Listening, Listens, MinimalPlan, Trouble};
+use crate::server::{self, Listening, Listens, MinimalPlan, trouble};
 use adapters::stacks::{Flow, Secured, Side};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -29,19 +29,19 @@ struct Listener {
 /// Serves until standard input ends.
 pub(crate) fn serve(
     plan: &MinimalPlan,
-    say: &mut dyn FnMut(&Listening) -> Result<(), Trouble>,
-) -> Result<(), Trouble> {
+    say: &mut dyn FnMut(&Listening) -> Result<(), String>,
+) -> Result<(), String> {
     match open(plan) {
         Ok((mut server, listens)) => {
             say(&Ok(listens))?;
-            server.run().map_err(|e| Trouble::of("epoll", e))
+            server.run().map_err(|e| trouble("epoll", e))
         }
         Err(why) => say(&Err(why.to_string())),
     }
 }
 
 /// Listens first: a process that holds a library opens no socket.
-fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
+fn open(plan: &MinimalPlan) -> Result<(Server, Listens), String> {
     let bound: Vec<_> = plan.ports.iter().map(|_| listen()).collect();
     let sockets = server::load(&plan.libraries, host::confine::Sockets::Taken, |_| Ok(()))?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
@@ -55,8 +55,8 @@ fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
             Ok(port)
         }));
     }
-    server::is_peaceful().map_err(Trouble)?;
-    let server = Server::new(listeners).map_err(|e| Trouble::of("epoll", e))?;
+    server::is_peaceful()?;
+    let server = Server::new(listeners).map_err(|e| trouble("epoll", e))?;
     Ok((server, Listens { ports }))
 }
 
@@ -290,7 +290,6 @@ impl Connection {
 }
 
 impl Out {
-    /// The next bytes to be written; none where all are.
     fn next(&mut self) -> Option<&[u8]> {
         if self.written == self.buffer.len() {
             if self.left == 0 {

@@ -39,20 +39,8 @@ pub use validation::{PARTS, Planned, part, validate};
 pub(crate) const FILLER: u8 = b'x';
 
 /// Why something over the loopback did not come about, in one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Trouble(pub String);
-
-impl Trouble {
-    pub(crate) fn of(what: &str, why: impl std::fmt::Display) -> Self {
-        Self(format!("{what}: {why}"))
-    }
-}
-
-impl From<engine::doctor::quietly::GateError> for Trouble {
-    fn from(error: engine::doctor::quietly::GateError) -> Self {
-        Self(error.0)
-    }
+pub(crate) fn trouble(what: &str, why: impl std::fmt::Display) -> String {
+    format!("{what}: {why}")
 }
 
 /// The files of the library that a process loads.
@@ -91,7 +79,6 @@ pub struct ClientPlan {
     pub chosen: bool,
 }
 
-/// A port of the minimal server with TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinimalTls {
     pub case: Case,
@@ -124,7 +111,6 @@ pub struct Job {
     /// Share of the connections that resume, 0 to 1.
     pub resumed: f64,
     pub ends: Ends,
-    /// Bytes of a request with its headers.
     pub request_bytes: u32,
     /// Bytes of the responses of each connection, in order.
     pub responses: Vec<u64>,
@@ -153,7 +139,6 @@ pub struct Told {
     /// Of these, those that both resumed a session and were to.
     pub resumed: u64,
     pub requests: u64,
-    /// Bytes of the responses' bodies.
     pub bytes: u64,
     /// From the first connection to the end of the last, without what lies between slices.
     pub seconds: f64,
@@ -204,31 +189,31 @@ pub(crate) fn take_standard_output() -> std::io::Result<File> {
 pub(crate) fn load(
     libraries: &Libraries,
     sockets: Sockets<'_>,
-    if_held: impl Fn(&Confined) -> Result<(), Trouble>,
-) -> Result<stacks::Sockets, Trouble> {
+    if_held: impl Fn(&Confined) -> Result<(), String>,
+) -> Result<stacks::Sockets, String> {
     let before = host::loaded_objects();
     let mut confined = close_behind(libraries, sockets)?;
     if_held(&confined)?;
-    let loaded = stacks::Sockets::load(&libraries.ssl, Some(&libraries.crypto)).map_err(Trouble)?;
+    let loaded = stacks::Sockets::load(&libraries.ssl, Some(&libraries.crypto))?;
     let mut readable: Vec<_> = host::loaded_objects().difference(&before).cloned().collect();
     // OpenSSL reads its configuration, and loads what that names, when it is first asked for something.
     readable.extend(host::configuration_files());
-    confined.after_loading(&readable).map_err(Trouble)?;
-    is_peaceful().map_err(Trouble)?;
+    confined.after_loading(&readable)?;
+    is_peaceful()?;
     Ok(loaded)
 }
 
 /// Gives up everything but computing, reading the libraries and these sockets.
-fn close_behind(libraries: &Libraries, sockets: Sockets<'_>) -> Result<Confined, Trouble> {
+fn close_behind(libraries: &Libraries, sockets: Sockets<'_>) -> Result<Confined, String> {
     // A library may block the gentler signal.
-    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| Trouble::of("prctl", e))?;
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| trouble("prctl", e))?;
     let mut files: Vec<PathBuf> = vec![libraries.crypto.clone()];
     for path in [&libraries.ssl, &libraries.crypto] {
-        host::check_elf(path).map_err(|why| Trouble(format!("'{}' {why}", path.display())))?;
+        host::check_elf(path).map_err(|why| format!("'{}' {why}", path.display()))?;
     }
     files.extend(host::configuration_files());
     let needs = Needs { library: &libraries.ssl, files: &files, copies: &[], sockets };
-    host::confine::before_loading(&needs).map_err(Trouble)
+    host::confine::before_loading(&needs)
 }
 
 /// Whether the library has reached for other programs or processes so far.
@@ -256,8 +241,8 @@ struct Hidden {
 }
 
 impl Hidden {
-    fn start(what: &str, cpu: u32, environment: &[(String, String)]) -> Result<Self, Trouble> {
-        let wrong = |e: std::io::Error| Trouble::of("cannot start a process", e);
+    fn start(what: &str, cpu: u32, environment: &[(String, String)]) -> Result<Self, String> {
+        let wrong = |e: std::io::Error| trouble("cannot start a process", e);
         let mut child = Command::new(std::env::current_exe().map_err(wrong)?)
             .args([SUBCOMMAND, what, &std::process::id().to_string(), &cpu.to_string()])
             .env_clear()
@@ -286,14 +271,14 @@ impl Hidden {
         Ok(Self { child, to, from: lines })
     }
 
-    fn tell(&mut self, line: &str) -> Result<(), Trouble> {
+    fn tell(&mut self, line: &str) -> Result<(), String> {
         let to = self.to.as_mut().expect("closed by `drop` alone");
-        writeln!(to, "{line}").map_err(|e| Trouble::of("a process of ours is gone", e))
+        writeln!(to, "{line}").map_err(|e| trouble("a process of ours is gone", e))
     }
 
-    fn hear<T: DeserializeOwned>(&mut self, within: Duration) -> Result<T, Trouble> {
+    fn hear<T: DeserializeOwned>(&mut self, within: Duration) -> Result<T, String> {
         match self.from.recv_timeout(within) {
-            Ok(line) => serde_json::from_str(&line).map_err(|e| Trouble::of("answer", e)),
+            Ok(line) => serde_json::from_str(&line).map_err(|e| trouble("answer", e)),
             Err(why) => {
                 // A process that dies closes its pipes before it is gone; what it has forked may hold them.
                 let (grace, alive) = match why {
@@ -307,7 +292,7 @@ impl Hidden {
                 let is_over = host::ends_within(&self.child, grace);
                 let status = is_over.then(|| host::end_group(&mut self.child)).flatten();
                 let how = status.map_or(alive, |status| format!("ended ({status})"));
-                Err(Trouble(format!("a process of ours {how}")))
+                Err(format!("a process of ours {how}"))
             }
         }
     }
@@ -325,10 +310,9 @@ impl Drop for Hidden {
 pub struct Client(Hidden);
 
 impl Client {
-    /// Starts it.
-    pub fn start(plan: &ClientPlan, cpu: u32) -> Result<Self, Trouble> {
+    pub fn start(plan: &ClientPlan, cpu: u32) -> Result<Self, String> {
         let mut process = Hidden::start(CLIENT, cpu, &[])?;
-        process.tell(&serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?)?;
+        process.tell(&serde_json::to_string(plan).map_err(|e| trouble("plan", e))?)?;
         Ok(Self(process))
     }
 
@@ -341,14 +325,14 @@ impl Client {
     pub fn run(
         &mut self,
         job: &Job,
-        around: &mut dyn FnMut(Option<&Told>) -> Result<(), Trouble>,
-    ) -> Result<Told, Trouble> {
-        let line = serde_json::to_string(job).map_err(|e| Trouble::of("job", e))?;
+        around: &mut dyn FnMut(Option<&Told>) -> Result<(), String>,
+    ) -> Result<Told, String> {
+        let line = serde_json::to_string(job).map_err(|e| trouble("job", e))?;
         let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
         self.0.tell(&line)?;
         match self.0.hear(within)? {
             Answer::Ready => {}
-            Answer::Failed(why) => return Err(Trouble(why)),
+            Answer::Failed(why) => return Err(why),
             Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
         }
         around(None)?;
@@ -357,15 +341,15 @@ impl Client {
             match self.0.hear(within)? {
                 Answer::Slice(told) => around(Some(&told))?,
                 Answer::Done(told) => return Ok(told),
-                Answer::Failed(why) => return Err(Trouble(why)),
+                Answer::Failed(why) => return Err(why),
                 Answer::Ready => return Err(out_of_step()),
             }
         }
     }
 }
 
-fn out_of_step() -> Trouble {
-    Trouble("the client is out of step".to_owned())
+fn out_of_step() -> String {
+    "the client is out of step".to_owned()
 }
 
 /// The minimal server, on a CPU that it shares with servers only.
@@ -382,12 +366,12 @@ impl Minimal {
         plan: &MinimalPlan,
         cpu: u32,
         environment: &[(String, String)],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, String> {
         let mut process = Hidden::start(SERVER, cpu, environment)?;
-        let line = serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?;
+        let line = serde_json::to_string(plan).map_err(|e| trouble("plan", e))?;
         process.tell(&line)?;
         let listening: Listening = process.hear(PATIENCE)?;
-        let ports = listening.map_err(Trouble)?.ports;
+        let ports = listening?.ports;
         Ok(Self { process, ports })
     }
 
@@ -398,32 +382,31 @@ impl Minimal {
 
 // The hidden subcommand: what the processes beside the measuring one do.
 
-/// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "loopback";
 
 pub(crate) const CLIENT: &str = "client";
 pub(crate) const SERVER: &str = "server";
 
 /// Serves what the subcommand's arguments ask for: `client|server PARENT CPU`.
-pub fn serve() -> Result<(), Trouble> {
+pub fn serve() -> Result<(), String> {
     let arguments = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned());
     let arguments: Vec<String> = arguments.collect();
     let [what, parent, cpu] = &arguments[..] else {
-        return Err(Trouble("for ciphermark's own use".to_owned()));
+        return Err("for ciphermark's own use".to_owned());
     };
-    let number = |text: &str| text.parse::<u32>().map_err(|e| Trouble::of(text, e));
-    engine::doctor::quietly::die_with(number(parent)?)?;
+    let number = |text: &str| text.parse::<u32>().map_err(|e| trouble(text, e));
+    engine::doctor::quietly::die_with(number(parent)?).map_err(|e| e.0)?;
     let cpu = number(cpu)?;
-    probe::pin_to(&[cpu]).map_err(|e| Trouble::of(&format!("cannot run on CPU {cpu}"), e))?;
-    let answers = take_standard_output().map_err(|e| Trouble::of("standard output", e))?;
+    probe::pin_to(&[cpu]).map_err(|e| trouble(&format!("cannot run on CPU {cpu}"), e))?;
+    let answers = take_standard_output().map_err(|e| trouble("standard output", e))?;
     match what.as_str() {
         CLIENT => serve_client(answers),
         SERVER => serve_minimal(answers),
-        _ => Err(Trouble("for ciphermark's own use".to_owned())),
+        _ => Err("for ciphermark's own use".to_owned()),
     }
 }
 
-fn serve_client(mut answers: File) -> Result<(), Trouble> {
+fn serve_client(mut answers: File) -> Result<(), String> {
     let mut lines = std::io::stdin().lock().lines();
     let Some(Ok(line)) = lines.next() else { return Ok(()) };
     let plan: ClientPlan = read("plan", &line)?;
@@ -446,34 +429,34 @@ fn serve_client(mut answers: File) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn enter(plan: &ClientPlan) -> Result<(), Trouble> {
+fn enter(plan: &ClientPlan) -> Result<(), String> {
     let if_held = |confined: &Confined| {
         if plan.chosen && !confined.limits_ports() && confined.facts().switched_off.is_none() {
             let Libraries { ssl, .. } = &plan.libraries;
-            return Err(Trouble(format!(
+            return Err(format!(
                 "'{}' is not loaded: this kernel cannot hold it to the servers' ports (Landlock, Linux 6.7); \
                  CIPHERMARK_CONFINEMENT=landlock loads it all the same",
                 ssl.display()
-            )));
+            ));
         }
         Ok(())
     };
     load(&plan.libraries, Sockets::Made(&plan.ports), if_held).map(drop)
 }
 
-fn serve_minimal(mut answers: File) -> Result<(), Trouble> {
+fn serve_minimal(mut answers: File) -> Result<(), String> {
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).map_err(|e| Trouble::of("plan", e))?;
+    std::io::stdin().lock().read_line(&mut line).map_err(|e| trouble("plan", e))?;
     let plan: MinimalPlan = read("plan", &line)?;
     let mut say = |listening: &Listening| say(&mut answers, listening);
     minimal::serve(&plan, &mut say)
 }
 
-fn read<T: DeserializeOwned>(what: &str, line: &str) -> Result<T, Trouble> {
-    serde_json::from_str(line).map_err(|e| Trouble::of(what, e))
+fn read<T: DeserializeOwned>(what: &str, line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|e| trouble(what, e))
 }
 
-fn say<T: serde::Serialize>(answers: &mut File, answer: &T) -> Result<(), Trouble> {
-    let text = serde_json::to_string(answer).map_err(|e| Trouble::of("answer", e))?;
-    writeln!(answers, "{text}").map_err(|e| Trouble::of("answer", e))
+fn say<T: serde::Serialize>(answers: &mut File, answer: &T) -> Result<(), String> {
+    let text = serde_json::to_string(answer).map_err(|e| trouble("answer", e))?;
+    writeln!(answers, "{text}").map_err(|e| trouble("answer", e))
 }

@@ -2,7 +2,7 @@
 //! started, ended whatever happens.
 
 use crate::server::cpu::Cpu;
-use crate::server::{FILLER, Libraries, Trouble};
+use crate::server::{FILLER, Libraries, trouble};
 use adapters::stacks::{dh_parameters, keys};
 use record::tls::{Certificate, Exchange, Group};
 use rustix::process::{Pid, Signal, kill_process};
@@ -26,9 +26,9 @@ pub struct NginxFacts {
 }
 
 /// Finds nginx: the file that is named, else where the system's packages and people's own builds put it.
-pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
+pub fn find(named: Option<&Path>) -> Result<NginxFacts, String> {
     if let Some(path) = named {
-        let why = |e: String| Trouble(format!("'{}' is no nginx: {e}", path.display()));
+        let why = |e: String| format!("'{}' is no nginx: {e}", path.display());
         return facts(path).map_err(why);
     }
     let searched = std::env::var_os("PATH").unwrap_or_default();
@@ -36,11 +36,9 @@ pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
     let of_root = ["/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin"].map(PathBuf::from);
     let found = of_path.chain(of_root).map(|d| d.join("nginx")).find_map(|path| facts(&path).ok());
     found.ok_or_else(|| {
-        Trouble(
-            "there is no nginx here: install it (package nginx of Debian and Ubuntu; `scripts/setup tests` does), \
+        "there is no nginx here: install it (package nginx of Debian and Ubuntu; `scripts/setup tests` does), \
              or name its executable with --nginx FILE"
-                .to_owned(),
-        )
+                .to_owned()
     })
 }
 
@@ -76,7 +74,6 @@ pub struct Nginx {
     _held: File,
 }
 
-/// Most bytes of what it says of its version.
 const MOST_WORDS: u64 = 1 << 20;
 /// How long it may take to listen, to end, and to say its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -92,15 +89,15 @@ impl Nginx {
         files: &[u64],
         cpu: u32,
         environment: &[(String, String)],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, String> {
         let mut last = None;
         for _ in 0..TRIES {
             match Self::try_start(facts, sites, files, cpu, environment) {
-                Err(why) if why.0.contains("Address already in use") => last = Some(why),
+                Err(why) if why.contains("Address already in use") => last = Some(why),
                 other => return other,
             }
         }
-        Err(last.unwrap_or_else(|| Trouble("nginx was not tried".to_owned())))
+        Err(last.unwrap_or_else(|| "nginx was not tried".to_owned()))
     }
 
     fn try_start(
@@ -109,18 +106,18 @@ impl Nginx {
         files: &[u64],
         cpu: u32,
         environment: &[(String, String)],
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, String> {
         let (directory, held) =
-            prepare(files).map_err(|e| Trouble::of("cannot prepare a directory for nginx", e))?;
-        let ports = free_ports(sites.len()).map_err(|e| Trouble::of("no free port", e))?;
+            prepare(files).map_err(|e| trouble("cannot prepare a directory for nginx", e))?;
+        let ports = free_ports(sites.len()).map_err(|e| trouble("no free port", e))?;
         let configuration = config_text(directory.path(), sites, &ports, environment);
         let place = directory.path().join("nginx.conf");
         write_keys(directory.path(), sites)
             .and_then(|()| fs::write(&place, &configuration))
-            .map_err(|e| Trouble::of("cannot write nginx's configuration", e))?;
+            .map_err(|e| trouble("cannot write nginx's configuration", e))?;
         let said = File::create(directory.path().join("said"))
-            .map_err(|e| Trouble::of("cannot write beside nginx", e))?;
-        let wrong = |e: std::io::Error| Trouble::of("cannot start nginx", e);
+            .map_err(|e| trouble("cannot write beside nginx", e))?;
+        let wrong = |e: std::io::Error| trouble("cannot start nginx", e);
         let own = std::env::current_exe().map_err(wrong)?;
         let master = engine::doctor::quietly::kept(&own, cpu, facts.path.as_ref())
             .arg("-p")
@@ -147,17 +144,16 @@ impl Nginx {
     }
 
     /// The TLS library that its worker has loaded.
-    pub fn libraries(&self) -> Result<Libraries, Trouble> {
+    pub fn libraries(&self) -> Result<Libraries, String> {
         let loaded = host::loaded_objects_of(self.worker)
-            .map_err(|e| Trouble::of("cannot see what nginx has loaded", e))?;
+            .map_err(|e| trouble("cannot see what nginx has loaded", e))?;
         let [ssl, crypto] = ["libssl", "libcrypto"].map(|name| {
             let is_it =
                 |f: &&PathBuf| f.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name));
             loaded.iter().find(is_it).cloned()
         });
-        let inside = || {
-            Trouble("this nginx has its TLS library inside: it cannot be loaded apart".to_owned())
-        };
+        let inside =
+            || "this nginx has its TLS library inside: it cannot be loaded apart".to_owned();
         ssl.zip(crypto).map(|(ssl, crypto)| Libraries { ssl, crypto }).ok_or_else(inside)
     }
 
@@ -175,11 +171,11 @@ impl Nginx {
         self.worker
     }
 
-    fn wait_for_worker(&mut self) -> Result<u32, Trouble> {
+    fn wait_for_worker(&mut self) -> Result<u32, String> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
             if let Ok(Some(_)) = self.master.try_wait() {
-                return Err(Trouble(format!("nginx ended: {}", self.last_words())));
+                return Err(format!("nginx ended: {}", self.last_words()));
             }
             let listens = self.ports.iter().all(|p| TcpStream::connect(("127.0.0.1", *p)).is_ok());
             if let (true, Some(worker)) = (listens, child_of(self.master.id())) {
@@ -187,7 +183,7 @@ impl Nginx {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Err(Trouble(format!("nginx does not listen: {}", self.last_words())))
+        Err(format!("nginx does not listen: {}", self.last_words()))
     }
 
     fn last_words(&self) -> String {

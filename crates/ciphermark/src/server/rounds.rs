@@ -5,7 +5,7 @@
 use crate::server::cpu::{Cpu, Level, Tally, Usage, Visit};
 use crate::server::nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls};
 use crate::server::{
-    Client, ClientPlan, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Trouble,
+    Client, ClientPlan, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, trouble,
 };
 use engine::doctor::quietly::Prober;
 use judge::load::{
@@ -34,7 +34,6 @@ const LOOK: Duration = Duration::from_micros(500);
 /// of two large figures, and whatever these scatter all points would.
 const LONGER: f64 = 4.0;
 
-/// Where everything runs.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// nginx, where real servers are measured.
@@ -65,14 +64,13 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Starts every server that the cells need.
-    pub fn start(cells: &[Cell], setting: &Setting) -> Result<Self, Trouble> {
+    pub fn start(cells: &[Cell], setting: &Setting) -> Result<Self, String> {
         let nginx = start_nginx(cells, setting)?;
         let of_nginx = || nginx.first().map(|(_, nginx)| nginx.libraries());
         let libraries = match (&setting.libraries, of_nginx()) {
             (Some(named), _) => named.clone(),
             (None, Some(own)) => own?,
-            (None, None) => return Err(Trouble("no TLS library was named".to_owned())),
+            (None, None) => return Err("no TLS library was named".to_owned()),
         };
         let minimal = start_minimal(cells, &libraries, setting)?;
         let of_nginx = nginx.iter().flat_map(|(_, nginx)| nginx.ports.iter().copied());
@@ -84,7 +82,7 @@ impl Loopback {
             client: Client::start(&client_plan, setting.client_cpu)?,
             client_plan,
             client_cpu: setting.client_cpu,
-            prober: Prober::start(setting.server_cpu)?,
+            prober: Prober::start(setting.server_cpu).map_err(|e| e.0)?,
             nginx,
             minimal,
             targets: Vec::new(),
@@ -100,15 +98,15 @@ impl Loopback {
     }
 
     /// Visits a cell: everything is ready before, and the server at rest before and after each slice.
-    pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
-        let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
+    pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, String> {
+        let (port, cpu) = self.targets[at].clone()?;
         let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
         let job = cell.job(port, seconds * longer);
         let (mut calm, mut all) = (Visit::default(), Visit::default());
         let (mut before, mut rates) = (None, Vec::new());
         let prober = &mut self.prober;
         let told = self.client.run(&job, &mut |done| {
-            let (usage, seen) = (cpu.at_rest()?, prober.read_for(LOOK)?);
+            let (usage, seen) = (cpu.at_rest()?, prober.read_for(LOOK).map_err(|e| e.0)?);
             rates.push(seen.rate);
             if let Some((told, (then, earlier))) = done.zip(before.replace((usage, seen))) {
                 let (used, ghz) = (usage.since(then), seen.ghz.midpoint(earlier.ghz));
@@ -135,8 +133,8 @@ impl Loopback {
     }
 
     /// Growth of the server's memory for each of so many connections, opened at once, asked once and left open.
-    pub fn memory(&mut self, cell: &Cell, at: usize, connections: u32) -> Result<f64, Trouble> {
-        let (port, server) = self.targets[at].clone().map_err(Trouble)?;
+    pub fn memory(&mut self, cell: &Cell, at: usize, connections: u32) -> Result<f64, String> {
+        let (port, server) = self.targets[at].clone()?;
         let held = |at_once| crate::server::Job {
             held: true,
             at_once,
@@ -163,8 +161,8 @@ impl Loopback {
         cell: &Cell,
         at: usize,
         offers: &[&str],
-    ) -> Result<Vec<Picked>, Trouble> {
-        let (port, _) = self.targets[at].clone().map_err(Trouble)?;
+    ) -> Result<Vec<Picked>, String> {
+        let (port, _) = self.targets[at].clone()?;
         let offers = offers.iter().map(|&offer| offer.to_owned()).collect();
         let job = crate::server::Job { offers, connections: 1, ..cell.job(port, 1.0) };
         Ok(self.client.run(&job, &mut |_| Ok(()))?.picked)
@@ -196,13 +194,12 @@ fn environment(aes_hardware: bool) -> Vec<(String, String)> {
     if aes_hardware { Vec::new() } else { vec![(NO_AES.0.to_owned(), NO_AES.1.to_owned())] }
 }
 
-fn start_nginx(cells: &[Cell], setting: &Setting) -> Result<Vec<(bool, Nginx)>, Trouble> {
+fn start_nginx(cells: &[Cell], setting: &Setting) -> Result<Vec<(bool, Nginx)>, String> {
     let mut files: Vec<u64> = cells.iter().flat_map(|c| c.responses.iter().copied()).collect();
     files.sort_unstable();
     files.dedup();
     let start = |aes| {
-        let facts =
-            setting.nginx.as_ref().ok_or_else(|| Trouble("there is no nginx".to_owned()))?;
+        let facts = setting.nginx.as_ref().ok_or_else(|| "there is no nginx".to_owned())?;
         let (sites, environment) = (sites(cells, aes), environment(aes));
         Nginx::start(facts, &sites, &files, setting.server_cpu, &environment).map(|n| (aes, n))
     };
@@ -213,7 +210,7 @@ fn start_minimal(
     cells: &[Cell],
     libraries: &Libraries,
     setting: &Setting,
-) -> Result<Vec<(bool, Minimal)>, Trouble> {
+) -> Result<Vec<(bool, Minimal)>, String> {
     let start = |aes| {
         let ports = minimal_ports(cells, aes);
         let plan = MinimalPlan { libraries: libraries.clone(), ports };
@@ -242,7 +239,6 @@ pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// How rounds are gone through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
     pub rounds: u32,
@@ -259,7 +255,7 @@ pub fn rounds(
     course: &Course,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Vec<Tally>, Trouble> {
+) -> Result<Vec<Tally>, String> {
     let (begun, mut random) = (Instant::now(), ChaCha8Rng::seed_from_u64(course.seed));
     let mut tallies: Vec<Tally> = loopback.targets.iter().map(Tally::new).collect();
     let (mut done, all) = (0, cells.len() * course.rounds as usize);
@@ -275,7 +271,7 @@ pub fn rounds(
             if tallies[at].state == State::Measured {
                 match loopback.visit(&cells[at], at, course.visit_seconds) {
                     Ok(visit) => tallies[at].visits[round] = Some(visit),
-                    Err(why) => tallies[at].failed(why.0),
+                    Err(why) => tallies[at].failed(why),
                 }
             }
             progress(done, all);
@@ -333,7 +329,6 @@ pub struct Cell {
     /// What the CPU time is divided by: of requests, connections are made before and closed after.
     pub unit: Unit,
     pub served: Served,
-    /// Bytes of the responses of each connection, in order.
     pub responses: Vec<u64>,
     /// Share of the connections that resume.
     pub resumed: f64,
@@ -457,10 +452,8 @@ pub(crate) const SIZES: [u64; 3] = [1024, 16_384, 102_400];
 /// The response of a calibrated connection's one request.
 pub(crate) const FIRST: u64 = 1024;
 
-/// A calibration that is to be made.
 #[derive(Clone, Debug)]
 pub struct Calibrating {
-    /// Where.
     pub setting: Setting,
     pub course: Course,
     pub command: Vec<String>,
@@ -585,7 +578,7 @@ pub fn calibrate(
     wanted: &Calibrating,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Calibration, Trouble> {
+) -> Result<Calibration, String> {
     let (started, timer) = (jiff::Timestamp::now().to_string(), Instant::now());
     let mut loopback = Loopback::start(cells, &wanted.setting)?;
     // First, while the servers' memory has no holes that new connections fill.
@@ -598,14 +591,13 @@ pub fn calibrate(
     Ok(document)
 }
 
-/// The document of cells that are points of a calibration.
 pub(crate) fn document(
     wanted: &Calibrating,
     loopback: &Loopback,
     started: String,
     cells: &[Cell],
     tallies: &[Tally],
-) -> Result<Calibration, Trouble> {
+) -> Result<Calibration, String> {
     let Setting { nginx, server_cpu, client_cpu, .. } = &wanted.setting;
     let server = nginx.as_ref().zip(loopback.configuration());
     let level = tallies.first().map(|tally| tally.level).unwrap_or_default();
@@ -631,7 +623,7 @@ pub(crate) fn document(
 }
 
 /// What open connections hold, of each server with and without TLS.
-fn memory(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<MemoryPoint>, Trouble> {
+fn memory(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<MemoryPoint>, String> {
     /// So many that single pages do not count.
     const CONNECTIONS: u32 = 100;
     let mut points = Vec::new();
@@ -651,7 +643,7 @@ fn memory(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<MemoryPoint>, T
 }
 
 /// Which groups the real server picks, whose configuration names none.
-fn picked(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<Picked>, Trouble> {
+fn picked(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<Picked>, String> {
     let asked = secured(usual(), FIRST);
     let is_it = |c: &Cell| c.role == Role::RealTls && c.served == asked;
     let Some(at) = cells.iter().position(is_it) else { return Ok(Vec::new()) };
@@ -682,10 +674,9 @@ fn real_server(facts: &NginxFacts, configuration: String) -> RealServer {
 }
 
 /// The stack, by its files. Its version is nginx's word where nginx has loaded it.
-fn stack(loopback: &Loopback, nginx: Option<&NginxFacts>) -> Result<Stack, Trouble> {
+fn stack(loopback: &Loopback, nginx: Option<&NginxFacts>) -> Result<Stack, String> {
     let (ssl, crypto) = (&loopback.libraries.ssl, &loopback.libraries.crypto);
-    let id =
-        |path: &Path| host::file_id(path).map_err(|e| Trouble::of(&path.display().to_string(), e));
+    let id = |path: &Path| host::file_id(path).map_err(|e| trouble(&path.display().to_string(), e));
     let (name, version) = nginx
         .and_then(|facts| facts.tls_library.as_deref())
         .and_then(|said| said.split_once(' '))

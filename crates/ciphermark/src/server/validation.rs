@@ -2,7 +2,6 @@
 //! interleaved rounds. The points were fixed before the first was measured; what is calibrated is another
 //! thing: our own server with the same handshakes, and the real server without TLS.
 
-use crate::server::Trouble;
 use crate::server::cpu::Tally;
 use crate::server::rounds::{
     Calibrating, Cell, FIRST, Loopback, RECORD_BYTES, REQUEST_BYTES, SIZES, distinct, document,
@@ -30,7 +29,7 @@ pub fn validate(
     wanted: &Calibrating,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<ValidatedPart, Trouble> {
+) -> Result<ValidatedPart, String> {
     let (started, timer) = (jiff::Timestamp::now().to_string(), Instant::now());
     let calibrating = cells_for(points, regimes);
     let rows: Vec<(Regime, &Planned)> =
@@ -269,7 +268,6 @@ pub struct Planned {
     pub name: String,
     /// What is negotiated; where some resume, the kind says how.
     pub case: Case,
-    /// Share of the connections that are to resume.
     pub resumed: f64,
     pub http: Http,
     /// Bytes of the responses of each connection, in order.

@@ -55,7 +55,6 @@ struct About {
     own: Own,
 }
 
-/// A server, as it describes itself.
 struct Server {
     version: String,
     bytes: u64,
@@ -70,7 +69,6 @@ struct Own {
     whose: String,
 }
 
-/// Prices the schemes and prints the screen.
 pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
     // Given back, with nothing in it, when the record is written.
     let _claim = claim_output(args.output.as_deref(), record::at_rest::KIND, None)?;

@@ -372,7 +372,6 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
     Ok(if failed { Exit::SomeRefused } else { Exit::Done })
 }
 
-/// Measures a calibration with a progress bar.
 pub(crate) fn measured(
     course: &CourseArgs,
     regimes: &[Regime],

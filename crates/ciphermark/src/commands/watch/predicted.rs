@@ -146,7 +146,7 @@ impl<'a> Predicting<'a> {
 
 fn takes(globs: &[NameGlob], library: &LibraryId) -> bool {
     globs.is_empty()
-        || globs.iter().any(|glob| choose::is_library(glob, &library.name, &library.version))
+        || globs.iter().any(|glob| glob.matches_library(&library.name, &library.version))
 }
 
 fn is_swap(change: &Change, is: impl Fn(&LibraryId, &LibraryId) -> bool) -> bool {
