@@ -43,7 +43,7 @@ impl Library {
     pub fn holds(&self, address: u64, bytes: usize) -> bool {
         let at = usize::try_from(address).unwrap_or(0);
         // SAFETY: as above.
-        (bytes != 8 || at % 8 == 0) && unsafe { elf::holds(self.base.load(Relaxed), at, bytes) }
+        (bytes != 8 || at & 7 == 0) && unsafe { elf::holds(self.base.load(Relaxed), at, bytes) }
     }
 }
 

@@ -215,7 +215,7 @@ fn seen_only(sampled: &Sampled) -> String {
     let kinds = sampled.kinds.iter().filter(|kind| kind.is_crypto);
     let mut kinds: Vec<_> = kinds.map(|kind| (samples(kind), clean(&kind.kind))).collect();
     kinds.retain(|(samples, _)| 4 * samples > file.crypto_samples);
-    kinds.sort_by(|a, b| b.0.cmp(&a.0));
+    kinds.sort_by_key(|(samples, _)| std::cmp::Reverse(*samples));
     let kinds: Vec<String> = kinds.into_iter().map(|(_, kind)| kind).collect();
     let of = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(" and ")) };
     format!(", most in {}{of}", clean(&name.to_string_lossy()))
