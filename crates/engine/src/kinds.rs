@@ -44,6 +44,9 @@ pub(crate) enum Subject {
 /// Where samples come from, at which tier, and what they are of.
 pub(crate) type Track = (usize, Tier, String);
 
+/// What a process settles for of which a rough idea is enough: the first messages take many times as long.
+const ROUGH_US: u32 = 200;
+
 /// What a worker is asked for.
 pub(crate) enum Visit {
     Message(protocol::Visit),

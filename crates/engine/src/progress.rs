@@ -55,6 +55,8 @@ pub(crate) struct CaseProgress {
     pub(crate) settling: CaseSettling,
     /// Whether it was precise after the pilot. Cases that were not have their turn first.
     pub(crate) waits: bool,
+    /// Whether a rough idea of what it takes is enough.
+    pub(crate) is_rough: bool,
 }
 
 /// How a case ended.
@@ -84,6 +86,7 @@ impl CaseProgress {
             next_look: PILOT,
             settling: CaseSettling::default(),
             waits: false,
+            is_rough: false,
         }
     }
 
@@ -166,6 +169,9 @@ impl CaseProgress {
     /// What to ask for next, in the given pass.
     pub(crate) fn visit(&mut self, pass: u32) -> Visit {
         let visit = self.subject.visit(self.pass, self.taken, self.ops);
+        if self.is_rough {
+            return visit.roughly();
+        }
         visit.settle_for(self.settling.ask_us(pass))
     }
 

@@ -138,9 +138,9 @@ impl<'a> Schedule<'a> {
         Self { race, ..self }
     }
 
-    /// Visits each case once, for no longer than all cases settle, with one process of each library.
+    /// Visits each case once, for one rough sample, with one process of each library.
     pub(crate) fn look(&mut self, stop: &Stop, watch: &mut dyn Watch) {
-        self.all_progress.iter_mut().for_each(|p| p.settling = CaseSettling::default());
+        self.all_progress.iter_mut().for_each(|p| p.is_rough = true);
         watch.round(self.progress());
         self.new_processes(stop);
         let blocks = self.blocks();

@@ -282,7 +282,7 @@ const AT_THE_END: Duration = Duration::from_secs(5);
 const IN_LINE: usize = 4;
 /// How much longer a choice waits for its verdict than the time that there is for all of them: none is made without one for
 /// want of time.
-pub(crate) const FOR_ONE: Duration = Duration::from_secs(60);
+pub(crate) const FOR_ONE: Duration = Duration::from_secs(30);
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
 pub(crate) fn judged_first(
@@ -293,7 +293,19 @@ pub(crate) fn judged_first(
     around: &mut Surroundings,
     stop: &Stop,
 ) -> Result<Advice, Failure> {
-    let longer = stop.longer(FOR_ONE);
+    judged_until(quiet, data, question, evidence, around, stop, &stop.longer(FOR_ONE))
+}
+
+/// The answer, with what could be judged by the first of two ends; by the second, with what it would choose.
+fn judged_until(
+    quiet: bool,
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &mut Surroundings,
+    stop: &Stop,
+    longer: &Stop,
+) -> Result<Advice, Failure> {
     while !longer.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
         let is_late = stop.is_over();
         let most = if is_late { 1 } else { IN_LINE };
@@ -301,7 +313,7 @@ pub(crate) fn judged_first(
         if is_late && judge::advise::is_judged(data, question, evidence, around) {
             break;
         }
-        let until = if is_late { &longer } else { stop };
+        let until = if is_late { longer } else { stop };
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
         let judged = judge(quiet, &pairs, question.tier, until)?;
@@ -966,7 +978,8 @@ impl Measuring<'_> {
         let mut around = around(record);
         let Self { data, args, question, stop, .. } = self;
         let evidence = Evidence::Survey(record);
-        let advice = judged_first(args.quiet, data, question, evidence, &mut around, stop)?;
+        // Longer is waited for the last answer alone: nothing is measured after the end.
+        let advice = judged_until(args.quiet, data, question, evidence, &mut around, stop, stop)?;
         record.leaks.append(&mut around.judged);
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.

@@ -7,6 +7,7 @@ use crate::tier::rewrite::{Code, Image};
 use crate::tier::x86_64::trap::CPUID;
 use base::model::{Feature, Tier};
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
@@ -167,7 +168,8 @@ struct Walk<'i, 'a> {
     image: &'i Image<'a>,
     /// Not to be left.
     within: Option<Range<u64>>,
-    seen: HashSet<u64>,
+    /// Of each segment that was met a bit for each byte that may be met: whether an instruction begins there that was decoded.
+    seen: BTreeMap<u64, Vec<u64>>,
     /// Opcodes of the CPUID instructions that were met.
     cpuids: HashSet<u64>,
     effort: &'i mut Effort,
@@ -175,7 +177,7 @@ struct Walk<'i, 'a> {
 
 impl<'i, 'a> Walk<'i, 'a> {
     fn new(image: &'i Image<'a>, within: Option<Range<u64>>, effort: &'i mut Effort) -> Self {
-        Self { image, within, seen: HashSet::new(), cpuids: HashSet::new(), effort }
+        Self { image, within, seen: BTreeMap::new(), cpuids: HashSet::new(), effort }
     }
 
     fn from(&mut self, entries: impl IntoIterator<Item = u64>) -> Result<(), String> {
@@ -193,11 +195,23 @@ impl<'i, 'a> Walk<'i, 'a> {
         if self.within.as_ref().is_some_and(|w| !w.contains(&address)) {
             return Ok(());
         }
+        let first = self.within.as_ref().map_or(code.address, |w| w.start.max(code.address));
+        let bytes = end.min(code.range().end) - first;
+        let seen = match self.seen.entry(code.address) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                self.effort.spend(bytes / 512)?;
+                new.insert(vec![0; bytes.div_ceil(64) as usize])
+            }
+        };
         for instruction in decoder(code, address, end).iter() {
             self.effort.spend(1)?;
-            if instruction.is_invalid() || !self.seen.insert(instruction.ip()) {
+            let at = instruction.ip() - first;
+            let (word, bit) = (&mut seen[(at / 64) as usize], 1 << (at % 64));
+            if instruction.is_invalid() || *word & bit != 0 {
                 return Ok(());
             }
+            *word |= bit;
             if instruction.mnemonic() == Mnemonic::Cpuid {
                 self.cpuids.insert(opcode(&instruction));
             }
