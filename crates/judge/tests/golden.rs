@@ -178,6 +178,7 @@ fn answers() -> &'static [(Row, Advice)] {
 
 /// One test, because making the answers takes longer than all checks of them.
 #[test]
+#[ignore = "long: seconds"]
 fn the_table_has_its_answers_and_they_keep_every_rule() {
     every_question_of_the_table_has_its_answer();
     limits_are_those_of_the_standards();

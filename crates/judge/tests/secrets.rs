@@ -88,6 +88,7 @@ fn who_is_alone_on_the_core_may_use_it_and_is_told() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_may_depend_or_has_no_verdict_is_advised_with_a_word() {
     let advice = asked(record(), |_| ());
     assert!(!text(&advice).contains("secrets "), "nothing was judged");

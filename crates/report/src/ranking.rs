@@ -731,6 +731,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: seconds"]
     fn what_depends_on_secrets_is_not_to_be_used_and_the_screen_still_fits() {
         for libraries in [1, 3, 40] {
             let screen = first_screen(&leaking(libraries), Some("run.json"), PLAIN_100).unwrap();

@@ -28,6 +28,7 @@ static COMMITTED: LazyLock<Vec<(Entry, PathBuf, Vec<u8>)>> = LazyLock::new(|| {
 });
 
 #[test]
+#[ignore = "long: seconds"]
 fn no_input_that_was_ever_interesting_breaks_a_promise() {
     for (entry, file, bytes) in &*COMMITTED {
         let outcome = std::panic::catch_unwind(|| (entry.run)(bytes));
@@ -105,6 +106,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
+    #[ignore = "long: seconds"]
     fn any_bytes_keep_every_promise(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         ENTRIES.iter().for_each(|entry| (entry.run)(&bytes));
     }

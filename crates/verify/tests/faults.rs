@@ -56,6 +56,7 @@ fn a_derivation_that_costs_less_than_it_is_asked_to_is_refused_by_a_published_ve
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_right_library_passes_every_check_of_a_mode_of_each_kind() {
     let is_one = |a: &&Algorithm| {
         ["pbkdf2-sha256", "s2k-sha1", "hkdf-sha512", "random"].contains(&a.name)
@@ -208,6 +209,7 @@ fn a_fault_of_one_call_in_thousands_is_refused_by_repeated_calls() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn forgeries_stand_where_no_library_can_know_them() {
     // Whichever call in 5000 looks at no tag: half of the eight that come are forgeries.
     let found = (0..24).filter(|seed| {

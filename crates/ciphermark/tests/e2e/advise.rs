@@ -20,6 +20,7 @@ fn advice(arguments: &[&str], code: i32) -> Value {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn three_tiers_of_a_record_give_three_answers() {
     let record = record();
     let mut schemes = Vec::new();
@@ -36,6 +37,7 @@ fn three_tiers_of_a_record_give_three_answers() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_has_no_price_leaves_the_answer_open_and_is_no_conflict_of_wishes() {
     let directory = scratch();
     let path = file(&directory, "r.json");
@@ -56,6 +58,7 @@ fn what_has_no_price_leaves_the_answer_open_and_is_no_conflict_of_wishes() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn the_day_on_which_a_key_must_change_follows_its_birth_and_the_rate_of_writing() {
     let day = |rate: &str, keys: &str| {
         let record = record();
@@ -73,6 +76,7 @@ fn the_day_on_which_a_key_must_change_follows_its_birth_and_the_rate_of_writing(
 
 /// Replicas and restored copies count: without them a key lasts as much longer.
 #[test]
+#[ignore = "long: seconds"]
 fn every_writer_counts_unless_there_is_but_one() {
     let day = |flags: &[&str]| {
         let asked =
@@ -87,6 +91,7 @@ fn every_writer_counts_unless_there_is_but_one() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn only_what_a_program_or_a_list_has_is_chosen_and_in_its_libraries() {
     let backup =
         |only: &str, code: i32| advice(&[record(), "--for", "backup", "--only", only], code);
@@ -154,6 +159,7 @@ fn without_a_record_what_the_question_needs_is_measured_and_kept() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_a_record_cannot_answer_is_named_with_what_would_measure_it() {
     for (flags, words) in [
         ("-t baseline", "has no tier baseline; `ciphermark run --suite at-rest -t baseline"),
@@ -298,6 +304,7 @@ fn with_derivations(path: &str, rows: &[(&str, usize, f64)]) {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_passphrase_is_answered_from_a_record_or_what_the_record_lacks_is_named() {
     let directory = scratch();
     let path = file(&directory, "made-up.json");

@@ -136,6 +136,7 @@ fn write(directory: &Path, name: &str, text: &str) -> String {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn unknown_names_get_the_nearest_spelling_and_what_lists_all() {
     for command in ["run", "verify"] {
         let words = ["'aes-128-gmc'", "did you mean 'aes-128-gcm'?", "ciphermark list algorithms"];

@@ -96,6 +96,7 @@ fn sizes_are_compared_a_byte_and_directions_an_operation() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_cannot_be_compared_gets_one_line_that_helps() {
     for (arguments, words) in [
         ("", &["NEW"][..]),
@@ -139,6 +140,7 @@ fn within(budget: &str, base: &str, new: &str, more: &str) -> Done {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_library_with_four_times_the_work_is_slower_and_the_other_way_round_faster() {
     let (base, new) = (planted(0), planted(3000));
     let whole = compare_pair(&base, &new, "--json").with_code(1).json();
@@ -152,6 +154,7 @@ fn a_library_with_four_times_the_work_is_slower_and_the_other_way_round_faster()
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
     let (base, new) = (planted(0), planted(3000));
     // No pair of processes is through in this time.
@@ -299,6 +302,7 @@ fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
     let directory = scratch();
     let (path, _) = wrong_record(directory.path());
@@ -312,6 +316,7 @@ fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_no_library_offers_ends_as_what_could_not_be_done_in_every_command() {
     let correct = fakes::library("correct");
     for (line, words) in [

@@ -148,6 +148,7 @@ const LOADING: [&str; 15] = [
 const CHOOSING: [&str; 3] = ["show", "trend", "compare"];
 
 #[test]
+#[ignore = "long: seconds"]
 fn every_command_that_loads_a_library_does_so_in_the_cage() {
     let hostile = library("LOAD", "KILL");
     for line in LOADING {
@@ -460,6 +461,7 @@ fn without_landlock_nothing_is_reached_but_files_that_are_read() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn nothing_is_written_elsewhere_and_the_schedulers_record_says_what_was_given_up_and_tried() {
     let directory = scratch();
     for file in ["home/.bashrc", "tmp/left"] {
@@ -497,6 +499,7 @@ fn says_what_was_given_up_and_tried(confinement: &Value) {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn less_is_given_up_only_where_somebody_says_so_and_that_is_told() {
     let reader = library("WORK", "SERVICE");
     let record = record_of(&reader, &[("CIPHERMARK_CONFINEMENT", "seccomp")]);
@@ -647,6 +650,7 @@ fn what_the_examples_run_on_other_machines_has_no_more_rights_than_it_needs() {
 
 /// What takes a hundred times the room when it is read, or a million times when it is unpacked.
 #[test]
+#[ignore = "long: seconds"]
 fn a_small_file_that_unfolds_is_given_up_in_one_line() {
     let directory = scratch();
     let (record, store) = (file(&directory, "r.json"), file(&directory, "s.db"));
@@ -752,6 +756,7 @@ const STORES: [(&str, &str); 4] = [
 ];
 
 #[test]
+#[ignore = "long: seconds"]
 fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line() {
     let directory = scratch();
     let own = file(&directory, "own.db");

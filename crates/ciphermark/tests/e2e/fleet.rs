@@ -221,6 +221,7 @@ impl Fake {
 
 /// The stand-in answers as a cluster does; a real one is another matter (docs/FLEET.md).
 #[test]
+#[ignore = "long: seconds"]
 fn a_type_through_kubectl_is_measured_gathered_signed_and_let_go() {
     let fake = Fake::new();
     let forbidden = "Error from server (Forbidden): jobs.batch is forbidden: User \"x\" cannot create resource \"jobs\"\n";

@@ -54,6 +54,7 @@ fn refuses(library: &Path, words: &str) {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn the_loop_gets_published_answers_and_times_each_case() {
     let done = run(&libcrypto(), &[]);
     assert!(done.status.success(), "{done:?}");
@@ -251,6 +252,7 @@ fn another_hands_rules_choose_what_advise_does_for_every_use_wish_and_tier() {
 
 /// And the oracle can say no: of an advice that names a scheme without a tag where tampering must be noticed.
 #[test]
+#[ignore = "long: seconds"]
 fn another_hands_rules_choose_what_advise_does_and_find_an_advice_that_breaks_one() {
     let record = published_at_rest();
     agrees("3", &record);

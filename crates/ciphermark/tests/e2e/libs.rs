@@ -249,6 +249,7 @@ fn what_was_built_is_found_under_its_own_name_with_its_build() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_program_without_its_libraries_says_how_to_get_them_and_a_wrong_manifest_is_listed() {
     let installed = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let copy = installed.path().join("bin/ciphermark");
@@ -329,6 +330,7 @@ fn a_changed_recipe_is_followed_whatever_the_cache_has_and_both_results_are_kept
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_copy_in_the_cache_that_is_damaged_is_found_and_built_again() {
     let driver = Driver::new(&[("one", COUNTED)]);
     driver.builds();
@@ -429,6 +431,7 @@ impl Linked {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_library_finds_what_it_is_linked_to_in_every_command_however_it_names_it() {
     let by_origin = Linked::by_origin(1);
     let below = Linked(scratch());

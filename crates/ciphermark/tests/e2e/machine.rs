@@ -59,6 +59,7 @@ fn libraries_are_selected_as_for_a_run() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn algorithms_have_lengths_and_the_libraries_that_offer_them() {
     let all = json(&["algorithms"]);
     let gcm = where_(&all, &[("name", "aes-256-gcm")])[0];
@@ -102,6 +103,7 @@ fn lengths(algorithm: &Value) -> [u64; 3] {
 
 /// Whatever the core, its floors follow from what was measured; no word about speed.
 #[test]
+#[ignore = "long: seconds"]
 fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
     let limits = call("list limits -a *-128-ctr -a memcpy --json").with_code(0).json();
     if let Some(reason) = limits["reason"].as_str() {
@@ -186,6 +188,7 @@ fn every_finding_has_a_verdict_and_what_is_not_ok_says_what_mends_it() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn the_page_has_a_line_for_each_finding_under_its_topic() {
     let done = examined("doctor");
     let lines: Vec<&str> = done.stdout.lines().collect();

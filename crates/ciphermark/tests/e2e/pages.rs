@@ -265,6 +265,7 @@ fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_library_that_agrees_with_itself_alone_or_gives_back_others_pages_is_refused() {
     let libraries = [
         fakes::variant("later_pages", "LATER=100"),
@@ -299,6 +300,7 @@ fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn forgeries_that_are_taken_for_pages_end_the_run_with_exit_code_1() {
     let libraries = [fakes::variant("accepts_forgery", "FORGED_AT=8192")];
     let (found, printed) = pages(&libraries, "--media none --probes 8", 1);

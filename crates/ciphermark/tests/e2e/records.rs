@@ -113,6 +113,7 @@ fn every_claim_has_a_verdict_and_what_a_record_lacks_is_named() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
     let directory = scratch();
     let kept = directory.path().join("kept.json");
@@ -229,6 +230,7 @@ fn parquet_is_not_written_to_a_terminal() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn what_the_machines_own_openssl_speed_prints_is_imported() {
     for flags in [&["-mr"][..], &[]] {
         let mut speed = Command::new("openssl");

@@ -113,6 +113,7 @@ fn an_interrupt_or_sigterm_ends_in_order_and_says_how_to_resume() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn an_interrupt_ends_a_run_that_is_still_verifying_and_a_second_one_ends_it_at_once() {
     let running = hanging("run");
     running.send(Signal::INT);

@@ -77,6 +77,7 @@ fn each_measurement_stands_beside_its_limit() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn everything_that_was_asked_for_is_measured() {
     let rows = &survey().rows;
     for library in CIPHER_LIBRARIES {
@@ -192,6 +193,7 @@ fn the_record_fits_its_schema_and_says_what_was_asked_for() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn results_go_to_standard_output_and_nothing_to_standard_error() {
     let survey = survey();
     assert_eq!(survey.printed.stdout, survey.file, "`--format json` prints the record");
@@ -199,6 +201,7 @@ fn results_go_to_standard_output_and_nothing_to_standard_error() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn sizes_that_a_mode_does_not_define_are_unsupported() {
     let record = record("-a aes-128-{ecb,xts} -l openssl -s 1,40 -d encrypt", 0);
     let all = rows(&record, "measurements");
@@ -244,6 +247,7 @@ fn a_library_is_selected_by_name_by_version_and_by_glob() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_suite_file_says_what_is_measured_and_flags_override_it() {
     let directory = scratch();
     let suite = file(&directory, "mine.toml");
@@ -473,6 +477,7 @@ fn an_object_of_another_interface_version_is_refused_by_name() {
 
 /// More calls than any check makes; a few timed batches of a copy make as many.
 #[test]
+#[ignore = "long: seconds"]
 fn success_without_work_after_thousands_of_right_calls_is_found_in_the_timed_loop() {
     let library = fakes::variant("early_return", "AFTER=21000");
     let record = record(&format!("-l {library} -a memcpy -s 16"), 3);

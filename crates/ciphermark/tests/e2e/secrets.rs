@@ -46,6 +46,7 @@ fn two() -> Record {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
     let directory = scratch();
     let path = saved(&directory, "r.json", &two());
@@ -61,6 +62,7 @@ fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn the_verdicts_of_a_record_are_shown_alone_as_far_as_the_filter_keeps_them() {
     let directory = scratch();
     let path = saved(&directory, "r.json", &two());
@@ -96,6 +98,7 @@ fn explain_names_the_function_and_the_instruction() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_ranking_of_same_traces_leaves_out_the_rest_and_says_how_many() {
     let directory = scratch();
     let path = saved(&directory, "r.json", &two());
@@ -148,6 +151,7 @@ fn a_new_place_that_depends_on_the_secret_fails_a_comparison() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn advice_avoids_what_depends_on_the_secret_unless_one_is_alone() {
     let directory = scratch();
     let mut at_rest = record::load(Path::new(&published_at_rest())).unwrap();
@@ -231,6 +235,7 @@ fn the_instructions_of_an_operation_are_counted_exactly_and_the_same_every_time(
 
 #[test]
 #[cfg(target_arch = "x86_64")]
+#[ignore = "long: seconds"]
 fn counts_are_kept_and_what_is_damaged_of_them_is_counted_anew() {
     let scratch = scratch();
     let counted = executed(arg(scratch.path()));
@@ -392,6 +397,7 @@ fn planted_leaks_are_found_where_they_are_and_what_only_looks_like_one_is_not() 
 
 #[test]
 #[cfg(target_arch = "x86_64")]
+#[ignore = "long: seconds"]
 fn a_branch_on_the_key_in_rejections_alone_is_a_finding_and_fails_a_comparison() {
     let directory = scratch();
     let controls = [honest_control(), branch_in_rejection()];

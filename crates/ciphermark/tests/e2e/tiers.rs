@@ -135,6 +135,7 @@ fn a_library_in_cpp_sees_the_tier_from_its_first_static_object_on() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn libraries_in_c_and_rust_pass_every_check_at_every_tier() {
     let tiers: Vec<&str> = ["aesni", "baseline"].into_iter().filter(|t| here(t)).collect();
     let what = "verify --json -l openssl -l rustcrypto -a aes-128-gcm -t";

@@ -222,6 +222,7 @@ fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
 
 /// What a survey's record can be asked, that of TLS can as well.
 #[test]
+#[ignore = "long: seconds"]
 fn a_run_is_kept_shown_ranked_compared_and_exported_as_any_record() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
@@ -357,6 +358,7 @@ fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn a_table_says_what_lies_inside_the_clock() {
     let Some(stack) = stack() else { return };
     let done = soon(&format!("tls primitives -l {stack} -p sha256 -s 64"), 0);

@@ -435,6 +435,7 @@ fn toys(directory: &tempfile::TempDir, name: &str, change: (&str, &str)) -> Stri
 const OWN: &str = "checked against its own vectors only";
 
 #[test]
+#[ignore = "long: seconds"]
 fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
     let directory = scratch();
     let toys = toys(&directory, "toys", ("", ""));

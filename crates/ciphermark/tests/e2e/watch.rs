@@ -45,6 +45,7 @@ fn processes(calls: &Value) -> usize {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn every_call_of_threads_forks_and_killed_processes_is_counted() {
     let directory = scratch();
     let Some(program) = watched(directory.path()) else { return };
@@ -201,6 +202,7 @@ fn output_exit_code_and_signals_are_the_programs_own() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn real_programs_are_counted_and_their_secrets_are_nowhere() {
     let directory = scratch();
     let path = |name: &str| directory.path().join(name);

@@ -93,6 +93,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "long: seconds"]
     fn what_two_requests_ask_for_is_what_one_for_both_does(
         request in any_request(), libraries in libraries(), cut in 0..100_usize,
     ) {

@@ -710,6 +710,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: seconds"]
     fn each_kind_of_forgery_is_found_by_what_it_changed() {
         let mut all = forged();
         let kind = |f: &Forged| f.what.split(',').next().map(str::to_owned);
@@ -858,6 +859,7 @@ mod tests {
 
     /// What the reader lets through.
     #[test]
+    #[ignore = "long: seconds"]
     fn a_record_of_extreme_numbers_is_doubted_and_ends_nothing() {
         let extreme: [fn(&mut Record); 8] = [
             |r| r.measurements.iter_mut().for_each(|m| m.raw.ticks.fill(1 << 53)),

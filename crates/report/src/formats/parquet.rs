@@ -165,6 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
+        #[ignore = "long: seconds"]
         fn rows_of_anything_come_back(measurements in prop::collection::vec(any_row(), 0..12)) {
             comes_back(&Record { measurements, ..sample::full_record() });
         }

@@ -279,6 +279,7 @@ fn what_has_no_bound_says_why() {
 /// Every algorithm in every direction has a floor or a reason, and none costs less in a narrower tier or
 /// for a longer message.
 #[test]
+#[ignore = "long: seconds"]
 fn floors_never_fall_with_the_size_nor_with_fewer_instructions() {
     for (core, tiers) in [(zen4(), Tier::X86_64), (aarch64(), Tier::AARCH64)] {
         for algorithm in Algorithm::all() {

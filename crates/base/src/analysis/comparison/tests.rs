@@ -92,6 +92,7 @@ fn coarse(random: &mut Random) -> f64 {
 }
 
 #[test]
+#[ignore = "long: seconds"]
 fn same_against_same_is_called_different_at_most_once_in_a_thousand() {
     const TRIALS: usize = 4_000;
     // One in a thousand of them, and three standard deviations of counting.

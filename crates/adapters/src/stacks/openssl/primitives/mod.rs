@@ -890,6 +890,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "long: seconds"]
     fn every_primitive_is_right_in_both_spans_or_is_told_why_not() {
         let Some((stack, _alone)) = openssl() else { return };
         for primitive in Primitive::all(&[], &[], &[1, 64, 1400, 16384]) {
