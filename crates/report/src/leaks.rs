@@ -147,7 +147,7 @@ fn for_terminal(all: &[Leaks], options: Options) -> String {
 
 fn markdown(all: &[Leaks]) -> String {
     let heads = ["library", "tier", "algorithms", "what"];
-    let columns = heads.map(|head| Column::left(head));
+    let columns = heads.map(Column::left);
     let mut rows = Vec::new();
     for build in builds(all) {
         for line in &build.lines {

@@ -10,8 +10,8 @@ use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
 use crate::{ComparisonFormat, leaks, notes, summary};
 use base::text::{
-    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
-    clip, csv_of, escape_markdown as escape,
+    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Held, Options, PLAIN, Table,
+    clean, clip, csv_of, escape_markdown as escape,
 };
 use judge::compare::{
     Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding, Unit,
@@ -99,7 +99,7 @@ fn table(answer: &Ranking) -> Table {
     };
     let limit =
         |r: &Ranked| r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default();
-    let columns: [(Column, &dyn Fn(&Row<'_>) -> Cell); 11] = [
+    let columns: [(Column, Held<'_, Row<'_>, Cell>); 11] = [
         (Column::left("best of"), &|(group, _)| Cell::plain(group)),
         (Column::left("#"), &|(_, r)| Cell::new(place(r), style(r))),
         (Column::left("algorithm"), &|(_, r)| Cell::new(clean(&r.case.algorithm), style(r))),

@@ -1,7 +1,7 @@
 //! Where a program's CPU time went, by samples: one screen.
 
 use base::analysis::SampledShare;
-use base::text::{ASIDE, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
+use base::text::{ASIDE, Cell, Column, HEADING, Held, Options, PLAIN, Table, clean, paint};
 use record::{Sampled, SampledFile};
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn share(sampled: &Sampled, samples: u64) -> Cell {
 }
 
 /// The first of some rows, each behind its share; empty where there are none.
-fn table<R>(rows: &[R], columns: &[(Column, &dyn Fn(&&R) -> Cell)]) -> Option<Table> {
+fn table<'a, R>(rows: &'a [R], columns: &[(Column, Held<'_, &'a R, Cell>)]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::of(rows.iter().take(MOST_ROWS), columns))
 }
 

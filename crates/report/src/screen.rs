@@ -2,7 +2,8 @@
 //! each and yours, a sentence, what was left out, what to type next. Any kind of row can fill it.
 
 use base::text::{
-    ALARM, ASIDE, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, clip, paint, width,
+    ALARM, ASIDE, CAUTION, Cell, Column, HEADING, Held, Options, PLAIN, Table, clean, clip, paint,
+    width,
 };
 use record::Host;
 
@@ -45,7 +46,7 @@ impl Screen {
     pub(crate) fn plain<R>(
         &self,
         rows: impl IntoIterator<Item = R>,
-        columns: &[(Column, &dyn Fn(&R) -> Cell)],
+        columns: &[(Column, Held<'_, R, Cell>)],
     ) -> String {
         Table::of(rows, columns).text(self.options)
     }

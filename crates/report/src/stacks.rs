@@ -308,7 +308,7 @@ impl Answers for Handshake {
 fn servers(run: &Run<Handshake>, found: &Standings<'_, Handshake>, screen: &Screen) -> String {
     let headings = ["p256", "rsa-2048", "p256 + mlkem768", "resumed", "resumed + mlkem768"];
     let mut columns = vec![Column::left("server CPU, µs a connection, TLS 1.3")];
-    columns.extend(headings.map(|heading| Column::right(heading)));
+    columns.extend(headings.map(Column::right));
     let best: Vec<Option<usize>> =
         (0..headings.len()).map(|column| best_of(&found.lines, column)).collect();
     let row = |(at, line): (usize, &Line<'_, Handshake>)| {
@@ -331,8 +331,7 @@ fn wire(run: &Run<Handshake>, stack: &Stack, screen: &Screen) -> (String, bool) 
     let mut columns =
         vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
     columns.extend(
-        ["server µs", "client µs", "server bytes", "packets", "client bytes"]
-            .map(|heading| Column::right(heading)),
+        ["server µs", "client µs", "server bytes", "packets", "client bytes"].map(Column::right),
     );
     columns.extend(yours.map(|_| Column::right("system's µs")));
     let packets = |bytes: u64| bytes.div_ceil(SEGMENT);

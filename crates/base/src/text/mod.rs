@@ -10,8 +10,8 @@ use anstyle::{AnsiColor, Style};
 pub use documents::{BadPrices, BadSuite, Price, Prices, Suite, from_toml};
 pub use flags::{BadLibrary, LibraryText, has_password, is_connection, masked};
 pub use table::{
-    Align, Cell, Column, Columns, GAP, Table, csv, csv_as_is, csv_of, escape as escape_markdown,
-    guarded,
+    Align, Cell, Column, Columns, GAP, Held, Table, csv, csv_as_is, csv_of,
+    escape as escape_markdown, guarded,
 };
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 

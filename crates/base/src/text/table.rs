@@ -18,6 +18,9 @@ pub struct Column {
     dispensable: u8,
 }
 
+/// What a column holds of a row.
+pub type Held<'a, R, T> = &'a dyn Fn(&R) -> T;
+
 impl Column {
     /// A column that stays whatever the width.
     pub const fn new(heading: &'static str, align: Align) -> Self {
@@ -73,7 +76,7 @@ impl Table {
     /// A table whose columns say what they hold of a row.
     pub fn of<R>(
         rows: impl IntoIterator<Item = R>,
-        columns: &[(Column, &dyn Fn(&R) -> Cell)],
+        columns: &[(Column, Held<'_, R, Cell>)],
     ) -> Self {
         let cells = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
         let rows = rows.into_iter().map(cells).collect();
@@ -351,7 +354,7 @@ where
 /// As [`csv`], of columns that say what they hold of a row.
 pub fn csv_of<R>(
     rows: impl IntoIterator<Item = R>,
-    columns: &[(&str, &dyn Fn(&R) -> String)],
+    columns: &[(&str, Held<'_, R, String>)],
 ) -> String {
     let heading: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     csv(&heading, rows.into_iter().map(|row| columns.iter().map(move |(_, of)| of(&row))))

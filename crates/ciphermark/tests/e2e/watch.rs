@@ -412,6 +412,7 @@ fn a_server_that_separates_privileges_and_its_client_are_counted_to_the_packet()
 
 /// The server puts header and file into records of 16 KiB; the last byte of a record is its type (RFC 8446 section 5.2).
 #[test]
+#[ignore = "long: programs of several packages"]
 fn clients_of_three_tls_libraries_and_their_server_are_counted_to_the_record() {
     let directory = scratch();
     let path = |name: &str| directory.path().join(name);
@@ -462,6 +463,7 @@ for message in range(100):
 
 /// GnuPG says the length of what it encrypted, which a byte of version stands before; SQLCipher has a tag of each page.
 #[test]
+#[ignore = "long: programs of several packages"]
 fn what_gnupg_and_sqlcipher_write_is_counted_to_the_byte_and_the_page() {
     let directory = scratch();
     std::fs::write(directory.path().join("data"), vec![7; 300_000]).unwrap();
