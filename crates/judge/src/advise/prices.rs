@@ -7,7 +7,7 @@ use crate::advise::evaluate::{beside, stored_bytes, usable};
 use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
 };
-use crate::advise::{Advice, OpenWhy, Outcome, advise, sentences};
+use crate::advise::{OpenWhy, Outcome, advise, sentences};
 use crate::claims::expression::Interval;
 use base::model::{Direction, Tier};
 use base::text::{Options, clean, wrap};
@@ -92,6 +92,8 @@ pub struct Priced {
     pub title: String,
     /// None where no scheme fits, or none was measured.
     pub scheme: Option<String>,
+    /// Whether there is a scheme, or nothing here could be one.
+    pub is_answered: bool,
     /// Bytes that are kept with each page.
     pub stored: u32,
     /// The cheapest libraries, and the reader's own.
@@ -145,6 +147,7 @@ pub fn priced(
     let none = Priced {
         title: wish.title.to_owned(),
         scheme: None,
+        is_answered: false,
         stored: 0,
         rows: Vec::new(),
         remarks: Vec::new(),
@@ -153,9 +156,15 @@ pub fn priced(
         return Priced { remarks: vec!["no price".to_owned()], ..none };
     }
     let advice = advise(data, question, Evidence::Pages(record), around);
-    let Outcome::Choice(choice) = &advice.outcome else {
-        let remarks = unmeasured(&advice, here.why_not).or_else(|| sentences::none(&advice));
-        return Priced { remarks: remarks.into_iter().collect(), ..none };
+    let choice = match &advice.outcome {
+        Outcome::Choice(choice) => choice,
+        Outcome::None(conflict) => {
+            let fitting = &conflict.not_asked;
+            let lacks = |scheme: &String| (here.why_not)(scheme).is_some();
+            let is_answered = !fitting.is_empty() && fitting.iter().all(lacks);
+            let remarks = unmeasured(fitting, here.why_not).or_else(|| sentences::none(&advice));
+            return Priced { is_answered, remarks: remarks.into_iter().collect(), ..none };
+        }
     };
     let costs = Costs::of(data, question, Evidence::Pages(record), &around.judged);
     let Some(scheme) = data.schemes.iter().find(|s| s.id == choice.scheme) else { return none };
@@ -181,6 +190,7 @@ pub fn priced(
     };
     Priced {
         scheme: Some(scheme.id.clone()),
+        is_answered: true,
         stored: stored_bytes(scheme, question),
         rows: shown.iter().enumerate().map(row).collect(),
         // What could give another answer.
@@ -190,11 +200,13 @@ pub fn priced(
 }
 
 /// Why schemes that would fit have no price; none where nothing would fit.
-fn unmeasured(advice: &Advice, why_not: &dyn Fn(&str) -> Option<&'static str>) -> Option<String> {
-    let Outcome::None(conflict) = &advice.outcome else { return None };
+fn unmeasured(
+    fitting: &[String],
+    why_not: &dyn Fn(&str) -> Option<&'static str>,
+) -> Option<String> {
     let mut lacking: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut unmeasured = Vec::new();
-    for scheme in &conflict.not_asked {
+    for scheme in fitting {
         match why_not(scheme) {
             Some(why) => lacking.entry(why).or_default().push(scheme),
             None => unmeasured.push(scheme.clone()),
@@ -470,14 +482,14 @@ mod tests {
         let around =
             Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
         let wishes = wishes_of_store(&data, "postgres", 8192, record.tier, TODAY);
-        let remark = |why_not: &dyn Fn(&str) -> Option<&'static str>| {
+        let group = |why_not: &dyn Fn(&str) -> Option<&'static str>| {
             priced(&data, &wishes[1], &record, &around, &Here { why_not, ..NOWHERE })
-                .remarks
-                .join(" ")
         };
-        let unknown = remark(&|_| None);
-        assert!(unknown.starts_with("not measured: "), "{unknown}");
-        let lacking = remark(&|_| Some("no library here has"));
+        let unknown = group(&|_| None);
+        assert!(!unknown.is_answered && unknown.remarks[0].starts_with("not measured: "));
+        let lacking = group(&|_| Some("no library here has"));
+        assert!(lacking.is_answered, "{lacking:?}");
+        let lacking = lacking.remarks.join(" ");
         assert!(lacking.starts_with("nothing that would fit: no library here has "), "{lacking}");
         assert!(!lacking.contains("not measured"), "{lacking}");
     }

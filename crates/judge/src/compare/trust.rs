@@ -568,12 +568,11 @@ mod tests {
             r.measurements[other].raw = std::mem::replace(&mut r.measurements[at].raw, raw);
         });
         forge(all, (4, "a copied case", Code::Copied), |r, at| {
-            let fast = r.measurements[measured(r)[0]].clone();
-            let fast = if r.measurements[at] == fast {
-                r.measurements[measured(r)[1]].clone()
-            } else {
-                fast
-            };
+            // Of another library: copied from the other direction it would be that case once more.
+            let own = &r.measurements[at].library;
+            let is_other = |i: &usize| r.measurements[*i].library != *own;
+            let from = measured(r).into_iter().find(is_other).unwrap();
+            let fast = r.measurements[from].clone();
             let m = &mut r.measurements[at];
             let (library, algorithm, size) = (m.library.clone(), m.algorithm.clone(), m.size);
             *m = Measurement { library, algorithm, size, ..fast };

@@ -386,7 +386,7 @@ impl Pricing<'_> {
         };
         let markdown = || record::at_rest::markdown(record);
         screen::print_own(&as_record, self.args.format, (table, markdown))?;
-        Ok(groups.iter().all(|group| group.scheme.is_some()))
+        Ok(groups.iter().all(|group| group.is_answered))
     }
 
     /// Why a scheme cannot have a price here; none where it can, or the libraries are not known.
