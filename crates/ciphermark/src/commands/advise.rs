@@ -282,7 +282,7 @@ const AT_THE_END: Duration = Duration::from_secs(5);
 const IN_LINE: usize = 4;
 /// How much longer a choice waits for its verdict than the time that there is for all of them: none is made without one for
 /// want of time.
-pub(crate) const FOR_ONE: Duration = Duration::from_secs(30);
+pub(crate) const FOR_ONE: Duration = Duration::from_secs(60);
 
 /// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
 pub(crate) fn judged_first(

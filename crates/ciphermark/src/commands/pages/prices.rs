@@ -183,7 +183,8 @@ impl Pricing<'_> {
         for (library, scheme) in refused {
             self.strike(&mut look.record, *library, scheme);
         }
-        let (until, begun) = (stop.within(JUDGING).longer(FOR_ONE), Instant::now());
+        let judging = stop.left().map_or(JUDGING, |left| JUDGING.max(left / 3));
+        let (until, begun) = (stop.within(judging).longer(FOR_ONE), Instant::now());
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
             let best = self.cheapest_judged(wish, &mut look, &until);
@@ -192,7 +193,7 @@ impl Pricing<'_> {
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
             pairs.extend(of_own.flat_map(|(l, _)| schemes.iter().map(move |s| (l, s.clone()))));
         }
-        let waited = begun.elapsed().saturating_sub(JUDGING);
+        let waited = begun.elapsed().saturating_sub(judging);
         // They are proven once more, and shown as what they are.
         pairs.extend(refused.iter().cloned());
         let is_cut = look.is_cut || until.is_over();
