@@ -384,7 +384,6 @@ macro_rules! families {
             }
 
             #[test]
-            #[ignore = "long: seconds"]
             fn everything_that_is_offered_is_right_and_each_cipher_and_mode_passes_every_check() {
                 each(|family, library| super::offer_passes(family, library, trial::offer));
             }

@@ -56,7 +56,6 @@ fn a_derivation_that_costs_less_than_it_is_asked_to_is_refused_by_a_published_ve
 }
 
 #[test]
-#[ignore = "long: seconds"]
 fn a_right_library_passes_every_check_of_a_mode_of_each_kind() {
     let is_one = |a: &&Algorithm| {
         ["pbkdf2-sha256", "s2k-sha1", "hkdf-sha512", "random"].contains(&a.name)

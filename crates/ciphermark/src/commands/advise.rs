@@ -236,7 +236,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let (evidence, mut around) = evidence(&kept, today);
     let is_kept = args.path().is_some();
     let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
-    let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop)?;
+    let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop, FOR_ONE)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => judge::advise::first_screen(&advice, &origin, options),
         format => judge::advise::render(&advice, &origin, format, options),
@@ -284,7 +284,8 @@ const IN_LINE: usize = 4;
 /// want of time.
 pub(crate) const FOR_ONE: Duration = Duration::from_secs(60);
 
-/// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
+/// The answer, with what could be judged before `stop`: here, where the record's CPU and builds are. So much `longer` it waits
+/// for the verdict on what it would choose.
 pub(crate) fn judged_first(
     quiet: bool,
     data: &Data,
@@ -292,20 +293,9 @@ pub(crate) fn judged_first(
     evidence: Evidence<'_>,
     around: &mut Surroundings,
     stop: &Stop,
+    longer: Duration,
 ) -> Result<Advice, Failure> {
-    judged_until(quiet, data, question, evidence, around, stop, &stop.longer(FOR_ONE))
-}
-
-/// The answer, with what could be judged by the first of two ends; by the second, with what it would choose.
-fn judged_until(
-    quiet: bool,
-    data: &Data,
-    question: &Question<'_>,
-    evidence: Evidence<'_>,
-    around: &mut Surroundings,
-    stop: &Stop,
-    longer: &Stop,
-) -> Result<Advice, Failure> {
+    let longer = stop.longer(longer);
     while !longer.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
         let is_late = stop.is_over();
         let most = if is_late { 1 } else { IN_LINE };
@@ -313,7 +303,7 @@ fn judged_until(
         if is_late && judge::advise::is_judged(data, question, evidence, around) {
             break;
         }
-        let until = if is_late { longer } else { stop };
+        let until = if is_late { &longer } else { stop };
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
         let judged = judge(quiet, &pairs, question.tier, until)?;
@@ -978,8 +968,10 @@ impl Measuring<'_> {
         let mut around = around(record);
         let Self { data, args, question, stop, .. } = self;
         let evidence = Evidence::Survey(record);
-        // Longer is waited for the last answer alone: nothing is measured after the end.
-        let advice = judged_until(args.quiet, data, question, evidence, &mut around, stop, stop)?;
+        // Nothing is measured after the end.
+        let no_longer = Duration::ZERO;
+        let advice =
+            judged_first(args.quiet, data, question, evidence, &mut around, stop, no_longer)?;
         record.leaks.append(&mut around.judged);
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.

@@ -709,32 +709,13 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "long: seconds"]
-    fn each_kind_of_forgery_is_found_by_what_it_changed() {
-        let mut all = forged();
-        let kind = |f: &Forged| f.what.split(',').next().map(str::to_owned);
-        all.dedup_by_key(|f| kind(f));
-        assert!(all.len() >= 30, "{}", all.len());
-        are_found(&all);
-    }
-
-    #[test]
     #[ignore = "long: a hundred records of half a second each"]
     fn every_forgery_is_found_by_what_it_changed() {
-        let all = forged();
-        assert!(all.len() >= 100, "{}", all.len());
-        are_found(&all);
-    }
-
-    fn forged() -> Vec<Forged> {
         let mut all = Vec::new();
         figures_forged(&mut all);
         wholes_forged(&mut all);
         others_forged(&mut all);
-        all
-    }
-
-    fn are_found(all: &[Forged]) {
+        assert!(all.len() >= 100, "{}", all.len());
         let missed = |part: &[Forged]| -> Vec<String> {
             part.iter()
                 .map(|f| (f, codes(&f.record, &f.told, &f.peers)))

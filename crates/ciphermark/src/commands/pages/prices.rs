@@ -367,6 +367,7 @@ impl Pricing<'_> {
                 evidence,
                 &mut around,
                 &until,
+                FOR_ONE,
             )?;
         }
         let own = |path: &str| about.own.is(path);

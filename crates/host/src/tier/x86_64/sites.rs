@@ -168,7 +168,7 @@ struct Walk<'i, 'a> {
     image: &'i Image<'a>,
     /// Not to be left.
     within: Option<Range<u64>>,
-    /// Of each segment that was met a bit for each byte that may be met: whether an instruction begins there that was decoded.
+    /// By the address of its segment, a bit for each byte: an instruction that begins there was decoded.
     seen: BTreeMap<u64, Vec<u64>>,
     /// Opcodes of the CPUID instructions that were met.
     cpuids: HashSet<u64>,
