@@ -53,14 +53,17 @@ pub struct Secrets {
     pub sizes: Vec<usize>,
     /// Print both traces around this function's first difference. Nothing is kept then.
     pub trace: Option<String>,
+    /// Leave the rest unjudged where a key's set-up and a first message depend on the key already (the verdict is the same,
+    /// and says less about where), and all where setting a key up takes a quarter of the steps that there are.
+    pub until_one: bool,
     /// Leave out what an earlier run tried for as long as there is time, in vain.
     pub skips_long: bool,
 }
 
 impl Secrets {
-    /// Two keys: what a run has time for.
+    /// Two keys, and a verdict as soon as there is one: what a run has time for.
     pub fn quick() -> Self {
-        Self { count: 2, sizes: Vec::new(), trace: None, skips_long: false }
+        Self { count: 2, sizes: Vec::new(), trace: None, until_one: true, skips_long: false }
     }
 
     /// Steps of one key. Of private keys as many as leave room for two and the first again: the worker steps more
@@ -76,6 +79,7 @@ impl Secrets {
             secrets: self.count,
             sizes: self.sizes.clone(),
             most_steps: self.most_steps(subject),
+            until_one: self.until_one && !subject.is_private(),
             trace: self.trace.clone(),
         }
     }
@@ -138,8 +142,7 @@ fn any_is_kept(libraries: &[Attached], subjects: &[LeakSubject]) -> bool {
     let cache = Cache::open("leaks");
     subjects.iter().any(|subject| {
         let library = &libraries[subject.library];
-        let key = key(&cache, library, subject.tier, &Secrets::quick().asked(subject));
-        key.and_then(|key| cache.load::<Judged>(&key)).is_some()
+        kept(&cache, library, subject.tier, &Secrets::quick().asked(subject)).is_some()
     })
 }
 
@@ -202,7 +205,7 @@ pub fn known_leaks(libraries: &[Attached], subjects: &[LeakSubject], counts: &[u
     let known = |subject: &LeakSubject, count: u32| {
         let secrets = Secrets { count, ..Secrets::quick() };
         let library = &libraries[subject.library];
-        let judged = cache.load(&key(&cache, library, subject.tier, &secrets.asked(subject))?)?;
+        let judged = kept(&cache, library, subject.tier, &secrets.asked(subject))?;
         Some(verdict(library, subject.clone(), judged, count))
     };
     let of = |subject| counts.iter().find_map(|count| known(subject, *count));
@@ -222,8 +225,7 @@ fn judged(
         return Err(why);
     }
     let asked = secrets.asked(subject);
-    let key = key(cache, library, subject.tier, &asked);
-    if let Some(judged) = key.as_ref().and_then(|key| cache.load(key)) {
+    if let Some(judged) = kept(cache, library, subject.tier, &asked) {
         return Ok(judged);
     }
     // What takes long must not take the time of all others in every run.
@@ -237,14 +239,15 @@ fn judged(
     let all = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
     let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
     let of = (subject.library, subject.tier);
-    let answer = asking.ask(of, &Request::Leaks(asked), deadline(steps));
+    let answer = asking.ask(of, &Request::Leaks(asked.clone()), deadline(steps));
     let is_cut = answer.as_ref().is_err_and(|f| f.stopped == Some(record::Stopped::Budget));
     if let (true, Some(key)) = (is_cut, &tried) {
         cache.store(key, &begun.elapsed(), std::iter::empty());
     }
     match answer? {
         Reply::Leaks(judged) => {
-            if let Some(key) = key {
+            let judging = Judging { until_one: judged.is_opening, ..asked };
+            if let Some(key) = key(cache, library, subject.tier, &judging) {
                 cache.store(&key, &judged, judged.objects.iter());
             }
             Ok(*judged)
@@ -253,17 +256,24 @@ fn judged(
     }
 }
 
+/// What an earlier run left: all that was judged, or what was enough.
+fn kept(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option<Judged> {
+    let load = |asked: &Judging| cache.load(&key(cache, library, tier, asked)?);
+    let whole = load(&Judging { until_one: false, ..asked.clone() });
+    whole.or_else(|| asked.until_one.then(|| load(asked)).flatten())
+}
+
 /// What a verdict is kept under; none where traces are to be printed.
 fn key(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option<Key> {
     if asked.trace.is_some() {
         return None;
     }
-    let Judging { algorithm, secrets, sizes, most_steps, .. } = asked;
+    let Judging { algorithm, secrets, sizes, most_steps, until_one, .. } = asked;
     let subject = [
         algorithm.clone(),
         format!("{secrets} secrets"),
         format!("{sizes:?} bytes"),
-        format!("{most_steps} steps"),
+        format!("{most_steps} steps{}", if *until_one { ", until one depends" } else { "" }),
     ];
     cache.key(VERSION, library, tier, &subject)
 }

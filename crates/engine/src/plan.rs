@@ -37,6 +37,15 @@ impl Screened {
         Self { only: Some(only), ..self.clone() }
     }
 
+    /// What both directions took at the least, in nanoseconds; none where one was not seen.
+    pub fn both(&self, library: usize, algorithm: &'static str) -> Option<u64> {
+        let of = |direction| self.least_ns.get(&(library, algorithm, direction)).copied();
+        match of(Direction::Digest) {
+            Some(ns) => Some(2 * ns),
+            None => Some(of(Direction::Encrypt)? + of(Direction::Decrypt)?),
+        }
+    }
+
     /// Why a case is not measured; none where it is to be.
     pub(crate) fn finding(&self, case: &Case) -> Option<Finding> {
         let algorithm = Algorithm::find(&case.algorithm).ok()?.name;

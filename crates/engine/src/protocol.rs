@@ -586,6 +586,10 @@ pub struct Judging {
     /// Steps that are recorded of one key, all operations together. Of private keys fewer are stepped than asked,
     /// where these are more than three times as many.
     pub most_steps: usize,
+    /// Nothing more where a key's set-up and a first message under it depend on the key already, or where setting it up
+    /// takes so many steps that there is hardly time for the rest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_one: bool,
     /// A function: both traces around its first difference are printed, not only where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -599,6 +603,9 @@ pub struct Judged {
     /// Keys that were compared, where these are fewer than asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<u32>,
+    /// Whether this is a key's set-up and a first message, and was enough.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_opening: bool,
     /// What was stepped.
     pub operations: Vec<SteppedOperation>,
     /// The places, by function.

@@ -139,6 +139,7 @@ fn judge(
         count: if args.thorough { THOROUGH } else { args.secrets },
         sizes: args.size.as_ref().map(|sizes| sizes.0.clone()).unwrap_or_default(),
         trace: args.trace.clone(),
+        until_one: false,
         skips_long: false,
     };
     let (bar, begun) = (Bar::new(args.quiet), Instant::now());

@@ -93,10 +93,11 @@ prop_compose! {
 prop_compose! {
     fn judged()(
         reason in option::of(text()), operation in text(), steps in 0..=MOST, findings in vec(leak(), 0..3),
-        trace in vec(text(), 0..3), secrets in option::of(2..=256_u32),
+        trace in vec(text(), 0..3), secrets in option::of(2..=256_u32), is_opening in any::<bool>(),
     ) -> Judged {
         let operations = vec![SteppedOperation { operation, size: None, steps }];
-        Judged { reason, secrets, operations, findings, objects: vec!["/x.so".into()], trace }
+        let objects = vec!["/x.so".into()];
+        Judged { reason, secrets, is_opening, operations, findings, objects, trace }
     }
 }
 

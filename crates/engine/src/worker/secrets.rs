@@ -39,6 +39,9 @@ pub(crate) fn judge_secrets(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, 
     private.map_or_else(|| messages(of, asked), |one| judge_private(of, *one, asked))
 }
 
+/// The share of the steps that a key's set-up and a first message may take where they are looked at first.
+const OF_OPENING: usize = 4;
+
 /// Judges one algorithm.
 fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     let (library, objects) = (of.library, of.objects);
@@ -57,42 +60,81 @@ fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     } else {
         Vec::new()
     };
-    // From here to the last fork nothing is allocated: what moves this heap moves what the next child allocates.
-    let mut tapes = Vec::with_capacity(secrets.len());
-    let mut forgeries = Vec::with_capacity(places.len());
+    let stages = operations.stages(&messages);
+    let mut judged = |kept: Kept, places: &[usize], most_steps: usize| {
+        children.limit(most_steps);
+        let traces = traces(&mut children, &mut operations, &mut messages, kept, &secrets, places)?;
+        let judgement = judge(&Recordings {
+            stages: &stages[..kept.most().min(stages.len())],
+            secrets: &traces.secrets,
+            twin: traces.twin.as_ref().unwrap_or(&traces.secrets[0]),
+            forgeries: &traces.forgeries,
+            secret: &[range(&messages.key)],
+            public: &[],
+            code: &Code::of_this_process(&|mapped| original(mapped, objects)),
+            thread: thread_pointer(),
+            show: asked.trace.as_deref(),
+        });
+        let depends = judgement.findings.iter().any(|leak| leak.compared);
+        Ok(Judged {
+            reason: judgement.reason,
+            secrets: None,
+            is_opening: kept == Kept::Opening && (depends || traces.secrets[0].is_cut_at_first()),
+            operations: judgement.operations,
+            findings: judgement.findings,
+            objects: judgement.objects,
+            trace: judgement.shown,
+        })
+    };
+    if asked.until_one {
+        let opening = judged(Kept::Opening, &[], asked.most_steps / OF_OPENING)?;
+        if opening.is_opening {
+            return Ok(opening);
+        }
+    }
+    judged(Kept::All, &places, asked.most_steps)
+}
+
+/// What processes recorded that do the same under several keys.
+struct Traces {
+    secrets: Vec<Tape>,
+    /// The first key again; none where the first was not seen to the end of its set-up.
+    twin: Option<Tape>,
+    /// Rejections of tags that are wrong at several places, under the first key.
+    forgeries: Vec<Tape>,
+}
+
+/// Records what is kept of all operations, under each secret, and with a tag that is wrong at each of the places.
+fn traces(
+    children: &mut Children,
+    operations: &mut Operations,
+    messages: &mut Messages,
+    kept: Kept,
+    secrets: &[Vec<u8>],
+    places: &[usize],
+) -> Result<Traces, Finding> {
     let mut child = |key: &[u8], wrong: usize, kept: Kept| {
         messages.key.copy_from_slice(key);
         messages.wrong = wrong;
-        children.record(kept, |call| operations.all(&mut messages, call).map(|()| 0))
+        children.record(kept, |call| operations.all(messages, call).map(|()| 0))
     };
-    for key in &secrets {
-        tapes.push(child(key, 0, Kept::All)?);
+    // From here to the last fork nothing is allocated: what moves this heap moves what the next child allocates.
+    let mut traces = Traces {
+        secrets: Vec::with_capacity(secrets.len()),
+        twin: None,
+        forgeries: Vec::with_capacity(places.len()),
+    };
+    for key in secrets {
+        traces.secrets.push(child(key, 0, kept)?);
+        if traces.secrets[0].is_cut_at_first() {
+            return Ok(traces);
+        }
     }
-    let twin = child(&secrets[0], 0, Kept::All)?;
+    traces.twin = Some(child(&secrets[0], 0, kept)?);
     for place in places {
-        forgeries.push(child(&secrets[0], place, Kept::Rejections)?);
+        traces.forgeries.push(child(&secrets[0], *place, Kept::Rejections)?);
     }
-    let code = Code::of_this_process(&|mapped| original(mapped, objects));
-    let stages = operations.stages(&messages);
-    let judgement = judge(&Recordings {
-        stages: &stages,
-        secrets: &tapes,
-        twin: &twin,
-        forgeries: &forgeries,
-        secret: &[range(&messages.key)],
-        public: &[],
-        code: &code,
-        thread: thread_pointer(),
-        show: asked.trace.as_deref(),
-    });
-    Ok(Judged {
-        reason: judgement.reason,
-        secrets: None,
-        operations: judgement.operations,
-        findings: judgement.findings,
-        objects: judgement.objects,
-        trace: judgement.shown,
-    })
+    Ok(traces)
 }
 
 /// Where tags are wrong: in the first byte and the last, and in as many between as there are keys.
@@ -111,6 +153,8 @@ fn wrong_tag_places(tag_len: usize, secrets: usize) -> Vec<usize> {
 enum Kept {
     All,
     Rejections,
+    /// A key's set-up and a first message.
+    Opening,
     /// The first that has a message.
     FirstMessage,
 }
@@ -120,7 +164,17 @@ impl Kept {
         match self {
             Self::All => true,
             Self::Rejections => operation == Operation::Reject,
+            Self::Opening => recorded < self.most(),
             Self::FirstMessage => recorded == 0 && operation != Operation::KeySetUp,
+        }
+    }
+
+    /// How many are recorded at the most.
+    fn most(self) -> usize {
+        match self {
+            Self::All | Self::Rejections => usize::MAX,
+            Self::Opening => 2,
+            Self::FirstMessage => 1,
         }
     }
 }
@@ -623,6 +677,7 @@ fn judge_private(
     Ok(Judged {
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         secrets: Some(tapes.len() as u32),
+        is_opening: false,
         operations: judgement.operations,
         findings: judgement.findings,
         objects: judgement.objects,

@@ -271,6 +271,12 @@ impl Tape {
         header[1..].as_chunks().0.iter().take(count).copied().map(call).collect()
     }
 
+    /// Whether its first call was not seen to its end: nothing after it was recorded. Takes no memory.
+    pub fn is_cut_at_first(&self) -> bool {
+        let header = self.header();
+        header[0] > 0 && header[2] != 0
+    }
+
     /// Steps on the tape. Takes no memory, as [`Tape::calls`] does.
     pub fn step_count(&self) -> usize {
         self.used().1
