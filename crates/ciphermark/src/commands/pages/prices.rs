@@ -9,7 +9,7 @@ use crate::commands::tls::claim_output;
 use crate::commands::{advise_server, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
-use base::model::{Algorithm, Direction};
+use base::model::Algorithm;
 use engine::pages::{PagesError, PagesPlan, Pairs, Priced};
 use engine::{Attached, Budget, Keeping, Look, Looks, Request, Screened, Stop};
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ use judge::advise::{Data, Evidence, Surroundings, Wished};
 use record::at_rest::scheme::{Recipe, good_practice};
 use record::at_rest::store::Store;
 use record::at_rest::{Keying, Medium, PagesRecord, Verified};
-use record::{Leaks, LibraryId, State};
+use record::{LeakVerdict, Leaks, LibraryId, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -184,10 +184,10 @@ impl Pricing<'_> {
             self.strike(&mut look.record, *library, scheme);
         }
         let judging = stop.left().map_or(JUDGING, |left| JUDGING.max(left / 3));
-        let (until, begun) = (stop.within(judging).longer(FOR_ONE), Instant::now());
+        let (soon, begun) = (stop.within(judging), Instant::now());
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
-            let best = self.cheapest_judged(wish, &mut look, &until);
+            let best = self.cheapest_judged(wish, &mut look, &soon);
             let schemes: BTreeSet<String> = best.iter().map(|(_, scheme)| scheme.clone()).collect();
             pairs.extend(best);
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
@@ -196,7 +196,7 @@ impl Pricing<'_> {
         let waited = begun.elapsed().saturating_sub(judging);
         // They are proven once more, and shown as what they are.
         pairs.extend(refused.iter().cloned());
-        let is_cut = look.is_cut || until.is_over();
+        let is_cut = look.is_cut || soon.is_over();
         Shortlist { pairs: pairs.into_iter().collect(), leaks: look.record.leaks, waited, is_cut }
     }
 
@@ -211,9 +211,15 @@ impl Pricing<'_> {
         }
     }
 
-    /// The cheapest of a wish. What of them depends on the secret gives its place to the next.
-    fn cheapest_judged(&self, wish: &StoreWish<'_>, look: &mut Look, until: &Stop) -> Pairs {
-        let mut tried = BTreeSet::new();
+    /// The cheapest of a wish, judged where that does not take until after `soon`, but one of them for longer. What of them
+    /// depends on the secret gives its place to the next.
+    fn cheapest_judged(
+        &self,
+        wish: &StoreWish<'_>,
+        look: &mut Look,
+        soon: &Stop,
+    ) -> Vec<(usize, String)> {
+        let (mut tried, late) = (BTreeSet::new(), soon.longer(FOR_ONE));
         loop {
             let evidence = Evidence::Survey(&look.record);
             let found = judge::advise::contenders(
@@ -228,19 +234,35 @@ impl Pricing<'_> {
                 let own = self.libraries[l].facts.identity();
                 LibraryId { path: record::shown(&own.path), ..own }
             };
-            let builds = best.iter().map(|(l, scheme)| (build(*l), scheme));
-            let new: BTreeSet<(LibraryId, String)> = builds
-                .filter_map(|(id, scheme)| Some((id, parts(&recipe(scheme)?))))
-                .flat_map(|(id, parts)| {
-                    parts.into_iter().map(move |a| (id.clone(), a.name.to_owned()))
-                })
-                .filter(|pair| tried.insert(pair.clone()))
-                .collect();
+            let of_pair = |(l, scheme): &(usize, String)| -> BTreeSet<(LibraryId, String)> {
+                let parts = recipe(scheme).map(|recipe| parts(&recipe)).unwrap_or_default();
+                parts.into_iter().map(|a| (build(*l), a.name.to_owned())).collect()
+            };
+            let (quiet, tier) = (self.args.quiet, self.args.tier);
+            let leaks = &mut look.record.leaks;
+            let is_known = |(id, algorithm): &(LibraryId, String)| {
+                let own = leaks.iter().find(|v| v.is_of(id, algorithm, tier));
+                own.is_some_and(|v| v.verdict != LeakVerdict::NotJudged)
+            };
+            let is_late = soon.is_over();
+            if is_late && best.iter().any(|pair| of_pair(pair).iter().all(is_known)) {
+                return best;
+            }
+            let open = |pair: &(usize, String)| -> BTreeSet<(LibraryId, String)> {
+                of_pair(pair).into_iter().filter(|one| !tried.contains(one)).collect()
+            };
+            let open: Vec<_> = best.iter().map(open).filter(|open| !open.is_empty()).collect();
+            let most = if is_late { 1 } else { open.len() };
+            let new: BTreeSet<_> = open.into_iter().take(most).flatten().collect();
+            let until = if is_late { &late } else { soon };
             if new.is_empty() || until.is_over() {
                 return best;
             }
-            let (quiet, tier) = (self.args.quiet, self.args.tier);
-            look.record.leaks.extend(judge_in(self.libraries, quiet, &new, tier, until));
+            leaks.extend(judge_in(self.libraries, quiet, &new, tier, until));
+            // What was broken off for the time is judged again, alone.
+            if is_late || !soon.is_over() {
+                tried.extend(new);
+            }
         }
     }
 
@@ -277,8 +299,12 @@ impl Pricing<'_> {
         look
     }
 
-    /// Of what contends, the pairs that looked the fastest in both directions.
-    fn cheapest(&self, found: &BTreeSet<(LibraryId, &'static str)>, look: &Screened) -> Pairs {
+    /// Of what contends, the pairs that looked the fastest in both directions, those first.
+    fn cheapest(
+        &self,
+        found: &BTreeSet<(LibraryId, &'static str)>,
+        look: &Screened,
+    ) -> Vec<(usize, String)> {
         let place = |id: &LibraryId| self.libraries.iter().position(|l| is_build(l, id));
         let mut of_library: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         for (id, algorithm) in found {
@@ -293,7 +319,7 @@ impl Pricing<'_> {
                 if parts.is_empty() || !parts.iter().all(|p| algorithms.contains(p.name)) {
                     continue;
                 }
-                let least: Option<u64> = parts.iter().map(|a| both(look, library, a)).sum();
+                let least: Option<u64> = parts.iter().map(|a| look.both(library, a.name)).sum();
                 bounds.extend(least.map(|ns| (ns, library, recipe.scheme)));
             }
         }
@@ -422,15 +448,6 @@ fn recipe(scheme: &str) -> Option<Recipe> {
     good_practice().into_iter().find(|r| r.scheme == scheme)
 }
 
-/// What both directions took at the least; none where one was not seen.
-fn both(look: &Screened, library: usize, algorithm: &'static Algorithm) -> Option<u64> {
-    let of = |direction| look.least_ns.get(&(library, algorithm.name, direction)).copied();
-    match of(Direction::Digest) {
-        Some(ns) => Some(2 * ns),
-        None => Some(of(Direction::Encrypt)? + of(Direction::Decrypt)?),
-    }
-}
-
 fn title(about: &About, record: &PagesRecord) -> String {
     let s = &record.store;
     let mib = |bytes: u64| bytes >> 20;
@@ -466,7 +483,7 @@ fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
     let (all, pairs) = (record.libraries.len(), pairs.len());
     let looked = match is_cut {
         true => format!(
-            "The time was over before all {all} libraries were looked at (--budget gives more); "
+            "The time was over before all {all} libraries were looked at and judged (--budget gives more); "
         ),
         false => format!("Looked at in all {all} libraries, then "),
     };
