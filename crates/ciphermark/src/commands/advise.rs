@@ -25,7 +25,7 @@ use judge::advise::{
     OpenWhy, Outcome, Question, Surroundings, Use, Wished,
 };
 use record::at_rest::PagesRecord;
-use record::{Leaks, LibraryId, Record};
+use record::{LeakVerdict, Leaks, LibraryId, Record};
 use report::ComparisonFormat;
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
@@ -734,8 +734,10 @@ const PRECISION: f64 = 0.02;
 /// Time of sampling of a thorough answer.
 const THOROUGH: Duration = Duration::from_secs(20);
 
-/// The share of what is left of the time that a look at everything may take, and measuring what it leaves.
+/// The share of what is left of the time that a look at everything may take, verdicts on what seems cheapest then, and
+/// measuring what they leave.
 const LOOK: f64 = 0.5;
+const JUDGE: f64 = 0.4;
 const MEASURE: f64 = 0.7;
 /// How many times as much as the cheapest one what is measured first seems to take at the most: a few, so that there is an
 /// answer. What may be cheaper than that is measured then.
@@ -880,10 +882,9 @@ impl Measuring<'_> {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
         };
-        let evidence = Evidence::Survey(&bounds);
-        let found = judge::advise::contenders(self.data, self.question, evidence, whose, FIRST);
-        let mut wanted: Pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
+        let (mut wanted, mut leaks) = self.contenders(bounds, &look.screened, whose);
         let mut record = self.measured(&request, &look.screened, &wanted)?;
+        record.leaks.append(&mut leaks);
         let mut done = Pairs::new();
         for _ in 1..ROUNDS {
             if whose != Wished::Asked || !self.has_time() {
@@ -901,6 +902,48 @@ impl Measuring<'_> {
             Some(known) => beside(known, record),
             None => record,
         })
+    }
+
+    /// What seems cheapest, and verdicts on it: what of it depends on a secret gives its place to the next.
+    fn contenders(
+        &self,
+        mut bounds: Record,
+        screened: &Screened,
+        whose: Wished,
+    ) -> (Pairs, Vec<Leaks>) {
+        let Self { data, args, question, stop, .. } = self;
+        let stop = stop.left().map_or(stop.clone(), |left| stop.within(left.mul_f64(JUDGE)));
+        let mut new: Vec<Leaks> = Vec::new();
+        loop {
+            let evidence = Evidence::Survey(&bounds);
+            let found = judge::advise::contenders(data, question, evidence, whose, FIRST);
+            let is_known = |(id, algorithm): &&(LibraryId, &'static str)| {
+                bounds.leaks.iter().any(|v| v.is_of(id, algorithm, question.tier))
+            };
+            let has_secret = |(_, algorithm): &&(LibraryId, &'static str)| {
+                Algorithm::find(algorithm).is_ok_and(Algorithm::has_secret)
+            };
+            let open = found.iter().filter(|pair| has_secret(pair) && !is_known(pair));
+            let least = |(id, algorithm): &(LibraryId, &'static str)| {
+                let library = self.libraries.iter().position(|own| is_build(own, id))?;
+                screened.both(library, algorithm)
+            };
+            let mut open: Vec<_> =
+                open.map(|pair| (least(pair).unwrap_or(u64::MAX), pair)).collect();
+            open.sort_unstable();
+            let cheapest = open.into_iter().take(IN_LINE);
+            let pairs: Pairs = cheapest.map(|(_, (l, a))| (l.clone(), (*a).to_owned())).collect();
+            let judged = match question.wishes.alone || stop.is_over() {
+                true => Vec::new(),
+                false => judge_in(&self.libraries, args.quiet, &pairs, question.tier, &stop),
+            };
+            new.extend(judged.iter().cloned());
+            let depends = judged.iter().any(|v| v.verdict == LeakVerdict::Depends);
+            bounds.leaks.extend(judged);
+            if !depends {
+                return (found.into_iter().map(|(l, a)| (l, a.to_owned())).collect(), new);
+            }
+        }
     }
 
     /// With what the choice takes at other sizes, and the line through them.
