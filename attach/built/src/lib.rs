@@ -19,10 +19,15 @@ struct Object {
     unused: &'static [&'static str],
 }
 
-const OBJECTS: [Object; 8] = [
+const OBJECTS: [Object; 9] = [
     Object { package: "ciphermark-baselines", library: None, unused: &["digest"] },
     Object { package: "ciphermark-blake3", library: Some("blake3"), unused: &["cc", "libc"] },
     Object { package: "ciphermark-graviola", library: Some("graviola"), unused: &["getrandom"] },
+    Object {
+        package: "ciphermark-hctr2",
+        library: Some("hctr2-rs"),
+        unused: &["getrandom", "rand_core", "libc"],
+    },
     Object {
         package: "ciphermark-ring",
         library: Some("ring"),

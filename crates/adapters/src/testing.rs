@@ -133,7 +133,7 @@ pub(crate) const BOTAN: Family = Family {
             blake2s256-mac xsalsa20- ghash polyval bcrypt";
         let new = "random kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
-        !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
+        !["-cfb1", "-gcm-siv", "-hctr2"].iter().any(|end| name.ends_with(end))
             && !other.any(|start| name.starts_with(start))
     }),
     streams: Names::These(
@@ -267,7 +267,7 @@ pub(crate) const NETTLE: Family = Family {
         ];
         let new = name.starts_with("sm4-") || name.ends_with("-ocb") || name.ends_with("-gcm-siv");
         let missing = never.iter().any(|start| name.starts_with(start))
-            || ["-ofb", "-cfb1"].iter().any(|end| name.ends_with(end))
+            || ["-ofb", "-cfb1", "-hctr2"].iter().any(|end| name.ends_with(end))
             || new && version < "3.9";
         !missing
     }),

@@ -18,6 +18,19 @@ use std::ptr::NonNull;
 /// Input and output of a call: the same buffer, or two that do not overlap.
 pub type Buffer<'a> = InOutBuf<'a, 'a, u8>;
 
+/// Input and output, for a library that takes two slices; `None` where they are the same buffer.
+pub fn apart<'a>(buffer: Buffer<'a>) -> Option<(&'a [u8], &'a mut [u8])> {
+    let len = buffer.len();
+    let (input, output) = buffer.into_raw();
+    if std::ptr::eq(input, output) {
+        return None;
+    }
+    // SAFETY: what a buffer is made of: as long as it says, valid while it is, and either the same or apart.
+    Some(unsafe {
+        (std::slice::from_raw_parts(input, len), std::slice::from_raw_parts_mut(output, len))
+    })
+}
+
 /// What a call made, or why it did not succeed.
 pub type Done<T = ()> = Result<T, Refusal>;
 

@@ -82,6 +82,8 @@ enum Chain {
     Carries,
     /// Every call is a message of its own: ECB's blocks, XTS's data units.
     Starts,
+    /// There are whole messages only.
+    Whole,
 }
 
 /// An algorithm in the kernel's words.
@@ -117,6 +119,7 @@ fn target_of(algorithm: &Algorithm) -> Option<Target> {
     };
     let chain = match algorithm.mode {
         Mode::Ecb | Mode::Xts => Chain::Starts,
+        Mode::Hctr2 => Chain::Whole,
         _ => Chain::Carries,
     };
     Some(Target { kind, name, iv, nonce_at, nonce_len: algorithm.nonce_len, chain })
@@ -162,6 +165,7 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
         Mode::Ofb => (Kind::Skcipher, "ofb"),
         Mode::Ctr => (Kind::Skcipher, "ctr"),
         Mode::Xts => (Kind::Skcipher, "xts"),
+        Mode::Hctr2 => (Kind::Skcipher, "hctr2"),
         Mode::Gcm => (Kind::Aead, "gcm"),
         Mode::Ccm => (Kind::Aead, "ccm"),
         Mode::Cmac => (Kind::Hash, "cmac"),
@@ -267,8 +271,9 @@ impl CipherState {
     }
 
     fn into_session(self) -> raw::Session {
+        let streams = self.chain != Chain::Whole;
         Table::new(self, raw::IN_PLACE | raw::COPIES | raw::ALLOCATES, c"sendmsg, recv")
-            .streams()
+            .streams_if(streams)
             .raw()
     }
 
@@ -287,7 +292,7 @@ impl CipherState {
             if m.len <= self.capacity {
                 return transfer(fd, Some(&mut self.control), (m.input, m.output, m.len), false);
             }
-            if self.chain == Chain::Starts {
+            if self.chain != Chain::Carries {
                 return Err(libc::EMSGSIZE);
             }
             let (mut done, piece) = (0, PIECE.min(self.capacity));

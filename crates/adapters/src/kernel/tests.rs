@@ -119,6 +119,7 @@ fn algorithms_have_the_kernels_names() {
     for (name, kind, kernel) in [
         ("aes-128-cbc", "skcipher", "cbc(aes)"),
         ("aes-256-xts", "skcipher", "xts(aes)"),
+        ("aes-256-hctr2", "skcipher", "hctr2(aes)"),
         ("des-ede3-ctr", "skcipher", "ctr(des3_ede)"),
         ("sm4-gcm", "aead", "gcm(sm4)"),
         ("aria-192-ccm", "aead", "ccm(aria)"),

@@ -56,6 +56,9 @@ pub enum Mode {
     /// XEX with tweak and ciphertext stealing, IEEE 1619, NIST SP 800-38E; the same field and byte
     /// order for every cipher.
     Xts,
+    /// HCTR2 over a whole message with a tweak of 32 bytes, as Linux has it (Crowley, Huckleberry, Biggers:
+    /// Length-preserving encryption with HCTR2, IACR ePrint 2021/1441).
+    Hctr2,
     /// Galois/counter mode, NIST SP 800-38D.
     Gcm,
     /// Counter with CBC-MAC, NIST SP 800-38C, RFC 3610.
@@ -414,11 +417,13 @@ impl Algorithm {
                 .collect()
         };
         let text = squeezed(text);
+        // How dm-crypt is to number sectors is no part of the cipher.
+        let text = text.trim_end_matches("plain64");
         let other = OTHER_NAMES.iter().find_map(|(theirs, ours)| {
             let rest = text.strip_prefix(theirs)?;
             Some(squeezed(ours) + rest)
         });
-        [Some(text), other]
+        [Some(text.to_owned()), other]
             .into_iter()
             .flatten()
             .find_map(|text| Self::all().iter().find(|a| squeezed(a.name) == text))
@@ -723,6 +728,8 @@ const fn block(
         Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(block_len)),
         Mode::Cbc => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
         Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
+        // HCTR2 takes tweaks of any length; Linux has 32 bytes, so that a file's number fits beside a block's.
+        Mode::Hctr2 => (Kind::Cipher, 32, 0, SizeRule::AtLeast(16)),
         // RFC 5116 §5: 12-byte nonces and 16-byte tags for GCM and CCM; RFC 7253 for OCB; RFC 8452
         // for GCM-SIV.
         Mode::Gcm | Mode::Ocb | Mode::GcmSiv => (Kind::Aead, 12, 16, SizeRule::Any),
@@ -876,6 +883,7 @@ const AES: &[&[Algorithm]] =
 const AES_ALONE: &[&[Algorithm]] = &[
     rows!(Aes, GcmSiv, "-gcm-siv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Gmac, "-gmac": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+    rows!(Aes, Hctr2, "-hctr2": "aes-128" 16, "aes-256" 32),
     &[ccm_8("aes-128-ccm8", 16), ccm_8("aes-256-ccm8", 32)],
 ];
 const CAMELLIA: &[&[Algorithm]] = modes!(Camellia: "camellia-128" 16, "camellia-192" 24, "camellia-256" 32; xts "camellia-128" 16, "camellia-256" 32);
@@ -967,6 +975,8 @@ const COMPOSITES: &[&[Algorithm]] = &[composites! {
 /// What others call what begins so, without dashes; a longer one before what it begins with.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("idaes", "aes"),
+    ("aeshctr2", "aes-256-hctr2"),
+    ("hctr2", "aes-256-hctr2"),
     ("rijndael", "aes"),
     ("des3", "des-ede3-cbc"),
     ("3des", "des-ede3"),
@@ -1240,7 +1250,7 @@ mod tests {
         3des-ecb=des-ede3-ecb sha-1=sha1 SHA2-256=sha256 SHA512/256=sha512-256 sha3-256=sha3-256 ripemd-160=rmd160 \
         blowfish-cbc=bf-cbc chacha20poly1305=chacha20-poly1305 ChaCha=chacha20 secretbox=xsalsa20-poly1305 \
         gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc \
-        rand=random";
+        rand=random hctr2=aes-256-hctr2 aes-hctr2-plain64=aes-256-hctr2";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");

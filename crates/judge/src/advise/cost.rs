@@ -222,7 +222,8 @@ impl Costs {
                         ),
                     };
                     let asked = s.rekeyed.map_or(&*s.id, |of| of.name);
-                    let was_asked = pages.was_asked(asked) || elsewhere(s).is_some();
+                    let is_rare = elsewhere(s).is_some() || !s.family.libraries.is_empty();
+                    let was_asked = pages.was_asked(asked) || is_rare;
                     for gap in &mut gaps {
                         let leaks = of_scheme(s, judged, &gap.libraries, tier);
                         gap.depends = leaks == Some(LeakVerdict::Depends);
@@ -324,6 +325,10 @@ fn prices(
     }
     if let Some(who) = elsewhere(scheme) {
         return Err(who);
+    }
+    if !parts.may_have(scheme) {
+        let who = scheme.family.libraries.join(", ");
+        return Err(format!("the record has none of the libraries that have it: {who}"));
     }
     let algorithms = scheme.algorithms();
     match algorithms.iter().find(|a| !takes(a, size)) {

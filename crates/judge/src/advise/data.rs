@@ -218,6 +218,9 @@ pub(crate) struct Family {
     /// Who has it, where no library that is measured does.
     #[serde(default)]
     pub elsewhere: String,
+    /// Who has it, where hardly anybody does.
+    #[serde(default)]
+    pub libraries: Vec<String>,
     members: Vec<Member>,
 }
 

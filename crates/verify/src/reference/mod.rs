@@ -1,6 +1,6 @@
 //! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
 //! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
-//! XTS, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
+//! XTS, HCTR2, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
 //! together of two of them, and which implementation an algorithm has; digests, checksums and message
 //! authentication codes, too.
 //!
@@ -10,6 +10,7 @@
 mod aead;
 mod block;
 mod derivation;
+mod wide;
 
 use self::aead::{Aegis, Aegis128, Aegis256, Siv};
 use ::aead::AeadInOut;
@@ -243,7 +244,7 @@ impl<'a> Reference<'a> {
     /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
     /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
     /// one after each. `None` where updates have no meaning without the message's length, the whole
-    /// message or an end (CCM, SIV, GCM-SIV, AEGIS, composites, digests, MACs), and for copies.
+    /// message or an end (CCM, SIV, GCM-SIV, HCTR2, AEGIS, composites, digests, MACs), and for copies.
     ///
     /// # Panics
     /// When the nonce's length is not the algorithm's or the direction is not one of a cipher.
@@ -463,6 +464,7 @@ fn block_128(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> {
         Mode::Ccm => aead::ccm(cipher, tag_len),
         Mode::Ocb => Box::new(aead::ocb(cipher)),
         Mode::Eax => Box::new(aead::eax(cipher, &key)),
+        Mode::Hctr2 => Box::new(wide::Hctr2::new(cipher)),
         _ => block(cipher, mode),
     }
 }
@@ -814,7 +816,7 @@ mod tests {
             let stream = reference.stream(Direction::Encrypt, &vec![2; algorithm.nonce_len], false);
             let needs_the_whole = matches!(
                 algorithm.mode,
-                Mode::Ccm | Mode::Siv | Mode::GcmSiv | Mode::Aegis | Mode::Composite
+                Mode::Ccm | Mode::Siv | Mode::GcmSiv | Mode::Hctr2 | Mode::Aegis | Mode::Composite
             ) || algorithm.cipher == Primitive::Ascon;
             let without = needs_the_whole || !algorithm.encrypts();
             assert_eq!(stream.is_none(), without, "{algorithm}");

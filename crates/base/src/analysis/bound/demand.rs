@@ -219,6 +219,7 @@ pub(crate) fn aes(call: &Call<'_>) -> Option<Demand> {
         Mode::Ctr => parallel(n, 2.0),
         // IEEE 1619 §5.3: the tweak's own block; next tweak, tweak with each of two round keys.
         Mode::Xts => Demand { inverse: !call.encrypts(), ..parallel(n + call.once(1.0), 3.0) },
+        Mode::Hctr2 => hctr2(call, n, r),
         // RFC 7253 §4: one block for the nonce, one for the tag; offset, offset with each of two
         // round keys, checksum.
         Mode::Ocb => Demand { inverse: !call.encrypts(), ..parallel(n + call.once(2.0), 4.0) },
@@ -257,6 +258,14 @@ fn gcm(call: &Call<'_>, n: f64, r: f64) -> Demand {
 fn gcm_siv(call: &Call<'_>, n: f64, r: f64) -> Demand {
     let derived = if call.algorithm.key_len == 16 { 4.0 } else { 6.0 };
     Demand::blocks(n + derived + 1.0, r).simple(2.0 * n).and(ghash(n + 2.0))
+}
+
+/// IACR ePrint 2021/1441 §3: the first block through AES one way or the other, counter mode over the rest, which is hashed
+/// before and after it; the tweak's two blocks begin both hashes.
+fn hctr2(call: &Call<'_>, n: f64, r: f64) -> Demand {
+    let rest = (n - 1.0).max(0.0);
+    let cipher = Demand { inverse: !call.encrypts() && rest == 0.0, ..Demand::blocks(n, r) };
+    cipher.simple(2.0 * rest).and(ghash(2.0 * rest + 2.0))
 }
 
 /// SP 800-38C §6: CBC-MAC over the first block, two blocks of associated data (their length, then

@@ -82,6 +82,13 @@ impl<'a> Parts<'a> {
         self.libraries.iter().filter_map(of_library).collect()
     }
 
+    /// Whether one of the record's libraries may have the scheme.
+    pub fn may_have(&self, scheme: &Scheme) -> bool {
+        let who = &scheme.family.libraries;
+        let mut usable = self.facts.iter().filter(|l| l.error.is_none());
+        who.is_empty() || usable.any(|l| who.contains(&l.identity().name))
+    }
+
     /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
     pub fn lacking(&self, algorithm: &'static Algorithm) -> Vec<Gap> {
         let gap = |libraries: Vec<LibraryId>, at_least_ns, why: &str| Gap {
@@ -335,6 +342,9 @@ impl Gap {
 }
 
 pub(crate) fn gaps_of_survey(scheme: &Scheme, parts: &Parts<'_>, size: usize) -> Vec<Gap> {
+    if !parts.may_have(scheme) {
+        return Vec::new();
+    }
     let fitting = |a: &&&'static Algorithm| takes(a, size);
     let mut gaps: Vec<Gap> =
         scheme.measured.iter().filter(fitting).flat_map(|a| parts.lacking(a)).collect();
