@@ -31,7 +31,7 @@ build: setup web ## build ciphermark and the libraries that come with it
 
 # The libraries that come with the build. The suite of the first answer measures the first ones.
 FIRST := $(addprefix ciphermark-,baselines graviola ring rustcrypto)
-ATTACHED := $(FIRST) ciphermark-blake3 ciphermark-hctr2 ciphermark-meter ciphermark-watch ciphermarktls-rustls-graviola ciphermarktls-rustls-ring
+ATTACHED := $(FIRST) ciphermark-adiantum ciphermark-blake3 ciphermark-hctr2 ciphermark-meter ciphermark-watch ciphermarktls-rustls-graviola ciphermarktls-rustls-ring
 first: setup web
 	@$(MAKE) --no-print-directory attached program ATTACHED="$(FIRST) ciphermark-watch" \
 	  SMALLER= PROGRAM_FLAGS="--no-default-features $(foreach crate,$(UNMEASURED),--config profile.release.package.$(crate).opt-level=0)"

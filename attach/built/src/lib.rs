@@ -19,7 +19,12 @@ struct Object {
     unused: &'static [&'static str],
 }
 
-const OBJECTS: [Object; 9] = [
+const OBJECTS: [Object; 10] = [
+    Object {
+        package: "ciphermark-adiantum",
+        library: Some("adiantum"),
+        unused: &["getrandom", "rand_core", "libc", "rustversion"],
+    },
     Object { package: "ciphermark-baselines", library: None, unused: &["digest"] },
     Object { package: "ciphermark-blake3", library: Some("blake3"), unused: &["cc", "libc"] },
     Object { package: "ciphermark-graviola", library: Some("graviola"), unused: &["getrandom"] },

@@ -348,7 +348,8 @@ mod tests {
         use Primitive as P;
         let no_crate = matches!(
             algorithm.cipher,
-            P::Aegis128 { .. }
+            P::Adiantum { .. }
+                | P::Aegis128 { .. }
                 | P::Aegis256 { .. }
                 | P::Blake3
                 | P::Seed

@@ -129,7 +129,7 @@ pub(crate) const BOTAN: Family = Family {
     facts: &["Botan ", "C interface "],
     offers: Some(|name, _| {
         // What Botan has in no version, and what came with Botan 3.
-        let never = "aegis- memcpy null blake3 xxh crc32c rc2- magma- turboshake kt128 sha512-224 \
+        let never = "adiantum aegis- memcpy null blake3 xxh crc32c rc2- magma- turboshake kt128 sha512-224 \
             blake2s256-mac xsalsa20- ghash polyval bcrypt";
         let new = "random kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
@@ -233,6 +233,7 @@ pub(crate) const NETTLE: Family = Family {
     offers: Some(|name, version| {
         let never = [
             "aria-",
+            "adiantum",
             "aegis-",
             "xchacha20",
             "chacha8",

@@ -399,7 +399,11 @@ fn seen(pair: Pair, runs: &[Steps]) -> Seen {
 fn next(runs: &[Steps], algorithm: &Algorithm) -> Option<Next> {
     let chacha = matches!(
         algorithm.cipher,
-        Primitive::ChaCha20 | Primitive::XChaCha20 | Primitive::ChaCha8 | Primitive::ChaCha12
+        Primitive::ChaCha20
+            | Primitive::XChaCha20
+            | Primitive::ChaCha8
+            | Primitive::ChaCha12
+            | Primitive::Adiantum { .. }
     );
     let first = if chacha { CHACHA } else { BLOCKS };
     let allowed = |pair: &Pair| pair.sizes.iter().all(|s| algorithm.sizes.allows(*s));

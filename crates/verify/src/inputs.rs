@@ -294,6 +294,8 @@ pub(crate) fn large_sizes(algorithm: &Algorithm) -> impl Iterator<Item = usize> 
 /// The longest message that every interface takes: IPsec-MB's jobs count bytes in 16 bits, and it
 /// reports an error beyond.
 const COMMON_LEN: usize = 65_534;
+/// As far as the crate `adiantum` goes: four pieces of NH and a block.
+const COMMON_ADIANTUM_LEN: usize = 4 * 1024 + 16;
 /// The longest associated data that every interface takes: IPsec-MB's CCM ends at 46 bytes, Botan's and
 /// that of mbedTLS 2 at the last length that CCM writes in two bytes (NIST SP 800-38C A.2.2).
 const COMMON_AAD_LEN: usize = 0xfeff;
@@ -303,7 +305,8 @@ const COMMON_CCM_AAD_LEN: usize = 46;
 /// where others give the answer. A wrong answer is one at any length.
 pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
     let aad = if algorithm.mode == Mode::Ccm { COMMON_CCM_AAD_LEN } else { COMMON_AAD_LEN };
-    len > COMMON_LEN || aad_len > aad
+    let common = if algorithm.mode == Mode::Adiantum { COMMON_ADIANTUM_LEN } else { COMMON_LEN };
+    len > common || aad_len > aad
 }
 
 /// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.

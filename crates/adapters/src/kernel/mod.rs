@@ -119,7 +119,7 @@ fn target_of(algorithm: &Algorithm) -> Option<Target> {
     };
     let chain = match algorithm.mode {
         Mode::Ecb | Mode::Xts => Chain::Starts,
-        Mode::Hctr2 => Chain::Whole,
+        Mode::Hctr2 | Mode::Adiantum => Chain::Whole,
         _ => Chain::Carries,
     };
     Some(Target { kind, name, iv, nonce_at, nonce_len: algorithm.nonce_len, chain })
@@ -138,6 +138,10 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
                 _ => return None,
             };
             return Some((Kind::Skcipher, name.to_owned()));
+        }
+        Mode::Adiantum => {
+            let Primitive::Adiantum { rounds } = algorithm.cipher else { return None };
+            return Some((Kind::Skcipher, format!("adiantum(xchacha{rounds},aes)")));
         }
         Mode::Poly1305 if algorithm.cipher == Primitive::ChaCha20 => {
             return Some((Kind::Aead, "rfc7539(chacha20,poly1305)".to_owned()));

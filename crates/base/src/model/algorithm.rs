@@ -77,6 +77,8 @@ pub enum Mode {
     Poly1305,
     /// AEGIS, draft-irtf-cfrg-aegis-aead, with 256-bit tags.
     Aegis,
+    /// Adiantum over a whole message with a tweak of 32 bytes, as Linux has it.
+    Adiantum,
     /// HMAC, RFC 2104, FIPS 198-1.
     Hmac,
     /// GCM's authentication alone, NIST SP 800-38D §3: the message is the associated data.
@@ -167,6 +169,12 @@ pub enum Primitive {
     Aegis256 {
         /// Degree of parallelism: 1, 2 or 4.
         lanes: u8,
+    },
+    /// Adiantum: XChaCha, NH, Poly1305 and one block of AES-256 (Crowley, Biggers: Adiantum: length-preserving encryption
+    /// for entry-level processors, IACR ToSC 2018).
+    Adiantum {
+        /// XChaCha's: 12 or 20.
+        rounds: u8,
     },
     /// SHA-256, FIPS 180-4.
     Sha256,
@@ -799,6 +807,12 @@ const fn aegis(name: &'static str, cipher: Primitive) -> Algorithm {
     other(name, Kind::Aead, cipher, Mode::Aegis, (len, len, 32))
 }
 
+const fn adiantum(name: &'static str, rounds: u8) -> Algorithm {
+    let cipher = Primitive::Adiantum { rounds };
+    let sizes = SizeRule::AtLeast(16);
+    Algorithm { sizes, ..other(name, Kind::Cipher, cipher, Mode::Adiantum, (32, 32, 0)) }
+}
+
 /// An AES mode and a check; both key lengths.
 const fn composite(
     name: &'static str,
@@ -955,6 +969,8 @@ const STREAMS: &[&[Algorithm]] = &[&[
     other("salsa20", Kind::Cipher, Primitive::Salsa20, Mode::Stream, (32, 8, 0)),
     other("xsalsa20-poly1305", Kind::Aead, Primitive::XSalsa20, Mode::SecretBox, (32, 24, 16)),
     other("ascon-aead128", Kind::Aead, Primitive::Ascon, Mode::None, (16, 16, 16)),
+    adiantum("adiantum", 12),
+    adiantum("adiantum-xchacha20", 20),
     aegis("aegis-128l", Primitive::Aegis128 { lanes: 1 }),
     aegis("aegis-128x2", Primitive::Aegis128 { lanes: 2 }),
     aegis("aegis-128x4", Primitive::Aegis128 { lanes: 4 }),
@@ -977,6 +993,11 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("idaes", "aes"),
     ("aeshctr2", "aes-256-hctr2"),
     ("hctr2", "aes-256-hctr2"),
+    ("xchacha12aesadiantum", "adiantum"),
+    ("xchacha20aesadiantum", "adiantum-xchacha20"),
+    ("adiantumxchacha12aes", "adiantum"),
+    ("adiantumxchacha20aes", "adiantum-xchacha20"),
+    ("adiantumxchacha12", "adiantum"),
     ("rijndael", "aes"),
     ("des3", "des-ede3-cbc"),
     ("3des", "des-ede3"),
@@ -1250,7 +1271,9 @@ mod tests {
         3des-ecb=des-ede3-ecb sha-1=sha1 SHA2-256=sha256 SHA512/256=sha512-256 sha3-256=sha3-256 ripemd-160=rmd160 \
         blowfish-cbc=bf-cbc chacha20poly1305=chacha20-poly1305 ChaCha=chacha20 secretbox=xsalsa20-poly1305 \
         gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc \
-        rand=random hctr2=aes-256-hctr2 aes-hctr2-plain64=aes-256-hctr2";
+        rand=random hctr2=aes-256-hctr2 aes-hctr2-plain64=aes-256-hctr2 \
+        xchacha12,aes-adiantum-plain64=adiantum xchacha20,aes-adiantum=adiantum-xchacha20 \
+        adiantum(xchacha12,aes)=adiantum";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");

@@ -12,7 +12,7 @@ use std::sync::Once;
 /// The algorithms that the globs match, in the order of the list of all.
 pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
     let mut chosen: Vec<&'static Algorithm> = Vec::new();
-    for text in globs.iter().flat_map(|list| NameGlob::of_list(list)) {
+    for text in globs.iter().flat_map(|list| parts(list)) {
         let glob = NameGlob::parse(text).map_err(Failure::usage)?;
         let mut matched: Vec<_> =
             Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
@@ -23,6 +23,14 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
     }
     let wanted = |a: &&'static Algorithm| chosen.iter().any(|c| c.name == a.name);
     Ok(Algorithm::all().iter().filter(wanted).collect())
+}
+
+/// What stands between the commas of a list, unless it is dm-crypt's name of Adiantum, which has one.
+fn parts(list: &str) -> Vec<&str> {
+    match list.contains(",aes-adiantum") {
+        true => vec![list],
+        false => NameGlob::of_list(list).collect(),
+    }
 }
 
 /// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that
@@ -50,17 +58,9 @@ const OF_TLS: [&str; 14] = [
     "mlkem", "mldsa", "slhdsa", "kyber", "x25519", "x448", "ecd", "ed25519", "ed448", "rsa",
     "p256", "p384", "p521", "ffdhe",
 ];
-/// What Linux alone has, and as what `cryptsetup benchmark -c` times it.
-const OF_LINUX: [(&str, &str); 1] = [("adiantum", "xchacha12,aes-adiantum-plain64")];
 
 fn no_algorithm(text: &str) -> Failure {
     let lower = text.to_ascii_lowercase();
-    if let Some((_, there)) = OF_LINUX.iter().find(|(name, _)| lower.contains(name)) {
-        return Failure::usage(format!(
-            "no library here has '{text}', Linux has it for disks: `cryptsetup benchmark -c {there}` times it there; \
-             what libraries have: `ciphermark rank -a 'aes-*-xts,chacha20-poly1305'`, with `-t noaes` as without AES"
-        ));
-    }
     if OF_TLS.iter().any(|begin| lower.replace('-', "").starts_with(begin)) {
         return Failure::usage(format!(
             "'{text}' agrees on keys or signs: `ciphermark tls primitives` measures that, `ciphermark tls handshake` \
@@ -408,7 +408,7 @@ pub fn library_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
 pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     texts
         .iter()
-        .flat_map(|list| NameGlob::of_list(list))
+        .flat_map(|list| parts(list))
         .map(|t| NameGlob::parse(t).map_err(Failure::usage))
         .collect()
 }
@@ -460,6 +460,14 @@ mod tests {
         let texts = ["openssl@{3,4}*,nettle", "mine=/a,b/lib.so"].map(str::to_owned);
         let each: Vec<&str> = each_library(&texts).collect();
         assert_eq!(each, ["openssl@{3,4}*", "nettle", "mine=/a,b/lib.so"]);
+    }
+
+    #[test]
+    fn a_name_of_dm_crypts_is_one_name_with_its_comma() {
+        let of = |text: &str| algorithms(&[text.to_owned()]).map_err(|e| e.message);
+        let [adiantum] = of("xchacha12,aes-adiantum-plain64").unwrap()[..] else { panic!("one") };
+        assert_eq!(adiantum.name, "adiantum");
+        assert_eq!(of("chacha20,aes-hctr2").unwrap().len(), 2);
     }
 
     #[test]

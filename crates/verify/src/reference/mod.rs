@@ -1,6 +1,6 @@
 //! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
 //! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
-//! XTS, HCTR2, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
+//! XTS, HCTR2, Adiantum, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
 //! together of two of them, and which implementation an algorithm has; digests, checksums and message
 //! authentication codes, too.
 //!
@@ -18,7 +18,7 @@ use aes::{Aes128, Aes256};
 use aes_gcm::AesGcm;
 use base::model::{Algorithm, Composite, Direction, Kind, Mode, Primitive, SizeRule};
 use block::{AnyCipher, BlockCipher, Cbc, Cfb, Ctr, Ecb, Ofb, Segments, Xts, choosing_key};
-use chacha20::{ChaCha8, ChaCha12, ChaCha20, XChaCha20};
+use chacha20::{ChaCha8, ChaCha12, ChaCha20, XChaCha12, XChaCha20};
 use cipher::consts::{U8, U12, U16};
 use cmac::Cmac;
 use contract::{Library, Message, Outcome, raw};
@@ -244,7 +244,8 @@ impl<'a> Reference<'a> {
     /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
     /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
     /// one after each. `None` where updates have no meaning without the message's length, the whole
-    /// message or an end (CCM, SIV, GCM-SIV, HCTR2, AEGIS, composites, digests, MACs), and for copies.
+    /// message or an end (CCM, SIV, GCM-SIV, HCTR2, Adiantum, AEGIS, composites, digests, MACs), and for
+    /// copies.
     ///
     /// # Panics
     /// When the nonce's length is not the algorithm's or the direction is not one of a cipher.
@@ -435,6 +436,8 @@ fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> 
         }
         (Primitive::ChaCha20, _) => Box::new(aead::chacha20_poly1305(key)),
         (Primitive::XChaCha20, _) => Box::new(aead::xchacha20_poly1305(key)),
+        (Primitive::Adiantum { rounds: 12 }, _) => Box::new(wide::Adiantum::<XChaCha12>::new(key)),
+        (Primitive::Adiantum { .. }, _) => Box::new(wide::Adiantum::<XChaCha20>::new(key)),
         (Primitive::Aegis128 { lanes: 1 }, _) => Box::new(Aegis::<Aegis128, 1>::new(key)),
         (Primitive::Aegis128 { lanes: 2 }, _) => Box::new(Aegis::<Aegis128, 2>::new(key)),
         (Primitive::Aegis128 { .. }, _) => Box::new(Aegis::<Aegis128, 4>::new(key)),
@@ -816,7 +819,13 @@ mod tests {
             let stream = reference.stream(Direction::Encrypt, &vec![2; algorithm.nonce_len], false);
             let needs_the_whole = matches!(
                 algorithm.mode,
-                Mode::Ccm | Mode::Siv | Mode::GcmSiv | Mode::Hctr2 | Mode::Aegis | Mode::Composite
+                Mode::Ccm
+                    | Mode::Siv
+                    | Mode::GcmSiv
+                    | Mode::Hctr2
+                    | Mode::Adiantum
+                    | Mode::Aegis
+                    | Mode::Composite
             ) || algorithm.cipher == Primitive::Ascon;
             let without = needs_the_whole || !algorithm.encrypts();
             assert_eq!(stream.is_none(), without, "{algorithm}");

@@ -26,7 +26,10 @@ fn the_systems_openssl_offers_all_that_it_has() {
         (_, Mode::Bcrypt | Mode::S2k) => true,
         (_, Mode::Hkdf) => version < (3, 2),
         (cipher, Mode::MemoryHard) => cipher != Primitive::Scrypt && version < (3, 2),
-        (Primitive::Aes, mode) => mode == Mode::Eax || mode == Mode::GcmSiv && version < (3, 5),
+        (Primitive::Adiantum { .. }, _) => true,
+        (Primitive::Aes, mode) => {
+            matches!(mode, Mode::Eax | Mode::Hctr2) || mode == Mode::GcmSiv && version < (3, 5)
+        }
         (Primitive::Camellia, mode) => {
             matches!(mode, Mode::Xts | Mode::Gcm | Mode::Ccm | Mode::Ocb | Mode::Eax | Mode::Siv)
         }

@@ -357,6 +357,21 @@ pub(crate) fn chacha(call: &Call<'_>) -> Demand {
     keystream.and(poly1305(call.blocks() + call.once(2.0), stream))
 }
 
+/// Adiantum (IACR ePrint 2018/720 §2): ChaCha under a derived key over all but one block; before and after it NH, two
+/// products of 32 bits in each of four passes for 16 bytes, and Poly1305 over 32 bytes for 1024 and over the tweak. The one
+/// block of AES is left out: it needs no instructions of its own.
+pub(crate) fn adiantum(call: &Call<'_>, rounds: u8) -> Demand {
+    let len = call.size.saturating_sub(16);
+    let (pieces, stream) = (2.0 * len.div_ceil(16) as f64, call.stream);
+    let vector: &[Way] = &[Way { names: &["pmuludq", "umull.2d"], lanes: 4.0, each: 1.0 }];
+    let scalar = Way { names: SCALAR_MULTIPLY, lanes: 1.0, each: 8.0 };
+    let nh = Divisible { pieces, vector, scalar, bound: Bound::Multiply, stream };
+    let hashed = 4.0 * len.div_ceil(1024) as f64 + 3.0;
+    chacha_blocks(len.div_ceil(64) as f64 + 1.0, usize::from(rounds), stream)
+        .and(divisible(nh))
+        .and(poly1305(hashed, stream))
+}
+
 /// Digests, MACs and checksums.
 pub(crate) fn digest(call: &Call<'_>) -> Option<Demand> {
     Some(match call.algorithm.cipher {

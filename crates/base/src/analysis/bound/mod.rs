@@ -459,6 +459,7 @@ fn of_one(machine: &Machine<'_>, call: &Call<'_>) -> Result<Demand, String> {
         Primitive::ChaCha20 | Primitive::XChaCha20 | Primitive::ChaCha8 | Primitive::ChaCha12 => {
             Ok(demand::chacha(call))
         }
+        Primitive::Adiantum { rounds } => Ok(demand::adiantum(call, rounds)),
         cipher if cipher.block_len().is_some() => {
             Err("no bound is known: the cipher has no instructions of its own, and tables, vector \
              permutations and bit slices all do it"
