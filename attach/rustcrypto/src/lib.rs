@@ -359,8 +359,10 @@ mod tests {
                 | P::None
         );
         let one_key_len = ["serpent-256-eax", "twofish-128-eax"].contains(&algorithm.name);
-        let no_mode = matches!(algorithm.mode, Mode::Cfb1 | Mode::Hctr2 | Mode::Kmac | Mode::S2k)
-            || one_key_len;
+        let no_mode = matches!(
+            algorithm.mode,
+            Mode::Cfb1 | Mode::Essiv | Mode::Hctr2 | Mode::Kmac | Mode::S2k
+        ) || one_key_len;
         !no_crate && !no_mode && !algorithm.is_checksum()
     }
 

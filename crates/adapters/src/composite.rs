@@ -1,8 +1,9 @@
 //! Encrypt-and-check as one operation, over any library: a cipher of the library's with XXH3, or with the
 //! library's own HMAC-SHA-256, in two passes over the message or in one.
 
+use crate::essiv;
 use crate::family::{has_direction, operations};
-use base::model::{Algorithm, Composite, Direction, Passes};
+use base::model::{Algorithm, Composite, Direction, Mode, Passes};
 use contract::{Bringing, Identity, Library, OpenError, Outcome, Session, Table, raw};
 use std::ffi::CString;
 use std::ptr;
@@ -32,7 +33,12 @@ impl Library for Composing {
         key: &[u8],
     ) -> Result<Session, OpenError> {
         let Some(parts) = algorithm.composite else {
-            return self.0.open(algorithm, direction, key);
+            return match self.0.open(algorithm, direction, key) {
+                Err(OpenError::Unsupported(_)) if algorithm.mode == Mode::Essiv => {
+                    essiv::open(&*self.0, algorithm, direction, key)
+                }
+                own => own,
+            };
         };
         match self.0.open(algorithm, direction, key) {
             // The library itself does not: the composite is made of what it has.

@@ -8,6 +8,7 @@ mod attached;
 mod botan;
 mod composite;
 mod derivation;
+mod essiv;
 mod evp;
 mod family;
 mod gcrypt;

@@ -211,7 +211,7 @@ pub(crate) const MBEDTLS: Family = Family {
             "rmd160",
             "random",
         ];
-        block(&["aes-"], &["-cfb8", "-ofb", "-xts", "-gmac", "-ccm8", "-cmac"])
+        block(&["aes-"], &["-cbc-essiv", "-cfb8", "-ofb", "-xts", "-gmac", "-ccm8", "-cmac"])
             || block(&["aes-", "camellia-"], &["-ecb", "-cbc", "-cfb", "-ctr", "-gcm", "-ccm"])
             || block(&["des-"], &["-ecb", "-cbc", "-cmac"])
             || block(&["bf-"], &["-ecb", "-cbc", "-cfb", "-ctr"])
@@ -303,7 +303,7 @@ pub(crate) const TOMCRYPT: Family = Family {
         let ends = |modes: &[&str]| modes.iter().any(|mode| name.ends_with(mode));
         let plain = ends(&["-ecb", "-cbc", "-cfb", "-ofb", "-ctr"]);
         match name.split('-').next().unwrap_or_default() {
-            "aes" => plain || ends(&["-gcm", "-ccm", "-ccm8", "-ocb", "-eax", "-xts", "-gmac", "-cmac"]),
+            "aes" => plain || ends(&["-gcm", "-ccm", "-ccm8", "-ocb", "-eax", "-xts", "-gmac", "-cmac", "-cbc-essiv"]),
             "camellia" => plain || ends(&["-gcm", "-ccm", "-ocb", "-eax", "-xts", "-cmac"]),
             "twofish" => plain || ends(&["-gcm", "-ocb", "-eax", "-xts"]),
  "des" => plain || ends(&["-cmac"]),

@@ -119,7 +119,7 @@ fn target_of(algorithm: &Algorithm) -> Option<Target> {
     };
     let chain = match algorithm.mode {
         Mode::Ecb | Mode::Xts => Chain::Starts,
-        Mode::Hctr2 | Mode::Adiantum => Chain::Whole,
+        Mode::Essiv | Mode::Hctr2 | Mode::Adiantum => Chain::Whole,
         _ => Chain::Carries,
     };
     Some(Target { kind, name, iv, nonce_at, nonce_len: algorithm.nonce_len, chain })
@@ -165,6 +165,7 @@ fn name(algorithm: &Algorithm) -> Option<(Kind, String)> {
     let (kind, mode) = match algorithm.mode {
         Mode::Ecb => (Kind::Skcipher, "ecb"),
         Mode::Cbc => (Kind::Skcipher, "cbc"),
+        Mode::Essiv => return Some((Kind::Skcipher, format!("essiv(cbc({cipher}),sha256)"))),
         Mode::Cfb => (Kind::Skcipher, "cfb"),
         Mode::Ofb => (Kind::Skcipher, "ofb"),
         Mode::Ctr => (Kind::Skcipher, "ctr"),

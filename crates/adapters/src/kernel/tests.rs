@@ -120,6 +120,7 @@ fn algorithms_have_the_kernels_names() {
         ("aes-128-cbc", "skcipher", "cbc(aes)"),
         ("aes-256-xts", "skcipher", "xts(aes)"),
         ("aes-256-hctr2", "skcipher", "hctr2(aes)"),
+        ("aes-128-cbc-essiv", "skcipher", "essiv(cbc(aes),sha256)"),
         ("adiantum-xchacha20", "skcipher", "adiantum(xchacha20,aes)"),
         ("des-ede3-ctr", "skcipher", "ctr(des3_ede)"),
         ("sm4-gcm", "aead", "gcm(sm4)"),

@@ -42,6 +42,9 @@ pub enum Mode {
     Ecb,
     /// Cipher block chaining, NIST SP 800-38A §6.2, without padding.
     Cbc,
+    /// CBC whose IV is the nonce (a sector's number, little-endian) enciphered by AES-256 under SHA-256 of the key, as
+    /// dm-crypt makes it (`essiv:sha256`).
+    Essiv,
     /// Cipher feedback with full-block segments, NIST SP 800-38A §6.3.
     Cfb,
     /// Cipher feedback with segments of eight bits, NIST SP 800-38A §6.3.
@@ -734,7 +737,7 @@ const fn block(
     let Some(block_len) = cipher.block_len() else { panic!("a block cipher") };
     let (kind, nonce_len, tag_len, sizes) = match mode {
         Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(block_len)),
-        Mode::Cbc => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
+        Mode::Cbc | Mode::Essiv => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
         Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
         // HCTR2 takes tweaks of any length; Linux has 32 bytes, so that a file's number fits beside a block's.
         Mode::Hctr2 => (Kind::Cipher, 32, 0, SizeRule::AtLeast(16)),
@@ -897,6 +900,7 @@ const AES: &[&[Algorithm]] =
 const AES_ALONE: &[&[Algorithm]] = &[
     rows!(Aes, GcmSiv, "-gcm-siv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Gmac, "-gmac": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+    rows!(Aes, Essiv, "-cbc-essiv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Hctr2, "-hctr2": "aes-128" 16, "aes-256" 32),
     &[ccm_8("aes-128-ccm8", 16), ccm_8("aes-256-ccm8", 32)],
 ];
@@ -991,6 +995,11 @@ const COMPOSITES: &[&[Algorithm]] = &[composites! {
 /// What others call what begins so, without dashes; a longer one before what it begins with.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("idaes", "aes"),
+    ("aescbcessivsha256", "aes-256-cbc-essiv"),
+    ("aescbcessiv", "aes-256-cbc-essiv"),
+    ("aes128cbcessivsha256", "aes-128-cbc-essiv"),
+    ("aes256cbcessivsha256", "aes-256-cbc-essiv"),
+    ("essivcbcaessha256", "aes-256-cbc-essiv"),
     ("aeshctr2", "aes-256-hctr2"),
     ("hctr2", "aes-256-hctr2"),
     ("xchacha12aesadiantum", "adiantum"),
@@ -1273,7 +1282,8 @@ mod tests {
         gost34.11-2012-256=streebog-256 HMAC-SHA-1=hmac-sha1 blake2b=blake2b512 xxh3=xxh3-64 CAST-128-CBC=cast5-cbc \
         rand=random hctr2=aes-256-hctr2 aes-hctr2-plain64=aes-256-hctr2 \
         xchacha12,aes-adiantum-plain64=adiantum xchacha20,aes-adiantum=adiantum-xchacha20 \
-        adiantum(xchacha12,aes)=adiantum";
+        adiantum(xchacha12,aes)=adiantum aes-cbc-essiv:sha256=aes-256-cbc-essiv \
+        aes-128-cbc-essiv:sha256=aes-128-cbc-essiv essiv(cbc(aes),sha256)=aes-256-cbc-essiv";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");

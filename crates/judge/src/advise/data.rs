@@ -164,6 +164,8 @@ pub struct Scheme {
     pub composed: Vec<&'static Algorithm>,
     /// The algorithm that with a new key for each unit costs what it does.
     pub rekeyed: Option<&'static Algorithm>,
+    /// What it takes at the least.
+    pub(crate) holds: Option<&'static Algorithm>,
     pub(crate) family: Arc<Family>,
 }
 
@@ -238,6 +240,7 @@ struct Member {
     #[serde(default)]
     composed: Vec<String>,
     rekeyed: Option<String>,
+    holds: Option<String>,
 }
 
 pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, String> {
@@ -259,6 +262,7 @@ impl Scheme {
             measured: find(&member.measured)?,
             composed: find(&member.composed)?,
             rekeyed: find(member.rekeyed.as_slice())?.first().copied(),
+            holds: find(member.holds.as_slice())?.first().copied(),
             family: Arc::clone(family),
         })
     }

@@ -574,7 +574,7 @@ mod tests {
                     "ctr" | "ctr+sum" | "ctr+hmac" | "xts" | "xts+sum" | "ocb" | "siv" => {
                         Some(birthday)
                     }
-                    "cbc" | "cbc+hmac" => Some((p * 2f64.powi(127)).sqrt()),
+                    "cbc" | "cbc+hmac" | "essiv" => Some((p * 2f64.powi(127)).sqrt()),
                     // draft-irtf-cfrg-aead-limits, q (L + 1); and half of sqrt(p) 2^63.
                     "gcm" if id != "xaes-256-gcm" => Some(p.sqrt() * 2f64.powf(64.5)),
                     "ccm" => Some(p.sqrt() * 2f64.powi(62)),

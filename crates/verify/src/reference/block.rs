@@ -28,6 +28,7 @@ use magma::Magma;
 use ofb::OfbCore;
 use rc2::Rc2;
 use serpent::Serpent;
+use sha2::{Digest, Sha256};
 use sm4::Sm4;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -351,6 +352,37 @@ impl<C: BlockCipher> Implementation for Cbc<C> {
             let mut mode = cbc::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce));
             Box::new(move |buffer| mode.encrypt_blocks(whole_blocks::<C>(buffer)))
         })
+    }
+}
+
+/// CBC under an IV that is the sector's number, enciphered under SHA-256 of the key (dm-crypt's `essiv:sha256`). A sector is
+/// a whole message: there is no stream.
+pub(crate) struct Essiv {
+    numbers: AnyCipher,
+    data: Cbc<AnyCipher>,
+}
+
+impl Essiv {
+    pub(crate) fn new(cipher: Primitive, key: &[u8]) -> Self {
+        let [numbers, data] =
+            [&Sha256::digest(key)[..], key].map(|key| AnyCipher::keyed(cipher, key));
+        Self { numbers, data: Cbc(data) }
+    }
+
+    fn iv(&self, nonce: &[u8]) -> Block {
+        let mut iv = *iv::<AnyCipher>(nonce);
+        self.numbers.encrypt_block(&mut iv);
+        iv
+    }
+}
+
+impl Implementation for Essiv {
+    fn encrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &mut [u8]) {
+        self.data.encrypt(&self.iv(nonce), aad, buffer, tag);
+    }
+
+    fn decrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &[u8]) -> bool {
+        self.data.decrypt(&self.iv(nonce), aad, buffer, tag)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
 //! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
-//! XTS, HCTR2, Adiantum, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
+//! XTS, ESSIV, HCTR2, Adiantum, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
 //! together of two of them, and which implementation an algorithm has; digests, checksums and message
 //! authentication codes, too.
 //!
@@ -244,7 +244,7 @@ impl<'a> Reference<'a> {
     /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
     /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
     /// one after each. `None` where updates have no meaning without the message's length, the whole
-    /// message or an end (CCM, SIV, GCM-SIV, HCTR2, Adiantum, AEGIS, composites, digests, MACs), and for
+    /// message or an end (CCM, SIV, GCM-SIV, ESSIV, HCTR2, Adiantum, AEGIS, composites, digests, MACs), and for
     /// copies.
     ///
     /// # Panics
@@ -455,6 +455,9 @@ fn block_128(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> {
     if mode == Mode::Xts {
         let [data, tweak] = [first, second].map(|half| AnyCipher::keyed(cipher, half));
         return Box::new(Xts::new(data, tweak));
+    }
+    if mode == Mode::Essiv {
+        return Box::new(block::Essiv::new(cipher, key));
     }
     if mode == Mode::Siv {
         let [mac, ctr] = [first, second].map(|half| choosing_key::<U16>(cipher, half));
@@ -822,6 +825,7 @@ mod tests {
                 Mode::Ccm
                     | Mode::Siv
                     | Mode::GcmSiv
+                    | Mode::Essiv
                     | Mode::Hctr2
                     | Mode::Adiantum
                     | Mode::Aegis

@@ -332,8 +332,8 @@ fn the_example_is_right_in_all_that_it_offers_and_names_what_it_does_not() {
     let library = library();
     let testing::trial::Offer { names, refused } = testing::trial::whole_offer(&*library);
     assert_eq!((names.len(), refused), (7, vec![]));
-    // Composites are made of an adapter's offer, whoever wrote it.
-    for algorithm in testing::trial::primitives() {
+    // Composites and CBC with ESSIV are made of an adapter's offer, whoever wrote it.
+    for algorithm in testing::trial::primitives().filter(|a| a.mode != Mode::Essiv) {
         if !names.contains(&algorithm.name) {
             let direction = Direction::of(algorithm.kind)[0];
             let opened = library.open(algorithm, direction, &vec![0; algorithm.key_len]);

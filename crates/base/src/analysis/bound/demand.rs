@@ -206,6 +206,7 @@ pub(crate) fn aes(call: &Call<'_>) -> Option<Demand> {
         // §6.2: encryption needs the block before; decryption only its ciphertext.
         Mode::Cbc if call.encrypts() => serial(n),
         Mode::Cbc => Demand { inverse: true, ..parallel(n, 2.0) },
+        Mode::Essiv => essiv(call, n, r),
         // §6.3, §6.4.
         Mode::Cfb if call.encrypts() => serial(n),
         Mode::Cfb => parallel(n, 2.0),
@@ -258,6 +259,15 @@ fn gcm(call: &Call<'_>, n: f64, r: f64) -> Demand {
 fn gcm_siv(call: &Call<'_>, n: f64, r: f64) -> Demand {
     let derived = if call.algorithm.key_len == 16 { 4.0 } else { 6.0 };
     Demand::blocks(n + derived + 1.0, r).simple(2.0 * n).and(ghash(n + 2.0))
+}
+
+/// The IV is a block of AES-256, with 14 rounds, that encryption begins with.
+fn essiv(call: &Call<'_>, n: f64, r: f64) -> Demand {
+    let (number, data) = (Demand::blocks(1.0, 14.0), Demand::blocks(n, r));
+    if call.encrypts() {
+        return number.and(data).serial(n * r + 14.0, call.stream);
+    }
+    Demand { inverse: true, ..number.and(data).simple(2.0 * n) }
 }
 
 /// IACR ePrint 2021/1441 §3: the first block through AES one way or the other, counter mode over the rest, which is hashed

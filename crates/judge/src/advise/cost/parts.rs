@@ -346,8 +346,13 @@ pub(crate) fn gaps_of_survey(scheme: &Scheme, parts: &Parts<'_>, size: usize) ->
         return Vec::new();
     }
     let fitting = |a: &&&'static Algorithm| takes(a, size);
-    let mut gaps: Vec<Gap> =
-        scheme.measured.iter().filter(fitting).flat_map(|a| parts.lacking(a)).collect();
+    let own = |a: &&'static Algorithm| match scheme.holds {
+        Some(less) => {
+            gaps_of_more(a, parts.lacking(a), less, parts, "the record did not ask for it")
+        }
+        None => parts.lacking(a),
+    };
+    let mut gaps: Vec<Gap> = scheme.measured.iter().filter(fitting).flat_map(own).collect();
     if let [cipher, check] = scheme.composed[..]
         && takes(cipher, size)
         && takes(check, size)
@@ -363,16 +368,25 @@ pub(crate) fn gaps_of_derived(
     rekeyed: &Parts<'_>,
     parts: &Parts<'_>,
 ) -> Vec<Gap> {
-    let gaps = rekeyed.lacking(of);
-    if gaps.iter().any(|gap| gap.libraries.is_empty()) {
-        let why = "the record did not ask for it with a new key for each unit";
-        let whole = parts.priced(of).iter().map(Gap::known).collect::<Vec<_>>();
-        let all = whole.into_iter().chain(parts.lacking(of));
-        return all
-            .map(|gap| Gap { algorithms: vec![of.name], why: why.to_owned(), ..gap })
-            .collect();
+    let why = "the record did not ask for it with a new key for each unit";
+    gaps_of_more(of, rekeyed.lacking(of), of, parts, why)
+}
+
+/// Of an algorithm that takes as much at the least as another one, `less`: of libraries where that one was measured there is a
+/// bound, also where nobody asked for the algorithm.
+fn gaps_of_more(
+    of: &'static Algorithm,
+    gaps: Vec<Gap>,
+    less: &'static Algorithm,
+    parts: &Parts<'_>,
+    why: &str,
+) -> Vec<Gap> {
+    if gaps.iter().all(|gap| !gap.libraries.is_empty()) {
+        return bounded(gaps, Ok(parts.priced(less)));
     }
-    bounded(gaps, Ok(parts.priced(of)))
+    let whole: Vec<Gap> = parts.priced(less).iter().map(Gap::known).collect();
+    let all = whole.into_iter().chain(parts.lacking(less));
+    all.map(|gap| Gap { algorithms: vec![of.name], why: why.to_owned(), ..gap }).collect()
 }
 
 /// What is lacking takes as much at the least as the same without a new key for each unit.
