@@ -6,7 +6,7 @@ use crate::family;
 use base::model::{Algorithm, Brought, Direction, Kind, MOST_OF_LIBRARY, MOST_VECTORS};
 use contract::loader::SharedObject;
 use contract::{Bringing, Identity, Library, OpenError, OwnVector, Session, raw};
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 
 /// Bytes for the reason that `open` may give: a line or two.
 const WHY_LEN: usize = 512;
@@ -80,18 +80,13 @@ unsafe fn identity(adapter: &raw::Adapter, name: Option<&str>) -> Result<Identit
     Ok(Identity { name: one_line(&name), version: one_line(&version), build })
 }
 
-/// A C string; `None` when it is missing or blank. What is not UTF-8 is replaced: a byte of a
-/// foreign character set in a compiler's name is no reason to refuse a library.
+/// A C string; `None` when it is missing or blank.
 ///
 /// # Safety
 /// `pointer` is null or a NUL-terminated string.
 unsafe fn text(pointer: *const c_char) -> Option<String> {
-    if pointer.is_null() {
-        return None;
-    }
-    // SAFETY: not null, so NUL-terminated.
-    let text = unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned();
-    (!text.trim().is_empty()).then_some(text)
+    // SAFETY: the caller's.
+    unsafe { contract::text(pointer) }.filter(|text| !text.trim().is_empty())
 }
 
 /// Without line breaks and other control characters, so that it fits one row of any output.

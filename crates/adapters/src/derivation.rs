@@ -1,8 +1,8 @@
 //! What key derivations of all families have in common: the passphrase is kept from `open` on, and each message is one
 //! call of the library's function with everything that it is given.
 
-use crate::family::{In, Out, Request, operations};
-use contract::{Table, raw};
+use crate::family::{In, Out, Request, whole};
+use contract::raw;
 use std::ffi::CStr;
 
 /// What the library's function is given.
@@ -46,29 +46,18 @@ where
     F: Fn(&Derive<'_>) -> i32 + 'static,
 {
     let (salt_len, out_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
-    let state = Deriving { key: request.key.to_vec(), salt_len, out_len, derive };
-    Table::new(state, 0, call).raw()
-}
-
-struct Deriving<F> {
-    key: Vec<u8>,
-    salt_len: usize,
-    out_len: usize,
-    derive: F,
-}
-
-operations! { impl[F: Fn(&Derive<'_>) -> i32] for Deriving<F>;
-    fn message(&mut self, m) {
-        (self.derive)(&Derive {
-            key: &self.key,
+    let key = request.key.to_vec();
+    whole(0, call, move |m| {
+        derive(&Derive {
+            key: &key,
             salt: m.nonce,
-            salt_len: self.salt_len,
+            salt_len,
             info: m.input,
             cost: m.len,
             out: m.tag,
-            out_len: self.out_len,
+            out_len,
         })
-    }
+    })
 }
 
 /// The interface's code for a function that says 1 or 0.

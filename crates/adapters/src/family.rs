@@ -3,10 +3,10 @@
 
 use base::model::{Algorithm, Direction};
 use contract::loader::LoadError;
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, Session, Table, raw};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 /// A loaded library of one family.
@@ -56,7 +56,8 @@ struct Loaded<F> {
     family: F,
 }
 
-/// A library, or why the object cannot be used as one.
+/// A library, or why the object cannot be used as one: a function is missing that every version has, it does not
+/// initialise, or it does not say its version.
 pub(crate) type Attached = Result<Box<dyn Library>, LoadError>;
 
 /// Puts a family's library behind the contract, under the name that it is given, else under its own.
@@ -162,6 +163,60 @@ macro_rules! operations {
 }
 pub(crate) use operations;
 
+/// What operations are made of: functions that ask of their callers what [`contract::Operations`] asks of its own: pointers
+/// cover their lengths, nonces, keys and tags have the algorithm's, contexts are the functions'. So each body is unsafe as
+/// a whole. All have the attribute that stands before `impl`, which is `#[inline]` where none does.
+macro_rules! steps {
+    (impl $($rest:tt)*) => {
+        $crate::family::steps! { #[inline] impl $($rest)* }
+    };
+    (#[$inline:meta] impl $([$($generics:tt)*])? for $state:ty; $($functions:tt)*) => {
+        impl $(<$($generics)*>)? $state {
+            $crate::family::steps! { @[$inline] $($functions)* }
+        }
+    };
+    (#[$inline:meta] impl $([$($generics:tt)*])? $trait:ident for $state:ty; $($functions:tt)*) => {
+        impl $(<$($generics)*>)? $trait for $state {
+            $crate::family::steps! { @[$inline] $($functions)* }
+        }
+    };
+    (@[$inline:meta] $(
+        $(#[$doc:meta])*
+        $vis:vis fn $name:ident($($arguments:tt)*) $(-> $returns:ty)? { $($body:tt)* }
+    )*) => {$(
+        $(#[$doc])*
+        #[$inline]
+        #[allow(unused_unsafe, reason = "some bodies call nothing of the library's")]
+        $vis unsafe fn $name($($arguments)*) $(-> $returns)? {
+            // SAFETY: the caller keeps the header's rules, which are those of `Operations`.
+            unsafe { $($body)* }
+        }
+    )*};
+}
+pub(crate) use steps;
+
+/// Functions that a table takes for the messages of some modes in the place of [`contract::Operations::message`], as
+/// `fn name(state, m) { … }`.
+macro_rules! messages {
+    (
+        for $state:ty;
+        $($(#[$doc:meta])* fn $name:ident($this:ident, $m:ident) { $($body:tt)* })+
+    ) => {$(
+        $(#[$doc])*
+        unsafe extern "C" fn $name(
+            state: *mut std::ffi::c_void,
+            message: *const contract::raw::Message,
+        ) -> i32 {
+            // SAFETY: the session's own state; the message keeps the header's rules.
+            unsafe {
+                let ($this, $m) = (&*state.cast::<$state>(), &*message);
+                $($body)*
+            }
+        }
+    )+};
+}
+pub(crate) use messages;
+
 /// Texts as one C string.
 macro_rules! c_concat {
     ($($text:expr),+ $(,)?) => {
@@ -175,19 +230,104 @@ macro_rules! c_concat {
 }
 pub(crate) use c_concat;
 
+/// C functions that are called in turn: their names, perhaps behind a prefix of all, and these as readers see them.
+macro_rules! in_turn {
+    ($prefix:literal: $($name:literal),+) => {
+        $crate::family::in_turn! { @$prefix $($name)+ }
+    };
+    ($($name:literal),+) => {
+        $crate::family::in_turn! { @"" $($name)+ }
+    };
+    (@$prefix:literal $first:literal $($more:literal)*) => {
+        (
+            [concat!($prefix, $first), $(concat!($prefix, $more)),*],
+            $crate::family::c_concat!($prefix, $first, $(", ", $prefix, $more),*),
+        )
+    };
+}
+pub(crate) use in_turn;
+
 /// A C string's bytes as the name that the loader takes.
-pub(crate) fn symbol(name: &'static std::ffi::CStr) -> &'static str {
+pub(crate) fn symbol(name: &'static CStr) -> &'static str {
     name.to_str().expect("names of C functions are ASCII")
 }
 
+/// A session of whole messages, each one call of `message`, which gives the interface's code.
+pub(crate) fn whole<F>(flags: u32, call: &'static CStr, message: F) -> raw::Session
+where
+    F: FnMut(&raw::Message) -> i32 + 'static,
+{
+    Table::new(Whole(message), flags, call).raw()
+}
+
+struct Whole<F>(F);
+
+operations! { impl[F: FnMut(&raw::Message) -> i32] for Whole<F>;
+    fn message(&mut self, m) {
+        (self.0)(m)
+    }
+}
+
+/// The same, of a library that takes the key with each message.
+pub(crate) fn whole_with_key<const N: usize, F>(
+    flags: u32,
+    call: &'static CStr,
+    key: [u8; N],
+    message: F,
+) -> raw::Session
+where
+    F: Fn(&raw::Message, In) -> i32 + 'static,
+{
+    Table::new(WithKey { key, message }, flags, call).rekeys(KEY_IN_EACH_MESSAGE).raw()
+}
+
+struct WithKey<const N: usize, F> {
+    key: [u8; N],
+    message: F,
+}
+
+operations! { impl[const N: usize, F: Fn(&raw::Message, In) -> i32] for WithKey<N, F>;
+    fn message(&mut self, m) {
+        (self.message)(m, self.key.as_ptr())
+    }
+
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; N]>().read();
+        raw::OK
+    }
+}
+
 /// What a new key calls where the library has no key schedule to keep.
-pub(crate) const KEY_IN_EACH_MESSAGE: &std::ffi::CStr =
-    c"none: the key is an argument of each message";
-// What the types of C functions are written with.
-/// Bytes that the function reads.
+pub(crate) const KEY_IN_EACH_MESSAGE: &CStr = c"none: the key is an argument of each message";
+
+/// Bytes that a C function reads.
 pub(crate) type In = *const u8;
-/// Bytes that the function writes.
+/// Bytes that a C function writes.
 pub(crate) type Out = *mut u8;
+
+/// An object that a library has made, freed when dropped by its own function, and by nobody else.
+pub(crate) struct Object<R = ()> {
+    pub(crate) raw: *mut c_void,
+    pub(crate) free: unsafe extern "C" fn(*mut c_void) -> R,
+}
+
+impl<R> Object<R> {
+    /// `None` where there is nothing to free.
+    pub(crate) fn of(
+        raw: *mut c_void,
+        free: unsafe extern "C" fn(*mut c_void) -> R,
+    ) -> Option<Self> {
+        (!raw.is_null()).then(|| Self { raw, free })
+    }
+}
+
+impl<R> Drop for Object<R> {
+    fn drop(&mut self) {
+        // SAFETY: made by the function that `free` belongs to, freed once. What it returns can no longer matter.
+        unsafe { (self.free)(self.raw) };
+    }
+}
+
 // Zeroed memory on a 64-byte boundary, for the states that a library has its caller allocate.
 //
 // A state of unknown size gets pages of its own. A program's states lie where its heap or its structures put them, so

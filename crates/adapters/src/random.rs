@@ -1,24 +1,16 @@
 //! What generators of random bytes of all families have in common: each message is one call of the library's function.
 
-use crate::family::{Out, operations};
-use contract::{Table, raw};
+use crate::family::{Out, whole};
+use contract::raw;
 use std::ffi::CStr;
 
 /// A session whose messages are calls of `fill`, which is given where to write how many bytes and gives the interface's
 /// code.
-pub(crate) fn session<F>(call: &'static CStr, fill: F) -> raw::Session
+pub(crate) fn session<F>(call: &'static CStr, mut fill: F) -> raw::Session
 where
     F: FnMut(Out, usize) -> i32 + 'static,
 {
-    Table::new(Generating(fill), 0, call).raw()
-}
-
-struct Generating<F>(F);
-
-operations! { impl[F: FnMut(Out, usize) -> i32] for Generating<F>;
-    fn message(&mut self, m) {
-        (self.0)(m.output, m.len)
-    }
+    whole(0, call, move |m| fill(m.output, m.len))
 }
 
 /// In pieces of so many bytes, where the library's function gives no more; the first code that is not 0 ends it.

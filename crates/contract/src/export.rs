@@ -123,7 +123,7 @@ impl Wanted<'_> {
     /// When the direction or the lengths that are wanted are not the mode's.
     pub fn cipher<M: Mode>(&self, mode: M) -> Opened {
         self.check_lens(M::Nonce::LEN, M::Tag::LEN)?;
-        Ok(cipher_messages(mode, self.key.len(), self.decrypts()?))
+        Ok(cipher_table::<M, ()>(mode, self.key.len(), self.decrypts()?).raw())
     }
 
     /// A cipher for messages and streams.
@@ -132,7 +132,12 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn streaming_cipher<M: Streaming>(&self, mode: M) -> Opened {
         self.check_lens(M::Nonce::LEN, M::Tag::LEN)?;
-        Ok(cipher_messages_and_streams(mode, self.key.len(), self.decrypts()?))
+        let key_len = self.key.len();
+        Ok(if self.decrypts()? {
+            cipher_table::<M, Decrypts<M::Decryptor>>(mode, key_len, true).streams().raw()
+        } else {
+            cipher_table::<M, Encrypts<M::Encryptor>>(mode, key_len, false).streams().raw()
+        })
     }
 
     /// A digest or MAC for whole messages.
@@ -141,7 +146,7 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn digest<D: Digest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
-        Ok(digest_messages(digest, self.key.len()))
+        Ok(digest_table::<D, ()>(digest, self.key.len()).raw())
     }
 
     /// A digest or MAC for messages, whole and in pieces.
@@ -150,7 +155,7 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn streaming_digest<D: StreamingDigest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
-        Ok(digest_messages_and_pieces(digest, self.key.len()))
+        Ok(digest_table::<D, Started<D::Started>>(digest, self.key.len()).parts().raw())
     }
 
     /// A derivation, with whatever lengths of key, salt and output are wanted.
@@ -395,24 +400,6 @@ struct CipherState<M, S> {
     key_len: usize,
 }
 
-/// Messages only.
-pub(crate) fn cipher_messages<M: Mode>(mode: M, key_len: usize, decrypt: bool) -> raw::Session {
-    cipher_table::<M, ()>(mode, key_len, decrypt).raw()
-}
-
-/// Messages and streams.
-pub(crate) fn cipher_messages_and_streams<M: Streaming>(
-    mode: M,
-    key_len: usize,
-    decrypt: bool,
-) -> raw::Session {
-    if decrypt {
-        cipher_table::<M, Decrypts<M::Decryptor>>(mode, key_len, true).streams().raw()
-    } else {
-        cipher_table::<M, Encrypts<M::Encryptor>>(mode, key_len, false).streams().raw()
-    }
-}
-
 fn cipher_table<M: Mode, S: Stream<M>>(
     mode: M,
     key_len: usize,
@@ -553,19 +540,6 @@ struct DigestState<D, S> {
     digest: D,
     started: Option<S>,
     key_len: usize,
-}
-
-/// Messages only.
-pub(crate) fn digest_messages<D: Digest>(digest: D, key_len: usize) -> raw::Session {
-    digest_table::<D, ()>(digest, key_len).raw()
-}
-
-/// Messages, whole and in pieces.
-pub(crate) fn digest_messages_and_pieces<D: StreamingDigest>(
-    digest: D,
-    key_len: usize,
-) -> raw::Session {
-    digest_table::<D, Started<D::Started>>(digest, key_len).parts().raw()
 }
 
 fn digest_table<D: Digest, S: Pieces<D>>(digest: D, key_len: usize) -> Table<DigestState<D, S>> {

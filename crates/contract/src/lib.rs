@@ -359,11 +359,12 @@ impl Session {
 // another thread than the one that opened it, by one at a time, which `&mut self` sees to.
 unsafe impl Send for Session {}
 
-/// A C string; `None` where there is none.
+/// A C string; `None` where there is none. What is not UTF-8 is replaced: a byte of a foreign character set in a
+/// compiler's name is no reason to refuse a library.
 ///
 /// # Safety
 /// `pointer` is null or a NUL-terminated string.
-unsafe fn text(pointer: *const c_char) -> Option<String> {
+pub unsafe fn text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }

@@ -201,6 +201,30 @@ impl SharedObject {
         unsafe { self.function(symbol) }.ok_or_else(missing)
     }
 
+    /// What a function without arguments gives.
+    ///
+    /// # Errors
+    /// [`Missing`] names it.
+    ///
+    /// # Safety
+    /// It takes nothing and returns a `T`, by the library's documentation.
+    pub unsafe fn asked<T>(&self, symbol: &str) -> Result<T, Missing> {
+        // SAFETY: the caller's.
+        unsafe { Ok(self.exported::<unsafe extern "C" fn() -> T>(symbol)?()) }
+    }
+
+    /// The text that a function without arguments gives; `None` where it is null.
+    ///
+    /// # Errors
+    /// [`Missing`] names it.
+    ///
+    /// # Safety
+    /// It takes nothing and returns a static string, by the library's documentation.
+    pub unsafe fn told(&self, symbol: &str) -> Result<Option<String>, Missing> {
+        // SAFETY: the caller's.
+        unsafe { Ok(crate::text(self.asked(symbol)?)) }
+    }
+
     /// That it cannot be used.
     pub fn unusable(&self, why: impl Into<String>) -> LoadError {
         LoadError::Unusable { path: self.path.clone(), why: why.into() }
