@@ -5,7 +5,7 @@
 
 mod derivation;
 
-use crate::family::{self, Attached, Family, In, Out, calls, operations};
+use crate::family::{self, Attached, Family, In, Out, calls, operations, steps};
 use crate::random;
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
@@ -14,9 +14,6 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
 /// Attaches a Botan of any version from 2.0 on.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when a function is missing.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let (major, version, build) = version(&object)?;
@@ -25,22 +22,15 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
 
 /// Major number, version, and the library's own words on which release this is.
 fn version(object: &SharedObject) -> Result<(u32, String, Vec<String>), LoadError> {
-    type NumberFn = unsafe extern "C" fn() -> u32;
-    type TextFn = unsafe extern "C" fn() -> *const c_char;
-    let number = |name: &str| -> Result<u32, LoadError> {
-        // SAFETY: ffi.h: takes nothing, gives a number.
-        Ok(unsafe { object.exported::<NumberFn>(name)?() })
-    };
-    let major = number("botan_version_major")?;
-    let minor = number("botan_version_minor")?;
-    let patch = number("botan_version_patch")?;
-    // SAFETY: ffi.h: takes nothing, gives a static NUL-terminated string.
-    let text = unsafe {
-        let text = object.exported::<TextFn>("botan_version_string")?();
-        CStr::from_ptr(text).to_string_lossy().into_owned()
-    };
-    let interface = format!("C interface {}", number("botan_ffi_api_version")?);
-    Ok((major, format!("{major}.{minor}.{patch}"), vec![text, interface]))
+    // SAFETY: ffi.h: all take nothing, and give numbers and a static text.
+    unsafe {
+        let number = |name: &str| object.asked::<u32>(name);
+        let major = number("botan_version_major")?;
+        let (minor, patch) = (number("botan_version_minor")?, number("botan_version_patch")?);
+        let text = object.told("botan_version_string")?.unwrap_or_default();
+        let interface = format!("C interface {}", number("botan_ffi_api_version")?);
+        Ok((major, format!("{major}.{minor}.{patch}"), vec![text, interface]))
+    }
 }
 
 struct Botan {
@@ -84,25 +74,16 @@ unsafe impl Family for Botan {
 
 /// A generator of a session's own, which the library seeds by the system's.
 fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    struct Generator(Handle, unsafe extern "C" fn(Handle) -> Code);
-    impl Drop for Generator {
-        fn drop(&mut self) {
-            // SAFETY: made by `botan_rng_init`, freed once.
-            unsafe { (self.1)(self.0) };
-        }
-    }
     let api = request.api();
-    let mut handle = ptr::null_mut();
-    // SAFETY: a NUL-terminated name.
-    let code = unsafe { (api.botan_rng_init)(&raw mut handle, c"user".as_ptr()) };
-    if code != 0 {
-        return Err(OpenError::Failed(format!("botan_rng_init: {}", api.words(code))));
-    }
-    let (generator, draw) = (Generator(handle, api.botan_rng_destroy), api.botan_rng_get);
+    let generator = request.object("user", api.botan_rng_destroy, |handle, name| {
+        // SAFETY: the handle is writable, the name NUL-terminated.
+        unsafe { (api.botan_rng_init)(handle, name) }
+    })?;
+    let draw = api.botan_rng_get;
     Ok(random::session(c"botan_rng_get", move |out, len| {
-        let Generator(at, _) = &generator;
+        let Object { raw, .. } = &generator;
         // SAFETY: a generator of the library's; the output covers its length.
-        outcome(unsafe { draw(*at, out, len) })
+        outcome(unsafe { draw(*raw, out, len) })
     }))
 }
 
@@ -118,13 +99,13 @@ impl Request<'_> {
     fn object(
         &self,
         name: &str,
-        destroy: HandleFn,
+        free: HandleFn,
         init: impl FnOnce(*mut Handle, *const c_char) -> Code,
     ) -> Result<Object, OpenError> {
         let text = CString::new(name).expect("names have no NUL");
-        let mut handle = ptr::null_mut();
-        match init(&raw mut handle, text.as_ptr()) {
-            0 => Ok(Object::new(handle, destroy)),
+        let mut raw = ptr::null_mut();
+        match init(&raw mut raw, text.as_ptr()) {
+            0 => Ok(Object { raw, free }),
             NOT_IMPLEMENTED => {
                 Err(OpenError::Unsupported(format!("Botan {} has no {name}", self.version)))
             }
@@ -141,11 +122,11 @@ impl Request<'_> {
             unsafe { (api.botan_cipher_init)(handle, name, flags) }
         })?;
         // SAFETY: the key covers its length.
-        let code = unsafe { (api.botan_cipher_set_key)(object.handle, key.as_ptr(), key.len()) };
+        let code = unsafe { (api.botan_cipher_set_key)(object.raw, key.as_ptr(), key.len()) };
         self.done("botan_cipher_set_key", code)?;
         let len = self.algorithm.nonce_len;
         // SAFETY: a handle and a number.
-        if unsafe { (api.botan_cipher_valid_nonce_length)(object.handle, len) } != 1 {
+        if unsafe { (api.botan_cipher_valid_nonce_length)(object.raw, len) } != 1 {
             return Err(OpenError::Unsupported(format!(
                 "{name} of Botan {} takes no nonce of {len} bytes, so it has no {}",
                 self.version, self.algorithm
@@ -217,12 +198,6 @@ fn name_of(algorithm: &Algorithm) -> Option<Name> {
         Mode::Ecb => block(algorithm).map(Name::Block),
         _ => cipher(algorithm).map(Name::Cipher),
     }
-}
-
-/// The cipher mode that authenticates without encrypting, for versions whose `botan_mac_*` takes
-/// no nonce.
-fn gcm_for_gmac(algorithm: &Algorithm) -> Option<String> {
-    Some(format!("{}/GCM", block(algorithm)?))
 }
 
 fn cipher(algorithm: &Algorithm) -> Option<String> {
@@ -334,6 +309,8 @@ type Handle = *mut c_void;
 /// 0, or one of `enum BOTAN_FFI_ERROR`, all of which are negative.
 type Code = c_int;
 
+/// A handle; destroyed when dropped.
+type Object = family::Object<Code>;
 /// `_destroy`, `_clear`, `_reset`, `botan_block_cipher_block_size`.
 type HandleFn = unsafe extern "C" fn(Handle) -> Code;
 /// `_set_key`, `_start`, `_set_associated_data`, `_update`, `_set_nonce`: handle, bytes, length.
@@ -409,34 +386,8 @@ impl Api {
     /// The library's words for an error.
     fn words(&self, code: Code) -> String {
         let Some(describe) = self.botan_error_description else { return format!("error {code}") };
-        // SAFETY: takes any number.
-        let text = unsafe { describe(code) };
-        if text.is_null() {
-            return format!("error {code}");
-        }
-        // SAFETY: botan_error_description gives a static NUL-terminated string.
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-    }
-}
-
-/// A handle; destroyed when dropped.
-struct Object {
-    handle: Handle,
-    destroy: HandleFn,
-}
-
-impl Object {
-    /// Takes over a handle that an `_init` function has just filled in.
-    fn new(handle: Handle, destroy: HandleFn) -> Self {
-        Self { handle, destroy }
-    }
-}
-
-impl Drop for Object {
-    fn drop(&mut self) {
-        // SAFETY: the handle came from the `_init` function that `destroy` belongs to, and is
-        // destroyed nowhere else. What it returns can no longer matter.
-        unsafe { (self.destroy)(self.handle) };
+        // SAFETY: takes any number, and gives a static NUL-terminated string.
+        unsafe { contract::text(describe(code)) }.unwrap_or_else(|| format!("error {code}"))
     }
 }
 
@@ -448,42 +399,38 @@ struct CipherState {
     nonce_len: usize,
 }
 
-impl CipherState {
-    /// # Safety
-    /// The nonce has the algorithm's length.
-    #[inline]
-    unsafe fn begin(&self, nonce: *const u8) -> Code {
-        // SAFETY: the caller's.
-        unsafe { (self.api.botan_cipher_start)(self.cipher.handle, nonce, self.nonce_len) }
+steps! { impl for CipherState;
+    fn begin(&self, nonce: In) -> Code {
+        (self.api.botan_cipher_start)(self.cipher.raw, nonce, self.nonce_len)
     }
 
     /// The whole input in one call. A call that ends a message is the only one that takes every
     /// length, and modes without a tag go on from where it ended until the next nonce.
-    ///
-    /// # Safety
-    /// Input and output cover `len` bytes.
-    #[inline]
-    unsafe fn crypt(&self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn crypt(&self, input: In, output: Out, len: usize) -> i32 {
         // CBC decryption takes no bytes for a broken message: with padding it would be one.
         if len == 0 {
             return raw::OK;
         }
+        self.api.crypt(&self.cipher, FINAL, (input, len), (output, len))
+    }
+}
+
+steps! { #[inline(always)] impl for Api;
+    /// Input that must all be taken, and output that must all be filled.
+    fn crypt(&self, cipher: &Object, flags: u32, input: (In, usize), output: (Out, usize)) -> i32 {
         let (mut written, mut consumed) = (0, 0);
-        // SAFETY: the caller's; the two results are ours.
-        let code = unsafe {
-            (self.api.botan_cipher_update)(
-                self.cipher.handle,
-                FINAL,
-                output,
-                len,
-                &raw mut written,
-                input,
-                len,
-                &raw mut consumed,
-            )
-        };
+        let code = (self.botan_cipher_update)(
+            cipher.raw,
+            flags,
+            output.0,
+            output.1,
+            &raw mut written,
+            input.0,
+            input.1,
+            &raw mut consumed,
+        );
         match code {
-            0 if (written, consumed) == (len, len) => raw::OK,
+            0 if (written, consumed) == (output.1, input.1) => raw::OK,
             0 => raw::FAILED,
             code => outcome(code),
         }
@@ -496,8 +443,8 @@ fn open_cipher(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenEr
     let nonce_len = request.algorithm.nonce_len;
     let key_len = request.key.len();
     let state = CipherState { api: *request.api(), cipher, key_len, nonce_len };
-    let (flags, call) =
-        (raw::IN_PLACE | request.forced(), c"botan_cipher_start, botan_cipher_update");
+    let flags = raw::IN_PLACE | request.forced();
+    let call = c"botan_cipher_start, botan_cipher_update";
     Ok(if request.algorithm.mode == Mode::Xts {
         let state = Units { state, tweak: [0; 16] };
         Table::new(state, flags, call).streams().rekeys(SET_KEY).raw()
@@ -513,7 +460,7 @@ operations! { impl for CipherState;
     }
 
     fn start(&mut self, nonce) {
-        calls!((self.api.botan_cipher_reset)(self.cipher.handle), self.begin(nonce))
+        calls!((self.api.botan_cipher_reset)(self.cipher.raw), self.begin(nonce))
     }
 
     fn update(&mut self, input, output, len) {
@@ -521,7 +468,7 @@ operations! { impl for CipherState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.botan_cipher_set_key)(self.cipher.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.cipher.raw, key, self.key_len))
     }
 }
 
@@ -615,7 +562,7 @@ fn takes_pieces(request: &Request<'_>, stream: &Object) -> Result<bool, OpenErro
     let mut granularity = 0;
     // SAFETY: the result is writable.
     let code = unsafe {
-        (request.api().botan_cipher_get_update_granularity)(stream.handle, &raw mut granularity)
+        (request.api().botan_cipher_get_update_granularity)(stream.raw, &raw mut granularity)
     };
     request.done("botan_cipher_get_update_granularity", code)?;
     let whole = matches!(request.algorithm.mode, Mode::Ccm | Mode::Siv | Mode::GcmSiv);
@@ -624,61 +571,24 @@ fn takes_pieces(request: &Request<'_>, stream: &Object) -> Result<bool, OpenErro
     Ok(!whole && granularity <= most)
 }
 
-impl AeadState {
-    /// # Safety
-    /// Associated data and nonce cover their lengths.
-    #[inline]
-    unsafe fn begin(&self, cipher: &Object, aad: (*const u8, usize), nonce: *const u8) -> Code {
-        // SAFETY: the caller's.
-        unsafe {
-            if self.resets_before {
-                let code = (self.api.botan_cipher_reset)(cipher.handle);
-                if code != 0 {
-                    return code;
-                }
-            }
-            // Also when there is none: Botan keeps that of the message before, and SIV counts it.
-            let code = (self.api.botan_cipher_set_associated_data)(cipher.handle, aad.0, aad.1);
+steps! { impl for AeadState;
+    fn begin(&self, cipher: &Object, aad: (In, usize), nonce: In) -> Code {
+        if self.resets_before {
+            let code = (self.api.botan_cipher_reset)(cipher.raw);
             if code != 0 {
                 return code;
             }
-            (self.api.botan_cipher_start)(cipher.handle, nonce, self.nonce_len)
         }
-    }
-
-    /// Input that must all be taken, and output that must all be filled.
-    ///
-    /// # Safety
-    /// Both cover their lengths.
-    #[inline]
-    unsafe fn crypt(
-        &self,
-        cipher: &Object,
-        flags: u32,
-        input: (*const u8, usize),
-        output: (*mut u8, usize),
-    ) -> i32 {
-        let (mut written, mut consumed) = (0, 0);
-        // SAFETY: the caller's; the two results are ours.
-        let code = unsafe {
-            (self.api.botan_cipher_update)(
-                cipher.handle,
-                flags,
-                output.0,
-                output.1,
-                &raw mut written,
-                input.0,
-                input.1,
-                &raw mut consumed,
-            )
-        };
-        match code {
-            0 if (written, consumed) == (output.1, input.1) => raw::OK,
-            0 => raw::FAILED,
-            code => outcome(code),
+        // Also when there is none: Botan keeps that of the message before, and SIV counts it.
+        let code = (self.api.botan_cipher_set_associated_data)(cipher.raw, aad.0, aad.1);
+        if code != 0 {
+            return code;
         }
+        (self.api.botan_cipher_start)(cipher.raw, nonce, self.nonce_len)
     }
+}
 
+impl AeadState {
     /// The buffer for a message of `len` bytes, and where the tag lies in it.
     #[inline]
     fn joined(&mut self, len: usize) -> (*mut u8, usize) {
@@ -696,7 +606,7 @@ operations! { impl for AeadState;
         calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
         let (joined, tag_at) = self.joined(m.len);
         let whole = (joined, m.len + self.tag_len);
-        let result = self.crypt(&self.message, FINAL, (m.input, m.len), whole);
+        let result = self.api.crypt(&self.message, FINAL, (m.input, m.len), whole);
         if result == raw::OK {
             ptr::copy_nonoverlapping(joined.add(self.text_at), m.output, m.len);
             ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
@@ -710,9 +620,9 @@ operations! { impl for AeadState;
         ptr::copy_nonoverlapping(m.input, joined.add(self.text_at), m.len);
         ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
         let whole = (joined.cast_const(), m.len + self.tag_len);
-        let result = self.crypt(&self.message, FINAL, whole, (m.output, m.len));
+        let result = self.api.crypt(&self.message, FINAL, whole, (m.output, m.len));
         if result == raw::REJECTED && self.resets_rejected {
-            (self.api.botan_cipher_reset)(self.message.handle);
+            (self.api.botan_cipher_reset)(self.message.raw);
         }
         result
     }
@@ -721,17 +631,17 @@ operations! { impl for AeadState;
         // No associated data may be null.
         calls!(
             // Ends the stream before, without which a new one is an error.
-            (self.api.botan_cipher_reset)(self.stream.handle),
+            (self.api.botan_cipher_reset)(self.stream.raw),
             self.begin(&self.stream, (ptr::null(), 0), nonce),
         )
     }
 
     fn update(&mut self, input, output, len) {
-        self.crypt(&self.stream, 0, (input, len), (output, len))
+        self.api.crypt(&self.stream, 0, (input, len), (output, len))
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.botan_cipher_set_key)(self.message.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.message.raw, key, self.key_len))
     }
 }
 
@@ -754,11 +664,11 @@ fn open_block(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenErr
     })?;
     // SAFETY: the key covers its length.
     let code = unsafe {
-        (api.botan_block_cipher_set_key)(cipher.handle, request.key.as_ptr(), request.key.len())
+        (api.botan_block_cipher_set_key)(cipher.raw, request.key.as_ptr(), request.key.len())
     };
     request.done("botan_block_cipher_set_key", code)?;
     // SAFETY: a handle; the result is the size, or a negative error.
-    let size = unsafe { (api.botan_block_cipher_block_size)(cipher.handle) };
+    let size = unsafe { (api.botan_block_cipher_block_size)(cipher.raw) };
     let block_len = usize::try_from(size)
         .ok()
         .filter(|n| *n > 0)
@@ -778,17 +688,13 @@ fn open_block(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenErr
     Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"botan_block_cipher_set_key").raw())
 }
 
-impl BlockState {
-    /// # Safety
-    /// Input and output cover `len` bytes.
-    #[inline(always)]
-    unsafe fn crypt(&self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+steps! { #[inline(always)] impl for BlockState;
+    fn crypt(&self, input: In, output: Out, len: usize) -> i32 {
         let blocks = len / self.block_len;
         if blocks * self.block_len != len {
             return raw::FAILED;
         }
-        // SAFETY: input and output cover so many blocks.
-        unsafe { calls!((self.blocks)(self.cipher.handle, input, output, blocks)) }
+        calls!((self.blocks)(self.cipher.raw, input, output, blocks))
     }
 }
 
@@ -802,7 +708,7 @@ operations! { impl for BlockState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.set_key)(self.cipher.handle, key, self.key_len))
+        calls!((self.set_key)(self.cipher.raw, key, self.key_len))
     }
 }
 
@@ -874,7 +780,7 @@ fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError
         })?;
         // SAFETY: the key covers its length.
         let code =
-            unsafe { (api.botan_mac_set_key)(mac.handle, request.key.as_ptr(), request.key.len()) };
+            unsafe { (api.botan_mac_set_key)(mac.raw, request.key.as_ptr(), request.key.len()) };
         request.done("botan_mac_set_key", code)?;
         fits(request, &mac, api.botan_mac_output_length).map(|()| mac)
     };
@@ -912,7 +818,7 @@ fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError
 fn fits(request: &Request<'_>, object: &Object, length: AskFn) -> Result<(), OpenError> {
     let mut len = 0;
     // SAFETY: the result is writable.
-    let code = unsafe { length(object.handle, &raw mut len) };
+    let code = unsafe { length(object.raw, &raw mut len) };
     request.done("asking for the output's length", code)?;
     if len == request.algorithm.tag_len {
         return Ok(());
@@ -926,28 +832,25 @@ fn digest_session(state: DigestState, flags: u32, call: &'static CStr) -> raw::S
     if rekeys { table.rekeys(c"botan_mac_set_key").raw() } else { table.raw() }
 }
 
-impl DigestState {
-    /// # Safety
-    /// The nonce has the algorithm's length.
-    #[inline]
-    unsafe fn begin(&self, object: &Object, nonce: *const u8) -> Code {
+steps! { impl for DigestState;
+    fn begin(&self, object: &Object, nonce: In) -> Code {
         match self.begin {
             Begin::Nothing => 0,
-            // SAFETY: the caller's.
-            Begin::Nonce(set, len) => unsafe { set(object.handle, nonce, len) },
-            // SAFETY: the key covers its length.
-            Begin::Key(set) => unsafe { set(object.handle, self.key.as_ptr(), self.key.len()) },
+            Begin::Nonce(set, len) => set(object.raw, nonce, len),
+            Begin::Key(set) => set(object.raw, self.key.as_ptr(), self.key.len()),
         }
     }
+}
 
+impl DigestState {
     /// Ends the stream that was not finished.
     fn discard_stream(&self) -> Code {
         let mut tag = [0; 64];
         match self.discard {
             // SAFETY: a handle of a hash function.
-            Discard::Clear(clear) => unsafe { clear(self.stream.handle) },
+            Discard::Clear(clear) => unsafe { clear(self.stream.raw) },
             // SAFETY: no tag is longer than sixty-four bytes (`fits`).
-            Discard::Finish => unsafe { (self.finish)(self.stream.handle, tag.as_mut_ptr()) },
+            Discard::Finish => unsafe { (self.finish)(self.stream.raw, tag.as_mut_ptr()) },
         }
     }
 }
@@ -956,8 +859,8 @@ operations! { impl for DigestState;
     fn message(&mut self, m) {
         calls!(
             self.begin(&self.message, m.nonce),
-            (self.update)(self.message.handle, m.input, m.len),
-            (self.finish)(self.message.handle, m.tag),
+            (self.update)(self.message.raw, m.input, m.len),
+            (self.finish)(self.message.raw, m.tag),
         )
     }
 
@@ -972,12 +875,12 @@ operations! { impl for DigestState;
     }
 
     fn update(&mut self, input, _output, len) {
-        calls!((self.update)(self.stream.handle, input, len))
+        calls!((self.update)(self.stream.raw, input, len))
     }
 
     fn finish(&mut self, tag) {
         self.open = false;
-        calls!((self.finish)(self.stream.handle, tag))
+        calls!((self.finish)(self.stream.raw, tag))
     }
 
     fn rekey(&mut self, key) {
@@ -988,7 +891,7 @@ operations! { impl for DigestState;
             self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
             return raw::OK;
         }
-        calls!(set_key(self.message.handle, key, len))
+        calls!(set_key(self.message.raw, key, len))
     }
 }
 
@@ -1005,8 +908,8 @@ struct GmacState {
 
 /// Opens GCM to authenticate with. There is no stream: the associated data is given at once.
 fn open_gmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let name = gcm_for_gmac(request.algorithm).expect("GMAC has a block cipher");
-    let cipher = request.cipher(&name)?;
+    let block = block(request.algorithm).expect("GMAC has a block cipher");
+    let cipher = request.cipher(&format!("{block}/GCM"))?;
     let (nonce_len, tag_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
     let key_len = request.key.len();
     let state = GmacState { api: *request.api(), cipher, key_len, nonce_len, tag_len };
@@ -1019,7 +922,7 @@ fn open_gmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 operations! { impl for GmacState;
     fn message(&mut self, m) {
         let (mut written, mut consumed) = (0, 0);
-        let cipher = self.cipher.handle;
+        let cipher = self.cipher.raw;
         calls!(
             (self.api.botan_cipher_set_associated_data)(cipher, m.input, m.len),
             (self.api.botan_cipher_start)(cipher, m.nonce, self.nonce_len),
@@ -1038,7 +941,7 @@ operations! { impl for GmacState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.botan_cipher_set_key)(self.cipher.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.cipher.raw, key, self.key_len))
     }
 }
 
