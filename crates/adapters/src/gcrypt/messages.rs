@@ -1,7 +1,7 @@
 //! What runs inside the clock: the calls for one message of a cipher, and the states of ciphers, message
 //! authentication codes (`gcry_mac_*`) and digests (`gcry_md_*`).
 
-use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations};
+use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, calls, messages, operations, steps};
 use crate::gcrypt::{
     self, BytesFn, CipherApi, CryptFn, CtlFn, Error, ExtractFn, GetTagFn, MacApi, MdApi, Opened,
     ctl, outcome, unless_weak,
@@ -31,66 +31,72 @@ pub(crate) fn with_messages(mode: Mode, table: raw::Session) -> raw::Session {
     raw::Session { message: Some(message), start, ..table }
 }
 
-/// Functions of the table: the calls of a message in their order.
-macro_rules! messages {
-    ($($(#[$doc:meta])* $name:ident($state:ident, $m:ident): $($call:expr),+;)+) => {$(
-        $(#[$doc])*
-        unsafe extern "C" fn $name(state: *mut c_void, m: *const raw::Message) -> i32 {
-            // SAFETY: the session's own state; the message keeps the interface's rules.
-            unsafe {
-                let ($state, $m) = (&*state.cast::<CipherState>(), &*m);
-                calls!($($call),+)
-            }
-        }
-    )+};
-}
+messages! { for CipherState;
+    fn message_ecb(s, m) {
+        calls!(s.crypt(&s.message, m.input, m.output, m.len))
+    }
 
-messages! {
-    message_ecb(s, m): s.crypt(&s.message, m.input, m.output, m.len);
-
-    message_aead(s, m):
-        s.set_nonce(&s.message, m.nonce),
-        s.authenticate(m),
-        s.crypt(&s.message, m.input, m.output, m.len),
-        s.tag(m.tag);
+    fn message_aead(s, m) {
+        calls!(
+            s.set_nonce(&s.message, m.nonce),
+            s.authenticate(m),
+            s.crypt(&s.message, m.input, m.output, m.len),
+            s.tag(m.tag),
+        )
+    }
 
     /// CCM is told all lengths before the first byte (RFC 3610 §2.2: they are in the first block).
-    message_ccm(s, m):
-        s.set_nonce(&s.message, m.nonce),
-        s.set_lengths(m),
-        s.authenticate(m),
-        s.crypt(&s.message, m.input, m.output, m.len),
-        s.tag(m.tag);
+    fn message_ccm(s, m) {
+        calls!(
+            s.set_nonce(&s.message, m.nonce),
+            s.set_lengths(m),
+            s.authenticate(m),
+            s.crypt(&s.message, m.input, m.output, m.len),
+            s.tag(m.tag),
+        )
+    }
 
     /// OCB treats the last block differently (RFC 7253 §4.2), so it is told which call is the last.
-    message_ocb(s, m):
-        s.set_nonce(&s.message, m.nonce),
-        s.authenticate(m),
-        s.ctl(&s.message, ctl::FINALIZE, ptr::null_mut(), 0),
-        s.crypt(&s.message, m.input, m.output, m.len),
-        s.tag(m.tag);
+    fn message_ocb(s, m) {
+        calls!(
+            s.set_nonce(&s.message, m.nonce),
+            s.authenticate(m),
+            s.ctl(&s.message, ctl::FINALIZE, ptr::null_mut(), 0),
+            s.crypt(&s.message, m.input, m.output, m.len),
+            s.tag(m.tag),
+        )
+    }
 
     /// setiv alone would leave the rest of the last message's key stream to be used up first.
-    message_eax(s, m):
-        s.reset(&s.message),
-        s.set_nonce(&s.message, m.nonce),
-        s.authenticate(m),
-        s.crypt(&s.message, m.input, m.output, m.len),
-        s.tag(m.tag);
+    fn message_eax(s, m) {
+        calls!(
+            s.reset(&s.message),
+            s.set_nonce(&s.message, m.nonce),
+            s.authenticate(m),
+            s.crypt(&s.message, m.input, m.output, m.len),
+            s.tag(m.tag),
+        )
+    }
 
     /// The vector of RFC 5297 is associated data, nonce, plaintext: an empty string that is there is
     /// not the same as none, so associated data are given also when they are empty.
-    message_siv(s, m):
-        s.reset(&s.message),
-        s.authenticate_always(m),
-        s.set_nonce(&s.message, m.nonce),
-        s.crypt_synthetic(m);
+    fn message_siv(s, m) {
+        calls!(
+            s.reset(&s.message),
+            s.authenticate_always(m),
+            s.set_nonce(&s.message, m.nonce),
+            s.crypt_synthetic(m),
+        )
+    }
 
-    message_gcm_siv(s, m):
-        s.reset(&s.message),
-        s.set_nonce(&s.message, m.nonce),
-        s.authenticate(m),
-        s.crypt_synthetic(m);
+    fn message_gcm_siv(s, m) {
+        calls!(
+            s.reset(&s.message),
+            s.set_nonce(&s.message, m.nonce),
+            s.authenticate(m),
+            s.crypt_synthetic(m),
+        )
+    }
 }
 
 /// ECB has no nonce, and nothing to begin.
@@ -177,69 +183,40 @@ impl CipherState {
         let table = Table::new(self, flags, call).streams_if(streams).rekeys(c"gcry_cipher_setkey");
         with_messages(mode, table.raw())
     }
+}
 
-    /// # Safety
-    /// `nonce` has the algorithm's length.
-    #[inline]
-    pub(crate) unsafe fn set_nonce(&self, cipher: &Opened, nonce: *const u8) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe { (self.set_nonce)(cipher.handle, nonce.cast(), self.nonce_len) }
+steps! { impl for CipherState;
+    fn set_nonce(&self, cipher: &Opened, nonce: In) -> Error {
+        (self.set_nonce)(cipher.raw, nonce.cast(), self.nonce_len)
     }
 
-    /// # Safety
-    /// `input` and `output` cover `len` bytes and are the same or do not overlap.
-    #[inline]
-    pub(crate) unsafe fn crypt(
-        &self,
-        cipher: &Opened,
-        input: *const u8,
-        output: *mut u8,
-        len: usize,
-    ) -> Error {
+    fn crypt(&self, cipher: &Opened, input: In, output: Out, len: usize) -> Error {
         // In place is asked for by a null input, not by equal pointers.
         let (input, input_len) =
             if ptr::eq(input, output) { (ptr::null(), 0) } else { (input, len) };
-        // SAFETY: the caller's promise.
-        unsafe { (self.crypt)(cipher.handle, output.cast(), len, input.cast(), input_len) }
+        (self.crypt)(cipher.raw, output.cast(), len, input.cast(), input_len)
     }
 
-    /// # Safety
-    /// `m.aad` covers `m.aad_len` bytes.
-    #[inline]
-    pub(crate) unsafe fn authenticate(&self, m: &raw::Message) -> Error {
-        // SAFETY: the caller's promise.
-        if m.aad_len == 0 { 0 } else { unsafe { self.authenticate_always(m) } }
+    fn authenticate(&self, m: &raw::Message) -> Error {
+        if m.aad_len == 0 { 0 } else { self.authenticate_always(m) }
     }
 
-    /// # Safety
-    /// As [`State::authenticate`].
-    #[inline]
-    pub(crate) unsafe fn authenticate_always(&self, m: &raw::Message) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe { (self.authenticate)(self.message.handle, m.aad.cast(), m.aad_len) }
+    fn authenticate_always(&self, m: &raw::Message) -> Error {
+        (self.authenticate)(self.message.raw, m.aad.cast(), m.aad_len)
     }
 
     /// The modes whose tag the ciphertext depends on: decryption is given the tag first, and
     /// rejects the message itself.
-    ///
-    /// # Safety
-    /// The message keeps the interface's rules.
-    #[inline]
-    pub(crate) unsafe fn crypt_synthetic(&self, m: &raw::Message) -> Error {
-        let crypt = || {
-            // SAFETY: the caller's promise.
-            unsafe { self.crypt(&self.message, m.input, m.output, m.len) }
-        };
+    fn crypt_synthetic(&self, m: &raw::Message) -> Error {
+        let crypt = || self.crypt(&self.message, m.input, m.output, m.len);
         match self.tag {
             TagFn::Get(_) => match crypt() {
-                // SAFETY: the caller's promise.
-                0 => unsafe { self.tag(m.tag) },
+                0 => self.tag(m.tag),
                 error => error,
             },
             TagFn::Check(_) => {
                 let command = ctl::SET_DECRYPTION_TAG;
-                // SAFETY: the command reads a tag of this length.
-                match unsafe { self.ctl(&self.message, command, m.tag.cast(), self.tag_len) } {
+                match self.ctl(&self.message, command, m.tag.cast(), self.tag_len) {
                     0 => crypt(),
                     error => error,
                 }
@@ -247,47 +224,29 @@ impl CipherState {
         }
     }
 
-    /// # Safety
-    /// `tag` has the algorithm's length and is writable for encryption.
-    #[inline]
-    pub(crate) unsafe fn tag(&self, tag: *mut u8) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.tag {
-                TagFn::Get(get) => get(self.message.handle, tag.cast(), self.tag_len),
-                TagFn::Check(check) => check(self.message.handle, tag.cast(), self.tag_len),
-            }
+    /// Writable for encryption.
+    fn tag(&self, tag: Out) -> Error {
+        match self.tag {
+            TagFn::Get(get) => get(self.message.raw, tag.cast(), self.tag_len),
+            TagFn::Check(check) => check(self.message.raw, tag.cast(), self.tag_len),
         }
     }
 
-    /// # Safety
-    /// `buffer` is what the command asks for.
-    #[inline]
-    pub(crate) unsafe fn ctl(
-        &self,
-        cipher: &Opened,
-        command: i32,
-        buffer: *mut c_void,
-        len: usize,
-    ) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe { (self.ctl)(cipher.handle, command, buffer, len) }
+    /// The buffer is what the command asks for.
+    fn ctl(&self, cipher: &Opened, command: i32, buffer: *mut c_void, len: usize) -> Error {
+        (self.ctl)(cipher.raw, command, buffer, len)
     }
 
     /// The lengths of a message of CCM.
-    #[inline]
-    pub(crate) fn set_lengths(&self, m: &raw::Message) -> Error {
+    fn set_lengths(&self, m: &raw::Message) -> Error {
         let mut lengths = [m.len as u64, m.aad_len as u64, self.tag_len as u64];
         let (buffer, size) = (lengths.as_mut_ptr().cast(), size_of_val(&lengths));
-        // SAFETY: the command reads three numbers.
-        unsafe { self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size) }
+        self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size)
     }
 
     /// Back to the state after setkey.
-    #[inline]
-    pub(crate) fn reset(&self, cipher: &Opened) -> Error {
-        // SAFETY: the command takes no buffer.
-        unsafe { self.ctl(cipher, ctl::RESET, ptr::null_mut(), 0) }
+    fn reset(&self, cipher: &Opened) -> Error {
+        self.ctl(cipher, ctl::RESET, ptr::null_mut(), 0)
     }
 }
 
@@ -308,7 +267,7 @@ operations! { impl for CipherState;
     }
 
     fn rekey(&mut self, key) {
-        calls!(unless_weak((self.set_key)(self.message.handle, key.cast(), self.key_len)))
+        calls!(unless_weak((self.set_key)(self.message.raw, key.cast(), self.key_len)))
     }
 }
 
@@ -344,7 +303,7 @@ impl MacState {
             if error != 0 {
                 return Err(OpenFailure { call: "gcry_mac_open", error });
             }
-            let opened = Opened { handle, close: mac.gcry_mac_close };
+            let opened = Opened { raw: handle, free: mac.gcry_mac_close };
             // SAFETY: `key` covers its length.
             match unsafe { (mac.gcry_mac_setkey)(handle, key.as_ptr().cast(), key.len()) } {
                 0 => Ok(opened),
@@ -367,36 +326,24 @@ impl MacState {
         }
         raw::Session { message: Some(message_with_nonce), start: Some(start_with_nonce), ..table }
     }
+}
 
-    #[inline]
+steps! { impl for MacState;
     fn reset(&self, handle: &Opened) -> Error {
-        // SAFETY: the command takes no buffer.
-        unsafe { (self.mac.gcry_mac_ctl)(handle.handle, ctl::RESET, ptr::null_mut(), 0) }
+        (self.mac.gcry_mac_ctl)(handle.raw, ctl::RESET, ptr::null_mut(), 0)
     }
 
-    /// # Safety
-    /// `nonce` has the algorithm's length.
-    #[inline]
-    unsafe fn set_nonce(&self, handle: &Opened, nonce: *const u8) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe { (self.mac.gcry_mac_setiv)(handle.handle, nonce.cast(), self.nonce_len) }
+    fn set_nonce(&self, handle: &Opened, nonce: In) -> Error {
+        (self.mac.gcry_mac_setiv)(handle.raw, nonce.cast(), self.nonce_len)
     }
 
-    /// # Safety
-    /// `input` covers `len` bytes.
-    #[inline]
-    unsafe fn write(&self, handle: &Opened, input: *const u8, len: usize) -> Error {
-        // SAFETY: the caller's promise.
-        unsafe { (self.mac.gcry_mac_write)(handle.handle, input.cast(), len) }
+    fn write(&self, handle: &Opened, input: In, len: usize) -> Error {
+        (self.mac.gcry_mac_write)(handle.raw, input.cast(), len)
     }
 
-    /// # Safety
-    /// `tag` has the algorithm's length.
-    #[inline]
-    unsafe fn read(&self, handle: &Opened, tag: *mut u8) -> Error {
+    fn read(&self, handle: &Opened, tag: Out) -> Error {
         let mut len = self.tag_len;
-        // SAFETY: the caller's promise.
-        unsafe { (self.mac.gcry_mac_read)(handle.handle, tag.cast(), &raw mut len) }
+        (self.mac.gcry_mac_read)(handle.raw, tag.cast(), &raw mut len)
     }
 }
 
@@ -422,18 +369,16 @@ operations! { impl for MacState;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.mac.gcry_mac_setkey)(self.message.handle, key.cast(), self.key_len))
+        calls!((self.mac.gcry_mac_setkey)(self.message.raw, key.cast(), self.key_len))
     }
 }
 
-unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: the session's own state; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<MacState>(), &*m);
+messages! { for MacState;
+    fn message_with_nonce(s, m) {
         calls!(
-            state.set_nonce(&state.message, m.nonce),
-            state.write(&state.message, m.input, m.len),
-            state.read(&state.message, m.tag),
+            s.set_nonce(&s.message, m.nonce),
+            s.write(&s.message, m.input, m.len),
+            s.read(&s.message, m.tag),
         )
     }
 }
@@ -481,9 +426,10 @@ impl DigestState {
         if error != 0 {
             return Err(OpenFailure { call: "gcry_md_open", error });
         }
-        let handle = Opened { handle, close: md.gcry_md_close };
+        let handle = Opened { raw: handle, free: md.gcry_md_close };
         let state = Self { md, handle, algorithm, len, way };
-        match state.begin() {
+        // SAFETY: the handle is open.
+        match unsafe { state.begin() } {
             0 => Ok(state),
             error => Err(OpenFailure { call: "gcry_md_setkey", error }),
         }
@@ -495,42 +441,33 @@ impl DigestState {
         let table = Table::new(self, 0, call).parts();
         if keyed { table.rekeys(KEY_IN_EACH_MESSAGE).raw() } else { table.raw() }
     }
+}
 
+steps! { impl for DigestState;
     /// Makes the handle ready for a message.
-    #[inline]
     fn begin(&self) -> Error {
-        // SAFETY: the handle is open; the key covers its length.
-        unsafe {
-            match &self.way {
-                Way::Keyed(key) => {
-                    (self.md.gcry_md_setkey)(self.handle.handle, key.as_ptr().cast(), key.len())
-                }
-                _ => {
-                    (self.md.gcry_md_reset)(self.handle.handle);
-                    0
-                }
+        match &self.way {
+            Way::Keyed(key) => {
+                (self.md.gcry_md_setkey)(self.handle.raw, key.as_ptr().cast(), key.len())
+            }
+            _ => {
+                (self.md.gcry_md_reset)(self.handle.raw);
+                0
             }
         }
     }
 
-    /// Ends a message.
-    ///
-    /// # Safety
-    /// `tag` has the algorithm's length.
-    #[inline]
-    unsafe fn end(&self, tag: *mut u8) -> i32 {
-        let (handle, algorithm) = (self.handle.handle, self.algorithm);
-        // SAFETY: the caller's promise; what the library gives has the digest's length.
-        unsafe {
-            if let Way::Extract(extract) = self.way {
-                return outcome(extract(handle, algorithm, tag.cast(), self.len));
-            }
-            let digest = (self.md.gcry_md_read)(handle, algorithm);
-            if digest.is_null() {
-                return raw::FAILED;
-            }
-            ptr::copy_nonoverlapping(digest, tag, self.len);
+    /// Ends a message. What the library gives has the digest's length.
+    fn end(&self, tag: Out) -> i32 {
+        let (handle, algorithm) = (self.handle.raw, self.algorithm);
+        if let Way::Extract(extract) = self.way {
+            return outcome(extract(handle, algorithm, tag.cast(), self.len));
         }
+        let digest = (self.md.gcry_md_read)(handle, algorithm);
+        if digest.is_null() {
+            return raw::FAILED;
+        }
+        ptr::copy_nonoverlapping(digest, tag, self.len);
         raw::OK
     }
 }
@@ -545,7 +482,7 @@ operations! { impl for DigestState;
         if error != 0 {
             return outcome(error);
         }
-        (self.md.gcry_md_write)(self.handle.handle, m.input.cast(), m.len);
+        (self.md.gcry_md_write)(self.handle.raw, m.input.cast(), m.len);
         self.end(m.tag)
     }
 
@@ -554,7 +491,7 @@ operations! { impl for DigestState;
     }
 
     fn update(&mut self, input, _output, len) {
-        (self.md.gcry_md_write)(self.handle.handle, input.cast(), len);
+        (self.md.gcry_md_write)(self.handle.raw, input.cast(), len);
         raw::OK
     }
 

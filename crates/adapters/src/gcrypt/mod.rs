@@ -14,9 +14,6 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 /// Attaches a libgcrypt of any version.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when a function is missing, or the library does not initialise.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let version = initialise(&object, &api)?;
@@ -36,13 +33,9 @@ fn initialise(object: &SharedObject, api: &Api) -> Result<String, LoadError> {
             object.exported::<ControlFn>("gcry_control")?,
         )
     };
-    // SAFETY: a null pointer asks for the version only; it must be the first call.
-    let version = unsafe { check_version(ptr::null()) };
-    if version.is_null() {
-        return Err(object.unusable("gcry_check_version gives no version"));
-    }
-    // SAFETY: not null, so a static NUL-terminated string.
-    let version = unsafe { CStr::from_ptr(version) }.to_string_lossy().into_owned();
+    // SAFETY: a null pointer asks for the version only, a static NUL-terminated string; it must be the first call.
+    let version = unsafe { contract::text(check_version(ptr::null())) };
+    let version = version.ok_or_else(|| object.unusable("gcry_check_version gives no version"))?;
     // SAFETY: this command takes no argument.
     if unsafe { control(ctl::INITIALIZATION_FINISHED_P) } != 0 {
         return Ok(version);
@@ -70,15 +63,13 @@ fn build(object: &SharedObject) -> Vec<String> {
     let (Some(get_config), Some(free)) = functions else { return Vec::new() };
     // SAFETY: mode 0 and a null name ask for everything.
     let text = unsafe { get_config(0, ptr::null()) };
-    if text.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: not null, so a NUL-terminated string that is ours until it is freed below.
-    let lines =
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().lines().map(str::to_owned).collect();
-    // SAFETY: allocated by the library for us, freed once, not used afterwards.
-    unsafe { free(text.cast()) };
-    lines
+    // SAFETY: null, or a NUL-terminated string that is ours until it is freed; freeing null does nothing.
+    let lines = unsafe {
+        let lines = contract::text(text).unwrap_or_default();
+        free(text.cast());
+        lines
+    };
+    lines.lines().map(str::to_owned).collect()
 }
 
 type Request<'a> = family::Request<'a, Api>;
@@ -186,7 +177,7 @@ impl Request<'_> {
         if error != 0 {
             return Err(self.library.open_error("gcry_cipher_open", error));
         }
-        let opened = Opened { handle, close: api.gcry_cipher_close };
+        let opened = Opened { raw: handle, free: api.gcry_cipher_close };
         if matches!(
             self.algorithm.cipher,
             Primitive::TripleDes | Primitive::Des | Primitive::Blowfish
@@ -210,15 +201,9 @@ impl Api {
     /// OCB's tag length goes into its first block (RFC 7253 §4.2), so it is said before the nonce.
     fn set_tag_len(&self, handle: Handle, tag_len: usize) -> Result<(), OpenError> {
         let mut len = c_int::try_from(tag_len).expect("tags are a few bytes");
+        let (control, room) = (self.cipher.gcry_cipher_ctl, size_of::<c_int>());
         // SAFETY: the command takes an int.
-        let error = unsafe {
-            (self.cipher.gcry_cipher_ctl)(
-                handle,
-                ctl::SET_TAGLEN,
-                (&raw mut len).cast(),
-                size_of::<c_int>(),
-            )
-        };
+        let error = unsafe { control(handle, ctl::SET_TAGLEN, (&raw mut len).cast(), room) };
         self.done("gcry_cipher_ctl(GCRYCTL_SET_TAGLEN)", error)
     }
 
@@ -458,25 +443,12 @@ fn unless_weak(error: Error) -> Error {
     if error_code(error) == err::WEAK_KEY { 0 } else { error }
 }
 
-// A handle of the library's: closed when dropped.
-
-/// A `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t` with the function that closes it.
-struct Opened {
-    handle: Handle,
-    close: CloseFn,
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        // SAFETY: the handle came from the library and is closed nowhere else.
-        unsafe { (self.close)(self.handle) }
-    }
-}
-
 // The functions and numbers of `gcrypt.h` that the adapter uses.
 
 /// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.
 type Handle = *mut c_void;
+/// One with the function that closes it.
+type Opened = family::Object;
 /// `gcry_error_t`: 0, or a source in bits 24..31 and a code in the low 16 bits.
 type Error = u32;
 /// `gcry_cipher_encrypt` and `gcry_cipher_decrypt`: handle, out, outsize, in, inlen.
@@ -490,9 +462,6 @@ type GetTagFn = unsafe extern "C" fn(Handle, *mut c_void, usize) -> Error;
 type CtlFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
 /// `gcry_md_extract`: handle, algorithm, buffer, length.
 type ExtractFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
-
-/// `gcry_cipher_close`, `gcry_md_close`, `gcry_mac_close`.
-type CloseFn = unsafe extern "C" fn(Handle);
 
 /// `enum gcry_ctl_cmds`
 pub(crate) mod ctl {
@@ -613,13 +582,9 @@ impl Api {
 
     /// The library's words for an error.
     fn words(&self, error: Error) -> String {
-        // SAFETY: takes any number.
-        let text = unsafe { (self.cipher.gcry_strerror)(error) };
-        if text.is_null() {
-            return format!("error {error:#x}");
-        }
-        // SAFETY: gcry_strerror gives a static NUL-terminated string.
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+        // SAFETY: takes any number, and gives a static NUL-terminated string.
+        let text = unsafe { contract::text((self.cipher.gcry_strerror)(error)) };
+        text.unwrap_or_else(|| format!("error {error:#x}"))
     }
 }
 
