@@ -3,7 +3,9 @@
 //! message that takes the key itself: EAX, SIV, GCM-SIV and ChaCha20-Poly1305. In parts:
 //! XChaCha20-Poly1305, whose one-shot functions want the tag behind the ciphertext, and Ascon.
 
-use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, c_concat, calls, operations, symbol};
+use crate::family::{
+    In, KEY_IN_EACH_MESSAGE, Out, c_concat, calls, operations, steps, symbol, whole,
+};
 use crate::wolfssl::{
     ASCON_WRONG_TAG, CCM_WRONG_TAG, Context, EAX_WRONG_TAG, ENCRYPTION, GCM_WRONG_TAG,
     MAC_WRONG_TAG, NO_DEVICE, Request, SIV_WRONG_TAG, done, lengths, number, outcome, verdict,
@@ -59,44 +61,38 @@ impl SetKey {
         // The modes that make a key stream run the block cipher forwards both ways.
         let forwards = !matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
         let way = if forwards { ENCRYPTION } else { number(request.direction) };
+        let name = match request.algorithm.cipher {
+            Primitive::TripleDes => c"wc_Des3_SetKey",
+            Primitive::Des => c"wc_Des_SetKey",
+            Primitive::Rc2 => c"wc_Rc2SetKey",
+            Primitive::Camellia => c"wc_CamelliaSetKey",
+            Primitive::ChaCha20 => c"wc_Chacha_SetKey",
+            _ => c"wc_AesSetKey",
+        };
+        let symbol = symbol(name);
         // SAFETY: the types are those of the headers for the symbols named.
-        Ok(unsafe {
+        let set_key = unsafe {
             match request.algorithm.cipher {
-                Primitive::TripleDes => {
-                    (Self::Des(object.exported("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
-                }
-                Primitive::Des => {
-                    (Self::Des(object.exported("wc_Des_SetKey")?, way), c"wc_Des_SetKey")
-                }
-                Primitive::Rc2 => {
-                    (Self::Rc2(object.exported("wc_Rc2SetKey")?, len), c"wc_Rc2SetKey")
-                }
-                Primitive::Camellia => (
-                    Self::Camellia(object.exported("wc_CamelliaSetKey")?, len),
-                    c"wc_CamelliaSetKey",
-                ),
-                Primitive::ChaCha20 => {
-                    (Self::ChaCha(object.exported("wc_Chacha_SetKey")?, len), c"wc_Chacha_SetKey")
-                }
-                _ => (Self::Aes(object.exported("wc_AesSetKey")?, len, way), c"wc_AesSetKey"),
+                Primitive::TripleDes | Primitive::Des => Self::Des(object.exported(symbol)?, way),
+                Primitive::Rc2 => Self::Rc2(object.exported(symbol)?, len),
+                Primitive::Camellia => Self::Camellia(object.exported(symbol)?, len),
+                Primitive::ChaCha20 => Self::ChaCha(object.exported(symbol)?, len),
+                _ => Self::Aes(object.exported(symbol)?, len, way),
             }
-        })
+        };
+        Ok((set_key, name))
     }
+}
 
-    /// # Safety
-    /// The context is the cipher's, the key has its length; without an IV zeroes are taken until one
-    /// is set.
-    #[inline]
-    unsafe fn run(self, context: *mut c_void, key: *const u8) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self {
-                Self::Aes(set, len, way) => set(context, key, len, ptr::null(), way),
-                Self::Des(set, way) => set(context, key, ptr::null(), way),
-                Self::Rc2(set, len) => set(context, key, len, ptr::null(), 8 * len),
-                Self::Camellia(set, len) => set(context, key, len, ptr::null()),
-                Self::ChaCha(set, len) => set(context, key, len),
-            }
+steps! { impl for SetKey;
+    /// Without an IV zeroes are taken until one is set.
+    fn run(self, context: *mut c_void, key: In) -> c_int {
+        match self {
+            Self::Aes(set, len, way) => set(context, key, len, ptr::null(), way),
+            Self::Des(set, way) => set(context, key, ptr::null(), way),
+            Self::Rc2(set, len) => set(context, key, len, ptr::null(), 8 * len),
+            Self::Camellia(set, len) => set(context, key, len, ptr::null()),
+            Self::ChaCha(set, len) => set(context, key, len),
         }
     }
 }
@@ -121,14 +117,21 @@ struct Names {
 }
 
 macro_rules! names {
-    ($encrypt:literal, $decrypt:literal) => {
+    // ECB has no nonce.
+    (none => $encrypt:literal, $decrypt:literal) => {
         Names {
             set_nonce: None,
             crypt: [$encrypt, $decrypt],
             calls: [c_concat!($encrypt), c_concat!($decrypt)],
         }
     };
-    ($set_nonce:literal: $encrypt:literal, $decrypt:literal) => {
+    ($cipher:literal, $mode:literal) => {
+        names!(
+            concat!("wc_", $cipher, "SetIV") =>
+            concat!("wc_", $cipher, $mode, "Encrypt"), concat!("wc_", $cipher, $mode, "Decrypt")
+        )
+    };
+    ($set_nonce:expr => $encrypt:expr, $decrypt:expr) => {
         Names {
             set_nonce: Some($set_nonce),
             crypt: [$encrypt, $decrypt],
@@ -139,43 +142,27 @@ macro_rules! names {
 
 fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
     Some(match (primitive, mode) {
-        (Primitive::Aes, Mode::Ecb) => names!("wc_AesEcbEncrypt", "wc_AesEcbDecrypt"),
-        (Primitive::Aes, Mode::Cbc) => {
-            names!("wc_AesSetIV": "wc_AesCbcEncrypt", "wc_AesCbcDecrypt")
-        }
-        (Primitive::Aes, Mode::Cfb) => {
-            names!("wc_AesSetIV": "wc_AesCfbEncrypt", "wc_AesCfbDecrypt")
-        }
-        (Primitive::Aes, Mode::Cfb8) => {
-            names!("wc_AesSetIV": "wc_AesCfb8Encrypt", "wc_AesCfb8Decrypt")
-        }
-        (Primitive::Aes, Mode::Cfb1) => {
-            names!("wc_AesSetIV": "wc_AesCfb1Encrypt", "wc_AesCfb1Decrypt")
-        }
-        (Primitive::Aes, Mode::Ofb) => {
-            names!("wc_AesSetIV": "wc_AesOfbEncrypt", "wc_AesOfbDecrypt")
-        }
+        (Primitive::Aes, Mode::Ecb) => names!(none => "wc_AesEcbEncrypt", "wc_AesEcbDecrypt"),
+        (Primitive::Aes, Mode::Cbc) => names!("Aes", "Cbc"),
+        (Primitive::Aes, Mode::Cfb) => names!("Aes", "Cfb"),
+        (Primitive::Aes, Mode::Cfb8) => names!("Aes", "Cfb8"),
+        (Primitive::Aes, Mode::Cfb1) => names!("Aes", "Cfb1"),
+        (Primitive::Aes, Mode::Ofb) => names!("Aes", "Ofb"),
         // Counter mode is its own inverse, and has one function.
         (Primitive::Aes, Mode::Ctr) => {
-            names!("wc_AesSetIV": "wc_AesCtrEncrypt", "wc_AesCtrEncrypt")
+            names!("wc_AesSetIV" => "wc_AesCtrEncrypt", "wc_AesCtrEncrypt")
         }
-        (Primitive::Camellia, Mode::Cbc) => {
-            names!("wc_CamelliaSetIV": "wc_CamelliaCbcEncrypt", "wc_CamelliaCbcDecrypt")
-        }
+        (Primitive::Camellia, Mode::Cbc) => names!("Camellia", "Cbc"),
         // The key's direction decides; wc_Des3_EcbDecrypt is another name of this function.
-        (Primitive::TripleDes, Mode::Ecb) => names!("wc_Des3_EcbEncrypt", "wc_Des3_EcbEncrypt"),
-        (Primitive::TripleDes, Mode::Cbc) => {
-            names!("wc_Des3_SetIV": "wc_Des3_CbcEncrypt", "wc_Des3_CbcDecrypt")
+        (Primitive::TripleDes, Mode::Ecb) => {
+            names!(none => "wc_Des3_EcbEncrypt", "wc_Des3_EcbEncrypt")
         }
-        (Primitive::Des, Mode::Ecb) => names!("wc_Des_EcbEncrypt", "wc_Des_EcbEncrypt"),
-        (Primitive::Des, Mode::Cbc) => {
-            names!("wc_Des_SetIV": "wc_Des_CbcEncrypt", "wc_Des_CbcDecrypt")
-        }
-        (Primitive::Rc2, Mode::Cbc) => {
-            names!("wc_Rc2SetIV": "wc_Rc2CbcEncrypt", "wc_Rc2CbcDecrypt")
-        }
+        (Primitive::TripleDes, Mode::Cbc) => names!("Des3_", "Cbc"),
+        (Primitive::Des, Mode::Ecb) => names!(none => "wc_Des_EcbEncrypt", "wc_Des_EcbEncrypt"),
+        (Primitive::Des, Mode::Cbc) => names!("Des_", "Cbc"),
+        (Primitive::Rc2, Mode::Cbc) => names!("Rc2", "Cbc"),
         (Primitive::ChaCha20, Mode::Stream) => {
-            names!("wc_Chacha_SetIV": "wc_Chacha_Process", "wc_Chacha_Process")
+            names!("wc_Chacha_SetIV" => "wc_Chacha_Process", "wc_Chacha_Process")
         }
         _ => return None,
     })
@@ -260,22 +247,16 @@ operations! { impl for CipherState;
     }
 }
 
-impl CipherState {
-    /// # Safety
-    /// `nonce` has the algorithm's length.
-    #[inline]
-    unsafe fn set_nonce(&self, context: &Context, nonce: *const u8) -> c_int {
-        // SAFETY: the caller's promise; the context has its key.
-        unsafe {
-            match self.nonce {
-                Nonce::None => 0,
-                Nonce::Iv(set_iv) => set_iv(context.pointer(), nonce),
-                Nonce::DesIv(set_iv) => {
-                    set_iv(context.pointer(), nonce);
-                    0
-                }
-                Nonce::Counter(set_nonce) => set_nonce(context.pointer(), nonce, 0),
+steps! { impl for CipherState;
+    fn set_nonce(&self, context: &Context, nonce: In) -> c_int {
+        match self.nonce {
+            Nonce::None => 0,
+            Nonce::Iv(set_iv) => set_iv(context.pointer(), nonce),
+            Nonce::DesIv(set_iv) => {
+                set_iv(context.pointer(), nonce);
+                0
             }
+            Nonce::Counter(set_nonce) => set_nonce(context.pointer(), nonce, 0),
         }
     }
 }
@@ -385,15 +366,12 @@ impl XtsState {
             codes == [0, 0] && apart[..len] == over[..len]
         })
     }
+}
 
+steps! { impl for XtsState;
     /// One data unit.
-    ///
-    /// # Safety
-    /// The buffers cover `len` bytes, the tweak 16.
-    #[inline]
-    unsafe fn unit(&self, tweak: *const u8, i: *const u8, o: *mut u8, len: u32) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe { (self.crypt)(self.xts.pointer(), o, i, len, tweak, TWEAK as u32) }
+    fn unit(&self, tweak: In, i: In, o: Out, len: u32) -> c_int {
+        (self.crypt)(self.xts.pointer(), o, i, len, tweak, TWEAK as u32)
     }
 }
 
@@ -517,11 +495,6 @@ functions! {
     }
 }
 
-struct GmacState {
-    gmac: Context,
-    f: GmacFunctions,
-}
-
 pub(crate) fn open_gmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
     // struct Gmac is a struct Aes in all versions, and is initialised as one.
@@ -530,14 +503,12 @@ pub(crate) fn open_gmac(request: &Request<'_>) -> Result<raw::Session, OpenError
     // SAFETY: the key covers its length.
     done("wc_GmacSetKey", unsafe { (f.wc_GmacSetKey)(gmac.pointer(), key, len) })?;
     // wc_GmacUpdate makes the whole tag: there is nothing to stream with.
-    Ok(Table::new(GmacState { gmac, f }, raw::IN_PLACE, c"wc_GmacUpdate").raw())
-}
-
-operations! { impl for GmacState;
-    fn message(&mut self, m) {
+    Ok(whole(raw::IN_PLACE, c"wc_GmacUpdate", move |m| {
         lengths!(len = m.len);
-        calls!((self.f.wc_GmacUpdate)(self.gmac.pointer(), m.nonce, 12, m.input, len, m.tag, 16))
-    }
+        let (update, context) = (f.wc_GmacUpdate, gmac.pointer());
+        // SAFETY: a context with its key; the message keeps the header's rules.
+        unsafe { calls!(update(context, m.nonce, 12, m.input, len, m.tag, 16)) }
+    }))
 }
 
 /// `wc_AesEaxEncryptAuth`, `wc_AesEaxDecryptAuth`: key, length, output, input, length, nonce,
@@ -614,31 +585,25 @@ fn function(object: &SharedObject, mode: Mode, encrypts: bool) -> Result<Functio
     Ok((call, name))
 }
 
-impl OneShotState {
-    /// # Safety
-    /// The message keeps the interface's rules; the lengths are its own.
-    #[inline]
-    unsafe fn run(&self, m: &raw::Message, len: u32, aad_len: u32) -> c_int {
+steps! { impl for OneShotState;
+    fn run(&self, m: &raw::Message, len: u32, aad_len: u32) -> c_int {
         // Keys are a few bytes.
         let (key, key_len) = (self.key.as_ptr(), self.key.len() as u32);
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.call {
-                OneShotCall::Eax(f) => {
-                    f(key, key_len, m.output, m.input, len, m.nonce, 16, m.tag, 16, m.aad, aad_len)
-                }
-                OneShotCall::Siv(f) => {
-                    f(key, key_len, m.aad, aad_len, m.nonce, 16, m.input, len, m.tag, m.output)
-                }
-                OneShotCall::GcmSiv(f) => {
-                    f(key, key_len, m.nonce, 12, m.aad, aad_len, m.input, len, m.output, m.tag, 16)
-                }
-                OneShotCall::ChaChaEncrypt(f) => {
-                    f(key, m.nonce, m.aad, aad_len, m.input, len, m.output, m.tag)
-                }
-                OneShotCall::ChaChaDecrypt(f) => {
-                    f(key, m.nonce, m.aad, aad_len, m.input, len, m.tag, m.output)
-                }
+        match self.call {
+            OneShotCall::Eax(f) => {
+                f(key, key_len, m.output, m.input, len, m.nonce, 16, m.tag, 16, m.aad, aad_len)
+            }
+            OneShotCall::Siv(f) => {
+                f(key, key_len, m.aad, aad_len, m.nonce, 16, m.input, len, m.tag, m.output)
+            }
+            OneShotCall::GcmSiv(f) => {
+                f(key, key_len, m.nonce, 12, m.aad, aad_len, m.input, len, m.output, m.tag, 16)
+            }
+            OneShotCall::ChaChaEncrypt(f) => {
+                f(key, m.nonce, m.aad, aad_len, m.input, len, m.output, m.tag)
+            }
+            OneShotCall::ChaChaDecrypt(f) => {
+                f(key, m.nonce, m.aad, aad_len, m.input, len, m.tag, m.output)
             }
         }
     }
@@ -737,25 +702,6 @@ impl Stream {
         }
     }
 
-    /// # Safety
-    /// The buffers cover `len` bytes; the stream was begun.
-    #[inline]
-    unsafe fn update(&self, input: *const u8, output: *mut u8, len: u32) -> c_int {
-        let context = self.context.pointer();
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.parts {
-                Parts::EaxEncrypt(f) => {
-                    (f.wc_AesEaxEncryptUpdate)(context, output, input, len, ptr::null(), 0)
-                }
-                Parts::EaxDecrypt(f) => {
-                    (f.wc_AesEaxDecryptUpdate)(context, output, input, len, ptr::null(), 0)
-                }
-                Parts::ChaCha(f) => (f.wc_ChaCha20Poly1305_UpdateData)(context, input, output, len),
-            }
-        }
-    }
-
     /// Gives back what the beginning may have allocated.
     fn end(&mut self) {
         if let (true, Parts::EaxEncrypt(f) | Parts::EaxDecrypt(f)) = (self.begun, self.parts) {
@@ -763,6 +709,21 @@ impl Stream {
             let _ = unsafe { (f.wc_AesEaxFree)(self.context.pointer()) };
         }
         self.begun = false;
+    }
+}
+
+steps! { impl for Stream;
+    fn update(&self, input: In, output: Out, len: u32) -> c_int {
+        let context = self.context.pointer();
+        match self.parts {
+            Parts::EaxEncrypt(f) => {
+                (f.wc_AesEaxEncryptUpdate)(context, output, input, len, ptr::null(), 0)
+            }
+            Parts::EaxDecrypt(f) => {
+                (f.wc_AesEaxDecryptUpdate)(context, output, input, len, ptr::null(), 0)
+            }
+            Parts::ChaCha(f) => (f.wc_ChaCha20Poly1305_UpdateData)(context, input, output, len),
+        }
     }
 }
 
@@ -842,49 +803,39 @@ operations! { impl for XChaChaState;
     }
 }
 
-impl XChaChaState {
-    /// The associated data is not given to the beginning, which forgets to note its length.
-    ///
-    /// # Safety
-    /// `nonce` covers 24 bytes; the context is zeroed, as [`XChaChaState::end`] leaves it: the beginning
-    /// does not set the lengths back either.
-    #[inline]
-    unsafe fn begin(&self, context: &Context, nonce: *const u8) -> c_int {
+steps! { impl for XChaChaState;
+    /// The associated data is not given to the beginning, which forgets to note its length. The context is zeroed, as
+    /// [`XChaChaState::end`] leaves it: the beginning does not set the lengths back either.
+    fn begin(&self, context: &Context, nonce: In) -> c_int {
         let (key, way) = (self.key.as_ptr(), c_int::from(self.encrypts));
-        // SAFETY: the caller's promise. No associated data; older versions want a pointer anyway.
-        unsafe {
-            let init = self.f.wc_XChaCha20Poly1305_Init;
-            init(context.pointer(), nonce, 0, nonce, 24, key, 32, way)
-        }
+        let init = self.f.wc_XChaCha20Poly1305_Init;
+        // No associated data; older versions want a pointer anyway.
+        init(context.pointer(), nonce, 0, nonce, 24, key, 32, way)
     }
 
+    fn end(&self, tag: Out) -> i32 {
+        let mut own = [0; 16];
+        if self.encrypts {
+            return outcome((self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), tag));
+        }
+        let code = (self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), own.as_mut_ptr());
+        if code != 0 {
+            return outcome(code);
+        }
+        let code = (self.f.wc_ChaCha20Poly1305_CheckTag)(tag, own.as_ptr());
+        verdict(code, MAC_WRONG_TAG)
+    }
+}
+
+impl XChaChaState {
     /// Begins a stream, in a context of its own: one that was begun before has no cheaper end.
     ///
     /// # Safety
     /// `nonce` covers 24 bytes.
-    unsafe fn begin_stream(&mut self, nonce: *const u8) -> c_int {
+    unsafe fn begin_stream(&mut self, nonce: In) -> c_int {
         self.stream = Context::zeroed();
         // SAFETY: the caller's promise.
         unsafe { self.begin(&self.stream, nonce) }
-    }
-
-    /// # Safety
-    /// `tag` covers 16 bytes, writable for encryption.
-    #[inline]
-    unsafe fn end(&self, tag: *mut u8) -> i32 {
-        let mut own = [0; 16];
-        // SAFETY: the caller's promise.
-        unsafe {
-            if self.encrypts {
-                return outcome((self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), tag));
-            }
-            let code = (self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), own.as_mut_ptr());
-            if code != 0 {
-                return outcome(code);
-            }
-            let code = (self.f.wc_ChaCha20Poly1305_CheckTag)(tag, own.as_ptr());
-            verdict(code, MAC_WRONG_TAG)
-        }
     }
 }
 
@@ -939,14 +890,10 @@ operations! { impl for XChaChaStream;
     }
 }
 
-impl XChaChaStream {
-    /// # Safety
-    /// `nonce` covers 24 bytes.
-    #[inline]
-    unsafe fn begin(&self, context: &Context, nonce: *const u8) -> c_int {
+steps! { impl for XChaChaStream;
+    fn begin(&self, context: &Context, nonce: In) -> c_int {
         let set_key = self.f.wc_XChacha_SetKey;
-        // SAFETY: the caller's promise; the key has 32 bytes.
-        unsafe { set_key(context.pointer(), self.key.as_ptr(), 32, nonce, 24, 0) }
+        set_key(context.pointer(), self.key.as_ptr(), 32, nonce, 24, 0)
     }
 }
 
@@ -1033,29 +980,19 @@ operations! { impl for Ascon;
     }
 }
 
-impl Ascon {
-    /// # Safety
-    /// A context as new; the nonce has 16 bytes, the associated data their length.
-    #[inline]
-    unsafe fn begin(&self, context: *mut c_void, nonce: In, aad: (In, u32)) -> c_int {
+steps! { impl for Ascon;
+    fn begin(&self, context: *mut c_void, nonce: In, aad: (In, u32)) -> c_int {
         let f = &self.f;
-        // SAFETY: the caller's promise.
-        unsafe {
-            calls!(
-                (f.wc_AsconAEAD128_SetKey)(context, self.key.as_ptr()),
-                (f.wc_AsconAEAD128_SetNonce)(context, nonce),
-                (f.wc_AsconAEAD128_SetAD)(context, aad.0, aad.1),
-            )
-        }
+        calls!(
+            (f.wc_AsconAEAD128_SetKey)(context, self.key.as_ptr()),
+            (f.wc_AsconAEAD128_SetNonce)(context, nonce),
+            (f.wc_AsconAEAD128_SetAD)(context, aad.0, aad.1),
+        )
     }
 
-    /// # Safety
-    /// A context that was begun; both buffers have `len` bytes.
-    #[inline]
-    unsafe fn crypt(&self, context: *mut c_void, i: In, o: Out, len: u32) -> c_int {
+    fn crypt(&self, context: *mut c_void, i: In, o: Out, len: u32) -> c_int {
         let (seal, open) =
             (self.f.wc_AsconAEAD128_EncryptUpdate, self.f.wc_AsconAEAD128_DecryptUpdate);
-        // SAFETY: the caller's promise.
-        unsafe { if self.encrypts { seal(context, o, i, len) } else { open(context, o, i, len) } }
+        if self.encrypts { seal(context, o, i, len) } else { open(context, o, i, len) }
     }
 }

@@ -5,19 +5,16 @@ mod derivation;
 mod encryption;
 
 use crate::family::{
-    self, Aligned, Attached, Family, In, Out, c_concat, calls, operations, symbol,
+    self, Aligned, Attached, Family, In, Out, c_concat, calls, in_turn, operations, steps,
 };
 use crate::random;
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// Attaches a wolfSSL of any version.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when the library does not initialise.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     initialise(&object)?;
     // Builds with --enable-cryptonly leave every function out that would tell.
@@ -30,28 +27,17 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
 
 /// The manual asks for `wolfCrypt_Init` before anything else where wolfSSL_Init is not called.
 fn initialise(object: &SharedObject) -> Result<(), LoadError> {
-    type InitFn = unsafe extern "C" fn() -> c_int;
-    // SAFETY: the type is that of wc_port.h.
-    match unsafe { object.function::<InitFn>("wolfCrypt_Init") } {
-        // SAFETY: takes nothing; later calls only count.
-        Some(init) => match unsafe { init() } {
-            0 => Ok(()),
-            code => Err(object.unusable(format!("wolfCrypt_Init returned {code}"))),
-        },
-        None => Ok(()),
+    // SAFETY: the type is that of wc_port.h; later calls only count.
+    match unsafe { object.asked::<c_int>("wolfCrypt_Init") } {
+        Ok(0) | Err(_) => Ok(()),
+        Ok(code) => Err(object.unusable(format!("wolfCrypt_Init returned {code}"))),
     }
 }
 
 /// What a function without arguments says, on one line; `None` where it is not there or silent.
 fn text(object: &SharedObject, symbol: &str) -> Option<String> {
-    type TextFn = unsafe extern "C" fn() -> *const c_char;
     // SAFETY: the type is that of ssl.h and logging.h for the symbols that are asked for.
-    let text = unsafe { object.function::<TextFn>(symbol)?() };
-    if text.is_null() {
-        return None;
-    }
-    // SAFETY: not null, so a static NUL-terminated string.
-    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    let text = unsafe { object.told(symbol) }.ok()??;
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!words.is_empty()).then_some(words)
 }
@@ -90,10 +76,19 @@ unsafe impl Family for Wolfssl {
     }
 }
 
+functions! {
+    /// random.h.
+    struct RandomFunctions {
+        /// Nonce, length, heap hint.
+        wc_rng_new: fn(Out, u32, *mut c_void) -> *mut c_void;
+        wc_rng_free: fn(*mut c_void);
+        /// Generator, output, length.
+        wc_RNG_GenerateBlock: fn(*mut c_void, Out, u32) -> c_int;
+    }
+}
+
 /// `wc_RNG_GenerateBlock`
 fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    type NewFn = unsafe extern "C" fn(*mut u8, u32, *mut c_void) -> *mut c_void;
-    type DrawFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
     /// `RNG_MAX_BLOCK_LEN`
     const MOST: usize = 0x10000;
     struct Generator(*mut c_void, FreeFn);
@@ -103,21 +98,13 @@ fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
             unsafe { (self.1)(self.0) }
         }
     }
-    // SAFETY: the types are those of random.h.
-    let (new, free, draw) = unsafe {
-        let object = &request.library.object;
-        (
-            object.exported::<NewFn>("wc_rng_new")?,
-            object.exported::<FreeFn>("wc_rng_free")?,
-            object.exported::<DrawFn>("wc_RNG_GenerateBlock")?,
-        )
-    };
+    let f = RandomFunctions::of(&request.library.object)?;
     // SAFETY: no nonce, the default heap.
-    let at = unsafe { new(ptr::null_mut(), 0, ptr::null_mut()) };
+    let at = unsafe { (f.wc_rng_new)(ptr::null_mut(), 0, ptr::null_mut()) };
     if at.is_null() {
         return Err(OpenError::Failed("wc_rng_new gave no generator".to_owned()));
     }
-    let generator = Generator(at, free);
+    let (generator, draw) = (Generator(at, f.wc_rng_free), f.wc_RNG_GenerateBlock);
     Ok(random::session(c"wc_RNG_GenerateBlock", move |out, len| {
         let Generator(at, _) = &generator;
         // SAFETY: a generator of the library's; the output covers its length, which is at most 64 KiB.
@@ -276,6 +263,7 @@ macro_rules! lengths {
     };
 }
 pub(crate) use lengths;
+
 // Digests and MACs: begun, fed and ended.
 
 /// `wc_InitSha256`, `wc_InitMd5`, `wc_AsconHash256_Init` and the like: context.
@@ -349,44 +337,42 @@ struct DigestState {
 }
 
 impl DigestState {
-    fn into_session(self, call: &'static CStr) -> raw::Session {
-        Table::new(self, raw::IN_PLACE, call).parts().raw()
+    /// A session with a context for messages and one for streams.
+    fn session(
+        (begin, update, end): (Begin, UpdateFn, End),
+        [message, stream]: [Context; 2],
+        call: &'static CStr,
+    ) -> raw::Session {
+        let state = Self { begin, update, end, message, stream, begun: false };
+        Table::new(state, raw::IN_PLACE, call).parts().raw()
     }
+}
 
-    #[inline]
-    fn begin(&self, context: &Context) -> c_int {
-        let context = context.pointer();
-        // SAFETY: a context of the kind; the key covers its length.
-        unsafe {
-            match &self.begin {
-                Begin::Plain(init) => init(context),
-                Begin::Sha3(init) => init(context, ptr::null_mut(), NO_DEVICE),
-                Begin::Blake(init, len) => init(context, *len),
-                // Keys are a few bytes.
-                Begin::BlakeKey(init, len, key) => {
-                    init(context, *len, key.as_ptr(), key.len() as u32)
-                }
-                Begin::Cmac(init, key) => {
-                    init(context, key.as_ptr(), key.len() as u32, CMAC_AES, ptr::null_mut())
-                }
-                Begin::Copy(copy, keyed) => copy(keyed.pointer(), context),
-                Begin::Ready => 0,
-                Begin::Key(set_key, key) => set_key(context, key.as_ptr(), 32),
-            }
+steps! { impl for DigestState;
+    fn end(&self, context: &Context, tag: Out) -> c_int {
+        match self.end {
+            End::Plain(end) => end(context.pointer(), tag),
+            End::Sized(end, len) => end(context.pointer(), tag, len),
+            End::Cmac(end) => end(context.pointer(), tag, &mut 16),
         }
     }
+}
 
-    /// # Safety
-    /// `tag` has room for the algorithm's tag.
-    #[inline]
-    unsafe fn end(&self, context: &Context, tag: *mut u8) -> c_int {
-        // SAFETY: the caller's promise; a context of the kind that was begun.
-        unsafe {
-            match self.end {
-                End::Plain(end) => end(context.pointer(), tag),
-                End::Sized(end, len) => end(context.pointer(), tag, len),
-                End::Cmac(end) => end(context.pointer(), tag, &mut 16),
+steps! { impl for Begin;
+    fn run(&self, context: &Context) -> c_int {
+        let context = context.pointer();
+        match self {
+            Self::Plain(init) => init(context),
+            Self::Sha3(init) => init(context, ptr::null_mut(), NO_DEVICE),
+            Self::Blake(init, len) => init(context, *len),
+            // Keys are a few bytes.
+            Self::BlakeKey(init, len, key) => init(context, *len, key.as_ptr(), key.len() as u32),
+            Self::Cmac(init, key) => {
+                init(context, key.as_ptr(), key.len() as u32, CMAC_AES, ptr::null_mut())
             }
+            Self::Copy(copy, keyed) => copy(keyed.pointer(), context),
+            Self::Ready => 0,
+            Self::Key(set_key, key) => set_key(context, key.as_ptr(), 32),
         }
     }
 }
@@ -395,7 +381,7 @@ operations! { impl for DigestState;
     fn message(&mut self, m) {
         lengths!(len = m.len);
         calls!(
-            self.begin(&self.message),
+            self.begin.run(&self.message),
             (self.update)(self.message.pointer(), m.input, len),
             self.end(&self.message, m.tag),
         )
@@ -412,7 +398,7 @@ operations! { impl for DigestState;
             }
         }
         self.begun = true;
-        outcome(self.begin(&self.stream))
+        outcome(self.begin.run(&self.stream))
     }
 
     fn update(&mut self, input, _output, len) {
@@ -478,8 +464,9 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         names(request.algorithm.cipher).ok_or_else(|| request.absent("wolfCrypt"))?;
     let len = request.algorithm.tag_len as u32;
     // SAFETY: the types are those of md5.h, sha.h, ripemd.h, sha256.h, sha512.h, sha3.h, blake2.h and ascon.h for the
-    // symbols named; the contexts of RIPEMD-160 and BLAKE2 need no freeing and have no function for it.
-    let state = unsafe {
+    // symbols named; the contexts of RIPEMD-160 and BLAKE2 need no freeing and have no function for it. Freeing the others
+    // expects one that was begun.
+    unsafe {
         use Primitive as P;
         let begin = match request.algorithm.cipher {
             P::Blake2b | P::Blake2b256 | P::Blake2s => Begin::Blake(object.exported(init)?, len),
@@ -494,15 +481,10 @@ fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
             }
             _ => End::Plain(object.exported(end)?),
         };
-        let context = || Context::zeroed().freed_by(object, free);
-        let (message, stream) = (context(), context());
-        DigestState { begin, update: object.exported(update)?, end, message, stream, begun: false }
-    };
-    // Freeing a context expects one that was begun.
-    for context in [&state.message, &state.stream] {
-        done(init, state.begin(context))?;
+        let contexts = [(); 2].map(|()| Context::zeroed().freed_by(object, free));
+        contexts.iter().try_for_each(|context| done(init, begin.run(context)))?;
+        Ok(DigestState::session((begin, object.exported(update)?, end), contexts, call))
     }
-    Ok(state.into_session(call))
 }
 
 fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
@@ -533,24 +515,17 @@ fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
             code => done("wc_HmacSetKey", code).map(|()| context),
         }
     };
-    let (update, end) = (f.wc_HmacUpdate, End::Plain(f.wc_HmacFinal));
-    let (message, stream) = (keyed()?, keyed()?);
-    let state = DigestState { begin: Begin::Ready, update, end, message, stream, begun: false };
-    Ok(state.into_session(c"wc_HmacUpdate, wc_HmacFinal"))
+    let steps = (Begin::Ready, f.wc_HmacUpdate, End::Plain(f.wc_HmacFinal));
+    Ok(DigestState::session(steps, [keyed()?, keyed()?], c"wc_HmacUpdate, wc_HmacFinal"))
 }
 
 fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let f = PolyFunctions::of(&request.library.object)?;
     let key = request.key.try_into().expect("Poly1305 has keys of 32 bytes");
-    let state = DigestState {
-        begin: Begin::Key(f.wc_Poly1305SetKey, key),
-        update: f.wc_Poly1305Update,
-        end: End::Plain(f.wc_Poly1305Final),
-        message: Context::zeroed(),
-        stream: Context::zeroed(),
-        begun: false,
-    };
-    Ok(state.into_session(c"wc_Poly1305SetKey, wc_Poly1305Update, wc_Poly1305Final"))
+    let begin = Begin::Key(f.wc_Poly1305SetKey, key);
+    let steps = (begin, f.wc_Poly1305Update, End::Plain(f.wc_Poly1305Final));
+    let call = c"wc_Poly1305SetKey, wc_Poly1305Update, wc_Poly1305Final";
+    Ok(DigestState::session(steps, [Context::zeroed(), Context::zeroed()], call))
 }
 
 /// `WC_CMAC_AES`
@@ -560,100 +535,63 @@ const CMAC_AES: c_int = 1;
 fn open_cmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
     // SAFETY: the types are those of cmac.h for the symbols named.
-    let state = unsafe {
-        DigestState {
-            begin: Begin::Cmac(object.exported("wc_InitCmac")?, request.key.to_vec()),
-            update: object.exported("wc_CmacUpdate")?,
-            end: End::Cmac(object.exported("wc_CmacFinal")?),
-            message: Context::zeroed(),
-            stream: Context::zeroed(),
-            begun: false,
-        }
+    let steps = unsafe {
+        (
+            Begin::Cmac(object.exported("wc_InitCmac")?, request.key.to_vec()),
+            object.exported("wc_CmacUpdate")?,
+            End::Cmac(object.exported("wc_CmacFinal")?),
+        )
     };
-    Ok(state.into_session(c"wc_InitCmac, wc_CmacUpdate, wc_CmacFinal"))
+    let call = c"wc_InitCmac, wc_CmacUpdate, wc_CmacFinal";
+    Ok(DigestState::session(steps, [Context::zeroed(), Context::zeroed()], call))
 }
 
 fn open_kmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
-    let [init, copy, update, end, free, call] = if request.algorithm.cipher == Primitive::Shake128 {
-        [
-            c"wc_InitKmac128",
-            c"wc_Kmac128_Copy",
-            c"wc_Kmac128_Update",
-            c"wc_Kmac128_Final",
-            c"wc_Kmac128_Free",
-            c"wc_Kmac128_Copy, wc_Kmac128_Update, wc_Kmac128_Final",
-        ]
-    } else {
-        [
-            c"wc_InitKmac256",
-            c"wc_Kmac256_Copy",
-            c"wc_Kmac256_Update",
-            c"wc_Kmac256_Final",
-            c"wc_Kmac256_Free",
-            c"wc_Kmac256_Copy, wc_Kmac256_Update, wc_Kmac256_Final",
-        ]
+    let (bits, call) = match request.algorithm.cipher {
+        Primitive::Shake128 => (128, c"wc_Kmac128_Copy, wc_Kmac128_Update, wc_Kmac128_Final"),
+        _ => (256, c"wc_Kmac256_Copy, wc_Kmac256_Update, wc_Kmac256_Final"),
     };
-    // SAFETY: the types are those of sha3.h for the symbols named.
-    let (init_fn, context) = unsafe {
-        let init = object.exported::<KmacInitFn>(symbol(init))?;
-        (init, || Context::zeroed().freed_by(object, symbol(free)))
-    };
-    // The copy frees what it overwrites, and so expects one that was begun.
-    let begun = || {
-        let (context, key, len) = (context(), request.key.as_ptr(), request.key_len());
-        let (none, hint) = (ptr::null(), ptr::null_mut());
-        // SAFETY: the key covers its length; no customization.
-        let code = unsafe { init_fn(context.pointer(), key, len, none, 0, hint, NO_DEVICE) };
-        done(symbol(init), code).map(|()| context)
-    };
-    let len = request.algorithm.tag_len as u32;
-    // SAFETY: the types are those of sha3.h for the symbols named.
-    let state = unsafe {
-        DigestState {
-            begin: Begin::Copy(object.exported(symbol(copy))?, begun()?),
-            update: object.exported(symbol(update))?,
-            end: End::Sized(object.exported(symbol(end))?, len),
-            message: begun()?,
-            stream: begun()?,
-            begun: false,
-        }
-    };
-    Ok(state.into_session(call))
+    let (init, name) = (format!("wc_InitKmac{bits}"), |of: &str| format!("wc_Kmac{bits}_{of}"));
+    let (key, key_len, len) =
+        (request.key.as_ptr(), request.key_len(), request.algorithm.tag_len as u32);
+    // SAFETY: the types are those of sha3.h for the symbols named; the key covers its length; no customization. The copy
+    // frees what it overwrites, and so expects one that was begun.
+    unsafe {
+        let init_fn = object.exported::<KmacInitFn>(&init)?;
+        let begun = || {
+            let context = Context::zeroed().freed_by(object, &name("Free"));
+            let (none, hint) = (ptr::null(), ptr::null_mut());
+            let code = init_fn(context.pointer(), key, key_len, none, 0, hint, NO_DEVICE);
+            done(&init, code).map(|()| context)
+        };
+        let begin = Begin::Copy(object.exported(&name("Copy"))?, begun()?);
+        let end = End::Sized(object.exported(&name("Final"))?, len);
+        let steps = (begin, object.exported(&name("Update"))?, end);
+        Ok(DigestState::session(steps, [begun()?, begun()?], call))
+    }
 }
 
 /// BLAKE2 under a key: a block before the message, which the context only holds until more comes, so that there is
 /// nothing of it to be kept from one message to the next.
 fn open_blake2(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
-    let [init, update, end, call] = if request.algorithm.cipher == Primitive::Blake2b {
-        [
-            c"wc_InitBlake2b_WithKey",
-            c"wc_Blake2bUpdate",
-            c"wc_Blake2bFinal",
-            c"wc_InitBlake2b_WithKey, wc_Blake2bUpdate, wc_Blake2bFinal",
-        ]
-    } else {
-        [
-            c"wc_InitBlake2s_WithKey",
-            c"wc_Blake2sUpdate",
-            c"wc_Blake2sFinal",
-            c"wc_InitBlake2s_WithKey, wc_Blake2sUpdate, wc_Blake2sFinal",
-        ]
+    let ([init, update, end], call) = match request.algorithm.cipher {
+        Primitive::Blake2b => {
+            in_turn!("wc_": "InitBlake2b_WithKey", "Blake2bUpdate", "Blake2bFinal")
+        }
+        _ => in_turn!("wc_": "InitBlake2s_WithKey", "Blake2sUpdate", "Blake2sFinal"),
     };
     let (len, key) = (request.algorithm.tag_len as u32, request.key.to_vec());
     // SAFETY: the types are those of blake2.h for the symbols named.
-    let state = unsafe {
-        DigestState {
-            begin: Begin::BlakeKey(object.exported(symbol(init))?, len, key),
-            update: object.exported(symbol(update))?,
-            end: End::Sized(object.exported(symbol(end))?, len),
-            message: Context::zeroed(),
-            stream: Context::zeroed(),
-            begun: false,
-        }
+    let steps = unsafe {
+        (
+            Begin::BlakeKey(object.exported(init)?, len, key),
+            object.exported(update)?,
+            End::Sized(object.exported(end)?, len),
+        )
     };
-    Ok(state.into_session(call))
+    Ok(DigestState::session(steps, [Context::zeroed(), Context::zeroed()], call))
 }
 
 // MD4, whose functions return nothing up to 5.5 at least, and report nothing but null pointers since.
