@@ -5,7 +5,9 @@
 mod derivation;
 mod tagged;
 
-use crate::family::{self, Aligned, Attached, Family, In, Out, c_concat, calls, operations};
+use crate::family::{
+    self, Aligned, Attached, Family, In, Out, c_concat, calls, in_turn, operations, steps,
+};
 use crate::random;
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
@@ -14,9 +16,6 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use tagged::DoneFn;
 
 /// Attaches a LibTomCrypt.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when it does not say who it is, or takes no cipher.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = settings(&object)?;
     family::library((name, "libtomcrypt"), &version, build, Api::load(object)?)
@@ -168,27 +167,16 @@ enum Begin {
     Other(StartFn),
 }
 
-impl Begin {
-    /// # Safety
-    /// The state is the mode's, the key covers its length.
-    #[inline]
-    unsafe fn run(
-        self,
-        cipher: Index,
-        (key, len): (*const u8, c_int),
-        state: *mut c_void,
-    ) -> c_int {
+steps! { impl for Begin;
+    fn run(self, cipher: Index, (key, len): (In, c_int), state: *mut c_void) -> c_int {
         // As long as the longest block.
         let iv = [0; 16];
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self {
-                Self::Ecb(start) => start(cipher, key, len, 0, state),
-                Self::Ctr(start) => {
-                    start(cipher, iv.as_ptr(), key, len, 0, CTR_COUNTER_BIG_ENDIAN, state)
-                }
-                Self::Other(start) => start(cipher, iv.as_ptr(), key, len, 0, state),
+        match self {
+            Self::Ecb(start) => start(cipher, key, len, 0, state),
+            Self::Ctr(start) => {
+                start(cipher, iv.as_ptr(), key, len, 0, CTR_COUNTER_BIG_ENDIAN, state)
             }
+            Self::Other(start) => start(cipher, iv.as_ptr(), key, len, 0, state),
         }
     }
 }
@@ -288,14 +276,10 @@ impl Drop for ModeState {
     }
 }
 
-impl ModeState {
-    /// # Safety
-    /// `nonce` covers the mode's IV.
-    #[inline]
-    unsafe fn set_iv(&self, memory: &Aligned, nonce: *const u8) -> c_int {
+steps! { impl for ModeState;
+    fn set_iv(&self, memory: &Aligned, nonce: In) -> c_int {
         match self.set_iv {
-            // SAFETY: the caller's promise; the state was started.
-            Some(set_iv) => unsafe { set_iv(nonce, self.iv_len, memory.context()) },
+            Some(set_iv) => set_iv(nonce, self.iv_len, memory.context()),
             None => OK,
         }
     }
@@ -397,23 +381,10 @@ impl Drop for XtsState {
     }
 }
 
-impl XtsState {
+steps! { impl for XtsState;
     /// One data unit.
-    ///
-    /// # Safety
-    /// `input` and `output` cover `len` bytes and are the same or do not overlap.
-    #[inline]
-    unsafe fn unit(
-        &self,
-        mut tweak: [u8; TWEAK],
-        input: *const u8,
-        output: *mut u8,
-        len: usize,
-    ) -> c_int {
-        // SAFETY: the caller's promise; the tweak is ours to change.
-        unsafe {
-            (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
-        }
+    fn unit(&self, mut tweak: [u8; TWEAK], input: In, output: Out, len: usize) -> c_int {
+        (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
     }
 }
 
@@ -436,66 +407,76 @@ type ShakeInitFn = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 /// `sha3_shake_done`: state, output, its length.
 type ShakeDoneFn = unsafe extern "C" fn(*mut c_void, Out, c_ulong) -> c_int;
 
-/// What differs between them. Every function returns the library's error code.
-///
-/// # Safety
-/// Of each function: `state` is a state of the kind; `tag` has room for the algorithm's tag.
-trait Hash {
-    unsafe fn begin(&self, state: *mut c_void) -> c_int;
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int;
-}
-
-struct DigestState<H: Hash> {
-    hash: H,
+/// Begun, fed and ended by functions that return the library's error code: `begin` and `end` make the call with what it
+/// takes beside the state.
+struct DigestState<B, E: Fn(*mut c_void, Out) -> c_int> {
+    begin: B,
     process: ProcessFn,
+    end: E,
     message: Aligned,
     stream: Aligned,
     /// Whether the stream was begun and not ended: HMAC's beginning allocates what its end frees.
     begun: bool,
 }
 
-impl<H: Hash> DigestState<H> {
-    fn table(
-        hash: H,
-        process: ProcessFn,
-        [message, stream]: [Aligned; 2],
-        (flags, call): (u32, &'static CStr),
-    ) -> raw::Session {
-        let state = Self { hash, process, message, stream, begun: false };
-        Table::new(state, raw::IN_PLACE | flags, call).parts().raw()
-    }
+/// `hash_state`, which BLAKE2's MACs have as well, and four times its size in 1.18.2.
+const HASH: (&CStr, usize) = (c"hash_state", 4 * 416);
 
+/// The table of a digest or MAC, with a state for messages and one for streams.
+fn in_parts(
+    request: &Request<'_>,
+    (state, at_least): (&CStr, usize),
+    (flags, call): (u32, &'static CStr),
+    process: ProcessFn,
+    begin: impl Fn(*mut c_void) -> c_int,
+    end: impl Fn(*mut c_void, Out) -> c_int,
+) -> raw::Session {
+    let [message, stream] = [(); 2].map(|()| request.library.memory(state, at_least));
+    let state = DigestState { begin, process, end, message, stream, begun: false };
+    Table::new(state, raw::IN_PLACE | flags, call).parts().raw()
+}
+
+/// An end that is told how much room there is for the tag.
+fn ended_by(done: DoneFn, len: usize) -> impl Fn(*mut c_void, Out) -> c_int {
+    move |state, tag| {
+        let mut len = len as c_ulong;
+        // SAFETY: a state that was begun; the tag has room.
+        unsafe { done(state, tag, &raw mut len) }
+    }
+}
+
+impl<B, E: Fn(*mut c_void, Out) -> c_int> DigestState<B, E> {
     /// Ends a stream that nobody has ended.
     fn abandon(&mut self) {
         if self.begun {
             let mut tag = [0; 64];
             self.begun = false;
-            // SAFETY: a state that was begun; no tag is longer than 64 bytes. Its result is of no
-            // use any more.
-            let _ = unsafe { self.hash.end(self.stream.context(), tag.as_mut_ptr()) };
+            // No tag is longer than 64 bytes. Its result is of no use any more.
+            let _ = (self.end)(self.stream.context(), tag.as_mut_ptr());
         }
     }
 }
 
-impl<H: Hash> Drop for DigestState<H> {
+impl<B, E: Fn(*mut c_void, Out) -> c_int> Drop for DigestState<B, E> {
     fn drop(&mut self) {
         self.abandon();
     }
 }
 
-operations! { impl[H: Hash] for DigestState<H>;
+operations! {
+    impl[B: Fn(*mut c_void) -> c_int, E: Fn(*mut c_void, Out) -> c_int] for DigestState<B, E>;
     fn message(&mut self, m) {
         let context = self.message.context();
         calls!(
-            self.hash.begin(context),
+            (self.begin)(context),
             (self.process)(context, m.input, m.len as c_ulong),
-            self.hash.end(context, m.tag),
+            (self.end)(context, m.tag),
         )
     }
 
     fn start(&mut self, _nonce) {
         self.abandon();
-        let error = self.hash.begin(self.stream.context());
+        let error = (self.begin)(self.stream.context());
         self.begun = error == OK;
         outcome(error)
     }
@@ -506,234 +487,111 @@ operations! { impl[H: Hash] for DigestState<H>;
 
     fn finish(&mut self, tag) {
         self.begun = false;
-        outcome(self.hash.end(self.stream.context(), tag))
-    }
-}
-
-struct Digest {
-    init: InitFn,
-    done: DigestFn,
-}
-
-impl Hash for Digest {
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.init)(state) }
-    }
-
-    #[inline]
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag) }
+        outcome((self.end)(self.stream.context(), tag))
     }
 }
 
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let api = request.library;
     // The shorter SHA-2 are fed by the longer one's function, and all of SHA-3 is fed and ended by the same.
-    macro_rules! names {
-        ($init:literal, $process:literal, $done:literal) => {
-            ($init, $process, $done, c_concat!($init, ", ", $process, ", ", $done))
-        };
-    }
-    let (init, process, done, call) = match request.algorithm.cipher {
-        Primitive::Md4 => names!("md4_init", "md4_process", "md4_done"),
-        Primitive::Md5 => names!("md5_init", "md5_process", "md5_done"),
-        Primitive::Sha1 => names!("sha1_init", "sha1_process", "sha1_done"),
-        Primitive::Ripemd160 => names!("rmd160_init", "rmd160_process", "rmd160_done"),
-        Primitive::Whirlpool => names!("whirlpool_init", "whirlpool_process", "whirlpool_done"),
-        Primitive::Sha224 => names!("sha224_init", "sha256_process", "sha224_done"),
-        Primitive::Sha256 => names!("sha256_init", "sha256_process", "sha256_done"),
-        Primitive::Sha384 => names!("sha384_init", "sha512_process", "sha384_done"),
-        Primitive::Sha512 => names!("sha512_init", "sha512_process", "sha512_done"),
-        Primitive::Sha512_224 => names!("sha512_224_init", "sha512_process", "sha512_224_done"),
-        Primitive::Sha512_256 => names!("sha512_256_init", "sha512_process", "sha512_256_done"),
-        Primitive::Sha3_224 => names!("sha3_224_init", "sha3_process", "sha3_done"),
-        Primitive::Sha3_256 => names!("sha3_256_init", "sha3_process", "sha3_done"),
-        Primitive::Sha3_384 => names!("sha3_384_init", "sha3_process", "sha3_done"),
-        Primitive::Sha3_512 => names!("sha3_512_init", "sha3_process", "sha3_done"),
-        Primitive::Blake2b => names!("blake2b_512_init", "blake2b_process", "blake2b_done"),
-        Primitive::Blake2b256 => names!("blake2b_256_init", "blake2b_process", "blake2b_done"),
-        Primitive::Blake2s => names!("blake2s_256_init", "blake2s_process", "blake2s_done"),
+    let ([init, process, done], call) = match request.algorithm.cipher {
+        Primitive::Md4 => in_turn!("md4_init", "md4_process", "md4_done"),
+        Primitive::Md5 => in_turn!("md5_init", "md5_process", "md5_done"),
+        Primitive::Sha1 => in_turn!("sha1_init", "sha1_process", "sha1_done"),
+        Primitive::Ripemd160 => in_turn!("rmd160_init", "rmd160_process", "rmd160_done"),
+        Primitive::Whirlpool => in_turn!("whirlpool_init", "whirlpool_process", "whirlpool_done"),
+        Primitive::Sha224 => in_turn!("sha224_init", "sha256_process", "sha224_done"),
+        Primitive::Sha256 => in_turn!("sha256_init", "sha256_process", "sha256_done"),
+        Primitive::Sha384 => in_turn!("sha384_init", "sha512_process", "sha384_done"),
+        Primitive::Sha512 => in_turn!("sha512_init", "sha512_process", "sha512_done"),
+        Primitive::Sha512_224 => in_turn!("sha512_224_init", "sha512_process", "sha512_224_done"),
+        Primitive::Sha512_256 => in_turn!("sha512_256_init", "sha512_process", "sha512_256_done"),
+        Primitive::Sha3_224 => in_turn!("sha3_224_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_256 => in_turn!("sha3_256_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_384 => in_turn!("sha3_384_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_512 => in_turn!("sha3_512_init", "sha3_process", "sha3_done"),
+        Primitive::Blake2b => in_turn!("blake2b_512_init", "blake2b_process", "blake2b_done"),
+        Primitive::Blake2b256 => in_turn!("blake2b_256_init", "blake2b_process", "blake2b_done"),
+        Primitive::Blake2s => in_turn!("blake2s_256_init", "blake2s_process", "blake2s_done"),
         _ => return Err(request.absent("LibTomCrypt")),
     };
+    let object = &request.library.object;
     // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
-    let (hash, process) = unsafe {
-        let hash = Digest { init: api.object.exported(init)?, done: api.object.exported(done)? };
-        (hash, api.object.exported(process)?)
-    };
-    let memory = || api.memory(c"hash_state", 4 * 416);
-    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
+    unsafe {
+        let (init, done): (InitFn, DigestFn) = (object.exported(init)?, object.exported(done)?);
+        let (begin, end) = (move |state| init(state), move |state, tag| done(state, tag));
+        Ok(in_parts(request, HASH, (0, call), object.exported(process)?, begin, end))
+    }
 }
 
 /// SHAKE is begun by its strength, and ended with as many bytes as are asked for.
-struct Shake {
-    bits: c_int,
-    len: c_ulong,
-    init: ShakeInitFn,
-    done: ShakeDoneFn,
-}
-
-impl Hash for Shake {
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.init)(state, self.bits) }
-    }
-
-    #[inline]
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, self.len) }
-    }
-}
-
 fn open_shake(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (object, len) = (&request.library.object, request.algorithm.tag_len as c_ulong);
     let bits = if request.algorithm.cipher == Primitive::Shake128 { 128 } else { 256 };
+    let ([init, process, done], call) = in_turn!("sha3_": "shake_init", "process", "shake_done");
     // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
-    let (hash, process) = unsafe {
-        let (init, done) =
-            (object.exported("sha3_shake_init")?, object.exported("sha3_shake_done")?);
-        (Shake { bits, len, init, done }, object.exported("sha3_process")?)
-    };
-    let memory = || request.library.memory(c"hash_state", 4 * 416);
-    let call = c"sha3_shake_init, sha3_process, sha3_shake_done";
-    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
+    unsafe {
+        let init: ShakeInitFn = object.exported(init)?;
+        let done: ShakeDoneFn = object.exported(done)?;
+        let (begin, end) =
+            (move |state| init(state, bits), move |state, tag| done(state, tag, len));
+        Ok(in_parts(request, HASH, (0, call), object.exported(process)?, begin, end))
+    }
 }
 
 /// HMAC under a hash, CMAC (the library's OMAC) under a cipher.
-struct Hmac {
-    hash: Index,
-    key: Vec<u8>,
-    tag_len: usize,
-    init: HmacInitFn,
-    done: DoneFn,
-}
-
-impl Hash for Hmac {
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.init)(state, self.hash, self.key.as_ptr(), self.key.len() as c_ulong) }
-    }
-
-    #[inline]
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
-        let mut len = self.tag_len as c_ulong;
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, &raw mut len) }
-    }
-}
-
 fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (api, primitive) = (request.library, request.algorithm.cipher);
     let cmac = request.algorithm.mode == Mode::Cmac;
     let index = if cmac { api.cipher(primitive) } else { api.hash(primitive) };
     let hash = index.ok_or_else(|| request.absent("this build of LibTomCrypt"))?;
-    let name = if cmac { "omac" } else { "hmac" };
-    let (key, tag_len) = (request.key.to_vec(), request.algorithm.tag_len);
-    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
-    let (hash, process) = unsafe {
-        let init = api.object.exported(&format!("{name}_init"))?;
-        let done = api.object.exported(&format!("{name}_done"))?;
-        let process = api.object.exported(&format!("{name}_process"))?;
-        (Hmac { hash, key, tag_len, init, done }, process)
-    };
-    let (state, size) = if cmac { (c"omac_state", 4 * 4784) } else { (c"hmac_state", 4 * 848) };
-    let memory = || api.memory(state, size);
     // hmac_init allocates the padded key, which hmac_done frees: no copy of a keyed state can be
     // kept, so the key pads are made anew for each message. OMAC has no function that starts again under its key either.
-    let how = if cmac {
-        (0, c"omac_init, omac_process, omac_done")
+    let (([init, process, done], call), state, flags) = if cmac {
+        (in_turn!("omac_": "init", "process", "done"), (c"omac_state", 4 * 4784), 0)
     } else {
-        (raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done")
+        (in_turn!("hmac_": "init", "process", "done"), (c"hmac_state", 4 * 848), raw::ALLOCATES)
     };
-    Ok(DigestState::table(hash, process, [memory(), memory()], how))
+    let key = request.key.to_vec();
+    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
+    unsafe {
+        let init: HmacInitFn = api.object.exported(init)?;
+        let begin = move |state| init(state, hash, key.as_ptr(), key.len() as c_ulong);
+        let end = ended_by(api.object.exported(done)?, request.algorithm.tag_len);
+        Ok(in_parts(request, state, (flags, call), api.object.exported(process)?, begin, end))
+    }
 }
 
 /// BLAKE2 under a key, which is a block before the message.
-struct Blake2 {
-    key: Vec<u8>,
-    tag_len: c_ulong,
-    init: BlakeInitFn,
-    done: DoneFn,
-}
-
-impl Hash for Blake2 {
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void) -> c_int {
-        let (key, len) = (self.key.as_ptr(), self.key.len() as c_ulong);
-        // SAFETY: the trait's promises.
-        unsafe { (self.init)(state, self.tag_len, key, len) }
-    }
-
-    #[inline]
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
-        let mut len = self.tag_len;
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, &raw mut len) }
-    }
-}
-
 fn open_blake2(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let (object, key) = (&request.library.object, request.key.to_vec());
-    let (name, call) = if request.algorithm.cipher == Primitive::Blake2b {
-        ("blake2bmac", c"blake2bmac_init, blake2bmac_process, blake2bmac_done")
-    } else {
-        ("blake2smac", c"blake2smac_init, blake2smac_process, blake2smac_done")
+    let (object, key, len) =
+        (&request.library.object, request.key.to_vec(), request.algorithm.tag_len);
+    let ([init, process, done], call) = match request.algorithm.cipher {
+        Primitive::Blake2b => in_turn!("blake2bmac_": "init", "process", "done"),
+        _ => in_turn!("blake2smac_": "init", "process", "done"),
     };
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
-    let (hash, process) = unsafe {
-        let init = object.exported(&format!("{name}_init"))?;
-        let done = object.exported(&format!("{name}_done"))?;
-        let process = object.exported(&format!("{name}_process"))?;
-        let tag_len = request.algorithm.tag_len as c_ulong;
-        (Blake2 { key, tag_len, init, done }, process)
-    };
-    // Both MACs' states are hash_state.
-    let memory = || request.library.memory(c"hash_state", 4 * 416);
-    Ok(DigestState::table(hash, process, [memory(), memory()], (0, call)))
-}
-
-struct Poly1305 {
-    key: Vec<u8>,
-    init: PolyInitFn,
-    done: DoneFn,
-}
-
-impl Hash for Poly1305 {
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.init)(state, self.key.as_ptr(), self.key.len() as c_ulong) }
-    }
-
-    #[inline]
-    unsafe fn end(&self, state: *mut c_void, tag: *mut u8) -> c_int {
-        let mut len = tagged::TAG as c_ulong;
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, &raw mut len) }
+    unsafe {
+        let init: BlakeInitFn = object.exported(init)?;
+        let begin = move |state| init(state, len as c_ulong, key.as_ptr(), key.len() as c_ulong);
+        let end = ended_by(object.exported(done)?, len);
+        Ok(in_parts(request, HASH, (0, call), object.exported(process)?, begin, end))
     }
 }
 
 fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let api = request.library;
-    let key = request.key.to_vec();
-    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
-    let (hash, process) = unsafe {
-        let (init, done) =
-            (api.object.exported("poly1305_init")?, api.object.exported("poly1305_done")?);
-        (Poly1305 { key, init, done }, api.object.exported("poly1305_process")?)
-    };
-    let memory = || api.memory(c"poly1305_state", 4 * 88);
-    Ok(DigestState::table(
-        hash,
-        process,
-        [memory(), memory()],
-        (0, c"poly1305_init, poly1305_process, poly1305_done"),
-    ))
+    let (object, key) = (&request.library.object, request.key.to_vec());
+    let ([init, process, done], call) = in_turn!("poly1305_": "init", "process", "done");
+    let state = (c"poly1305_state", 4 * 88);
+    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named; the tag has sixteen bytes.
+    unsafe {
+        let (init, done): (PolyInitFn, DoneFn) = (object.exported(init)?, object.exported(done)?);
+        let begin = move |state| init(state, key.as_ptr(), key.len() as c_ulong);
+        let end = move |state, tag| {
+            let mut len = tagged::TAG as c_ulong;
+            done(state, tag, &raw mut len)
+        };
+        Ok(in_parts(request, state, (0, call), object.exported(process)?, begin, end))
+    }
 }
 
 // CRC-32 and Adler-32, whose functions have nothing to report.

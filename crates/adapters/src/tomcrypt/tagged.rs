@@ -1,7 +1,7 @@
 //! Authenticated modes of LibTomCrypt: GCM with GMAC, EAX, OCB, CCM, and ChaCha20 alone and with Poly1305.
 //! Most are begun, fed and ended with a tag; CCM is one call.
 
-use crate::family::{Aligned, In, Out, calls, operations};
+use crate::family::{Aligned, In, KEY_IN_EACH_MESSAGE, Out, calls, operations, steps};
 use crate::tomcrypt::{ERROR, Index, NotEqualFn, OK, Request, outcome};
 use base::model::Primitive;
 use contract::{OpenError, Table, functions, raw};
@@ -17,31 +17,28 @@ pub(crate) const TAG: usize = 16;
 /// What differs between the modes. Every function returns the library's error code.
 ///
 /// # Safety
-/// Of each function: `state` is a state of the mode, nonces have the algorithm's length, buffers
+/// Of each function: `state` is a state of the mode, nonces and keys have the algorithm's length, buffers
 /// cover their lengths and are the same or do not overlap.
 pub(crate) trait AeadMode {
-    /// What [`AeadMode::rekey`] calls.
-    const REKEY: &'static CStr = c"none: the key is an argument of each message";
-
-    /// The key that each message takes; none where the state has it.
-    fn key(&mut self) -> &mut [u8];
-
-    /// Sets a new key, which has the algorithm's length.
-    #[inline]
-    unsafe fn rekey(&mut self, _state: *mut c_void, key: *const u8) -> c_int {
-        let own = self.key();
-        // SAFETY: the trait's promises.
-        unsafe { own.as_mut_ptr().copy_from_nonoverlapping(key, own.len()) };
-        OK
-    }
-
-    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int;
-    unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int;
+    unsafe fn rekey(&mut self, state: *mut c_void, key: In) -> c_int;
+    unsafe fn begin(&self, state: *mut c_void, nonce: In, aad: (In, usize)) -> c_int;
+    unsafe fn part(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int;
     /// The part that no other follows.
-    unsafe fn last(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
+    unsafe fn last(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
         // SAFETY: the same promises.
         unsafe { self.part(state, i, o, len) }
     }
+}
+
+/// Keeps another key, of the same length, for the messages that follow.
+///
+/// # Safety
+/// `key` covers it.
+#[inline]
+unsafe fn keep(own: &mut [u8], key: In) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { own.as_mut_ptr().copy_from_nonoverlapping(key, own.len()) };
+    OK
 }
 
 /// An opened authenticated mode. Streams have a state of their own.
@@ -61,31 +58,27 @@ impl<M: AeadMode> AeadState<M> {
         mode: M,
         done: DoneFn,
         [message, stream]: [Aligned; 2],
-        (flags, call): (u32, &'static CStr),
+        (flags, call, rekey): (u32, &'static CStr, &'static CStr),
     ) -> Result<raw::Session, OpenError> {
         let not_equal = request.decrypts().then(|| request.library.not_equal()).transpose()?;
         let state = Self { mode, done, message, stream, not_equal };
-        Ok(Table::new(state, flags, call).streams().rekeys(M::REKEY).raw())
+        Ok(Table::new(state, flags, call).streams().rekeys(rekey).raw())
     }
+}
 
-    /// # Safety
-    /// `tag` covers 16 bytes, writable for encryption.
-    #[inline]
-    unsafe fn end(&self, tag: *mut u8) -> i32 {
+steps! { impl[M: AeadMode] for AeadState<M>;
+    fn end(&self, tag: Out) -> i32 {
         let (mut own, mut len) = ([0; TAG], TAG as c_ulong);
         let state = self.message.context();
-        // SAFETY: the caller's promise; both places have room for the tag.
-        unsafe {
-            let Some(not_equal) = self.not_equal else {
-                return outcome((self.done)(state, tag, &raw mut len));
-            };
-            let error = (self.done)(state, own.as_mut_ptr(), &raw mut len);
-            if error != OK {
-                return outcome(error);
-            }
-            let differ = not_equal(own.as_ptr().cast(), tag.cast(), TAG) != 0;
-            if differ { raw::REJECTED } else { raw::OK }
+        let Some(not_equal) = self.not_equal else {
+            return outcome((self.done)(state, tag, &raw mut len));
+        };
+        let error = (self.done)(state, own.as_mut_ptr(), &raw mut len);
+        if error != OK {
+            return outcome(error);
         }
+        let differ = not_equal(own.as_ptr().cast(), tag.cast(), TAG) != 0;
+        if differ { raw::REJECTED } else { raw::OK }
     }
 }
 
@@ -138,41 +131,28 @@ struct Gcm {
     decrypts: bool,
 }
 
-impl AeadMode for Gcm {
-    const REKEY: &'static CStr = c"gcm_init";
-
-    fn key(&mut self) -> &mut [u8] {
-        &mut []
+steps! { impl AeadMode for Gcm;
+    fn rekey(&mut self, state: *mut c_void, key: In) -> c_int {
+        (self.f.gcm_init)(state, self.cipher, key, self.key_len)
     }
 
-    #[inline]
-    unsafe fn rekey(&mut self, state: *mut c_void, key: *const u8) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.f.gcm_init)(state, self.cipher, key, self.key_len) }
-    }
-
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe {
-            let error = (self.f.gcm_reset)(state);
-            if error != OK {
-                return error;
-            }
-            let error = (self.f.gcm_add_iv)(state, nonce, 12);
-            if error != OK || aad.1 == 0 {
-                return error;
-            }
-            (self.f.gcm_add_aad)(state, aad.0, aad.1 as c_ulong)
+    fn begin(&self, state: *mut c_void, nonce: In, aad: (In, usize)) -> c_int {
+        let error = (self.f.gcm_reset)(state);
+        if error != OK {
+            return error;
         }
+        let error = (self.f.gcm_add_iv)(state, nonce, 12);
+        if error != OK || aad.1 == 0 {
+            return error;
+        }
+        (self.f.gcm_add_aad)(state, aad.0, aad.1 as c_ulong)
     }
 
-    #[inline]
-    unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
+    /// The input of the direction is only read.
+    fn part(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
         let (plain, cipher) = if self.decrypts { (o, i.cast_mut()) } else { (i.cast_mut(), o) };
         let way = c_int::from(self.decrypts);
-        // SAFETY: the trait's promises; the input of the direction is only read.
-        unsafe { (self.f.gcm_process)(state, plain, len as c_ulong, cipher, way) }
+        (self.f.gcm_process)(state, plain, len as c_ulong, cipher, way)
     }
 }
 
@@ -186,7 +166,7 @@ pub(crate) fn open_gcm(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
     } else {
         c"gcm_reset, gcm_add_iv, gcm_add_aad, gcm_process, gcm_done"
     };
-    AeadState::table(request, mode, f.gcm_done, memories, (raw::IN_PLACE, call))
+    AeadState::table(request, mode, f.gcm_done, memories, (raw::IN_PLACE, call, c"gcm_init"))
 }
 
 /// A state of GCM with its key schedule and its tables (64 KiB) made.
@@ -220,14 +200,10 @@ pub(crate) fn open_gmac(request: &Request<'_>, cipher: Index) -> Result<raw::Ses
     Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
 }
 
-impl GmacState {
-    /// # Safety
-    /// `tag` covers 16 bytes.
-    #[inline]
-    unsafe fn end(&self, context: *mut c_void, tag: *mut u8) -> c_int {
+steps! { impl for GmacState;
+    fn end(&self, context: *mut c_void, tag: Out) -> c_int {
         let mut len = TAG as c_ulong;
-        // SAFETY: the caller's promise.
-        unsafe { (self.f.gcm_done)(context, tag, &raw mut len) }
+        (self.f.gcm_done)(context, tag, &raw mut len)
     }
 }
 
@@ -279,23 +255,19 @@ struct Eax {
     key: Vec<u8>,
 }
 
-impl AeadMode for Eax {
-    fn key(&mut self) -> &mut [u8] {
-        &mut self.key
+steps! { impl AeadMode for Eax;
+    fn rekey(&mut self, _state: *mut c_void, key: In) -> c_int {
+        keep(&mut self.key, key)
     }
 
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
+    fn begin(&self, state: *mut c_void, nonce: In, aad: (In, usize)) -> c_int {
         let (key, key_len) = (self.key.as_ptr(), self.key.len() as c_ulong);
         let (init, cipher) = (self.f.eax_init, self.cipher);
-        // SAFETY: the trait's promises.
-        unsafe { init(state, cipher, key, key_len, nonce, 16, aad.0, aad.1 as c_ulong) }
+        init(state, cipher, key, key_len, nonce, 16, aad.0, aad.1 as c_ulong)
     }
 
-    #[inline]
-    unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.crypt)(state, i, o, len as c_ulong) }
+    fn part(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
+        (self.crypt)(state, i, o, len as c_ulong)
     }
 }
 
@@ -308,8 +280,8 @@ pub(crate) fn open_eax(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
     let mode = Eax { f, crypt, cipher, key: request.key.to_vec() };
     let memory = || request.library.memory(c"eax_state", 4 * 14_232);
     // eax_init and eax_done allocate their intermediate values.
-    let flags = raw::IN_PLACE | raw::ALLOCATES;
-    AeadState::table(request, mode, f.eax_done, [memory(), memory()], (flags, call))
+    let how = (raw::IN_PLACE | raw::ALLOCATES, call, KEY_IN_EACH_MESSAGE);
+    AeadState::table(request, mode, f.eax_done, [memory(), memory()], how)
 }
 
 // OCB, version 3 (RFC 7253): every message takes the key anew.
@@ -341,35 +313,27 @@ struct Ocb {
     key: Vec<u8>,
 }
 
-impl AeadMode for Ocb {
-    fn key(&mut self) -> &mut [u8] {
-        &mut self.key
+steps! { impl AeadMode for Ocb;
+    fn rekey(&mut self, _state: *mut c_void, key: In) -> c_int {
+        keep(&mut self.key, key)
     }
 
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
+    fn begin(&self, state: *mut c_void, nonce: In, aad: (In, usize)) -> c_int {
         let (key, key_len) = (self.key.as_ptr(), self.key.len() as c_ulong);
-        // SAFETY: the trait's promises.
-        unsafe {
-            let (init, cipher) = (self.f.ocb3_init, self.cipher);
-            let error = init(state, cipher, key, key_len, nonce, 12, TAG as c_ulong);
-            if error != OK || aad.1 == 0 {
-                return error;
-            }
-            (self.f.ocb3_add_aad)(state, aad.0, aad.1 as c_ulong)
+        let (init, cipher) = (self.f.ocb3_init, self.cipher);
+        let error = init(state, cipher, key, key_len, nonce, 12, TAG as c_ulong);
+        if error != OK || aad.1 == 0 {
+            return error;
         }
+        (self.f.ocb3_add_aad)(state, aad.0, aad.1 as c_ulong)
     }
 
-    #[inline]
-    unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.part)(state, i, len as c_ulong, o) }
+    fn part(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
+        (self.part)(state, i, len as c_ulong, o)
     }
 
-    #[inline]
-    unsafe fn last(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.last)(state, i, len as c_ulong, o) }
+    fn last(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
+        (self.last)(state, i, len as c_ulong, o)
     }
 }
 
@@ -385,11 +349,12 @@ pub(crate) fn open_ocb(request: &Request<'_>, cipher: Index) -> Result<raw::Sess
     let memories = [memory(), memory()];
     // Encryption reads each block of plaintext again, for the checksum, after it has written the
     // ciphertext: in place the tag would be wrong.
-    let how = if decrypts {
+    let (flags, call) = if decrypts {
         (raw::IN_PLACE, c"ocb3_init, ocb3_add_aad, ocb3_decrypt_last, ocb3_done, mem_neq")
     } else {
         (0, c"ocb3_init, ocb3_add_aad, ocb3_encrypt_last, ocb3_done")
     };
+    let how = (flags, call, KEY_IN_EACH_MESSAGE);
     AeadState::table(request, mode, f.ocb3_done, memories, how)
 }
 
@@ -463,38 +428,16 @@ operations! { impl for CcmState;
     }
 }
 
-impl CcmState {
-    /// # Safety
-    /// The message keeps the interface's rules; `plain` and `cipher` cover its length.
-    #[inline]
-    unsafe fn call(
-        &self,
-        m: &raw::Message,
-        (plain, cipher): (*mut u8, *mut u8),
-        direction: c_int,
-    ) -> c_int {
+steps! { impl for CcmState;
+    /// Without a key the scheduled one is used.
+    fn call(&self, m: &raw::Message, (plain, cipher): (Out, Out), direction: c_int) -> c_int {
         let (len, mut tag_len) = (m.len as c_ulong, self.tag_len);
-        // SAFETY: the caller's promise; without a key the scheduled one is used.
-        unsafe {
-            let (aad_len, key, no_key) = (m.aad_len as c_ulong, self.key.context(), ptr::null());
-            let (seal, tag_len) = (self.f.ccm_memory, &raw mut tag_len);
-            seal(
-                self.cipher,
-                no_key,
-                0,
-                key,
-                m.nonce,
-                12,
-                m.aad,
-                aad_len,
-                plain,
-                len,
-                cipher,
-                m.tag,
-                tag_len,
-                direction,
-            )
-        }
+        let (aad_len, key, no_key) = (m.aad_len as c_ulong, self.key.context(), ptr::null());
+        let (seal, tag_len) = (self.f.ccm_memory, &raw mut tag_len);
+        seal(
+            self.cipher, no_key, 0, key, m.nonce, 12, m.aad, aad_len, plain, len, cipher, m.tag,
+            tag_len, direction,
+        )
     }
 }
 
@@ -577,32 +520,26 @@ struct ChaChaPoly {
     crypt: unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int,
 }
 
-impl AeadMode for ChaChaPoly {
-    fn key(&mut self) -> &mut [u8] {
-        &mut self.key
+steps! { impl AeadMode for ChaChaPoly;
+    fn rekey(&mut self, _state: *mut c_void, key: In) -> c_int {
+        keep(&mut self.key, key)
     }
 
-    #[inline]
-    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe {
-            let error =
-                (self.f.chacha20poly1305_init)(state, self.key.as_ptr(), self.key.len() as c_ulong);
-            if error != OK {
-                return error;
-            }
-            let error = (self.f.chacha20poly1305_setiv)(state, nonce, 12);
-            if error != OK || aad.1 == 0 {
-                return error;
-            }
-            (self.f.chacha20poly1305_add_aad)(state, aad.0, aad.1 as c_ulong)
+    fn begin(&self, state: *mut c_void, nonce: In, aad: (In, usize)) -> c_int {
+        let (key, key_len) = (self.key.as_ptr(), self.key.len() as c_ulong);
+        let error = (self.f.chacha20poly1305_init)(state, key, key_len);
+        if error != OK {
+            return error;
         }
+        let error = (self.f.chacha20poly1305_setiv)(state, nonce, 12);
+        if error != OK || aad.1 == 0 {
+            return error;
+        }
+        (self.f.chacha20poly1305_add_aad)(state, aad.0, aad.1 as c_ulong)
     }
 
-    #[inline]
-    unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.crypt)(state, i, len as c_ulong, o) }
+    fn part(&self, state: *mut c_void, i: In, o: Out, len: usize) -> c_int {
+        (self.crypt)(state, i, len as c_ulong, o)
     }
 }
 
@@ -621,6 +558,6 @@ pub(crate) fn open_chacha_poly(request: &Request<'_>) -> Result<raw::Session, Op
           chacha20poly1305_encrypt, chacha20poly1305_done"
     };
     let memories = [memory(), memory()];
-    let how = (raw::IN_PLACE, call);
+    let how = (raw::IN_PLACE, call, KEY_IN_EACH_MESSAGE);
     AeadState::table(request, mode, f.chacha20poly1305_done, memories, how)
 }
