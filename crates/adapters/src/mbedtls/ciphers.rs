@@ -1,7 +1,7 @@
 //! Mbed TLS's ciphers: the modes of each block cipher's module, XTS, ChaCha20, GCM with GMAC, CCM and
 //! ChaCha20-Poly1305.
 
-use crate::family::{In, Out, calls, operations, symbol};
+use crate::family::{In, Out, calls, operations, steps, symbol};
 use crate::mbedtls::{Context, Request, done, outcome};
 use base::model::{Mode, Primitive};
 use contract::{OpenError, Table, functions, raw};
@@ -47,38 +47,27 @@ impl SetKey {
         let backwards =
             request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
         let way = if backwards { "dec" } else { "enc" };
-        let bits = request.key_bits();
+        let name = match request.algorithm.cipher {
+            Primitive::TripleDes => format!("mbedtls_des3_set3key_{way}"),
+            // One schedule for both ways.
+            Primitive::Blowfish => "mbedtls_blowfish_setkey".to_owned(),
+            _ => format!("mbedtls_{}_setkey_{way}", request.cipher_name()?),
+        };
         // SAFETY: des.h, blowfish.h, aes.h, camellia.h and aria.h.
         Ok(unsafe {
             match request.algorithm.cipher {
-                Primitive::TripleDes => {
-                    Self::Des(request.function(&format!("mbedtls_des3_set3key_{way}"))?)
-                }
-                Primitive::Des => {
-                    Self::Des(request.function(&format!("mbedtls_des_setkey_{way}"))?)
-                }
-                // One schedule for both ways.
-                Primitive::Blowfish => {
-                    Self::Bits(request.function("mbedtls_blowfish_setkey")?, bits)
-                }
-                _ => {
-                    let cipher = request.cipher_name()?;
-                    Self::Bits(request.function(&format!("mbedtls_{cipher}_setkey_{way}"))?, bits)
-                }
+                Primitive::TripleDes | Primitive::Des => Self::Des(request.function(&name)?),
+                _ => Self::Bits(request.function(&name)?, request.key_bits()),
             }
         })
     }
+}
 
-    /// # Safety
-    /// The context is the cipher's, the key has its length.
-    #[inline]
-    unsafe fn run(self, context: *mut c_void, key: *const u8) -> c_int {
-        // SAFETY: the caller's.
-        unsafe {
-            match self {
-                Self::Bits(set_key, bits) => set_key(context, key, bits),
-                Self::Des(set_key) => set_key(context, key),
-            }
+steps! { impl for SetKey;
+    fn run(self, context: *mut c_void, key: In) -> c_int {
+        match self {
+            Self::Bits(set_key, bits) => set_key(context, key, bits),
+            Self::Des(set_key) => set_key(context, key),
         }
     }
 }
@@ -190,44 +179,34 @@ fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), OpenError> {
     Ok((call, words))
 }
 
-impl BlockState {
-    /// # Safety
-    /// The nonce has the algorithm's length: a block, or none in ECB.
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8) {
+steps! { impl for BlockState;
+    /// The nonce is a block, or none in ECB.
+    fn begin(&mut self, nonce: In) {
         if !matches!(self.call, Call::Ecb(_) | Call::PlainEcb(_)) {
-            // SAFETY: the caller's; no block is longer than the IV.
-            unsafe { nonce.copy_to_nonoverlapping(self.iv.as_mut_ptr(), self.block_len) }
+            // No block is longer than the IV.
+            nonce.copy_to_nonoverlapping(self.iv.as_mut_ptr(), self.block_len);
             self.place = 0;
         }
     }
 
-    /// # Safety
-    /// Input and output cover `len` bytes.
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn crypt(&mut self, input: In, output: Out, len: usize) -> i32 {
         let (context, way) = (self.context.get(), self.way);
         let (iv, place) = (self.iv.as_mut_ptr(), &raw mut self.place);
-        // SAFETY: the caller's; the context is the function's.
-        unsafe {
-            match self.call {
-                Call::Ecb(f) => {
-                    self.blocks(len, |at| f(context, way, input.add(at), output.add(at)))
-                }
-                Call::PlainEcb(f) => {
-                    self.blocks(len, |at| f(context, input.add(at), output.add(at)))
-                }
-                Call::Cbc(f) => calls!(f(context, way, len, iv, input, output)),
-                Call::Cfb(f) => calls!(f(context, way, len, place, iv, input, output)),
-                Call::Ofb(f) => calls!(f(context, len, place, iv, input, output)),
-                Call::Ctr(f) => {
-                    let rest = self.key_stream.as_mut_ptr();
-                    calls!(f(context, len, place, iv, rest, input, output))
-                }
+        match self.call {
+            Call::Ecb(f) => self.blocks(len, |at| f(context, way, input.add(at), output.add(at))),
+            Call::PlainEcb(f) => self.blocks(len, |at| f(context, input.add(at), output.add(at))),
+            Call::Cbc(f) => calls!(f(context, way, len, iv, input, output)),
+            Call::Cfb(f) => calls!(f(context, way, len, place, iv, input, output)),
+            Call::Ofb(f) => calls!(f(context, len, place, iv, input, output)),
+            Call::Ctr(f) => {
+                let rest = self.key_stream.as_mut_ptr();
+                calls!(f(context, len, place, iv, rest, input, output))
             }
         }
     }
+}
 
+impl BlockState {
     /// ECB: the library's functions take one block, its general cipher layer as well.
     #[inline]
     fn blocks(&self, len: usize, mut one: impl FnMut(usize) -> c_int) -> i32 {
@@ -428,27 +407,20 @@ fn state(request: &Request<'_>) -> Result<GcmState, OpenError> {
     Ok(GcmState { context, f, id, key_bits, stream, way: request.way(), nonce_len, tag_len })
 }
 
-impl GcmState {
+steps! { #[inline(always)] impl for GcmState;
     /// Encrypts `input` and authenticates it with `aad` before it.
-    ///
-    /// # Safety
-    /// The message keeps the header's rules, each part covers its length.
-    #[inline(always)]
-    unsafe fn seal(
+    fn seal(
         &mut self,
         m: &raw::Message,
-        (input, output, len): (*const u8, *mut u8, usize),
-        (aad, aad_len): (*const u8, usize),
+        (input, output, len): (In, Out, usize),
+        (aad, aad_len): (In, usize),
     ) -> i32 {
         let seal = self.f.mbedtls_gcm_crypt_and_tag;
         let (context, nonce, tag) = (self.context.get(), m.nonce, m.tag);
         let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
-        // SAFETY: the caller's.
-        unsafe {
-            calls!(seal(
-                context, ENCRYPT, len, nonce, nonce_len, aad, aad_len, input, output, tag_len, tag
-            ))
-        }
+        calls!(seal(
+            context, ENCRYPT, len, nonce, nonce_len, aad, aad_len, input, output, tag_len, tag
+        ))
     }
 }
 

@@ -61,7 +61,7 @@ fn pbkdf2(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     }
     // SAFETY: the type is that of pkcs5.h.
     let f: Pbkdf2CtxFn = unsafe { request.function("mbedtls_pkcs5_pbkdf2_hmac") }?;
-    let mut context = super::digest_context(request, info)?;
+    let mut context = super::digest_context(request, info, 1)?;
     let at = context.get();
     Ok(session(request, c"mbedtls_pkcs5_pbkdf2_hmac", move |d: &Derive<'_>| {
         // It lives as long as the session.

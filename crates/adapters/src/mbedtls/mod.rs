@@ -4,12 +4,12 @@
 mod ciphers;
 mod derivation;
 
-use crate::family::{self, Aligned, Attached, Family, In, Out, calls, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, calls, in_turn, operations, steps};
 use crate::random;
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, functions, raw};
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
 /// Configuration options that change the speed of what is measured.
 const OPTIONS: [&str; 10] = [
@@ -26,13 +26,9 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// Attaches an Mbed TLS of version 2 or 3.
-///
-/// # Errors
-/// [`contract::loader::LoadError::Unusable`] when it does not say its version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    type NumberFn = unsafe extern "C" fn() -> c_uint;
     // SAFETY: version.h: takes nothing, gives major, minor and patch in a byte each, and a zero.
-    let number = unsafe { object.exported::<NumberFn>("mbedtls_version_get_number")?() };
+    let number: c_uint = unsafe { object.asked("mbedtls_version_get_number")? };
     let [major, minor, patch, _] = number.to_be_bytes();
     let (version, build) = (format!("{major}.{minor}.{patch}"), build(&object));
     family::library((name, "mbedtls"), &version, build, Mbedtls { object, major })
@@ -175,17 +171,14 @@ impl Context {
 
     /// The same, of at most so many bytes.
     fn with_room(request: &Request<'_>, module: &str, room: usize) -> Result<Self, OpenError> {
-        // SAFETY: every module's two functions have this type.
-        let (init, free) = unsafe {
-            (
-                request.function::<ContextFn>(&format!("{module}_init"))?,
-                request.function::<ContextFn>(&format!("{module}_free"))?,
-            )
-        };
-        let mut memory = Aligned::zeroed(room);
-        // SAFETY: the memory is larger than any context.
-        unsafe { init(memory.as_mut_ptr()) };
-        Ok(Self { memory, free })
+        // SAFETY: every module's two functions have this type; the memory is larger than any context.
+        unsafe {
+            let init: ContextFn = request.function(&format!("{module}_init"))?;
+            let free = request.function(&format!("{module}_free"))?;
+            let mut memory = Aligned::zeroed(room);
+            init(memory.as_mut_ptr());
+            Ok(Self { memory, free })
+        }
     }
 
     #[inline]
@@ -201,31 +194,34 @@ impl Drop for Context {
     }
 }
 
+type EntropyFn = unsafe extern "C" fn(*mut c_void, Out, usize) -> c_int;
+
+functions! {
+    /// entropy.h and ctr_drbg.h.
+    struct RandomFunctions {
+        mbedtls_entropy_func: fn(*mut c_void, Out, usize) -> c_int;
+        /// Generator, what collects entropy and where, personalisation.
+        mbedtls_ctr_drbg_seed: fn(*mut c_void, EntropyFn, *mut c_void, In, usize) -> c_int;
+        /// Generator, output.
+        mbedtls_ctr_drbg_random: fn(*mut c_void, Out, usize) -> c_int;
+    }
+}
+
 /// `mbedtls_ctr_drbg_random`, seeded by the library's own collector of entropy.
 fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    type EntropyFn = unsafe extern "C" fn(*mut c_void, Out, usize) -> c_int;
-    type SeedFn = unsafe extern "C" fn(*mut c_void, EntropyFn, *mut c_void, In, usize) -> c_int;
-    type DrawFn = unsafe extern "C" fn(*mut c_void, Out, usize) -> c_int;
     /// `MBEDTLS_CTR_DRBG_MAX_REQUEST`
     const MOST: usize = 1024;
-    // SAFETY: the types are those of entropy.h and ctr_drbg.h.
-    let (entropy_func, seed, draw) = unsafe {
-        (
-            request.function::<EntropyFn>("mbedtls_entropy_func")?,
-            request.function::<SeedFn>("mbedtls_ctr_drbg_seed")?,
-            request.function::<DrawFn>("mbedtls_ctr_drbg_random")?,
-        )
-    };
+    let f = RandomFunctions::of(&request.library.object)?;
     let mut entropy = Context::with_room(request, "mbedtls_entropy", COLLECTOR)?;
     let mut generator = Context::new(request, "mbedtls_ctr_drbg")?;
+    let (seed, collect, none) = (f.mbedtls_ctr_drbg_seed, f.mbedtls_entropy_func, c"".as_ptr());
     // SAFETY: both contexts are initialised, and the collector outlives the generator's use of it.
-    let code =
-        unsafe { seed(generator.get(), entropy_func, entropy.get(), c"".as_ptr().cast(), 0) };
+    let code = unsafe { seed(generator.get(), collect, entropy.get(), none.cast(), 0) };
     done("mbedtls_ctr_drbg_seed", code)?;
     Ok(random::session(c"mbedtls_ctr_drbg_random", move |out, len| {
         // It lives as long as the session.
         let _ = &entropy;
-        let at = generator.get();
+        let (draw, at) = (f.mbedtls_ctr_drbg_random, generator.get());
         // SAFETY: a seeded generator; the output covers its length.
         random::in_pieces(out, len, MOST, |out, len| unsafe { draw(at, out, len) })
     }))
@@ -280,47 +276,38 @@ struct DigestState {
 
 /// Opens a digest or authentication code.
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let (state, call) = match request.algorithm.mode {
-        Mode::OneTimeMac => poly1305(request)?,
-        Mode::Hmac => hmac(request)?,
-        Mode::Cmac => cmac(request)?,
-        _ => digest(request)?,
+    let (context, ([begin, update, finish], call)) = match request.algorithm.mode {
+        Mode::OneTimeMac => (
+            Context::new(request, "mbedtls_poly1305")?,
+            in_turn!("mbedtls_poly1305_": "starts", "update", "finish"),
+        ),
+        Mode::Hmac => (hmac(request)?, in_turn!("mbedtls_md_hmac_": "reset", "update", "finish")),
+        Mode::Cmac => {
+            (cmac(request)?, in_turn!("mbedtls_cipher_cmac_": "reset", "update", "finish"))
+        }
+        _ => (context(request, 0)?, in_turn!("mbedtls_md_": "starts", "update", "finish")),
+    };
+    // SAFETY: md.h, cmac.h and poly1305.h.
+    let state = unsafe {
+        let (begin, key) = match request.algorithm.mode {
+            Mode::OneTimeMac => (Begin::Key(request.function(begin)?), request.key.to_vec()),
+            _ => (Begin::Again(request.function(begin)?), Vec::new()),
+        };
+        let (update, finish) = (request.function(update)?, request.function(finish)?);
+        DigestState { context, begin, update, finish, key }
     };
     Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
 }
 
-fn digest(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {
-    let context = context(request, 0)?;
-    // SAFETY: md.h.
-    let state = unsafe {
-        DigestState {
-            context,
-            begin: Begin::Again(request.function("mbedtls_md_starts")?),
-            update: request.function("mbedtls_md_update")?,
-            finish: request.function("mbedtls_md_finish")?,
-            key: Vec::new(),
-        }
-    };
-    Ok((state, c"mbedtls_md_starts, mbedtls_md_update, mbedtls_md_finish"))
-}
-
-fn hmac(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {
+fn hmac(request: &Request<'_>) -> Result<Context, OpenError> {
     let mut context = context(request, 1)?;
     // SAFETY: md.h; the key covers its length.
-    let (code, state) = unsafe {
+    let code = unsafe {
         let set_key: BytesFn = request.function("mbedtls_md_hmac_starts")?;
-        let code = set_key(context.get(), request.key.as_ptr(), request.key.len());
-        let state = DigestState {
-            context,
-            begin: Begin::Again(request.function("mbedtls_md_hmac_reset")?),
-            update: request.function("mbedtls_md_hmac_update")?,
-            finish: request.function("mbedtls_md_hmac_finish")?,
-            key: Vec::new(),
-        };
-        (code, state)
+        set_key(context.get(), request.key.as_ptr(), request.key.len())
     };
     done("mbedtls_md_hmac_starts", code)?;
-    Ok((state, c"mbedtls_md_hmac_reset, mbedtls_md_hmac_update, mbedtls_md_hmac_finish"))
+    Ok(context)
 }
 
 /// A context of the digest layer. Digests are found by their names: their numbers changed between
@@ -341,32 +328,32 @@ fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
         Primitive::Sha3_512 => c"SHA3-512",
         _ => return Err(request.none()),
     };
-    let mut context = Context::new(request, "mbedtls_md")?;
     let f = Functions::of(&request.library.object)?;
     // SAFETY: the name is NUL-terminated; a description that is not null is one of a digest.
-    let code = unsafe {
-        let info = (f.mbedtls_md_info_from_string)(name.as_ptr());
-        if info.is_null() || usize::from((f.mbedtls_md_get_size)(info)) != request.algorithm.tag_len
-        {
-            return Err(request.none());
-        }
-        (f.mbedtls_md_setup)(context.get(), info, hmac)
-    };
-    done("mbedtls_md_setup", code)?;
-    Ok(context)
+    let info = unsafe { (f.mbedtls_md_info_from_string)(name.as_ptr()) };
+    // SAFETY: a description of the library's.
+    let len = || usize::from(unsafe { (f.mbedtls_md_get_size)(info) });
+    if info.is_null() || len() != request.algorithm.tag_len {
+        return Err(request.none());
+    }
+    digest_context(request, info, hmac)
 }
 
-/// A context of a digest with HMAC.
-fn digest_context(request: &Request<'_>, info: *const c_void) -> Result<Context, OpenError> {
+/// A context of a digest, perhaps with HMAC.
+fn digest_context(
+    request: &Request<'_>,
+    info: *const c_void,
+    hmac: c_int,
+) -> Result<Context, OpenError> {
     let mut context = Context::new(request, "mbedtls_md")?;
     let f = Functions::of(&request.library.object)?;
-    // SAFETY: a description of the library's; 1: with HMAC.
-    let code = unsafe { (f.mbedtls_md_setup)(context.get(), info, 1) };
+    // SAFETY: a description of the library's.
+    let code = unsafe { (f.mbedtls_md_setup)(context.get(), info, hmac) };
     done("mbedtls_md_setup", code)?;
     Ok(context)
 }
 
-fn cmac(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {
+fn cmac(request: &Request<'_>) -> Result<Context, OpenError> {
     let name = match (request.algorithm.cipher, request.algorithm.key_len) {
         (Primitive::Aes, 16) => c"AES-128-ECB",
         (Primitive::Aes, 24) => c"AES-192-ECB",
@@ -387,45 +374,14 @@ fn cmac(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError
         let code = (f.mbedtls_cipher_cmac_starts)(context.get(), key, bits);
         done("mbedtls_cipher_cmac_starts", code)?;
     }
-    // SAFETY: cmac.h.
-    let state = unsafe {
-        DigestState {
-            context,
-            begin: Begin::Again(request.function("mbedtls_cipher_cmac_reset")?),
-            update: request.function("mbedtls_cipher_cmac_update")?,
-            finish: request.function("mbedtls_cipher_cmac_finish")?,
-            key: Vec::new(),
-        }
-    };
-    Ok((
-        state,
-        c"mbedtls_cipher_cmac_reset, mbedtls_cipher_cmac_update, mbedtls_cipher_cmac_finish",
-    ))
+    Ok(context)
 }
 
-fn poly1305(request: &Request<'_>) -> Result<(DigestState, &'static CStr), OpenError> {
-    // SAFETY: poly1305.h.
-    let state = unsafe {
-        DigestState {
-            context: Context::new(request, "mbedtls_poly1305")?,
-            begin: Begin::Key(request.function("mbedtls_poly1305_starts")?),
-            update: request.function("mbedtls_poly1305_update")?,
-            finish: request.function("mbedtls_poly1305_finish")?,
-            key: request.key.to_vec(),
-        }
-    };
-    Ok((state, c"mbedtls_poly1305_starts, mbedtls_poly1305_update, mbedtls_poly1305_finish"))
-}
-
-impl DigestState {
-    #[inline]
+steps! { impl for DigestState;
     fn begin(&mut self) -> c_int {
-        // SAFETY: the context is the function's; the key has what it reads.
-        unsafe {
-            match self.begin {
-                Begin::Again(begin) => begin(self.context.get()),
-                Begin::Key(begin) => begin(self.context.get(), self.key.as_ptr()),
-            }
+        match self.begin {
+            Begin::Again(begin) => begin(self.context.get()),
+            Begin::Key(begin) => begin(self.context.get(), self.key.as_ptr()),
         }
     }
 }
