@@ -5,48 +5,33 @@
 mod derivation;
 
 use crate::family::{
-    self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, operations, symbol,
+    self, Aligned, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, c_concat, in_turn, operations,
+    symbol, whole, whole_with_key,
 };
 use crate::random;
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, raw};
-use std::ffi::{CStr, c_char, c_int, c_ulonglong, c_void};
+use std::ffi::{CStr, c_int, c_ulonglong, c_void};
 use std::ptr;
 
 /// Attaches a libsodium of any version.
-///
-/// # Errors
-/// [`contract::loader::LoadError::Unusable`] when a function that every version has is missing, or the library does
-/// not initialise.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    type InitFn = unsafe extern "C" fn() -> c_int;
-    type VersionFn = unsafe extern "C" fn() -> *const c_char;
-    // SAFETY: the types are those of sodium/core.h and sodium/version.h.
-    let (init, version) = unsafe {
-        (
-            object.exported::<InitFn>("sodium_init")?,
-            object.exported::<VersionFn>("sodium_version_string")?,
-        )
-    };
-    // It picks the implementations for this CPU: before it, everything runs, but slowly. SAFETY:
-    // may be called any number of times; 1 says that it has been called before.
-    if unsafe { init() } < 0 {
+    // SAFETY: the types are those of sodium/core.h and sodium/version.h. Initialising picks the implementations for this
+    // CPU: before it, everything runs, but slowly. It may be done any number of times; 1 says that it has been.
+    let (initialised, version) =
+        unsafe { (object.asked::<c_int>("sodium_init")?, object.told("sodium_version_string")?) };
+    if initialised < 0 {
         return Err(object.unusable("sodium_init failed"));
     }
-    // SAFETY: gives a static NUL-terminated string.
-    let version = unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned();
     let build = build(&object);
-    family::library((name, "libsodium"), &version, build, Functions::new(object))
+    family::library((name, "libsodium"), &version.unwrap_or_default(), build, Functions(object))
 }
 
 /// What the library says of its build, and which CPU features it found and so uses.
 fn build(object: &SharedObject) -> Vec<String> {
-    type IntFn = unsafe extern "C" fn() -> c_int;
-    let ask = |symbol: &str| {
-        // SAFETY: these functions take nothing and return an int, in every version.
-        unsafe { object.function::<IntFn>(symbol).map(|f| f()) }
-    };
+    // SAFETY: these functions take nothing and return an int, in every version.
+    let ask = |symbol: &str| unsafe { object.asked::<c_int>(symbol) }.ok();
     let mut lines = Vec::new();
     if let Some(minimal) = ask("sodium_library_minimal") {
         lines.push(format!("minimal: {}", if minimal == 0 { "no" } else { "yes" }));
@@ -210,9 +195,8 @@ operations! { impl for AeadState;
         ))
     }
 
-    /// The only error that decryption has is a wrong tag.
     fn decrypt(&mut self, m) {
-        let result = (self.decrypt)(
+        opened((self.decrypt)(
             m.output,
             ptr::null_mut(),
             m.input,
@@ -222,8 +206,7 @@ operations! { impl for AeadState;
             m.aad_len as u64,
             m.nonce,
             self.key.as_ptr(),
-        );
-        if result == 0 { raw::OK } else { raw::REJECTED }
+        ))
     }
 
     fn rekey(&mut self, key) {
@@ -239,51 +222,33 @@ operations! { impl for AeadState;
 
 // XSalsa20-Poly1305: `crypto_secretbox_detached`, which has no associated data and no key schedule.
 
-struct SecretBox {
-    seal: BoxFn,
-    open: OpenBoxFn,
-    key: [u8; 32],
-}
-
 fn open_secretbox(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    const SEAL: &CStr = c"crypto_secretbox_detached";
-    const OPEN: &CStr = c"crypto_secretbox_open_detached";
-    let key = request.key.try_into().expect("XSalsa20 has keys of 32 bytes");
-    // SAFETY: the types are those of crypto_secretbox.h.
-    let state = unsafe {
-        let (seal, open) = (request.library.get(symbol(SEAL))?, request.library.get(symbol(OPEN))?);
-        SecretBox { seal, open, key }
-    };
-    let call = if request.decrypts() { OPEN } else { SEAL };
-    let table = Table::new(state, raw::IN_PLACE, call).decrypts(request.decrypts());
-    Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
+    let key: [u8; 32] = request.key.try_into().expect("XSalsa20 has keys of 32 bytes");
+    // SAFETY: the types are those of crypto_secretbox.h; messages keep the header's rules.
+    Ok(unsafe {
+        if request.decrypts() {
+            let call = c"crypto_secretbox_open_detached";
+            let open: OpenBoxFn = request.library.get(symbol(call))?;
+            whole_with_key(raw::IN_PLACE, call, key, move |m, key| {
+                opened(open(m.output, m.input, m.tag, m.len as u64, m.nonce, key))
+            })
+        } else {
+            let call = c"crypto_secretbox_detached";
+            let seal: BoxFn = request.library.get(symbol(call))?;
+            whole_with_key(raw::IN_PLACE, call, key, move |m, key| {
+                outcome(seal(m.output, m.tag, m.input, m.len as u64, m.nonce, key))
+            })
+        }
+    })
 }
 
-operations! { impl for SecretBox;
-    fn message(&mut self, m) {
-        let key = self.key.as_ptr();
-        outcome((self.seal)(m.output, m.tag, m.input, m.len as u64, m.nonce, key))
-    }
-
-    /// The only error that decryption has is a wrong tag.
-    fn decrypt(&mut self, m) {
-        let key = self.key.as_ptr();
-        let result = (self.open)(m.output, m.input, m.tag, m.len as u64, m.nonce, key);
-        if result == 0 { raw::OK } else { raw::REJECTED }
-    }
-
-    fn rekey(&mut self, key) {
-        self.key = key.cast::<[u8; 32]>().read();
-        raw::OK
-    }
+/// The only error that decryption has is a wrong tag.
+#[inline]
+fn opened(result: c_int) -> i32 {
+    if result == 0 { raw::OK } else { raw::REJECTED }
 }
 
 // Stream ciphers alone: `crypto_stream_*_xor`.
-
-struct StreamState {
-    xor: XorFn,
-    key: [u8; 32],
-}
 
 /// Opens a cipher; encryption and decryption are the same.
 fn open_stream(request: &Request<'_>) -> Result<raw::Session, OpenError> {
@@ -294,174 +259,127 @@ fn open_stream(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         (Primitive::Salsa20, Mode::Stream) => c"crypto_stream_salsa20_xor",
         _ => return Err(absent(algorithm)),
     };
-    let key = request.key.try_into().expect("all three have keys of 32 bytes");
+    let key: [u8; 32] = request.key.try_into().expect("all three have keys of 32 bytes");
     // SAFETY: the type is that of crypto_stream_*.h for all three.
-    let xor = unsafe { request.library.get(symbol(call))? };
-    let table = Table::new(StreamState { xor, key }, raw::IN_PLACE, call);
-    Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
-}
-
-operations! { impl for StreamState;
-    fn message(&mut self, m) {
-        outcome((self.xor)(m.output, m.input, m.len as u64, m.nonce, self.key.as_ptr()))
-    }
-
-    fn rekey(&mut self, key) {
-        self.key = key.cast::<[u8; 32]>().read();
-        raw::OK
-    }
+    let xor: XorFn = unsafe { request.library.get(symbol(call))? };
+    Ok(whole_with_key(raw::IN_PLACE, call, key, move |m, key| {
+        // SAFETY: the message keeps the header's rules.
+        outcome(unsafe { xor(m.output, m.input, m.len as u64, m.nonce, key) })
+    }))
 }
 
 // Digests: `crypto_hash_*`, `crypto_xof_*`, and `crypto_generichash`, which is BLAKE2b.
 
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let (functions, algorithm) = (request.library, request.algorithm);
-    match algorithm.cipher {
-        Primitive::Sha256 => hash(functions, c"crypto_hash_sha256"),
-        Primitive::Sha512 => hash(functions, c"crypto_hash_sha512"),
-        Primitive::Sha3_256 => hash(functions, c"crypto_hash_sha3256"),
-        Primitive::Sha3_512 => hash(functions, c"crypto_hash_sha3512"),
+    match request.algorithm.cipher {
+        Primitive::Sha256 => hash(request, c"crypto_hash_sha256"),
+        Primitive::Sha512 => hash(request, c"crypto_hash_sha512"),
+        Primitive::Sha3_256 => hash(request, c"crypto_hash_sha3256"),
+        Primitive::Sha3_512 => hash(request, c"crypto_hash_sha3512"),
         Primitive::Shake128 => xof(request, c"crypto_xof_shake128"),
         Primitive::Shake256 => xof(request, c"crypto_xof_shake256"),
         Primitive::TurboShake128 => xof(request, c"crypto_xof_turboshake128"),
         Primitive::TurboShake256 => xof(request, c"crypto_xof_turboshake256"),
         Primitive::Blake2b | Primitive::Blake2b256 => generic(request),
-        _ => Err(absent(algorithm)),
+        _ => Err(absent(request.algorithm)),
     }
 }
 
-struct Hash {
-    whole: HashFn,
-    init: InitFn,
+/// A digest or MAC, whole in one call or in parts: what is called with what it takes beside message, state and tag.
+struct InParts<W, B, E> {
+    whole: W,
+    begin: B,
     update: UpdateFn,
-    finish: FinalFn,
-    parts: Aligned,
+    end: E,
+    state: Aligned,
 }
 
-fn hash(functions: &Functions, name: &'static CStr) -> Result<raw::Session, OpenError> {
-    let prefix = symbol(name);
-    // SAFETY: the types are those of crypto_hash_*.h.
-    let state = unsafe {
-        Hash {
-            whole: functions.get(prefix)?,
-            init: functions.get(&format!("{prefix}_init"))?,
-            update: functions.get(&format!("{prefix}_update"))?,
-            finish: functions.get(&format!("{prefix}_final"))?,
-            parts: Aligned::zeroed(functions.length(&format!("{prefix}_statebytes"))?),
-        }
-    };
-    Ok(Table::new(state, 0, name).parts().raw())
+/// The table of a digest or MAC, of which a whole message calls the function of the prefix's name.
+fn in_parts(
+    request: &Request<'_>,
+    (prefix, flags): (&'static CStr, u32),
+    whole: impl Fn(&raw::Message) -> c_int,
+    begin: impl Fn(Out) -> c_int,
+    end: impl Fn(Out, Out) -> c_int,
+) -> Result<raw::Session, OpenError> {
+    // SAFETY: every `_update` has this type.
+    let update = unsafe { request.library.part(prefix, "update")? };
+    let len = request.library.length(&format!("{}_statebytes", symbol(prefix)))?;
+    let state = InParts { whole, begin, update, end, state: Aligned::zeroed(len) };
+    Ok(Table::new(state, flags, prefix).parts().raw())
 }
 
-operations! { impl for Hash;
+operations! {
+    impl[W: Fn(&raw::Message) -> c_int, B: Fn(Out) -> c_int, E: Fn(Out, Out) -> c_int]
+    for InParts<W, B, E>;
     fn message(&mut self, m) {
-        outcome((self.whole)(m.tag, m.input, m.len as u64))
+        outcome((self.whole)(m))
     }
 
     fn start(&mut self, _nonce) {
-        outcome((self.init)(self.parts.as_mut_ptr()))
+        outcome((self.begin)(self.state.as_mut_ptr()))
     }
 
     fn update(&mut self, input, _output, len) {
-        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
+        outcome((self.update)(self.state.as_mut_ptr(), input, len as u64))
     }
 
     fn finish(&mut self, tag) {
-        outcome((self.finish)(self.parts.as_mut_ptr(), tag))
+        outcome((self.end)(self.state.as_mut_ptr(), tag))
     }
 }
 
-struct Xof {
-    whole: XofFn,
-    init: InitFn,
-    update: UpdateFn,
-    squeeze: GenericFinalFn,
-    parts: Aligned,
-    len: usize,
+fn hash(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, OpenError> {
+    let f = request.library;
+    // SAFETY: the types are those of crypto_hash_*.h; what `InParts` hands on keeps the header's rules.
+    unsafe {
+        let whole: HashFn = f.get(symbol(name))?;
+        let (init, finish): (InitFn, FinalFn) = (f.part(name, "init")?, f.part(name, "final")?);
+        in_parts(
+            request,
+            (name, 0),
+            move |m| whole(m.tag, m.input, m.len as u64),
+            move |state| init(state),
+            move |state, tag| finish(state, tag),
+        )
+    }
 }
 
 fn xof(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, OpenError> {
-    let (functions, prefix) = (request.library, symbol(name));
-    // SAFETY: the types are those of crypto_xof_*.h.
-    let state = unsafe {
-        Xof {
-            whole: functions.get(prefix)?,
-            init: functions.get(&format!("{prefix}_init"))?,
-            update: functions.get(&format!("{prefix}_update"))?,
-            squeeze: functions.get(&format!("{prefix}_squeeze"))?,
-            parts: Aligned::zeroed(functions.length(&format!("{prefix}_statebytes"))?),
-            len: request.algorithm.tag_len,
-        }
-    };
-    Ok(Table::new(state, 0, name).parts().raw())
-}
-
-operations! { impl for Xof;
-    fn message(&mut self, m) {
-        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64))
-    }
-
-    fn start(&mut self, _nonce) {
-        outcome((self.init)(self.parts.as_mut_ptr()))
-    }
-
-    fn update(&mut self, input, _output, len) {
-        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
-    }
-
-    fn finish(&mut self, tag) {
-        outcome((self.squeeze)(self.parts.as_mut_ptr(), tag, self.len))
+    let (f, len) = (request.library, request.algorithm.tag_len);
+    // SAFETY: the types are those of crypto_xof_*.h; what `InParts` hands on keeps the header's rules.
+    unsafe {
+        let whole: XofFn = f.get(symbol(name))?;
+        let init: InitFn = f.part(name, "init")?;
+        let squeeze: GenericFinalFn = f.part(name, "squeeze")?;
+        in_parts(
+            request,
+            (name, 0),
+            move |m| whole(m.tag, len, m.input, m.len as u64),
+            move |state| init(state),
+            move |state, tag| squeeze(state, tag, len),
+        )
     }
 }
 
-struct Generic {
-    whole: GenericHashFn,
-    init: GenericInitFn,
-    update: UpdateFn,
-    finish: GenericFinalFn,
-    parts: Aligned,
-    len: usize,
-    /// Empty for the digest.
-    key: Vec<u8>,
-}
-
-/// BLAKE2b as digest, or as MAC: the key is a block before the message, which the state only holds until more comes,
-/// so that there is nothing of it to be kept from one message to the next.
+/// BLAKE2b as digest, without a key, or as MAC: the key is a block before the message, which the state only holds until
+/// more comes, so that there is nothing of it to be kept from one message to the next.
 fn generic(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let functions = request.library;
-    // SAFETY: the types are those of crypto_generichash.h.
-    let state = unsafe {
-        Generic {
-            whole: functions.get("crypto_generichash")?,
-            init: functions.get("crypto_generichash_init")?,
-            update: functions.get("crypto_generichash_update")?,
-            finish: functions.get("crypto_generichash_final")?,
-            parts: Aligned::zeroed(functions.length("crypto_generichash_statebytes")?),
-            len: request.algorithm.tag_len,
-            key: request.key.to_vec(),
-        }
-    };
-    // All of the message goes through the state's buffer, block by block.
-    Ok(Table::new(state, raw::COPIES, c"crypto_generichash").parts().raw())
-}
-
-operations! { impl for Generic;
-    fn message(&mut self, m) {
-        let (key, key_len) = (self.key.as_ptr(), self.key.len());
-        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, key, key_len))
-    }
-
-    fn start(&mut self, _nonce) {
-        let (key, key_len) = (self.key.as_ptr(), self.key.len());
-        outcome((self.init)(self.parts.as_mut_ptr(), key, key_len, self.len))
-    }
-
-    fn update(&mut self, input, _output, len) {
-        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
-    }
-
-    fn finish(&mut self, tag) {
-        outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len))
+    let (f, name, len) = (request.library, c"crypto_generichash", request.algorithm.tag_len);
+    let [key, of_parts] = [(); 2].map(|()| request.key.to_vec());
+    // SAFETY: the types are those of crypto_generichash.h; what `InParts` hands on keeps the header's rules.
+    unsafe {
+        let whole: GenericHashFn = f.get(symbol(name))?;
+        let init: GenericInitFn = f.part(name, "init")?;
+        let finish: GenericFinalFn = f.part(name, "final")?;
+        in_parts(
+            request,
+            // All of the message goes through the state's buffer, block by block.
+            (name, raw::COPIES),
+            move |m| whole(m.tag, len, m.input, m.len as u64, key.as_ptr(), key.len()),
+            move |state| init(state, of_parts.as_ptr(), of_parts.len(), len),
+            move |state, tag| finish(state, tag, len),
+        )
     }
 }
 
@@ -469,24 +387,21 @@ operations! { impl for Generic;
 // which is SipHash-2-4, and BLAKE2b under a key.
 
 fn open_mac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let (functions, algorithm, key) = (request.library, request.algorithm, request.key);
-    match (algorithm.mode, algorithm.cipher) {
+    match (request.algorithm.mode, request.algorithm.cipher) {
         (Mode::Hmac, Primitive::Sha256) => hmac(
-            functions,
+            request,
             "crypto_auth_hmacsha256",
-            c"crypto_auth_hmacsha256_update, crypto_auth_hmacsha256_final",
-            key,
+            in_turn!("crypto_auth_hmacsha256_": "update", "final"),
         ),
         (Mode::Hmac, Primitive::Sha512) => hmac(
-            functions,
+            request,
             "crypto_auth_hmacsha512",
-            c"crypto_auth_hmacsha512_update, crypto_auth_hmacsha512_final",
-            key,
+            in_turn!("crypto_auth_hmacsha512_": "update", "final"),
         ),
-        (Mode::OneTimeMac, Primitive::Poly1305) => poly1305(functions, key),
-        (Mode::Keyed, Primitive::SipHash24) => siphash(functions, key),
+        (Mode::OneTimeMac, Primitive::Poly1305) => poly1305(request),
+        (Mode::Keyed, Primitive::SipHash24) => siphash(request),
         (Mode::Keyed, Primitive::Blake2b) => generic(request),
-        _ => Err(absent(algorithm)),
+        _ => Err(absent(request.algorithm)),
     }
 }
 
@@ -500,27 +415,22 @@ struct Hmac {
 }
 
 fn hmac(
-    functions: &Functions,
+    request: &Request<'_>,
     prefix: &str,
-    call: &'static CStr,
-    key: &[u8],
+    ([update, finish], call): ([&str; 2], &'static CStr),
 ) -> Result<raw::Session, OpenError> {
-    let state_len = functions.length(&format!("{prefix}_statebytes"))?;
-    let mut keyed = Aligned::zeroed(state_len);
-    // SAFETY: the types are those of crypto_auth_hmac*.h.
-    let (init, update, finish) = unsafe {
-        (
-            functions.get::<KeyedInitFn>(&format!("{prefix}_init"))?,
-            functions.get(&format!("{prefix}_update"))?,
-            functions.get(&format!("{prefix}_final"))?,
-        )
+    let (f, key) = (request.library, request.key);
+    let state_len = f.length(&format!("{prefix}_statebytes"))?;
+    let [mut keyed, state] = [(); 2].map(|()| Aligned::zeroed(state_len));
+    // SAFETY: the types are those of crypto_auth_hmac*.h; the state has the size that the library asks for, the key covers
+    // its length.
+    let state = unsafe {
+        let init: KeyedInitFn = f.get(&format!("{prefix}_init"))?;
+        if init(keyed.as_mut_ptr(), key.as_ptr(), key.len()) != 0 {
+            return Err(OpenError::Failed(format!("{prefix}_init failed")));
+        }
+        Hmac { update: f.get(update)?, finish: f.get(finish)?, keyed, state, state_len }
     };
-    // SAFETY: the state has the size that the library asks for; `key` covers its length.
-    if unsafe { init(keyed.as_mut_ptr(), key.as_ptr(), key.len()) } != 0 {
-        return Err(OpenError::Failed(format!("{prefix}_init failed")));
-    }
-    let state = Aligned::zeroed(state_len);
-    let state = Hmac { update, finish, keyed, state, state_len };
     Ok(Table::new(state, 0, call).parts().raw())
 }
 
@@ -556,67 +466,34 @@ operations! { impl for Hmac;
     }
 }
 
-struct Poly1305 {
-    whole: AuthFn,
-    init: AuthInitFn,
-    update: UpdateFn,
-    finish: FinalFn,
-    key: Aligned,
-    parts: Aligned,
-}
-
 /// A one-time key is used for one message: there is no schedule to be kept.
-fn poly1305(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError> {
-    // SAFETY: the types are those of crypto_onetimeauth.h.
-    let state = unsafe {
-        Poly1305 {
-            whole: functions.get("crypto_onetimeauth")?,
-            init: functions.get("crypto_onetimeauth_init")?,
-            update: functions.get("crypto_onetimeauth_update")?,
-            finish: functions.get("crypto_onetimeauth_final")?,
-            key: Aligned::copied(key),
-            parts: Aligned::zeroed(functions.length("crypto_onetimeauth_statebytes")?),
-        }
-    };
-    Ok(Table::new(state, 0, c"crypto_onetimeauth").parts().raw())
-}
-
-operations! { impl for Poly1305;
-    fn message(&mut self, m) {
-        outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr()))
+fn poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (f, name) = (request.library, c"crypto_onetimeauth");
+    let [key, of_parts] = [(); 2].map(|()| Aligned::copied(request.key));
+    // SAFETY: the types are those of crypto_onetimeauth.h; what `InParts` hands on keeps the header's rules.
+    unsafe {
+        let whole: AuthFn = f.get(symbol(name))?;
+        let (init, finish): (AuthInitFn, FinalFn) = (f.part(name, "init")?, f.part(name, "final")?);
+        in_parts(
+            request,
+            (name, 0),
+            move |m| whole(m.tag, m.input, m.len as u64, key.as_ptr()),
+            move |state| init(state, of_parts.as_ptr()),
+            move |state, tag| finish(state, tag),
+        )
     }
-
-    fn start(&mut self, _nonce) {
-        outcome((self.init)(self.parts.as_mut_ptr(), self.key.as_ptr()))
-    }
-
-    fn update(&mut self, input, _output, len) {
-        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
-    }
-
-    fn finish(&mut self, tag) {
-        outcome((self.finish)(self.parts.as_mut_ptr(), tag))
-    }
-}
-
-struct SipHash {
-    whole: AuthFn,
-    key: [u8; 16],
 }
 
 /// One call for a message is all that there is.
-fn siphash(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError> {
-    const CALL: &CStr = c"crypto_shorthash";
-    let key = key.try_into().expect("SipHash has keys of 16 bytes");
+fn siphash(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let call = c"crypto_shorthash";
+    let key: [u8; 16] = request.key.try_into().expect("SipHash has keys of 16 bytes");
     // SAFETY: the type is that of crypto_shorthash.h.
-    let whole = unsafe { functions.get(symbol(CALL))? };
-    Ok(Table::new(SipHash { whole, key }, 0, CALL).raw())
-}
-
-operations! { impl for SipHash;
-    fn message(&mut self, m) {
-        outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr()))
-    }
+    let hash: AuthFn = unsafe { request.library.get(symbol(call))? };
+    Ok(whole(0, call, move |m| {
+        // SAFETY: the message keeps the header's rules.
+        outcome(unsafe { hash(m.tag, m.input, m.len as u64, key.as_ptr()) })
+    }))
 }
 
 /// `*_encrypt_detached` and `*_encrypt_detached_afternm`: ciphertext, tag, its length, message,
@@ -668,17 +545,10 @@ type AuthFn = unsafe extern "C" fn(Out, In, c_ulonglong, In) -> c_int;
 /// `crypto_onetimeauth_init`: state, key.
 type AuthInitFn = unsafe extern "C" fn(Out, In) -> c_int;
 
-type SizeFn = unsafe extern "C" fn() -> usize;
-type AskFn = unsafe extern "C" fn() -> c_int;
-
 /// The loaded library's functions by name.
 struct Functions(SharedObject);
 
 impl Functions {
-    fn new(object: SharedObject) -> Self {
-        Self(object)
-    }
-
     /// A function by its name.
     ///
     /// # Errors
@@ -691,16 +561,25 @@ impl Functions {
         Ok(unsafe { self.0.exported(symbol)? })
     }
 
+    /// The function of a digest or MAC for parts of messages: its name is the one for whole messages, and what it does.
+    ///
+    /// # Safety
+    /// As [`Functions::get`].
+    unsafe fn part<F: Copy>(&self, name: &'static CStr, what: &str) -> Result<F, OpenError> {
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.get(&format!("{}_{what}", symbol(name))) }
+    }
+
     /// What a function without arguments says of a length: `*_statebytes`, `*_abytes`.
     fn length(&self, symbol: &str) -> Result<usize, OpenError> {
         // SAFETY: every function of such a name takes nothing and returns a size_t.
-        unsafe { Ok(self.get::<SizeFn>(symbol)?()) }
+        Ok(unsafe { self.0.asked(symbol)? })
     }
 
     /// What a function without arguments answers: `*_is_available`.
     fn ask(&self, symbol: &str) -> Result<bool, OpenError> {
         // SAFETY: every function of such a name takes nothing and returns an int.
-        unsafe { Ok(self.get::<AskFn>(symbol)?() == 1) }
+        Ok(unsafe { self.0.asked::<c_int>(symbol)? } == 1)
     }
 }
 
