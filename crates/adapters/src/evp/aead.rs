@@ -2,15 +2,16 @@
 //! LibreSSL with the tag behind the ciphertext, ChaCha20 by `CRYPTO_chacha_20` and XChaCha20 by `CRYPTO_xchacha_20`.
 
 use crate::evp::{Errors, Evp};
-use crate::family::{Aligned, In, Out, Request, operations};
+use crate::family::{Aligned, In, Object, Out, Request, operations, steps, whole};
 use base::model::{Algorithm, Direction};
 use contract::loader::SharedObject;
 use contract::{Operations, Table, functions, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
 
-/// `CIPHER_R_BAD_DECRYPT`: the tag is wrong, as against "too large" and the like.
-const BAD_DECRYPT: c_ulong = 101;
+/// `CIPHER_R_BAD_DECRYPT` in BoringSSL and `EVP_R_BAD_DECRYPT` in LibreSSL: the tag is wrong, as against "too large" and
+/// the like. Neither gives the other's number to anything that opening a message can end with.
+const BAD_DECRYPT: [c_ulong; 2] = [101, 100];
 
 /// `EVP_AEAD_CTX *`
 pub(crate) type Ctx = *mut c_void;
@@ -58,9 +59,6 @@ impl Aead {
     /// Does the key schedule. `stream`, where there is one, is the same cipher under the same key
     /// as an `EVP_CIPHER`: an `EVP_AEAD` takes whole messages only. `None` when the library opens
     /// no messages of this algorithm whose tag is apart.
-    ///
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn session<S: Operations, const MAC: bool>(
         &self,
         request: &Request<'_, Evp>,
@@ -139,7 +137,7 @@ operations! { impl[S: Operations, const MAC: bool] for AeadState<S, MAC>;
         // nothing, and no message follows a failure.
         (f.EVP_AEAD_CTX_free)(self.ctx);
         self.ctx = (f.EVP_AEAD_CTX_new)(getter(), key, self.key_len, self.tag_len);
-        if self.ctx.is_null() { self.failed() } else { raw::OK }
+        if self.ctx.is_null() { self.errors.failed() } else { raw::OK }
     }
 }
 
@@ -150,58 +148,29 @@ impl<S, const MAC: bool> Drop for AeadState<S, MAC> {
     }
 }
 
-impl<S, const MAC: bool> AeadState<S, MAC> {
+steps! { #[inline(always)] impl[S, const MAC: bool] for AeadState<S, MAC>;
     /// Seals `input` with `aad` around it.
-    ///
-    /// # Safety
-    /// The contract of `message`, for each part.
-    #[inline(always)]
-    unsafe fn seal(
-        &self,
-        m: &raw::Message,
-        (input, len): (*const u8, usize),
-        (aad, aad_len): (*const u8, usize),
-    ) -> i32 {
+    fn seal(&self, m: &raw::Message, (input, len): (In, usize), (aad, aad_len): (In, usize)) -> i32 {
         let mut tag_len = 0;
-        // SAFETY: as the caller promises; no extra input.
-        let code = unsafe {
-            let (room, nonce_len, tag_len) = (self.tag_len, self.nonce_len, &raw mut tag_len);
-            (self.functions.f.EVP_AEAD_CTX_seal_scatter)(
-                self.ctx,
-                m.output,
-                m.tag,
-                tag_len,
-                room,
-                m.nonce,
-                nonce_len,
-                input,
-                len,
-                ptr::null(),
-                0,
-                aad,
-                aad_len,
-            )
-        };
-        if code == 1 && tag_len == self.tag_len { raw::OK } else { self.failed() }
+        let (room, nonce_len, no_input) = (self.tag_len, self.nonce_len, ptr::null());
+        let code = (self.functions.f.EVP_AEAD_CTX_seal_scatter)(
+            self.ctx, m.output, m.tag, &raw mut tag_len, room, m.nonce, nonce_len, input, len,
+            no_input, 0, aad, aad_len,
+        );
+        if code == 1 && tag_len == self.tag_len { raw::OK } else { self.errors.failed() }
     }
 
-    /// Opens `m`.
-    ///
-    /// # Safety
-    /// The contract of `message`.
-    #[inline(always)]
-    unsafe fn open(&self, m: &raw::Message) -> i32 {
-        // SAFETY: as the caller promises.
-        let code = unsafe {
-            let (ctx, nonce, aad, aad_len) = (self.ctx, m.nonce, m.aad, m.aad_len);
-            let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
-            (self.functions.f.EVP_AEAD_CTX_open_gather)(
-                ctx, m.output, nonce, nonce_len, m.input, m.len, m.tag, tag_len, aad, aad_len,
-            )
-        };
-        if code == 1 { raw::OK } else { self.not_opened() }
+    fn open(&self, m: &raw::Message) -> i32 {
+        let (ctx, nonce, aad, aad_len) = (self.ctx, m.nonce, m.aad, m.aad_len);
+        let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+        let code = (self.functions.f.EVP_AEAD_CTX_open_gather)(
+            ctx, m.output, nonce, nonce_len, m.input, m.len, m.tag, tag_len, aad, aad_len,
+        );
+        if code == 1 { raw::OK } else { self.errors.not_opened(&BAD_DECRYPT) }
     }
+}
 
+impl<S, const MAC: bool> AeadState<S, MAC> {
     /// Whether a forgery of an empty message is found to be one: BoringSSL of 2022 says of
     /// AES-GCM-SIV that it does not have this call.
     fn gathers(&self) -> bool {
@@ -218,19 +187,6 @@ impl<S, const MAC: bool> AeadState<S, MAC> {
         // SAFETY: nonces and tags are shorter than theirs here; all else is empty.
         unsafe { self.open(&forgery) != raw::FAILED }
     }
-
-    #[cold]
-    fn failed(&self) -> i32 {
-        self.errors.clear();
-        raw::FAILED
-    }
-
-    #[cold]
-    fn not_opened(&self) -> i32 {
-        let rejected = self.errors.last_reason() == BAD_DECRYPT;
-        self.errors.clear();
-        if rejected { raw::REJECTED } else { raw::FAILED }
-    }
 }
 
 // `EVP_AEAD` where the tag can only stand behind the ciphertext: LibreSSL, and decryption by
@@ -238,11 +194,6 @@ impl<S, const MAC: bool> AeadState<S, MAC> {
 //
 // A message has its tag apart, and no room behind its ciphertext. So the ciphertext is sealed
 // into, or opened from, a buffer of the adapter's, and copied: inside the clock, and declared.
-
-/// `EVP_R_BAD_DECRYPT` in LibreSSL and `CIPHER_R_BAD_DECRYPT` in BoringSSL: the tag is wrong, as
-/// against "too large" and the like. Neither gives the other's number to anything that opening a
-/// message can end with.
-const BAD_DECRYPT_OF_JOINED: [c_ulong; 2] = [100, 101];
 
 /// `EVP_AEAD_CTX_seal(ctx, out, out_len, max_out_len, nonce, nonce_len, in, in_len, ad, ad_len)`,
 /// and `EVP_AEAD_CTX_open` with the same.
@@ -264,20 +215,11 @@ enum Making {
     Init(InitFn, FreeFn),
 }
 
-/// A context with its key, freed when dropped.
+/// A context with its key.
 struct Context {
-    ctx: Ctx,
-    making: Making,
+    ctx: Object,
     /// Where `ctx` points with [`Making::Init`].
     _room: Aligned,
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        let (Making::New(_, free) | Making::Init(_, free)) = self.making;
-        // SAFETY: made by the function that this one belongs to, and freed nowhere else.
-        unsafe { free(self.ctx) }
-    }
 }
 
 /// The functions, and the algorithm.
@@ -309,9 +251,6 @@ impl Joined {
     }
 
     /// Does the key schedule.
-    ///
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -348,7 +287,8 @@ impl Joined {
                 }
             }
         };
-        (!ctx.is_null()).then_some(Context { ctx, making: self.making, _room: room })
+        let (Making::New(_, free) | Making::Init(_, free)) = self.making;
+        Some(Context { ctx: Object::of(ctx, free)?, _room: room })
     }
 }
 
@@ -376,19 +316,6 @@ impl JoinedState {
     fn grow(&mut self, len: usize) {
         self.joined.resize(len + self.tag_len, 0);
     }
-
-    #[cold]
-    fn failed(&self) -> i32 {
-        self.errors.clear();
-        raw::FAILED
-    }
-
-    #[cold]
-    fn not_opened(&self) -> i32 {
-        let rejected = BAD_DECRYPT_OF_JOINED.contains(&self.errors.last_reason());
-        self.errors.clear();
-        if rejected { raw::REJECTED } else { raw::FAILED }
-    }
 }
 
 operations! { impl for JoinedState;
@@ -397,13 +324,13 @@ operations! { impl for JoinedState;
         // The buffer has room for ciphertext and tag.
         let joined = self.room_for(m.len);
         let (whole, mut written) = (m.len + self.tag_len, 0);
-        let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+        let (ctx, nonce_len, written_to) = (self.context.ctx.raw, self.nonce_len, &raw mut written);
         let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
         let code = (self.crypt)(
             ctx, joined, written_to, whole, nonce, nonce_len, m.input, m.len, aad, aad_len,
         );
         if code != 1 || written != whole {
-            return self.failed();
+            return self.errors.failed();
         }
         ptr::copy_nonoverlapping(joined, m.output, m.len);
         ptr::copy_nonoverlapping(joined.add(m.len), m.tag, self.tag_len);
@@ -417,15 +344,15 @@ operations! { impl for JoinedState;
         ptr::copy_nonoverlapping(m.input, joined, m.len);
         ptr::copy_nonoverlapping(m.tag, joined.add(m.len), self.tag_len);
         let (whole, mut written) = (m.len + self.tag_len, 0);
-        let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+        let (ctx, nonce_len, written_to) = (self.context.ctx.raw, self.nonce_len, &raw mut written);
         let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
         let code = (self.crypt)(
             ctx, m.output, written_to, m.len, nonce, nonce_len, joined, whole, aad, aad_len,
         );
         if code != 1 {
-            return self.not_opened();
+            return self.errors.not_opened(&BAD_DECRYPT);
         }
-        if written == m.len { raw::OK } else { self.failed() }
+        if written == m.len { raw::OK } else { self.errors.failed() }
     }
 }
 
@@ -435,11 +362,6 @@ operations! { impl for JoinedState;
 /// `CRYPTO_chacha_20(out, in, in_len, key, nonce, counter)`
 type ChachaFn = unsafe extern "C" fn(Out, In, usize, In, In, u32);
 
-struct ChaChaState {
-    chacha: ChachaFn,
-    key: [u8; 32],
-}
-
 /// `None` when the library does not have it. LibreSSL's function of that name takes a nonce of 8
 /// bytes; the other functions of its ChaCha tell it apart.
 pub(crate) fn chacha_session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Session> {
@@ -447,16 +369,12 @@ pub(crate) fn chacha_session(object: &SharedObject, key: [u8; 32]) -> Option<raw
         return None;
     }
     // SAFETY: the type is that of chacha.h.
-    let chacha = unsafe { object.function("CRYPTO_chacha_20") }?;
-    Some(Table::new(ChaChaState { chacha, key }, raw::IN_PLACE, c"CRYPTO_chacha_20").raw())
-}
-
-operations! { impl for ChaChaState;
-    /// The whole message from block 0.
-    fn message(&mut self, m) {
-        (self.chacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce, 0);
+    let chacha: ChachaFn = unsafe { object.function("CRYPTO_chacha_20") }?;
+    Some(whole(raw::IN_PLACE, c"CRYPTO_chacha_20", move |m| {
+        // SAFETY: the message keeps the header's rules; it begins with block 0.
+        unsafe { chacha(m.output, m.input, m.len, key.as_ptr(), m.nonce, 0) };
         raw::OK
-    }
+    }))
 }
 
 // XChaCha20 by `CRYPTO_xchacha_20`: LibreSSL. One call takes key and nonce, and counts from 0.
@@ -464,22 +382,13 @@ operations! { impl for ChaChaState;
 /// `CRYPTO_xchacha_20(out, in, in_len, key, nonce)`
 type XChachaFn = unsafe extern "C" fn(Out, In, usize, In, In);
 
-struct XChaChaState {
-    xchacha: XChachaFn,
-    key: [u8; 32],
-}
-
 /// `None` when the library does not have it.
 pub(crate) fn xchacha_session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Session> {
     // SAFETY: the type is that of chacha.h.
-    let xchacha = unsafe { object.function("CRYPTO_xchacha_20") }?;
-    Some(Table::new(XChaChaState { xchacha, key }, raw::IN_PLACE, c"CRYPTO_xchacha_20").raw())
-}
-
-operations! { impl for XChaChaState;
-    /// The whole message from block 0.
-    fn message(&mut self, m) {
-        (self.xchacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce);
+    let xchacha: XChachaFn = unsafe { object.function("CRYPTO_xchacha_20") }?;
+    Some(whole(raw::IN_PLACE, c"CRYPTO_xchacha_20", move |m| {
+        // SAFETY: the message keeps the header's rules.
+        unsafe { xchacha(m.output, m.input, m.len, key.as_ptr(), m.nonce) };
         raw::OK
-    }
+    }))
 }

@@ -5,7 +5,7 @@ use crate::evp::{
     self, Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn,
     Ways, ctrl,
 };
-use crate::family::operations;
+use crate::family::{In, Object, Out, messages, operations, steps};
 use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{Operations, Table, raw};
@@ -57,7 +57,7 @@ pub(crate) fn cipher_session(
 operations! { impl for State;
     /// IV, update, final.
     fn message(&mut self, m) {
-        plain(self, m, m.nonce)
+        self.plain(m, m.nonce)
     }
 
     /// Sets the IV of a stream.
@@ -82,26 +82,6 @@ pub(crate) fn whole(written: c_int, len: usize) -> bool {
     usize::try_from(written) == Ok(len)
 }
 
-/// # Safety
-/// As the contract of `message`; the nonce is that of `m`, or null for ECB.
-#[inline(always)]
-unsafe fn plain(state: &State, m: &raw::Message, nonce: *const u8) -> i32 {
-    // SAFETY: as the caller promises.
-    unsafe {
-        if !state.begin(nonce) {
-            return state.not_done(raw::FAILED);
-        }
-        let written = state.body(m);
-        state.done(written >= 0 && whole(state.end(m.output, written), m.len))
-    }
-}
-
-/// Update and final without an IV: the initialisation still separates message from message.
-unsafe extern "C" fn ecb(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe { plain(&*state.cast::<State>(), &*message, ptr::null()) }
-}
-
 /// ChaCha20's IV in OpenSSL and LibreSSL is the counter's start, which is 0, before the nonce.
 ///
 /// # Safety
@@ -114,20 +94,19 @@ unsafe fn chacha_iv(nonce: *const u8) -> [u8; 16] {
     iv
 }
 
-/// IV, update, final, with the counter before the nonce.
-unsafe extern "C" fn chacha(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
-        plain(state, m, chacha_iv(m.nonce).as_ptr())
+messages! { for State;
+    /// Update and final without an IV: the initialisation still separates message from message.
+    fn ecb(state, m) {
+        state.plain(m, ptr::null())
     }
-}
 
-/// Nonce, associated data, update, final, tag.
-unsafe extern "C" fn aead_encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
+    /// IV, update, final, with the counter before the nonce.
+    fn chacha(state, m) {
+        state.plain(m, chacha_iv(m.nonce).as_ptr())
+    }
+
+    /// Nonce, associated data, update, final, tag.
+    fn aead_encrypt(state, m) {
         if !(state.begin(m.nonce) && state.associate(m)) {
             return state.not_done(raw::FAILED);
         }
@@ -136,13 +115,9 @@ unsafe extern "C" fn aead_encrypt(state: *mut c_void, message: *const raw::Messa
             written >= 0 && whole(state.end(m.output, written), m.len) && state.get_tag(m.tag),
         )
     }
-}
 
-/// Nonce, expected tag, associated data, update, final: where the tag is compared.
-unsafe extern "C" fn aead_decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
+    /// Nonce, expected tag, associated data, update, final: where the tag is compared.
+    fn aead_decrypt(state, m) {
         if !(state.begin(m.nonce) && state.set_tag(m.tag) && state.associate(m)) {
             return state.not_done(raw::FAILED);
         }
@@ -233,89 +208,6 @@ impl State {
         self.ctx
     }
 
-    /// Sets the nonce and keeps cipher, key and direction: a new message.
-    ///
-    /// # Safety
-    /// `nonce` has the algorithm's length, or is null for ECB.
-    #[inline(always)]
-    pub(crate) unsafe fn begin(&self, nonce: *const u8) -> bool {
-        // SAFETY: the context is ours and set up; null keeps what was set.
-        unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), ptr::null(), nonce) > 0 }
-    }
-
-    /// Sets a new key and keeps cipher and direction.
-    ///
-    /// # Safety
-    /// `key` has the algorithm's length.
-    #[inline(always)]
-    pub(crate) unsafe fn set_key(&self, key: *const u8) -> bool {
-        // SAFETY: the context is ours and set up; null keeps what was set.
-        unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0 }
-    }
-
-    /// One update; gives the bytes that it wrote, [`FAILED_LEN`] when it failed.
-    ///
-    /// # Safety
-    /// `input` has `len` bytes; `output` too, unless a null says that `input` is associated data.
-    #[inline(always)]
-    pub(crate) unsafe fn feed(&self, input: *const u8, output: *mut u8, len: usize) -> c_int {
-        let Ok(len) = c_int::try_from(len) else { return FAILED_LEN };
-        let mut written = FAILED_LEN;
-        // SAFETY: as the caller promises; `written` is writable.
-        let code = unsafe { (self.update)(self.ctx, output, &raw mut written, input, len) };
-        if code > 0 { written } else { FAILED_LEN }
-    }
-
-    /// Associated data, where there is any: a null pointer would end the message.
-    ///
-    /// # Safety
-    /// As the contract of `message`.
-    #[inline(always)]
-    pub(crate) unsafe fn associate(&self, m: &raw::Message) -> bool {
-        // SAFETY: as the caller promises.
-        m.aad_len == 0 || unsafe { self.feed(m.aad, ptr::null_mut(), m.aad_len) } >= 0
-    }
-
-    /// The message's update, where there is a message: a null pointer would end it.
-    ///
-    /// # Safety
-    /// As the contract of `message`.
-    #[inline(always)]
-    pub(crate) unsafe fn body(&self, m: &raw::Message) -> c_int {
-        // SAFETY: as the caller promises.
-        if m.len == 0 { 0 } else { unsafe { self.feed(m.input, m.output, m.len) } }
-    }
-
-    /// Ends the message; gives all the bytes written (OCB holds part blocks back until here),
-    /// [`FAILED_LEN`] when it failed.
-    ///
-    /// # Safety
-    /// `written` bytes of `output` have been written; it has room for what is held back.
-    #[inline(always)]
-    pub(crate) unsafe fn end(&self, output: *mut u8, written: c_int) -> c_int {
-        let mut last = FAILED_LEN;
-        let rest = output.wrapping_offset(written as isize);
-        // SAFETY: as the caller promises.
-        let code = unsafe { (self.finish)(self.ctx, rest, &raw mut last) };
-        if code > 0 { written.wrapping_add(last) } else { FAILED_LEN }
-    }
-
-    /// # Safety
-    /// `tag` has `tag_len` writable bytes.
-    #[inline(always)]
-    pub(crate) unsafe fn get_tag(&self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.ctrl)(self.ctx, ctrl::GET_TAG, self.tag_len, tag.cast()) > 0 }
-    }
-
-    /// # Safety
-    /// `tag` has `tag_len` readable bytes.
-    #[inline(always)]
-    pub(crate) unsafe fn set_tag(&self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.ctrl)(self.ctx, ctrl::SET_TAG, self.tag_len, tag.cast()) > 0 }
-    }
-
     /// Whether update after update is taken under one tweak, each a data unit of its own. AWS-LC
     /// takes one unit for each tweak that is set; tried out here, as no library says which it is.
     pub(crate) fn repeats_units(&self) -> bool {
@@ -342,43 +234,81 @@ impl State {
     }
 }
 
+steps! { #[inline(always)] impl for State;
+    /// IV, update, final; no IV for ECB.
+    fn plain(&self, m: &raw::Message, nonce: In) -> i32 {
+        if !self.begin(nonce) {
+            return self.not_done(raw::FAILED);
+        }
+        let written = self.body(m);
+        self.done(written >= 0 && whole(self.end(m.output, written), m.len))
+    }
+
+    /// Sets the nonce, none for ECB, and keeps cipher, key and direction: a new message.
+    pub(crate) fn begin(&self, nonce: In) -> bool {
+        (self.init)(self.ctx, ptr::null(), ptr::null_mut(), ptr::null(), nonce) > 0
+    }
+
+    /// Sets a new key and keeps cipher and direction.
+    fn set_key(&self, key: In) -> bool {
+        (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0
+    }
+
+    /// One update; gives the bytes that it wrote, [`FAILED_LEN`] when it failed. No output says that the input is associated
+    /// data.
+    pub(crate) fn feed(&self, input: In, output: Out, len: usize) -> c_int {
+        let Ok(len) = c_int::try_from(len) else { return FAILED_LEN };
+        let mut written = FAILED_LEN;
+        let code = (self.update)(self.ctx, output, &raw mut written, input, len);
+        if code > 0 { written } else { FAILED_LEN }
+    }
+
+    /// Associated data, where there is any: a null pointer would end the message.
+    fn associate(&self, m: &raw::Message) -> bool {
+        m.aad_len == 0 || self.feed(m.aad, ptr::null_mut(), m.aad_len) >= 0
+    }
+
+    /// The message's update, where there is a message: a null pointer would end it.
+    fn body(&self, m: &raw::Message) -> c_int {
+        if m.len == 0 { 0 } else { self.feed(m.input, m.output, m.len) }
+    }
+
+    /// Ends the message, of which so many bytes have been written; gives all of them (OCB holds part blocks back until
+    /// here), [`FAILED_LEN`] when it failed.
+    pub(crate) fn end(&self, output: Out, written: c_int) -> c_int {
+        let mut last = FAILED_LEN;
+        let rest = output.wrapping_offset(written as isize);
+        let code = (self.finish)(self.ctx, rest, &raw mut last);
+        if code > 0 { written.wrapping_add(last) } else { FAILED_LEN }
+    }
+
+    pub(crate) fn get_tag(&self, tag: Out) -> bool {
+        (self.ctrl)(self.ctx, ctrl::GET_TAG, self.tag_len, tag.cast()) > 0
+    }
+
+    fn set_tag(&self, tag: Out) -> bool {
+        (self.ctrl)(self.ctx, ctrl::SET_TAG, self.tag_len, tag.cast()) > 0
+    }
+}
+
 // An `EVP_CIPHER_CTX` with its key schedule done: everything that a session does once.
 
 /// A context, freed when dropped.
-pub(crate) struct Context {
-    ctx: Ctx,
-    free: unsafe extern "C" fn(Ctx),
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: the context came from EVP_CIPHER_CTX_new and is freed nowhere else.
-        unsafe { (self.free)(self.ctx) }
-    }
-}
+pub(crate) struct Context(Object);
 
 impl Context {
     /// A context without a cipher.
-    ///
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn empty(api: &Api) -> Result<Self, String> {
         // SAFETY: takes nothing.
-        let ctx = unsafe { (api.f.EVP_CIPHER_CTX_new)() };
-        if ctx.is_null() {
-            return Err(format!("EVP_CIPHER_CTX_new: {}", api.errors.take()));
-        }
-        Ok(Self { ctx, free: api.f.EVP_CIPHER_CTX_free })
+        let object = Object::of(unsafe { (api.f.EVP_CIPHER_CTX_new)() }, api.f.EVP_CIPHER_CTX_free);
+        object.map(Self).ok_or_else(|| format!("EVP_CIPHER_CTX_new: {}", api.errors.take()))
     }
 
     pub(crate) fn as_ptr(&self) -> Ctx {
-        self.ctx
+        self.0.raw
     }
 
     /// Makes a context and does the key schedule. `key` has the cipher's length.
-    ///
-    /// # Errors
-    /// Which call failed, with the library's reason.
     pub(crate) fn open(
         api: &Api,
         cipher: &Method,
@@ -387,7 +317,7 @@ impl Context {
         key: &[u8],
     ) -> Result<Self, String> {
         let context = Self::empty(api)?;
-        let set_up = SetUp { api, ctx: context.ctx, calls: api.calls(direction) };
+        let set_up = SetUp { api, ctx: context.as_ptr(), calls: api.calls(direction) };
         set_up.cipher(cipher)?;
         if matches!(algorithm.mode, Mode::Ccm | Mode::Ocb) {
             // Both take part in CCM's and OCB's set-up, so they come before the key.
@@ -495,21 +425,19 @@ fn name_of(algorithm: &Algorithm) -> &'static str {
     }
 }
 
-/// The cipher that CMAC is made with: CBC of the same key.
-pub(crate) fn find_cbc(object: &SharedObject, api: &Api, cmac: &Algorithm) -> Option<Method> {
-    let name = cbc_of(cmac);
-    named(object, api, &name, &format!("EVP_{}", name.replace('-', "_")), cmac.key_len)
+/// The cipher that a MAC under such a key is made with, which [`cbc_of`] or [`gcm_of`] names.
+pub(crate) fn find_below(
+    object: &SharedObject,
+    api: &Api,
+    mac: &Algorithm,
+    name: &str,
+) -> Option<Method> {
+    named(object, api, name, &format!("EVP_{}", name.replace('-', "_")), mac.key_len)
 }
 
-/// `aes-128-cbc` for `aes-128-cmac`.
+/// CMAC's is CBC: `aes-128-cbc` for `aes-128-cmac`.
 pub(crate) fn cbc_of(cmac: &Algorithm) -> String {
     cmac.name.replace("-cmac", "-cbc")
-}
-
-/// The cipher that GMAC is made with: GCM of the same key.
-pub(crate) fn find_gcm(object: &SharedObject, api: &Api, gmac: &Algorithm) -> Option<Method> {
-    let name = gcm_of(gmac);
-    named(object, api, &name, &format!("EVP_{}", name.replace('-', "_")), gmac.key_len)
 }
 
 /// `aes-128-gcm` for `aes-128-gmac`.
@@ -620,48 +548,39 @@ pub(crate) fn calls_of_rekey(direction: Direction) -> &'static CStr {
 /// messages fail too, because `CRYPTO_ccm128_encrypt` returns with the flags of its nonce cut off.
 const CCM_MAX_LEN: usize = (1 << 24) - 1;
 
-/// Total length and associated data of a CCM message. The data's update is made even when there
-/// is none: after a rejected message it is what AWS-LC begins the next one with.
-///
-/// # Safety
-/// As the contract of `message`.
-#[inline(always)]
-unsafe fn associate_ccm(state: &State, m: &raw::Message) -> bool {
-    // SAFETY: as the caller promises; a null input and output announce the length.
-    unsafe {
+steps! { #[inline(always)] impl for State;
+    /// Total length and associated data of a CCM message. The data's update is made even when there
+    /// is none: after a rejected message it is what AWS-LC begins the next one with.
+    fn associate_ccm(&self, m: &raw::Message) -> bool {
+        // A null input and output announce the length.
         m.len <= CCM_MAX_LEN
-            && state.feed(ptr::null(), ptr::null_mut(), m.len) >= 0
-            && state.feed(some_pointer(m.aad.cast_mut()), ptr::null_mut(), m.aad_len) >= 0
+            && self.feed(ptr::null(), ptr::null_mut(), m.len) >= 0
+            && self.feed(some_pointer(m.aad.cast_mut()), ptr::null_mut(), m.aad_len) >= 0
+    }
+
+    /// Associated data of a GCM-SIV message. An update of no bytes drops that of the message before,
+    /// which OpenSSL would otherwise go on from.
+    fn associate_gcm_siv(&self, m: &raw::Message) -> bool {
+        self.feed(ptr::dangling(), ptr::null_mut(), 0) >= 0 && self.associate(m)
     }
 }
 
-/// Nonce, total length, associated data, the one update, tag. CCM's final does nothing.
-pub(crate) unsafe extern "C" fn encrypt_ccm(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
+// An empty message needs its update, too: there the tag is made, or read. GCM-SIV is OpenSSL's, which 3.0 does not have yet.
+messages! { for State;
+    /// Nonce, total length, associated data, the one update, tag. CCM's final does nothing.
+    fn encrypt_ccm(state, m) {
         let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
         state.done(
             state.begin(m.nonce)
-                && associate_ccm(state, m)
+                && state.associate_ccm(m)
                 && whole(state.feed(input, output, m.len), m.len)
                 && state.get_tag(m.tag),
         )
     }
-}
 
-/// Nonce, expected tag, total length, associated data, the one update: where the tag is compared.
-pub(crate) unsafe extern "C" fn decrypt_ccm(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is read there.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
-        if !(state.begin(m.nonce) && state.set_tag(m.tag) && associate_ccm(state, m)) {
+    /// Nonce, expected tag, total length, associated data, the one update: where the tag is compared.
+    fn decrypt_ccm(state, m) {
+        if !(state.begin(m.nonce) && state.set_tag(m.tag) && state.associate_ccm(m)) {
             return state.not_done(raw::FAILED);
         }
         let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
@@ -670,52 +589,25 @@ pub(crate) unsafe extern "C" fn decrypt_ccm(
             all => state.done(whole(all, m.len)),
         }
     }
-}
 
-// GCM-SIV of OpenSSL, which 3.0 does not have yet.
-
-/// Associated data of a GCM-SIV message. An update of no bytes drops that of the message before,
-/// which OpenSSL would otherwise go on from.
-///
-/// # Safety
-/// As the contract of `message`.
-#[inline(always)]
-unsafe fn associate_gcm_siv(state: &State, m: &raw::Message) -> bool {
-    // SAFETY: as the caller promises; no byte is read through the dangling pointer.
-    unsafe { state.feed(ptr::dangling(), ptr::null_mut(), 0) >= 0 && state.associate(m) }
-}
-
-/// Nonce, associated data, the one update, final, tag.
-pub(crate) unsafe extern "C" fn encrypt_gcm_siv(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
+    /// Nonce, associated data, the one update, final, tag.
+    fn encrypt_gcm_siv(state, m) {
         let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
         state.done(
             state.begin(m.nonce)
-                && associate_gcm_siv(state, m)
+                && state.associate_gcm_siv(m)
                 && whole(state.feed(input, output, m.len), m.len)
                 && state.end(output, 0) == 0
                 && state.get_tag(m.tag),
         )
     }
-}
 
-/// Nonce, expected tag, associated data, the one update, final: where the tag is compared.
-pub(crate) unsafe extern "C" fn decrypt_gcm_siv(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
+    /// Nonce, expected tag, associated data, the one update, final: where the tag is compared.
+    fn decrypt_gcm_siv(state, m) {
         let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
         let decrypted = state.begin(m.nonce)
             && state.set_tag(m.tag)
-            && associate_gcm_siv(state, m)
+            && state.associate_gcm_siv(m)
             && whole(state.feed(input, output, m.len), m.len);
         if !decrypted {
             return state.not_done(raw::FAILED);
@@ -740,9 +632,6 @@ struct Siv {
 }
 
 /// The table for the timing loop; `close` there frees both contexts.
-///
-/// # Errors
-/// Which call failed, with the library's reason.
 pub(crate) fn siv_session(
     api: &Api,
     keyed: Context,
@@ -761,25 +650,16 @@ pub(crate) fn siv_session(
     Ok(table.rekeys(calls_of_rekey(direction)).raw())
 }
 
-impl Siv {
-    #[inline(always)]
+steps! { #[inline(always)] impl for Siv;
     fn begin(&self) -> bool {
-        // SAFETY: two contexts that are ours.
-        unsafe { (self.copy)(self.message.ctx(), self.keyed.as_ptr()) > 0 }
+        (self.copy)(self.message.ctx(), self.keyed.as_ptr()) > 0
     }
 
     /// The vector of RFC 5297 §3: associated data, even when there is none, and the nonce.
-    ///
-    /// # Safety
-    /// As the contract of `message`.
-    #[inline(always)]
-    unsafe fn associate(&self, m: &raw::Message) -> bool {
+    fn associate(&self, m: &raw::Message) -> bool {
         let aad = some_pointer(m.aad.cast_mut());
-        // SAFETY: as the caller promises.
-        unsafe {
-            self.message.feed(aad, ptr::null_mut(), m.aad_len) >= 0
-                && self.message.feed(m.nonce, ptr::null_mut(), self.nonce_len) >= 0
-        }
+        self.message.feed(aad, ptr::null_mut(), m.aad_len) >= 0
+            && self.message.feed(m.nonce, ptr::null_mut(), self.nonce_len) >= 0
     }
 }
 

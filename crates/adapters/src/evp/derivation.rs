@@ -4,7 +4,7 @@
 use crate::derivation::{Derive, done, session};
 use crate::evp::digest::find_digest;
 use crate::evp::{Errors, Evp, Method, Offer, Param};
-use crate::family::{In, Out, Request};
+use crate::family::{In, Object, Out, Request};
 use crate::random;
 use base::model::{Mode, Primitive, RANDOM};
 use contract::{functions, raw};
@@ -206,34 +206,29 @@ fn checked(errors: Errors, code: c_int) -> i32 {
 /// A context, which all calls share.
 struct Kdf {
     functions: EvpKdf,
-    ctx: *mut c_void,
+    ctx: Object,
 }
 
 impl Kdf {
     /// `None` where the library has no such function.
     fn fetch(functions: EvpKdf, name: &CStr) -> Option<Self> {
         // SAFETY: the default context and properties, and a NUL-terminated name; the context keeps the method.
-        let ctx = unsafe {
+        let raw = unsafe {
             let kdf = (functions.EVP_KDF_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
             if kdf.is_null() {
                 return None;
             }
-            let ctx = (functions.EVP_KDF_CTX_new)(kdf);
+            let raw = (functions.EVP_KDF_CTX_new)(kdf);
             (functions.EVP_KDF_free)(kdf);
-            ctx
+            raw
         };
-        (!ctx.is_null()).then_some(Self { functions, ctx })
+        Some(Self { functions, ctx: Object::of(raw, functions.EVP_KDF_CTX_free)? })
     }
 
     fn derive(&self, d: &Derive<'_>, params: &[Param]) -> bool {
         // SAFETY: a context of ours; the list ends with `END`, and what it points to outlives the call.
-        unsafe { (self.functions.EVP_KDF_derive)(self.ctx, d.out, d.out_len, params.as_ptr()) > 0 }
-    }
-}
-
-impl Drop for Kdf {
-    fn drop(&mut self) {
-        // SAFETY: a context of ours, freed once.
-        unsafe { (self.functions.EVP_KDF_CTX_free)(self.ctx) }
+        unsafe {
+            (self.functions.EVP_KDF_derive)(self.ctx.raw, d.out, d.out_len, params.as_ptr()) > 0
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Digests by `EVP_MD`; and what they have in common with MACs (`mac`): a message is begun, fed and ended.
 
 use crate::evp::{self, Errors, Method, Param, Ways};
-use crate::family::{In, Out, operations};
+use crate::family::{In, Object, Out, operations, steps};
 use contract::loader::SharedObject;
 use contract::{Table, raw};
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
@@ -46,13 +46,7 @@ struct InParts<P> {
 
 #[inline(always)]
 fn done(errors: &Errors, done: bool) -> i32 {
-    if done { raw::OK } else { failed(errors) }
-}
-
-#[cold]
-fn failed(errors: &Errors) -> i32 {
-    errors.clear();
-    raw::FAILED
+    if done { raw::OK } else { errors.failed() }
 }
 
 operations! { impl[P: Parts] for InParts<P>;
@@ -145,15 +139,9 @@ impl Contexts {
         }
     }
 
-    pub(crate) fn make(&self) -> Option<DigestCtx> {
+    pub(crate) fn make(&self) -> Option<Object> {
         // SAFETY: takes nothing.
-        let ctx = unsafe { (self.new)() };
-        (!ctx.is_null()).then_some(ctx)
-    }
-
-    pub(crate) fn free(&self, ctx: DigestCtx) {
-        // SAFETY: `ctx` came from `make`, whose callers free it once.
-        unsafe { (self.free)(ctx) }
+        Object::of(unsafe { (self.new)() }, self.free)
     }
 }
 
@@ -191,8 +179,6 @@ impl DigestFunctions {
         }
     }
 
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -208,9 +194,6 @@ impl DigestFunctions {
     }
 
     /// `len` bytes of a function that gives as many as it is asked for.
-    ///
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn session_of_xof(
         &self,
         object: &SharedObject,
@@ -229,9 +212,6 @@ impl DigestFunctions {
     }
 
     /// A digest that is told to have `len` bytes, fewer than by itself; `None` when it stays at its own length.
-    ///
-    /// # Errors
-    /// The library's reason.
     pub(crate) fn session_of_size(
         &self,
         errors: Errors,
@@ -262,7 +242,7 @@ impl DigestFunctions {
 const LONGEST_DIGEST: usize = 64;
 
 struct DigestState {
-    ctx: DigestCtx,
+    ctx: Object,
     functions: DigestFunctions,
     md: *const c_void,
     len: usize,
@@ -270,35 +250,21 @@ struct DigestState {
     _md: Method,
 }
 
-impl Drop for DigestState {
-    fn drop(&mut self) {
-        self.functions.contexts.free(self.ctx);
-    }
-}
-
-impl Parts for DigestState {
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
-        // SAFETY: a context and a digest of ours; no parameters, no engine.
-        unsafe {
-            match self.functions.init {
-                InitFn::Params(init) => init(self.ctx, self.md, ptr::null()) > 0,
-                InitFn::Engine(init) => init(self.ctx, self.md, ptr::null_mut()) > 0,
-            }
+steps! { #[inline(always)] impl Parts for DigestState;
+    fn begin(&mut self, _nonce: In) -> bool {
+        match self.functions.init {
+            InitFn::Params(init) => init(self.ctx.raw, self.md, ptr::null()) > 0,
+            InitFn::Engine(init) => init(self.ctx.raw, self.md, ptr::null_mut()) > 0,
         }
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.update)(self.ctx, input, len) > 0 }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.update)(self.ctx.raw, input, len) > 0
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+    fn end(&mut self, tag: Out) -> bool {
         let mut len: c_uint = 0;
-        // SAFETY: as the caller promises; the digest has `len` bytes.
-        let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
+        let code = (self.functions.finish)(self.ctx.raw, tag, &raw mut len);
         code > 0 && len as usize == self.len
     }
 }
@@ -309,23 +275,17 @@ struct Xof {
     finish: unsafe extern "C" fn(DigestCtx, Out, usize) -> c_int,
 }
 
-impl Parts for Xof {
-    #[inline(always)]
-    unsafe fn begin(&mut self, nonce: *const u8) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { self.state.begin(nonce) }
+steps! { #[inline(always)] impl Parts for Xof;
+    fn begin(&mut self, nonce: In) -> bool {
+        self.state.begin(nonce)
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { self.state.feed(input, len) }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        self.state.feed(input, len)
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises; the tag has `len` bytes.
-        unsafe { (self.finish)(self.state.ctx, tag, self.state.len) > 0 }
+    fn end(&mut self, tag: Out) -> bool {
+        (self.finish)(self.state.ctx.raw, tag, self.state.len) > 0
     }
 }
 
@@ -334,24 +294,18 @@ struct Resized {
     init: unsafe extern "C" fn(DigestCtx, *const c_void, *const c_void) -> c_int,
 }
 
-impl Parts for Resized {
+steps! { #[inline(always)] impl Parts for Resized;
     /// With the length, which the digest keeps for one message.
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+    fn begin(&mut self, _nonce: In) -> bool {
         let params = [Param::number(c"size", &self.state.len), Param::END];
-        // SAFETY: a context and a digest of ours; the list ends with `END`, and its number outlives the call.
-        unsafe { (self.init)(self.state.ctx, self.state.md, params.as_ptr().cast()) > 0 }
+        (self.init)(self.state.ctx.raw, self.state.md, params.as_ptr().cast()) > 0
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { self.state.feed(input, len) }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        self.state.feed(input, len)
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { self.state.end(tag) }
+    fn end(&mut self, tag: Out) -> bool {
+        self.state.end(tag)
     }
 }

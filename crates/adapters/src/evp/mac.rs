@@ -4,7 +4,7 @@
 use crate::evp::cipher::{Context, State};
 use crate::evp::digest::{Contexts, Parts, session_in_parts};
 use crate::evp::{Api, Errors, Method, Param, cipher};
-use crate::family::{Aligned, In, Out, operations};
+use crate::family::{Aligned, In, Object, Out, operations, steps, whole};
 use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{Table, functions, raw};
@@ -31,9 +31,6 @@ functions! {
 
 impl EvpMac {
     /// Does the key schedule; `None` when the library was built without the algorithm.
-    ///
-    /// # Errors
-    /// Which call failed, with the library's reason.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -86,19 +83,19 @@ impl EvpMac {
         Some(state.set_up(errors, &settings).map(|()| session_in_parts(state, errors, call)))
     }
 
-    fn context(&self, name: &CStr) -> Option<MacCtx> {
+    fn context(&self, name: &CStr) -> Option<Object> {
         // SAFETY: the default library context, a NUL-terminated name, no properties. The context
         // holds a reference of its own to what was fetched.
-        let ctx = unsafe {
+        let raw = unsafe {
             let mac = (self.EVP_MAC_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
             if mac.is_null() {
                 return None;
             }
-            let ctx = (self.EVP_MAC_CTX_new)(mac);
+            let raw = (self.EVP_MAC_CTX_new)(mac);
             (self.EVP_MAC_free)(mac);
-            ctx
+            raw
         };
-        (!ctx.is_null()).then_some(ctx)
+        Object::of(raw, self.EVP_MAC_CTX_free)
     }
 }
 
@@ -119,19 +116,12 @@ enum Anew {
 }
 
 struct MacState {
-    ctx: MacCtx,
+    ctx: Object,
     functions: EvpMac,
     anew: Anew,
     nonce_len: usize,
     tag_len: usize,
     key: Vec<u8>,
-}
-
-impl Drop for MacState {
-    fn drop(&mut self) {
-        // SAFETY: the context came from EVP_MAC_CTX_new and is freed nowhere else.
-        unsafe { (self.functions.EVP_MAC_CTX_free)(self.ctx) }
-    }
 }
 
 impl MacState {
@@ -150,7 +140,7 @@ impl MacState {
         // call.
         let code = unsafe {
             (self.functions.EVP_MAC_init)(
-                self.ctx,
+                self.ctx.raw,
                 self.key.as_ptr(),
                 self.key.len(),
                 params.as_ptr(),
@@ -160,10 +150,9 @@ impl MacState {
     }
 }
 
-impl Parts for MacState {
+steps! { #[inline(always)] impl Parts for MacState;
     /// Keeps key and parameters but for what the MAC has anew for each message.
-    #[inline(always)]
-    unsafe fn begin(&mut self, nonce: *const u8) -> bool {
+    fn begin(&mut self, nonce: In) -> bool {
         // An empty list would be gone through: none is, as callers have it.
         let (mut key, mut key_len, mut params) = (ptr::null(), 0, ptr::null());
         let with_nonce;
@@ -175,22 +164,16 @@ impl Parts for MacState {
             }
             Anew::Key => (key, key_len) = (self.key.as_ptr(), self.key.len()),
         }
-        // SAFETY: the key covers its length, the nonce too; a list ends with `END`.
-        unsafe { (self.functions.EVP_MAC_init)(self.ctx, key, key_len, params) > 0 }
+        (self.functions.EVP_MAC_init)(self.ctx.raw, key, key_len, params) > 0
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.EVP_MAC_update)(self.ctx, input, len) > 0 }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.EVP_MAC_update)(self.ctx.raw, input, len) > 0
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+    fn end(&mut self, tag: Out) -> bool {
         let mut len = 0;
-        // SAFETY: as the caller promises.
-        let code =
-            unsafe { (self.functions.EVP_MAC_final)(self.ctx, tag, &raw mut len, self.tag_len) };
+        let code = (self.functions.EVP_MAC_final)(self.ctx.raw, tag, &raw mut len, self.tag_len);
         code > 0 && len == self.tag_len
     }
 }
@@ -242,9 +225,6 @@ impl Hmac {
 
     /// Does the key schedule: the digest's states behind the inner and the outer pad. `None` when the library makes no
     /// HMAC of the digest, though it has it.
-    ///
-    /// # Errors
-    /// Which call failed, with the library's reason.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -256,21 +236,21 @@ impl Hmac {
         // SAFETY: `room` is large enough for any context.
         let ctx = unsafe {
             match self.making {
-                Making::New(new, _) => new(),
-                Making::Init(init, _) => {
+                Making::New(new, free) => Object::of(new(), free),
+                Making::Init(init, cleanup) => {
                     init(room.context());
-                    room.context()
+                    Object::of(room.context(), cleanup)
                 }
             }
         };
-        if ctx.is_null() {
+        let Some(ctx) = ctx else {
             return Some(Err(format!("HMAC_CTX_new: {}", errors.take())));
-        }
+        };
         let state = HmacState { ctx, functions: *self, tag_len, _room: room, _digest: digest };
         // SAFETY: a fresh context; the key covers its length; no engine.
         let code = unsafe {
             let digest = state._digest.as_ptr();
-            (self.init)(ctx, key.as_ptr(), key.len(), digest, ptr::null_mut())
+            (self.init)(state.ctx.raw, key.as_ptr(), key.len(), digest, ptr::null_mut())
         };
         if code != 1 {
             // AWS-LC refuses all but the digests of a list of its own, and gives no reason.
@@ -282,7 +262,7 @@ impl Hmac {
 }
 
 struct HmacState {
-    ctx: HmacCtx,
+    ctx: Object,
     functions: Hmac,
     tag_len: usize,
     /// Where `ctx` points with [`Making::Init`].
@@ -291,34 +271,20 @@ struct HmacState {
     _digest: Method,
 }
 
-impl Drop for HmacState {
-    fn drop(&mut self) {
-        let (Making::New(_, free) | Making::Init(_, free)) = self.functions.making;
-        // SAFETY: made by the function that this one belongs to, and freed nowhere else.
-        unsafe { free(self.ctx) }
-    }
-}
-
-impl Parts for HmacState {
+steps! { #[inline(always)] impl Parts for HmacState;
     /// No key and no digest keep those that were set, and nothing of them is computed again.
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+    fn begin(&mut self, _nonce: In) -> bool {
         let Hmac { init, .. } = self.functions;
-        // SAFETY: a context of ours, with its key.
-        unsafe { init(self.ctx, ptr::null(), 0, ptr::null(), ptr::null_mut()) == 1 }
+        init(self.ctx.raw, ptr::null(), 0, ptr::null(), ptr::null_mut()) == 1
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.update)(self.ctx, input, len) == 1 }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.update)(self.ctx.raw, input, len) == 1
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+    fn end(&mut self, tag: Out) -> bool {
         let mut len: c_uint = 0;
-        // SAFETY: as the caller promises; the digest has `tag_len` bytes.
-        let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
+        let code = (self.functions.finish)(self.ctx.raw, tag, &raw mut len);
         code == 1 && len as usize == self.tag_len
     }
 }
@@ -345,9 +311,6 @@ functions! {
 
 impl Cmac {
     /// Does the key schedule and makes the two subkeys.
-    ///
-    /// # Errors
-    /// Which call failed, with the library's reason.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -356,14 +319,13 @@ impl Cmac {
         key: &[u8],
     ) -> Result<raw::Session, String> {
         // SAFETY: takes nothing.
-        let ctx = unsafe { (self.CMAC_CTX_new)() };
-        if ctx.is_null() {
-            return Err(format!("CMAC_CTX_new: {}", errors.take()));
-        }
+        let ctx = Object::of(unsafe { (self.CMAC_CTX_new)() }, self.CMAC_CTX_free);
+        let ctx = ctx.ok_or_else(|| format!("CMAC_CTX_new: {}", errors.take()))?;
         let state = CmacState { ctx, functions: *self, tag_len };
         // SAFETY: a fresh context; the key covers its length, which is the cipher's; no engine.
         let code = unsafe {
-            (self.CMAC_Init)(ctx, key.as_ptr(), key.len(), cipher.as_ptr(), ptr::null_mut())
+            let (ctx, cipher) = (state.ctx.raw, cipher.as_ptr());
+            (self.CMAC_Init)(ctx, key.as_ptr(), key.len(), cipher, ptr::null_mut())
         };
         if code != 1 {
             return Err(format!("CMAC_Init: {}", errors.take()));
@@ -377,44 +339,29 @@ impl Cmac {
 }
 
 struct CmacState {
-    ctx: CmacCtx,
+    ctx: Object,
     functions: Cmac,
     tag_len: usize,
 }
 
-impl Drop for CmacState {
-    fn drop(&mut self) {
-        // SAFETY: made by CMAC_CTX_new and freed nowhere else.
-        unsafe { (self.functions.CMAC_CTX_free)(self.ctx) }
-    }
-}
-
-impl Parts for CmacState {
+steps! { #[inline(always)] impl Parts for CmacState;
     /// Keeps cipher, key and subkeys: by a reset, else by an initialisation with nothing.
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
-        let (ctx, f) = (self.ctx, &self.functions);
-        // SAFETY: a context of ours, with its key.
-        let code = unsafe {
-            match f.CMAC_Reset {
-                Some(reset) => reset(ctx),
-                None => (f.CMAC_Init)(ctx, ptr::null(), 0, ptr::null(), ptr::null_mut()),
-            }
+    fn begin(&mut self, _nonce: In) -> bool {
+        let (ctx, f) = (self.ctx.raw, &self.functions);
+        let code = match f.CMAC_Reset {
+            Some(reset) => reset(ctx),
+            None => (f.CMAC_Init)(ctx, ptr::null(), 0, ptr::null(), ptr::null_mut()),
         };
         code == 1
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.CMAC_Update)(self.ctx, input, len) == 1 }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.CMAC_Update)(self.ctx.raw, input, len) == 1
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+    fn end(&mut self, tag: Out) -> bool {
         let mut len = 0;
-        // SAFETY: as the caller promises; the tag has a block's length.
-        let code = unsafe { (self.functions.CMAC_Final)(self.ctx, tag, &raw mut len) };
+        let code = (self.functions.CMAC_Final)(self.ctx.raw, tag, &raw mut len);
         code == 1 && len == self.tag_len
     }
 }
@@ -424,27 +371,21 @@ impl Parts for CmacState {
 /// `SIPHASH_24(key, in, in_len)`
 type SipHashFn = unsafe extern "C" fn(*const u64, In, usize) -> u64;
 
-struct SipHashState {
-    siphash: SipHashFn,
-    key: [u64; 2],
-}
-
 /// `None` when the library does not have it.
 pub(crate) fn siphash_session(object: &SharedObject, key: [u8; 16]) -> Option<raw::Session> {
     // SAFETY: the type is that of siphash.h.
-    let siphash = unsafe { object.function("SIPHASH_24") }?;
+    let siphash: SipHashFn = unsafe { object.function("SIPHASH_24") }?;
     let word = |at: usize| std::array::from_fn(|i| key[at + i]);
     let key = [0, 8].map(|at| u64::from_le_bytes(word(at)));
-    Some(Table::new(SipHashState { siphash, key }, raw::IN_PLACE, c"SIPHASH_24").raw())
-}
-
-operations! { impl for SipHashState;
-    /// The number's bytes, the least significant first, as its authors' code writes them.
-    fn message(&mut self, m) {
-        let number = (self.siphash)(self.key.as_ptr(), m.input, m.len);
-        m.tag.cast::<[u8; 8]>().write(number.to_le_bytes());
+    // The number's bytes, the least significant first, as its authors' code writes them.
+    Some(whole(raw::IN_PLACE, c"SIPHASH_24", move |m| {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            let number = siphash(key.as_ptr(), m.input, m.len);
+            m.tag.cast::<[u8; 8]>().write(number.to_le_bytes());
+        }
         raw::OK
-    }
+    }))
 }
 
 // Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
@@ -480,25 +421,19 @@ impl Poly1305 {
     }
 }
 
-impl Parts for Poly1305State {
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
-        // SAFETY: the room holds any state; the key has 32 bytes.
-        unsafe { (self.functions.CRYPTO_poly1305_init)(self.room.context(), self.key.as_ptr()) };
+steps! { #[inline(always)] impl Parts for Poly1305State;
+    fn begin(&mut self, _nonce: In) -> bool {
+        (self.functions.CRYPTO_poly1305_init)(self.room.context(), self.key.as_ptr());
         true
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.CRYPTO_poly1305_update)(self.room.context(), input, len) };
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.CRYPTO_poly1305_update)(self.room.context(), input, len);
         true
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises; a tag has 16 bytes.
-        unsafe { (self.functions.CRYPTO_poly1305_finish)(self.room.context(), tag) };
+    fn end(&mut self, tag: Out) -> bool {
+        (self.functions.CRYPTO_poly1305_finish)(self.room.context(), tag);
         true
     }
 }
@@ -542,9 +477,6 @@ impl DigestSign {
     }
 
     /// Makes the key. `None` when the library has no such kind of key.
-    ///
-    /// # Errors
-    /// Which call failed, with the library's reason.
     pub(crate) fn poly1305(
         &self,
         errors: Errors,
@@ -556,60 +488,43 @@ impl DigestSign {
             let new = self.f.EVP_PKEY_new_raw_private_key;
             new(POLY1305, ptr::null_mut(), key.as_ptr(), key.len())
         };
-        if pkey.is_null() {
+        let Some(pkey) = Object::of(pkey, self.f.EVP_PKEY_free) else {
             errors.clear();
             return None;
-        }
+        };
         let Some(ctx) = self.contexts.make() else {
-            // SAFETY: just made, and not used.
-            unsafe { (self.f.EVP_PKEY_free)(pkey) };
             return Some(Err(format!("EVP_MD_CTX_new: {}", errors.take())));
         };
         let state = SignatureState { ctx, pkey, functions: *self, tag_len };
         // SAFETY: a context of ours.
-        unsafe { (self.f.EVP_MD_CTX_set_flags)(ctx, FINALISE) };
+        unsafe { (self.f.EVP_MD_CTX_set_flags)(state.ctx.raw, FINALISE) };
         let call = c"EVP_DigestSignInit, EVP_DigestUpdate, EVP_DigestSignFinal";
         Some(Ok(session_in_parts(state, errors, call)))
     }
 }
 
 struct SignatureState {
-    ctx: SignatureCtx,
-    pkey: Pkey,
+    ctx: Object,
+    pkey: Object,
     functions: DigestSign,
     tag_len: usize,
 }
 
-impl Drop for SignatureState {
-    fn drop(&mut self) {
-        self.functions.contexts.free(self.ctx);
-        // SAFETY: made by EVP_PKEY_new_raw_private_key and freed nowhere else.
-        unsafe { (self.functions.f.EVP_PKEY_free)(self.pkey) }
-    }
-}
-
-impl Parts for SignatureState {
-    /// Takes the key in anew.
-    #[inline(always)]
-    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+steps! { #[inline(always)] impl Parts for SignatureState;
+    /// Takes the key in anew; this kind of key has no digest.
+    fn begin(&mut self, _nonce: In) -> bool {
         let (none, no_digest) = (ptr::null_mut(), ptr::null());
-        // SAFETY: a context and a key of ours; this kind of key has no digest.
-        unsafe {
-            (self.functions.f.EVP_DigestSignInit)(self.ctx, none, no_digest, none, self.pkey) == 1
-        }
+        let (init, ctx, pkey) = (self.functions.f.EVP_DigestSignInit, self.ctx.raw, self.pkey.raw);
+        init(ctx, none, no_digest, none, pkey) == 1
     }
 
-    #[inline(always)]
-    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { (self.functions.f.EVP_DigestUpdate)(self.ctx, input, len) == 1 }
+    fn feed(&mut self, input: In, len: usize) -> bool {
+        (self.functions.f.EVP_DigestUpdate)(self.ctx.raw, input, len) == 1
     }
 
-    #[inline(always)]
-    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+    fn end(&mut self, tag: Out) -> bool {
         let mut len = self.tag_len;
-        // SAFETY: as the caller promises.
-        let code = unsafe { (self.functions.f.EVP_DigestSignFinal)(self.ctx, tag, &raw mut len) };
+        let code = (self.functions.f.EVP_DigestSignFinal)(self.ctx.raw, tag, &raw mut len);
         code == 1 && len == self.tag_len
     }
 }
@@ -627,25 +542,15 @@ pub(crate) fn gmac_session(api: &Api, context: Context, algorithm: &Algorithm) -
 /// A context of GCM.
 pub(crate) struct Gmac(pub(crate) State);
 
-impl Gmac {
+steps! { #[inline(always)] impl for Gmac;
     /// Associated data, where there is any.
-    ///
-    /// # Safety
-    /// `input` has `len` bytes.
-    #[inline(always)]
-    unsafe fn feed(&self, input: *const u8, len: usize) -> bool {
-        // SAFETY: as the caller promises.
-        len == 0 || unsafe { self.0.feed(input, ptr::null_mut(), len) } >= 0
+    fn feed(&self, input: In, len: usize) -> bool {
+        len == 0 || self.0.feed(input, ptr::null_mut(), len) >= 0
     }
 
     /// Final, tag.
-    ///
-    /// # Safety
-    /// `tag` has room for the tag.
-    #[inline(always)]
-    unsafe fn end(&self, tag: *mut u8) -> bool {
-        // SAFETY: as the caller promises.
-        unsafe { self.0.end(ptr::dangling_mut(), 0) == 0 && self.0.get_tag(tag) }
+    fn end(&self, tag: Out) -> bool {
+        self.0.end(ptr::dangling_mut(), 0) == 0 && self.0.get_tag(tag)
     }
 }
 

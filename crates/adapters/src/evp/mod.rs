@@ -21,10 +21,6 @@ use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulong, c_void};
 use std::{fmt, ptr};
 
 /// Attaches any library of the family, of any version.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when a function is missing, the library does not initialise, or it does
-/// not say which version it is.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     initialise(&object)?;
@@ -118,7 +114,8 @@ impl Evp {
     }
 }
 
-/// A session, or the library's error; `None` when the library does not have the algorithm.
+/// A session, or which call failed with the library's reason, as all errors here; `None` when the library does not have
+/// the algorithm.
 type Offer = Option<Result<raw::Session, String>>;
 
 impl Request<'_, Evp> {
@@ -178,7 +175,7 @@ impl Request<'_, Evp> {
     fn aead(&self) -> Offer {
         let aead = Aead::find(&self.library.object, self.algorithm)?;
         let cipher = match self.algorithm.kind {
-            Kind::Mac => cipher::find_gcm(&self.library.object, &self.library.api, self.algorithm),
+            Kind::Mac => self.cipher_below(&cipher::gcm_of(self.algorithm)),
             _ => cipher::find_cipher(&self.library.object, &self.library.api, self.algorithm),
         };
         let stream = cipher.map(|cipher| {
@@ -245,6 +242,11 @@ impl Request<'_, Evp> {
         }
     }
 
+    /// The cipher that a MAC is made with.
+    fn cipher_below(&self, name: &str) -> Option<Method> {
+        cipher::find_below(&self.library.object, &self.library.api, self.algorithm, name)
+    }
+
     /// `HMAC_CTX`
     fn hmac(&self) -> Offer {
         let Algorithm { name, tag_len, .. } = *self.algorithm;
@@ -257,16 +259,14 @@ impl Request<'_, Evp> {
 
     /// `CMAC_CTX`
     fn cmac(&self) -> Offer {
-        let (object, api) = (&self.library.object, &self.library.api);
-        let cipher = cipher::find_cbc(object, api, self.algorithm)?;
-        let cmac = Cmac::of(object).ok()?;
-        Some(cmac.session(api.errors, &cipher, self.algorithm.tag_len, self.key))
+        let cipher = self.cipher_below(&cipher::cbc_of(self.algorithm))?;
+        let cmac = Cmac::of(&self.library.object).ok()?;
+        Some(cmac.session(self.library.api.errors, &cipher, self.algorithm.tag_len, self.key))
     }
 
     /// GCM's `EVP_CIPHER`
     fn gmac(&self) -> Offer {
-        let cipher = cipher::find_gcm(&self.library.object, &self.library.api, self.algorithm)?;
-        let context = self.context(&cipher);
+        let context = self.context(&self.cipher_below(&cipher::gcm_of(self.algorithm))?);
         Some(context.map(|context| mac::gmac_session(&self.library.api, context, self.algorithm)))
     }
 
@@ -320,9 +320,6 @@ impl fmt::Display for Product {
 }
 
 /// Product, version and how it was built, one fact a line.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when it gives no version.
 fn identify(object: &SharedObject) -> Result<(Product, Vec<String>), LoadError> {
     let texts = Texts::of(object).ok_or_else(|| {
         object.unusable("it exports neither `OpenSSL_version` nor `SSLeay_version`")
@@ -367,13 +364,8 @@ impl Texts {
     }
 
     fn get(&self, kind: c_int) -> Option<String> {
-        // SAFETY: any number is answered.
-        let text = unsafe { (self.text)(kind) };
-        if text.is_null() {
-            return None;
-        }
-        // SAFETY: not null, so a static NUL-terminated string.
-        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().replace('\n', " ");
+        // SAFETY: any number is answered, by a static NUL-terminated string.
+        let text = unsafe { contract::text((self.text)(kind)) }?.trim().replace('\n', " ");
         (!text.is_empty()).then_some(text)
     }
 
@@ -416,32 +408,17 @@ fn read(whole: &str) -> Option<Product> {
 
 /// The validated module that BoringSSL and AWS-LC are built around when they are built for FIPS.
 fn fips_module(object: &SharedObject) -> Option<String> {
-    type NameFn = unsafe extern "C" fn() -> *const c_char;
-    type VersionFn = unsafe extern "C" fn() -> u32;
-    // SAFETY: the types are those of crypto.h.
+    // SAFETY: the types are those of crypto.h; 0 says that this build is not around a module.
     let (name, version) = unsafe {
-        (
-            object.function::<NameFn>("FIPS_module_name")?,
-            object.function::<VersionFn>("FIPS_version")?,
-        )
+        (object.told("FIPS_module_name").ok()??, object.asked::<u32>("FIPS_version").ok()?)
     };
-    // SAFETY: both take nothing; 0 says that this build is not around a module.
-    let (name, version) = unsafe { (name(), version()) };
-    if name.is_null() || version == 0 {
-        return None;
-    }
-    // SAFETY: not null, so a static NUL-terminated string.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-    Some(format!("FIPS module: {name} {version}"))
+    (version != 0).then(|| format!("FIPS module: {name} {version}"))
 }
 
 /// `OpenSSL_version_num()`: which OpenSSL's interface this is.
 fn interface_number(object: &SharedObject) -> Option<c_ulong> {
-    type NumberFn = unsafe extern "C" fn() -> c_ulong;
     // SAFETY: the type is that of crypto.h.
-    let number = unsafe { object.function::<NumberFn>("OpenSSL_version_num") }?;
-    // SAFETY: takes nothing.
-    Some(unsafe { number() })
+    unsafe { object.asked("OpenSSL_version_num") }.ok()
 }
 
 /// What is wrong where an OpenSSL's text and its number name different releases. The number's third part
@@ -575,6 +552,21 @@ impl Errors {
     pub(crate) fn last_reason(&self) -> c_ulong {
         // SAFETY: takes nothing.
         self.ERR_peek_last_error.map_or(0, |peek| unsafe { peek() } & 0xfff)
+    }
+
+    /// That something failed, as the interface's code; empties the queue.
+    #[cold]
+    pub(crate) fn failed(&self) -> i32 {
+        self.clear();
+        raw::FAILED
+    }
+
+    /// The same of a message that was not opened: a wrong tag, where the newest error is one of these reasons.
+    #[cold]
+    pub(crate) fn not_opened(&self, wrong_tag: &[c_ulong]) -> i32 {
+        let rejected = wrong_tag.contains(&self.last_reason());
+        self.clear();
+        if rejected { raw::REJECTED } else { raw::FAILED }
     }
 
     /// Empties the queue and gives the words of its first error, which is the cause of the others.
