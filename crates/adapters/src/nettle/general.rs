@@ -1,7 +1,7 @@
 //! MACs that the library has no functions of their own for, by its general ones: HMAC over any digest, which
 //! Nettle 4 dropped, and CMAC over any block cipher of 128 bits.
 
-use crate::family::{Aligned, In, Out, operations};
+use crate::family::{Aligned, In, Out, operations, steps};
 use crate::nettle::{CipherFn, HashMeta, Request, hash_name, meta, plenty, schedule};
 use base::model::Mode;
 use contract::{Table, functions, raw};
@@ -126,19 +126,15 @@ impl Hmac {
     }
 }
 
-impl Mac for Hmac {
-    #[inline]
-    unsafe fn update(&mut self, len: usize, bytes: *const u8) {
-        // SAFETY: the caller's; the context is the functions'.
-        unsafe { (self.f.nettle_hmac_update)(self.message.as_mut_ptr(), self.hash, len, bytes) }
+steps! { impl Mac for Hmac;
+    fn update(&mut self, len: usize, bytes: In) {
+        (self.f.nettle_hmac_update)(self.message.as_mut_ptr(), self.hash, len, bytes);
     }
 
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
+    fn digest(&mut self, tag: Out) {
         let (outer, inner) = (self.outer.as_ptr(), self.inner.as_ptr());
         let message = self.message.as_mut_ptr();
-        // SAFETY: as above.
-        unsafe { (self.f.nettle_hmac_digest)(outer, inner, message, self.hash, self.tag_len, tag) }
+        (self.f.nettle_hmac_digest)(outer, inner, message, self.hash, self.tag_len, tag);
     }
 }
 
@@ -198,26 +194,20 @@ impl Cmac {
 /// Bytes of every tag of CMAC here.
 const TAG_LEN: u32 = 16;
 
-impl Mac for Cmac {
-    #[inline]
-    unsafe fn update(&mut self, len: usize, bytes: *const u8) {
+steps! { impl Mac for Cmac;
+    fn update(&mut self, len: usize, bytes: In) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_ptr());
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe { (self.f.nettle_cmac128_update)(message, cipher, self.encrypt, len, bytes) }
+        (self.f.nettle_cmac128_update)(message, cipher, self.encrypt, len, bytes);
     }
 
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
+    fn digest(&mut self, tag: Out) {
         let message = self.message.as_mut_ptr();
         let (subkeys, cipher) = (self.subkeys.as_ptr(), self.cipher.as_ptr());
-        // SAFETY: as above.
-        unsafe {
-            match self.digest {
-                CmacDigest::Part(digest) => {
-                    digest(message, subkeys, cipher, self.encrypt, TAG_LEN, tag);
-                }
-                CmacDigest::Whole(digest) => digest(message, subkeys, cipher, self.encrypt, tag),
+        match self.digest {
+            CmacDigest::Part(digest) => {
+                digest(message, subkeys, cipher, self.encrypt, TAG_LEN, tag);
             }
+            CmacDigest::Whole(digest) => digest(message, subkeys, cipher, self.encrypt, tag),
         }
     }
 }

@@ -5,25 +5,17 @@ mod general;
 mod modes;
 mod steps;
 
-use crate::family::{self, Aligned, Attached, Family, In, Out, operations};
+use crate::family::{self, Aligned, Attached, Family, In, Out, operations, steps};
 use base::model::{Kind, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Attaches a Nettle of any version from 3.0 on.
-///
-/// # Errors
-/// [`contract::loader::LoadError::Unusable`] when it does not say its version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    type NumberFn = unsafe extern "C" fn() -> c_int;
     // SAFETY: version.h: both take nothing and give a number.
-    let (major, minor) = unsafe {
-        (
-            object.exported::<NumberFn>("nettle_version_major")?(),
-            object.exported::<NumberFn>("nettle_version_minor")?(),
-        )
-    };
+    let [major, minor]: [c_int; 2] =
+        unsafe { [object.asked("nettle_version_major")?, object.asked("nettle_version_minor")?] };
     let version = format!("{major}.{minor}");
     family::library((name, "nettle"), &version, Vec::new(), Nettle { object, major })
 }
@@ -145,6 +137,18 @@ struct DigestState {
     open: bool,
 }
 
+impl DigestState {
+    fn new(
+        request: &Request<'_>,
+        context: Aligned,
+        begin: Begin,
+        update: UpdateFn,
+        digest: DigestFn,
+    ) -> Self {
+        Self { context, begin, update, digest, tag_len: request.algorithm.tag_len, open: false }
+    }
+}
+
 /// Opens a digest or authentication code.
 fn open_digest(request: &Request<'_>) -> Option<raw::Session> {
     let (state, words) = match request.algorithm.mode {
@@ -185,8 +189,7 @@ fn hash_name(primitive: Primitive) -> Option<&'static str> {
 fn hash(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
     let name = hash_name(request.algorithm.cipher)?;
     let hash: &HashMeta = meta(&request.library.object, &format!("nettle_{name}"))?;
-    let tag_len = request.algorithm.tag_len;
-    if hash.digest_size as usize != tag_len {
+    if hash.digest_size as usize != request.algorithm.tag_len {
         return None;
     }
     let mut context = Aligned::zeroed(hash.context_size as usize);
@@ -196,14 +199,8 @@ fn hash(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
         (hash.init)(context.as_mut_ptr());
         DigestFn::new(hash.digest, request.library.major)
     };
-    let state = DigestState {
-        context,
-        begin: Begin::Init(hash.init),
-        update: hash.update,
-        digest,
-        tag_len,
-        open: false,
-    };
+    let begin = Begin::Init(hash.init);
+    let state = DigestState::new(request, context, begin, hash.update, digest);
     Some((state, c"nettle_hash.update, nettle_hash.digest"))
 }
 
@@ -229,15 +226,9 @@ fn shake(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
     let mut context = plenty();
     // SAFETY: the context has room.
     unsafe { init(context.as_mut_ptr()) };
-    let state = DigestState {
-        context,
-        begin: Begin::Init(init),
-        update,
-        // Its length is that of the output, in every version.
-        digest: DigestFn::Part(shake),
-        tag_len: request.algorithm.tag_len,
-        open: false,
-    };
+    // Its length is that of the output, in every version.
+    let digest = DigestFn::Part(shake);
+    let state = DigestState::new(request, context, Begin::Init(init), update, digest);
     Some((state, words))
 }
 
@@ -262,14 +253,7 @@ fn mac(request: &Request<'_>, kind: &str, name: &str) -> Option<(DigestState, &'
         (mac.set_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(mac.digest, request.library.major)
     };
-    let state = DigestState {
-        context,
-        begin: Begin::Finish,
-        update: mac.update,
-        digest,
-        tag_len,
-        open: false,
-    };
+    let state = DigestState::new(request, context, Begin::Finish, mac.update, digest);
     Some((state, c"nettle_mac.update, nettle_mac.digest"))
 }
 
@@ -287,14 +271,8 @@ fn gmac(request: &Request<'_>) -> Option<(DigestState, &'static CStr)> {
         (aead.set_encrypt_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(aead.digest, request.library.major)
     };
-    let state = DigestState {
-        context,
-        begin: Begin::Nonce(aead.set_nonce),
-        update: aead.update,
-        digest,
-        tag_len: algorithm.tag_len,
-        open: false,
-    };
+    let begin = Begin::Nonce(aead.set_nonce);
+    let state = DigestState::new(request, context, begin, aead.update, digest);
     Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
 }
 
@@ -452,17 +430,14 @@ impl DigestFn {
             }
         }
     }
+}
 
-    /// # Safety
-    /// `context` is the function's, `tag` covers `len` bytes, which is the whole digest.
-    #[inline]
-    unsafe fn call(self, context: *mut c_void, len: usize, tag: *mut u8) {
-        // SAFETY: the caller's.
-        unsafe {
-            match self {
-                Self::Part(digest) => digest(context, len, tag),
-                Self::Whole(digest) => digest(context, tag),
-            }
+steps! { impl for DigestFn;
+    /// `tag` has `len` bytes, which is the whole digest.
+    fn call(self, context: *mut c_void, len: usize, tag: Out) {
+        match self {
+            Self::Part(digest) => digest(context, len, tag),
+            Self::Whole(digest) => digest(context, tag),
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ECB, CBC, CFB, CFB8 and CTR: one function for each mode over any block cipher.
 
-use crate::family::{Aligned, In, Out, operations, symbol};
+use crate::family::{Aligned, In, Out, in_turn, operations, steps, symbol};
 use crate::nettle::{CipherFn, CipherMeta, CryptFn, ModeFn, Request, SetFn, plenty, schedule};
 use base::model::{Mode, Primitive};
 use contract::{Table, raw};
@@ -35,18 +35,12 @@ enum SetKey {
 /// `des_set_key` and its like: context, key; 0 for a weak key, which is set all the same.
 type JudgingFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 
-impl SetKey {
-    /// # Safety
-    /// The context is the cipher's, the key has its length.
-    #[inline]
-    unsafe fn run(self, context: *mut c_void, key: *const u8) {
-        // SAFETY: the caller's.
-        unsafe {
-            match self {
-                Self::Cipher(set) => set(context, key),
-                Self::Judging(set) => {
-                    set(context, key);
-                }
+steps! { impl for SetKey;
+    fn run(self, context: *mut c_void, key: In) {
+        match self {
+            Self::Cipher(set) => set(context, key),
+            Self::Judging(set) => {
+                set(context, key);
             }
         }
     }
@@ -191,31 +185,21 @@ fn call(
     })
 }
 
-impl BlockState {
-    /// # Safety
-    /// The nonce has the algorithm's length, which is a block's where there is one.
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8) {
+steps! { impl for BlockState;
+    /// The nonce is a block where there is one.
+    fn begin(&mut self, nonce: In) {
         if !matches!(self.call, BlockCall::Blocks) {
-            // SAFETY: the caller's; no block is longer than the IV.
-            unsafe { nonce.copy_to_nonoverlapping(self.iv.as_mut_ptr(), self.block_len) }
+            // No block is longer than the IV.
+            nonce.copy_to_nonoverlapping(self.iv.as_mut_ptr(), self.block_len);
         }
     }
 
-    /// # Safety
-    /// Input and output cover `len` bytes.
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn crypt(&mut self, input: In, output: Out, len: usize) -> i32 {
         let (context, iv) = (self.context.as_mut_ptr(), self.iv.as_mut_ptr());
-        // SAFETY: the caller's; the context is the block function's.
-        unsafe {
-            match self.call {
-                BlockCall::Blocks => (self.block)(context, len, output, input),
-                BlockCall::Mode(f) => {
-                    f(context, self.block, self.block_len, iv, len, output, input)
-                }
-                BlockCall::AesCbc(f) => f(context, iv, len, output, input),
-            }
+        match self.call {
+            BlockCall::Blocks => (self.block)(context, len, output, input),
+            BlockCall::Mode(f) => f(context, self.block, self.block_len, iv, len, output, input),
+            BlockCall::AesCbc(f) => f(context, iv, len, output, input),
         }
         raw::OK
     }
@@ -328,33 +312,21 @@ fn xts_any(request: &Request<'_>) -> Option<(XtsCall, &'static CStr)> {
     })
 }
 
-impl XtsCall {
-    /// # Safety
-    /// The tweak has sixteen bytes; input and output cover `len` bytes.
-    #[inline]
-    unsafe fn unit(
-        &mut self,
-        nonce: *const u8,
-        input: *const u8,
-        output: *mut u8,
-        len: usize,
-    ) -> i32 {
+steps! { impl for XtsCall;
+    fn unit(&mut self, nonce: In, input: In, output: Out, len: usize) -> i32 {
         // The library would end the process.
         if len < 16 {
             return raw::FAILED;
         }
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            match self {
-                Self::Aes { call, key } => call(key.as_mut_ptr(), nonce, len, output, input),
-                Self::Encrypt { call, data, tweak, cipher } => {
-                    let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
-                    call(data, tweak, cipher.encrypt, nonce, len, output, input);
-                }
-                Self::Decrypt { call, data, tweak, cipher } => {
-                    let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
-                    call(data, tweak, cipher.decrypt, cipher.encrypt, nonce, len, output, input);
-                }
+        match self {
+            Self::Aes { call, key } => call(key.as_mut_ptr(), nonce, len, output, input),
+            Self::Encrypt { call, data, tweak, cipher } => {
+                let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
+                call(data, tweak, cipher.encrypt, nonce, len, output, input);
+            }
+            Self::Decrypt { call, data, tweak, cipher } => {
+                let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
+                call(data, tweak, cipher.decrypt, cipher.encrypt, nonce, len, output, input);
             }
         }
         raw::OK
@@ -388,16 +360,14 @@ struct StreamState {
 }
 
 pub(crate) fn open_stream(request: &Request<'_>) -> Option<raw::Session> {
-    let (words, [set_key, set_nonce, crypt]) = match request.algorithm.cipher {
+    let (set_key, ([set_nonce, crypt], words)) = match request.algorithm.cipher {
         // `nettle_chacha_crypt32`, for the 32-bit counter that goes with twelve bytes of nonce, came with Nettle 3.7.
-        Primitive::ChaCha20 => (
-            c"nettle_chacha_set_nonce96, nettle_chacha_crypt32",
-            [c"nettle_chacha_set_key", c"nettle_chacha_set_nonce96", c"nettle_chacha_crypt32"],
-        ),
-        Primitive::Salsa20 => (
-            c"nettle_salsa20_set_nonce, nettle_salsa20_crypt",
-            [c"nettle_salsa20_256_set_key", c"nettle_salsa20_set_nonce", c"nettle_salsa20_crypt"],
-        ),
+        Primitive::ChaCha20 => {
+            (c"nettle_chacha_set_key", in_turn!("nettle_chacha_": "set_nonce96", "crypt32"))
+        }
+        Primitive::Salsa20 => {
+            (c"nettle_salsa20_256_set_key", in_turn!("nettle_salsa20_": "set_nonce", "crypt"))
+        }
         _ => return None,
     };
     let mut context = plenty();
@@ -408,8 +378,8 @@ pub(crate) fn open_stream(request: &Request<'_>) -> Option<raw::Session> {
         StreamState {
             context,
             set_key: rekey,
-            set_nonce: request.function(symbol(set_nonce))?,
-            crypt: request.function(symbol(crypt))?,
+            set_nonce: request.function(set_nonce)?,
+            crypt: request.function(crypt)?,
         }
     };
     Some(Table::new(state, raw::IN_PLACE, words).rekeys(set_key).raw())
@@ -438,21 +408,10 @@ type SealFn = unsafe extern "C" fn(*const c_void, usize, In, usize, In, usize, O
 /// The same for decryption, with the plaintext's length; 1 when the tag is right.
 type OpenFn = unsafe extern "C" fn(*const c_void, usize, In, usize, In, usize, Out, In) -> c_int;
 /// `siv_cmac_encrypt_message`: CMAC's key and cipher, description, CTR's cipher, then as [`SealFn`].
-type SealAnyFn = unsafe extern "C" fn(
-    *const c_void,
-    *const c_void,
-    *const CipherMeta,
-    *const c_void,
-    usize,
-    In,
-    usize,
-    In,
-    usize,
-    Out,
-    In,
-);
+type SealAnyFn = AnyFn<()>;
 /// As [`SealAnyFn`] with [`OpenFn`]'s result.
-type OpenAnyFn = unsafe extern "C" fn(
+type OpenAnyFn = AnyFn<c_int>;
+type AnyFn<R> = unsafe extern "C" fn(
     *const c_void,
     *const c_void,
     *const CipherMeta,
@@ -464,7 +423,7 @@ type OpenAnyFn = unsafe extern "C" fn(
     usize,
     Out,
     In,
-) -> c_int;
+) -> R;
 /// `siv_cmac_aes256_set_key`
 type SetKeyFn = unsafe extern "C" fn(*mut c_void, In);
 /// `siv_cmac_set_key`: CMAC's key and cipher, CTR's cipher, description, key.

@@ -1,7 +1,7 @@
 //! The authenticated modes by their steps (nonce, associated data, message, tag), whose tag lies where the
 //! caller wants it: GCM, CCM, OCB, EAX and ChaCha20-Poly1305.
 
-use crate::family::{Aligned, In, Out, c_concat, operations};
+use crate::family::{Aligned, In, Out, c_concat, operations, steps};
 use crate::nettle::{
     AeadMeta, CipherFn, CipherMeta, CryptFn, DigestFn, EqualFn, Request, SetFn, UpdateFn, meta,
     plenty, schedule,
@@ -146,30 +146,21 @@ operations! { impl[S: Steps] for State<S>;
 }
 
 /// A mode's steps.
+///
+/// # Safety
+/// Of each function: keys, nonces and tags have the algorithm's length; all else covers its own.
 pub(crate) trait Steps {
     /// Sets a new key.
-    ///
-    /// # Safety
-    /// The key has the algorithm's length.
-    unsafe fn rekey(&mut self, key: *const u8);
+    unsafe fn rekey(&mut self, key: In);
 
     /// Takes nonce and associated data of a message of `len` bytes.
-    ///
-    /// # Safety
-    /// Both cover their lengths.
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize);
+    unsafe fn begin(&mut self, nonce: In, aad: (In, usize), len: usize);
 
     /// Goes over the message.
-    ///
-    /// # Safety
-    /// Input and output cover `len` bytes.
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize);
+    unsafe fn crypt(&mut self, input: In, output: Out, len: usize);
 
     /// Writes the tag.
-    ///
-    /// # Safety
-    /// `tag` covers the algorithm's tag.
-    unsafe fn digest(&mut self, tag: *mut u8);
+    unsafe fn digest(&mut self, tag: Out);
 }
 
 /// What the library describes as a whole (`struct nettle_aead`): GCM with most ciphers, EAX with
@@ -210,32 +201,22 @@ impl Described {
     }
 }
 
-impl Steps for Described {
-    #[inline]
-    unsafe fn rekey(&mut self, key: *const u8) {
-        // SAFETY: the caller's; the context is the function's.
-        unsafe { (self.set_key)(self.context.as_mut_ptr(), key) }
+steps! { impl Steps for Described;
+    fn rekey(&mut self, key: In) {
+        (self.set_key)(self.context.as_mut_ptr(), key);
     }
 
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
-        // SAFETY: the caller's; the context is the functions'.
-        unsafe {
-            (self.set_nonce)(self.context.as_mut_ptr(), nonce);
-            (self.update)(self.context.as_mut_ptr(), aad.1, aad.0);
-        }
+    fn begin(&mut self, nonce: In, aad: (In, usize), _: usize) {
+        (self.set_nonce)(self.context.as_mut_ptr(), nonce);
+        (self.update)(self.context.as_mut_ptr(), aad.1, aad.0);
     }
 
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        // SAFETY: as above.
-        unsafe { (self.crypt)(self.context.as_mut_ptr(), len, output, input) }
+    fn crypt(&mut self, input: In, output: Out, len: usize) {
+        (self.crypt)(self.context.as_mut_ptr(), len, output, input);
     }
 
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
-        // SAFETY: as above.
-        unsafe { self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag) }
+    fn digest(&mut self, tag: Out) {
+        self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag);
     }
 }
 
@@ -282,22 +263,14 @@ enum KeyedBytes {
     Eax(CipherBytesFn),
 }
 
-impl KeyedBytes {
-    /// # Safety
-    /// The contexts are the function's; the bytes cover their length.
-    #[inline]
-    unsafe fn call(
-        self,
-        (message, table, cipher, encrypt): (*mut c_void, *const c_void, *const c_void, CipherFn),
-        len: usize,
-        bytes: *const u8,
-    ) {
-        // SAFETY: the caller's.
-        unsafe {
-            match self {
-                Self::Gcm(f) => f(message, table, len, bytes),
-                Self::Eax(f) => f(message, table, cipher, encrypt, len, bytes),
-            }
+/// Message, table, cipher, its function.
+type Contexts = (*mut c_void, *const c_void, *const c_void, CipherFn);
+
+steps! { impl for KeyedBytes;
+    fn call(self, (message, table, cipher, encrypt): Contexts, len: usize, bytes: In) {
+        match self {
+            Self::Gcm(f) => f(message, table, len, bytes),
+            Self::Eax(f) => f(message, table, cipher, encrypt, len, bytes),
         }
     }
 }
@@ -358,47 +331,33 @@ impl Keyed {
     }
 }
 
-impl Steps for Keyed {
-    #[inline]
-    unsafe fn rekey(&mut self, key: *const u8) {
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            (self.set_key)(self.cipher.as_mut_ptr(), key);
-            (self.set_table)(self.table.as_mut_ptr(), self.cipher.as_ptr(), self.encrypt);
-        }
+steps! { impl Steps for Keyed;
+    fn rekey(&mut self, key: In) {
+        (self.set_key)(self.cipher.as_mut_ptr(), key);
+        (self.set_table)(self.table.as_mut_ptr(), self.cipher.as_ptr(), self.encrypt);
     }
 
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
+    fn begin(&mut self, nonce: In, aad: (In, usize), _: usize) {
         let (message, table, cipher) =
             (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            self.nonce.call((message, table, cipher, self.encrypt), self.nonce_len, nonce);
-            self.update.call((message, table, cipher, self.encrypt), aad.1, aad.0);
-        }
+        self.nonce.call((message, table, cipher, self.encrypt), self.nonce_len, nonce);
+        self.update.call((message, table, cipher, self.encrypt), aad.1, aad.0);
     }
 
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+    fn crypt(&mut self, input: In, output: Out, len: usize) {
         let (message, table, cipher) =
             (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { (self.crypt)(message, table, cipher, self.encrypt, len, output, input) }
+        (self.crypt)(message, table, cipher, self.encrypt, len, output, input);
     }
 
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
+    fn digest(&mut self, tag: Out) {
         let (message, table, cipher) =
             (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe {
-            match self.digest {
-                KeyedDigest::Part(digest) => {
-                    digest(message, table, cipher, self.encrypt, self.tag_len, tag);
-                }
-                KeyedDigest::Whole(digest) => digest(message, table, cipher, self.encrypt, tag),
+        match self.digest {
+            KeyedDigest::Part(digest) => {
+                digest(message, table, cipher, self.encrypt, self.tag_len, tag);
             }
+            KeyedDigest::Whole(digest) => digest(message, table, cipher, self.encrypt, tag),
         }
     }
 }
@@ -459,58 +418,44 @@ impl Ocb {
     }
 }
 
-impl Steps for Ocb {
-    #[inline]
-    unsafe fn rekey(&mut self, key: *const u8) {
+steps! { impl Steps for Ocb;
+    fn rekey(&mut self, key: In) {
         let (set_encrypt, set_decrypt) = self.set_keys;
         let (cipher, encrypt) = &mut self.encrypt;
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            set_encrypt(cipher.as_mut_ptr(), key);
-            (self.f.nettle_ocb_set_key)(self.table.as_mut_ptr(), cipher.as_ptr(), *encrypt);
-            if let Some((back, _)) = &mut self.decrypt {
-                set_decrypt(back.as_mut_ptr(), key);
+        set_encrypt(cipher.as_mut_ptr(), key);
+        (self.f.nettle_ocb_set_key)(self.table.as_mut_ptr(), cipher.as_ptr(), *encrypt);
+        if let Some((back, _)) = &mut self.decrypt {
+            set_decrypt(back.as_mut_ptr(), key);
+        }
+    }
+
+    fn begin(&mut self, nonce: In, aad: (In, usize), _: usize) {
+        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
+        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
+        let (tag_len, nonce_len) = (self.tag_len, self.nonce_len);
+        (self.f.nettle_ocb_set_nonce)(message, cipher, encrypt, tag_len, nonce_len, nonce);
+        (self.f.nettle_ocb_update)(message, table, cipher, encrypt, aad.1, aad.0);
+    }
+
+    fn crypt(&mut self, input: In, output: Out, len: usize) {
+        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
+        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
+        match &mut self.decrypt {
+            None => {
+                let crypt = self.f.nettle_ocb_encrypt;
+                crypt(message, table, cipher, encrypt, len, output, input);
+            }
+            Some((back, decrypt)) => {
+                let (crypt, back) = (self.f.nettle_ocb_decrypt, back.as_mut_ptr());
+                crypt(message, table, cipher, encrypt, back, *decrypt, len, output, input);
             }
         }
     }
 
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
+    fn digest(&mut self, tag: Out) {
         let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
         let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            let (tag_len, nonce_len) = (self.tag_len, self.nonce_len);
-            (self.f.nettle_ocb_set_nonce)(message, cipher, encrypt, tag_len, nonce_len, nonce);
-            (self.f.nettle_ocb_update)(message, table, cipher, encrypt, aad.1, aad.0);
-        }
-    }
-
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
-        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
-        // SAFETY: as above.
-        unsafe {
-            match &mut self.decrypt {
-                None => {
-                    let crypt = self.f.nettle_ocb_encrypt;
-                    crypt(message, table, cipher, encrypt, len, output, input);
-                }
-                Some((back, decrypt)) => {
-                    let (crypt, back) = (self.f.nettle_ocb_decrypt, back.as_mut_ptr());
-                    crypt(message, table, cipher, encrypt, back, *decrypt, len, output, input);
-                }
-            }
-        }
-    }
-
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
-        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
-        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
-        // SAFETY: as above.
-        unsafe { (self.f.nettle_ocb_digest)(message, table, cipher, encrypt, self.tag_len, tag) }
+        (self.f.nettle_ocb_digest)(message, table, cipher, encrypt, self.tag_len, tag);
     }
 }
 
@@ -559,36 +504,26 @@ impl Ccm {
     }
 }
 
-impl Steps for Ccm {
-    #[inline]
-    unsafe fn rekey(&mut self, key: *const u8) {
-        // SAFETY: the caller's; the context is the function's.
-        unsafe { (self.set_key)(self.cipher.as_mut_ptr(), key) }
+steps! { impl Steps for Ccm;
+    fn rekey(&mut self, key: In) {
+        (self.set_key)(self.cipher.as_mut_ptr(), key);
     }
 
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize) {
+    fn begin(&mut self, nonce: In, aad: (In, usize), len: usize) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
-            let set_nonce = self.f.nettle_ccm_set_nonce;
-            set_nonce(message, cipher, self.encrypt, nonce_len, nonce, aad.1, len, tag_len);
-            (self.f.nettle_ccm_update)(message, cipher, self.encrypt, aad.1, aad.0);
-        }
+        let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+        let set_nonce = self.f.nettle_ccm_set_nonce;
+        set_nonce(message, cipher, self.encrypt, nonce_len, nonce, aad.1, len, tag_len);
+        (self.f.nettle_ccm_update)(message, cipher, self.encrypt, aad.1, aad.0);
     }
 
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+    fn crypt(&mut self, input: In, output: Out, len: usize) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { (self.crypt)(message, cipher, self.encrypt, len, output, input) }
+        (self.crypt)(message, cipher, self.encrypt, len, output, input);
     }
 
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
+    fn digest(&mut self, tag: Out) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { (self.f.nettle_ccm_digest)(message, cipher, self.encrypt, self.tag_len, tag) }
+        (self.f.nettle_ccm_digest)(message, cipher, self.encrypt, self.tag_len, tag);
     }
 }
