@@ -11,15 +11,9 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 
 /// Attaches a libaegis of any version.
-///
-/// # Errors
-/// [`contract::loader::LoadError::Unusable`] when it has no `aegis_init`, or that fails.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    type InitFn = unsafe extern "C" fn() -> c_int;
-    // SAFETY: the type is that of aegis.h.
-    let init = unsafe { object.exported::<InitFn>("aegis_init")? };
-    // It picks the implementations for this CPU. SAFETY: takes nothing; called from one thread.
-    if unsafe { init() } != 0 {
+    // It picks the implementations for this CPU. SAFETY: the type is that of aegis.h; called from one thread.
+    if unsafe { object.asked::<c_int>("aegis_init")? } != 0 {
         return Err(object.unusable("aegis_init failed"));
     }
     let build = build(&object);
@@ -31,13 +25,12 @@ const UNVERSIONED: &str = "unversioned";
 
 /// Which CPU features the library found and so uses.
 fn build(object: &SharedObject) -> Vec<String> {
-    type AskFn = unsafe extern "C" fn() -> c_int;
     let features = "neon neon_aes neon_sha3 sve2_aes aesni avx avx2 avx512f avx512vl narrow_avx512 \
         vaes altivec";
     let found = features.split_whitespace().filter(|feature| {
         let symbol = format!("aegis_runtime_has_{feature}");
         // SAFETY: these functions take nothing and return an int.
-        unsafe { object.function::<AskFn>(&symbol).is_some_and(|f| f() != 0) }
+        unsafe { object.asked::<c_int>(&symbol) }.is_ok_and(|answer| answer != 0)
     });
     let found: Vec<&str> = found.collect();
     vec![format!("cpu features: {}", found.join(" "))]

@@ -5,34 +5,25 @@ use crate::family::{self, Attached, Family, Request, operations};
 use base::model::Primitive;
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, raw};
-use std::ffi::{CStr, c_char, c_uint, c_ulong};
+use std::ffi::{c_uint, c_ulong};
 use std::ptr;
 
 /// Attaches a zlib, or a library that stands in for it under its names.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when it does not say its version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let version = version(&object)?;
     family::library((name, "zlib"), &version, build(&object), Zlib { object })
 }
 
 fn version(object: &SharedObject) -> Result<String, LoadError> {
-    type VersionFn = unsafe extern "C" fn() -> *const c_char;
     // SAFETY: the type is that of zlib.h.
-    let version = unsafe { object.exported::<VersionFn>("zlibVersion")?() };
-    if version.is_null() {
-        return Err(object.unusable("zlibVersion gives no version"));
-    }
-    // SAFETY: not null, so a static NUL-terminated string.
-    Ok(unsafe { CStr::from_ptr(version) }.to_string_lossy().into_owned())
+    let version = unsafe { object.told("zlibVersion")? };
+    version.ok_or_else(|| object.unusable("zlibVersion gives no version"))
 }
 
 /// Sizes of types and options of the build, as the library's one number (`zlib.h` says which bit is what).
 fn build(object: &SharedObject) -> Vec<String> {
-    type FlagsFn = unsafe extern "C" fn() -> c_ulong;
-    // SAFETY: the type is that of zlib.h; it takes nothing.
-    let flags = unsafe { object.function::<FlagsFn>("zlibCompileFlags").map(|flags| flags()) };
+    // SAFETY: the type is that of zlib.h.
+    let flags = unsafe { object.asked::<c_ulong>("zlibCompileFlags") }.ok();
     flags.map(|flags| format!("zlibCompileFlags: {flags:#x}")).into_iter().collect()
 }
 
