@@ -4,7 +4,7 @@
 
 mod af_alg;
 
-use crate::family::{self, Attached, Family, Request, operations};
+use crate::family::{self, Attached, Family, In, Out, Request, operations, steps};
 use af_alg::{Control, Transform, part, whole};
 use base::model::{Algorithm, Direction, KERNEL_PATH, Mode, Primitive};
 use contract::loader::LoadError;
@@ -281,37 +281,35 @@ impl CipherState {
             .streams_if(streams)
             .raw()
     }
+}
 
-    /// # Safety
-    /// The message keeps the interface's rules.
-    #[inline(always)]
-    unsafe fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
+steps! { #[inline(always)] impl for CipherState;
+    fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
         // The kernel has no operation over nothing: it would wait for the first byte.
         if m.len == 0 {
             return Ok(());
         }
         let fd = self.operations.as_raw_fd();
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.control.set_nonce(m.nonce);
-            if m.len <= self.capacity {
-                return transfer(fd, Some(&mut self.control), (m.input, m.output, m.len), false);
-            }
-            if self.chain != Chain::Carries {
-                return Err(libc::EMSGSIZE);
-            }
-            let (mut done, piece) = (0, PIECE.min(self.capacity));
-            while done < m.len {
-                let len = piece.min(m.len - done);
-                let control = (done == 0).then_some(&mut self.control);
-                let data = (m.input.add(done), m.output.add(done), len);
-                transfer(fd, control, data, done + len < m.len)?;
-                done += len;
-            }
+        self.control.set_nonce(m.nonce);
+        if m.len <= self.capacity {
+            return transfer(fd, Some(&mut self.control), (m.input, m.output, m.len), false);
+        }
+        if self.chain != Chain::Carries {
+            return Err(libc::EMSGSIZE);
+        }
+        let (mut done, piece) = (0, PIECE.min(self.capacity));
+        while done < m.len {
+            let len = piece.min(m.len - done);
+            let control = (done == 0).then_some(&mut self.control);
+            let data = (m.input.add(done), m.output.add(done), len);
+            transfer(fd, control, data, done + len < m.len)?;
+            done += len;
         }
         Ok(())
     }
+}
 
+impl CipherState {
     /// # Safety
     /// The buffers keep the interface's rules.
     unsafe fn continues(
@@ -328,7 +326,7 @@ impl CipherState {
         }
         // SAFETY: the caller's promise.
         unsafe {
-            if self.chain == Chain::Starts {
+            if self.chain != Chain::Carries {
                 return transfer(fd, Some(&mut self.control), (input, output, len), false);
             }
             let control = match self.progress {
@@ -484,45 +482,35 @@ impl AeadState {
         // SAFETY: the caller's promise; header and parts live until the call returns.
         whole(unsafe { libc::recvmsg(fd, &raw mut header, libc::MSG_DONTWAIT) }, expected)
     }
+}
 
+steps! { #[inline(always)] impl for AeadState;
     /// In: associated data, plaintext. Out: associated data, ciphertext, tag.
-    ///
-    /// # Safety
-    /// The message keeps the interface's rules.
-    #[inline(always)]
-    unsafe fn seal(&mut self, m: &raw::Message) -> Result<(), i32> {
+    fn seal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len)];
         let mut received = [
             part(self.returned_aad.as_mut_ptr(), m.aad_len),
             part(m.output, m.len),
             part(m.tag, self.tag_len),
         ];
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.send(m, &mut sent)?;
-            self.receive(&mut received, m.aad_len + m.len + self.tag_len)
-        }
+        self.send(m, &mut sent)?;
+        self.receive(&mut received, m.aad_len + m.len + self.tag_len)
     }
 
     /// In: associated data, ciphertext, tag. Out: associated data, plaintext.
-    ///
-    /// # Safety
-    /// The message keeps the interface's rules.
-    #[inline(always)]
-    unsafe fn unseal(&mut self, m: &raw::Message) -> Result<(), i32> {
+    fn unseal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len), part(m.tag, self.tag_len)];
         let expected = m.aad_len + m.len;
         // Without room for a byte the kernel does not begin: a message of nothing but its tag
         // gets a byte that stays unused.
         let room = m.aad_len + usize::from(expected == 0);
         let mut received = [part(self.returned_aad.as_mut_ptr(), room), part(m.output, m.len)];
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.send(m, &mut sent)?;
-            self.receive(&mut received, expected)
-        }
+        self.send(m, &mut sent)?;
+        self.receive(&mut received, expected)
     }
+}
 
+impl AeadState {
     /// A rejected message is used up; any other error leaves it in the socket.
     fn outcome(&mut self, result: Result<(), i32>) -> i32 {
         match result {
@@ -584,34 +572,27 @@ impl HashState {
     fn into_session(self) -> raw::Session {
         Table::new(self, 0, c"send, recv").parts().raw()
     }
+}
 
-    /// # Safety
-    /// `input` covers `len` bytes.
-    #[inline]
-    unsafe fn send(&mut self, input: *const u8, len: usize, more: bool) -> Result<(), i32> {
+steps! { impl for HashState;
+    fn send(&mut self, input: In, len: usize, more: bool) -> Result<(), i32> {
         let flags = if more { libc::MSG_MORE } else { 0 };
-        // SAFETY: the caller's promise.
-        whole(unsafe { libc::send(self.operations.as_raw_fd(), input.cast(), len, flags) }, len)
+        whole(libc::send(self.operations.as_raw_fd(), input.cast(), len, flags), len)
     }
 
     /// Ends a message that is under way.
-    ///
-    /// # Safety
-    /// `tag` has the digest's length.
-    #[inline]
-    unsafe fn take(&mut self, tag: *mut u8) -> Result<(), i32> {
+    fn take(&mut self, tag: Out) -> Result<(), i32> {
         let fd = self.operations.as_raw_fd();
         self.under_way = false;
-        // SAFETY: the caller's promise.
-        unsafe {
-            whole(libc::recv(fd, tag.cast(), self.len, 0), self.len)?;
-            if self.reversed {
-                slice::from_raw_parts_mut(tag, self.len).reverse();
-            }
+        whole(libc::recv(fd, tag.cast(), self.len, 0), self.len)?;
+        if self.reversed {
+            slice::from_raw_parts_mut(tag, self.len).reverse();
         }
         Ok(())
     }
+}
 
+impl HashState {
     /// A message that was begun and not finished is finished, and its digest thrown away: what the
     /// kernel makes of it is of no interest.
     #[cold]
