@@ -23,6 +23,8 @@ pub struct Keys {
     pub chain: &'static str,
     /// The leaf's key.
     pub key: &'static str,
+    /// Its public part.
+    pub(crate) public: &'static str,
     /// The root that the other end trusts.
     pub root: &'static str,
 }
@@ -32,6 +34,7 @@ macro_rules! keys {
         Keys {
             chain: include_str!(concat!("../../keys/", $name, ".chain.pem")),
             key: include_str!(concat!("../../keys/", $name, ".key.pem")),
+            public: include_str!(concat!("../../keys/", $name, ".public.pem")),
             root: include_str!(concat!("../../keys/", $name, ".root.pem")),
         }
     };
@@ -83,23 +86,6 @@ pub(crate) fn groups(case: &Case, end: End) -> Vec<Group> {
     list
 }
 
-/// The public key of a kind of certificate, without what stands around it (RFC 5280 4.1).
-pub(crate) fn public_key(certificate: Certificate) -> Vec<u8> {
-    let pem = match certificate {
-        Certificate::Rsa2048 => include_str!("../../keys/rsa-2048.public.pem"),
-        Certificate::Rsa3072 => include_str!("../../keys/rsa-3072.public.pem"),
-        Certificate::Rsa4096 => include_str!("../../keys/rsa-4096.public.pem"),
-        Certificate::P256 => include_str!("../../keys/p256.public.pem"),
-        Certificate::P384 => include_str!("../../keys/p384.public.pem"),
-        Certificate::Ed25519 => include_str!("../../keys/ed25519.public.pem"),
-        Certificate::Mldsa44 => include_str!("../../keys/mldsa44.public.pem"),
-        Certificate::Mldsa65 => include_str!("../../keys/mldsa65.public.pem"),
-        Certificate::Mldsa87 => include_str!("../../keys/mldsa87.public.pem"),
-    };
-    let info = crate::stacks::reference::pem(pem).expect("our own files are PEM");
-    crate::stacks::reference::public_key(&info).expect("our own files hold public keys").to_vec()
-}
-
 /// The private key that a scheme signs with, in PEM, and its public key without what stands around it: a certificate's
 /// where handshakes have one, else one of its own.
 pub(crate) fn signing_key(scheme: Scheme) -> Option<(&'static str, Vec<u8>)> {
@@ -118,8 +104,8 @@ pub(crate) fn signing_key(scheme: Scheme) -> Option<(&'static str, Vec<u8>)> {
         Scheme::Mldsa65 => own!("mldsa65"),
         Scheme::Mldsa87 => own!("mldsa87"),
         _ => {
-            let certificate = scheme.certificate()?;
-            return Some((keys(certificate).key, public_key(certificate)));
+            let Keys { key, public, .. } = keys(scheme.certificate()?);
+            (key, public)
         }
     };
     let info = reference::pem(public).expect("our own files are PEM");
@@ -456,7 +442,7 @@ mod tests {
     #[test]
     fn each_kind_has_a_chain_of_two_a_key_and_a_root() {
         for certificate in Certificate::ALL {
-            let Keys { chain, key, root } = keys(*certificate);
+            let Keys { chain, key, root, .. } = keys(*certificate);
             assert_eq!(chain.matches("BEGIN CERTIFICATE").count(), 2, "{certificate}");
             assert_eq!(root.matches("BEGIN CERTIFICATE").count(), 1, "{certificate}");
             assert_eq!(key.matches("BEGIN PRIVATE KEY").count(), 1, "{certificate}");

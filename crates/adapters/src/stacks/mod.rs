@@ -16,7 +16,7 @@ use contract::tls::{Bytes, Entry, Says, Table, Wanted, end, resumption, status};
 pub use keys::{Keys, PRIVATE, Secret, dh_parameters, keys, secrets};
 pub use openssl::{Flow, Secured, Side, Sockets, Trust};
 use record::tls::{Case, EndSays, Exchange, Group, Kind, Primitive, Seen};
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::path::Path;
 
 /// Loads a stack. `crypto` is the file of its primitives, where that is another one; it is loaded first,
@@ -139,6 +139,14 @@ impl Trouble {
         Self::NotOffered(format!("it does not export {call}"))
     }
 }
+
+/// A function that a library may lack, out of the table of its functions.
+macro_rules! offered {
+    ($functions:expr, $name:ident) => {
+        $functions.$name.ok_or_else(|| $crate::stacks::Trouble::missing(stringify!($name)))
+    };
+}
+use offered;
 
 /// Who a stack says it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -406,9 +414,7 @@ impl Stack for Attached {
         let Table { library, version, build, .. } = self.0;
         // SAFETY: C strings that live for ever, as the contract has it.
         let text = |of: &unsafe extern "C" fn() -> *const c_char| unsafe {
-            let text = of();
-            let text = if text.is_null() { c"" } else { CStr::from_ptr(text) };
-            text.to_string_lossy().into_owned()
+            contract::text(of()).unwrap_or_default()
         };
         let build = text(build).lines().map(ToOwned::to_owned).collect();
         Some(Identity { name: text(library), version: text(version), build })
@@ -451,7 +457,7 @@ unsafe extern "C" fn write(context: *mut c_void, from: *const u8, length: usize)
 
 fn wanted(case: &Case) -> Result<Wanted, Trouble> {
     let no_suite = || Trouble::NotOffered("there is no such suite".to_owned());
-    let Keys { chain, key, root } = keys(case.certificate);
+    let Keys { chain, key, root, .. } = keys(case.certificate);
     let group = case.exchange.group().and_then(Group::number).unwrap_or(0);
     let bytes = |text: &'static str| Bytes { first: text.as_ptr(), length: text.len() };
     Ok(Wanted {

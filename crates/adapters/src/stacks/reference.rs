@@ -10,7 +10,7 @@ mod points;
 
 use crate::stacks::keys::{known_signature, signing_key};
 use base64::Engine as _;
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use hmac::{Hmac, KeyInit, Mac};
 pub use kem::{Receiver, encapsulate};
 pub(crate) use kem::{
     encapsulate_with, expanded, expanded_decapsulate, from_seed, lengths as kem_lengths,
@@ -53,19 +53,15 @@ pub fn digest(kind: Digest, bytes: &[u8]) -> Vec<u8> {
 /// Their HMAC with a key of any length.
 pub fn hmac(kind: Digest, key: &[u8], bytes: &[u8]) -> Vec<u8> {
     match kind {
-        Digest::Sha256 => {
-            let keyed = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-            keyed.chain_update(bytes).finalize().into_bytes().to_vec()
-        }
-        Digest::Sha384 => {
-            let keyed = Hmac::<Sha384>::new_from_slice(key).expect("HMAC takes keys of any length");
-            keyed.chain_update(bytes).finalize().into_bytes().to_vec()
-        }
-        Digest::Sha512 => {
-            let keyed = Hmac::<Sha512>::new_from_slice(key).expect("HMAC takes keys of any length");
-            keyed.chain_update(bytes).finalize().into_bytes().to_vec()
-        }
+        Digest::Sha256 => keyed::<Hmac<Sha256>>(key, bytes),
+        Digest::Sha384 => keyed::<Hmac<Sha384>>(key, bytes),
+        Digest::Sha512 => keyed::<Hmac<Sha512>>(key, bytes),
     }
+}
+
+fn keyed<M: Mac + KeyInit>(key: &[u8], bytes: &[u8]) -> Vec<u8> {
+    let keyed = <M as KeyInit>::new_from_slice(key).expect("HMAC takes keys of any length");
+    keyed.chain_update(bytes).finalize().into_bytes().to_vec()
 }
 
 // Signatures, verified by ring as far as it has them.

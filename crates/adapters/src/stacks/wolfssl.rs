@@ -3,7 +3,7 @@
 
 use crate::stacks::connection::{Pipe, Wire};
 use crate::stacks::keys::{Keys, dh_parameters, groups, keys};
-use crate::stacks::{Bench, End, Stack, Step, Trouble, c_text};
+use crate::stacks::{Bench, End, Stack, Step, Trouble, c_text, offered};
 use contract::functions;
 use contract::loader::SharedObject;
 use record::tls::{Case, Certificate, EndSays, Exchange, Group, Kind, Version};
@@ -308,36 +308,33 @@ impl Context {
         }
         match dh_parameters(case.exchange) {
             Some(pem) if end == End::Server && case.version == Version::Tls12 => {
-                let call = "wolfSSL_CTX_SetTmpDH_buffer";
-                let set = api.wolfSSL_CTX_SetTmpDH_buffer.ok_or_else(|| Trouble::missing(call))?;
-                self.bytes(call, set, pem)
+                let set = offered!(api, wolfSSL_CTX_SetTmpDH_buffer)?;
+                self.bytes("wolfSSL_CTX_SetTmpDH_buffer", set, pem)
             }
             _ => Ok(()),
         }
     }
 
     fn curves(&self, groups: &[c_int]) -> Result<(), Trouble> {
-        let call = "wolfSSL_CTX_UseSupportedCurve";
-        let set = self.api.wolfSSL_CTX_UseSupportedCurve.ok_or_else(|| Trouble::missing(call))?;
+        let set = offered!(self.api, wolfSSL_CTX_UseSupportedCurve)?;
         groups.iter().try_for_each(|group| {
             let number = u16::try_from(*group).expect("a group's number has 16 bits");
             // SAFETY: the context is live.
-            self.done(call, unsafe { set(self.raw, number) })
+            self.done("wolfSSL_CTX_UseSupportedCurve", unsafe { set(self.raw, number) })
         })
     }
 
     fn groups(&self, groups: &mut [c_int]) -> Result<(), Trouble> {
-        let call = "wolfSSL_CTX_set_groups";
-        let set = self.api.wolfSSL_CTX_set_groups.ok_or_else(|| Trouble::missing(call))?;
-        let count = groups.len() as c_int;
+        let (set, count) = (offered!(self.api, wolfSSL_CTX_set_groups)?, groups.len() as c_int);
         // SAFETY: the context is live; as many numbers as are told are read.
-        self.done(call, unsafe { set(self.raw, groups.as_mut_ptr(), count) })
+        let outcome = unsafe { set(self.raw, groups.as_mut_ptr(), count) };
+        self.done("wolfSSL_CTX_set_groups", outcome)
     }
 
     /// Certificates: the server's, the client's where it is asked for one, and the root to trust.
     fn prove(&self, case: &Case, end: End) -> Result<(), Trouble> {
         let api = self.api;
-        let Keys { chain, key, root } = keys(case.certificate);
+        let Keys { chain, key, root, .. } = keys(case.certificate);
         if end == End::Server || case.client_auth {
             let call = "wolfSSL_CTX_use_certificate_chain_buffer";
             let length = c_long::try_from(chain.len()).expect("a chain is short");
@@ -377,10 +374,9 @@ impl Context {
             unsafe { set(self.raw, mode) };
         }
         if case.kind == Kind::ResumedTicket && end == End::Client {
-            let call = "wolfSSL_CTX_UseSessionTicket";
-            let set = api.wolfSSL_CTX_UseSessionTicket.ok_or_else(|| Trouble::missing(call))?;
+            let set = offered!(api, wolfSSL_CTX_UseSessionTicket)?;
             // SAFETY: the context is live.
-            self.done(call, unsafe { set(self.raw) })?;
+            self.done("wolfSSL_CTX_UseSessionTicket", unsafe { set(self.raw) })?;
         }
         Ok(())
     }

@@ -184,7 +184,7 @@ impl Context {
 
     /// Certificates: the server's, the client's where it is asked for one, and the root to trust.
     fn prove(&self, case: &Case, end: End) -> Result<(), Trouble> {
-        let Keys { chain, key, root } = keys(case.certificate);
+        let Keys { chain, key, root, .. } = keys(case.certificate);
         if end == End::Server || case.client_auth {
             self.identity(chain, key)?;
         }

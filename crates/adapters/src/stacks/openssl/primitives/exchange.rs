@@ -3,12 +3,12 @@
 
 use crate::stacks::keys::{field_parameters, known_key};
 use crate::stacks::openssl::primitives::{
-    Context, Functions, Key, KeyKind, Library, Maker, Of, no_such,
+    Context, Functions, Key, KeyKind, Library, Maker, Of, done, no_such,
 };
 use crate::stacks::reference::{
     Agreement, Partner, Receiver, agreement_answer, encapsulate, kem_lengths,
 };
-use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench};
+use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench, offered};
 use record::tls::{Operation, Scheme};
 use std::ptr::null;
 
@@ -77,16 +77,15 @@ impl Generate {
         let trouble = |t: Trouble| t.to_string();
         let right = match &self.partner {
             MadeFor::Agreement(agreement) => {
-                let other =
-                    crate::stacks::reference::Partner::new(agreement).ok_or("no random numbers")?;
+                let other = Partner::new(agreement).ok_or("no random numbers")?;
                 let bytes = other.public().to_vec();
                 let peer = self.kind.decode(key.raw, &bytes).map_err(trouble)?;
                 let secret = agreed(self.library, key, &peer).map_err(trouble)?;
                 is_known(agreement, other.agree(public).as_deref(), &secret)
             }
             MadeFor::Kem(kem) => {
-                let (ciphertext, secret) = crate::stacks::reference::encapsulate(*kem, public)
-                    .ok_or("a new public key is none")?;
+                let (ciphertext, secret) =
+                    encapsulate(*kem, public).ok_or("a new public key is none")?;
                 let found = received(self.library, key, &ciphertext);
                 found.map_err(trouble)? == secret
             }
@@ -227,9 +226,8 @@ pub(crate) fn ready_to_derive(
     let context = Context::new(library, own.raw)?;
     // SAFETY: context and key are live; the context takes its own reference.
     unsafe {
-        library.done((library.f.EVP_PKEY_derive_init)(context.raw) == 1, "EVP_PKEY_derive_init")?;
-        let set = (library.f.EVP_PKEY_derive_set_peer)(context.raw, peer.raw) == 1;
-        library.done(set, "EVP_PKEY_derive_set_peer")?;
+        done!(library, EVP_PKEY_derive_init(context.raw))?;
+        done!(library, EVP_PKEY_derive_set_peer(context.raw, peer.raw))?;
     }
     Ok(context)
 }
@@ -243,8 +241,7 @@ pub(crate) fn derive(
 ) -> Result<(), Trouble> {
     *length = place.len();
     // SAFETY: the context is live and ready; the place is as long as is said.
-    let done = unsafe { (library.f.EVP_PKEY_derive)(context.raw, place.as_mut_ptr(), length) } == 1;
-    library.done(done, "EVP_PKEY_derive")
+    unsafe { done!(library, EVP_PKEY_derive(context.raw, place.as_mut_ptr(), length)) }
 }
 
 /// What two keys share.
@@ -358,7 +355,7 @@ pub(crate) fn is_raw_only(library: &Library, scheme: Scheme) -> bool {
 pub(crate) type RawBytes = [u8; 32];
 
 fn raw_pair(library: &Library) -> Result<(RawBytes, RawBytes), Trouble> {
-    let make = library.f.X25519_keypair.ok_or_else(|| Trouble::missing("X25519_keypair"))?;
+    let make = offered!(library.f, X25519_keypair)?;
     let (mut public, mut private) = ([0; 32], [0; 32]);
     // SAFETY: both places have the 32 bytes that are written.
     unsafe { make(public.as_mut_ptr(), private.as_mut_ptr()) };
@@ -370,7 +367,7 @@ pub(crate) fn raw_shared(
     private: &RawBytes,
     peer: &RawBytes,
 ) -> Result<RawBytes, Trouble> {
-    let agree = library.f.X25519.ok_or_else(|| Trouble::missing("X25519"))?;
+    let agree = offered!(library.f, X25519)?;
     let mut secret = [0; 32];
     // SAFETY: all three have 32 bytes.
     let done = unsafe { agree(secret.as_mut_ptr(), private.as_ptr(), peer.as_ptr()) } == 1;
@@ -522,8 +519,7 @@ fn send(
     place: &mut [u8],
     length: &mut usize,
 ) -> Result<(), Trouble> {
-    let call =
-        library.f.EVP_PKEY_encapsulate.ok_or_else(|| Trouble::missing("EVP_PKEY_encapsulate"))?;
+    let call = offered!(library.f, EVP_PKEY_encapsulate)?;
     let (secret, ciphertext) = place.split_at_mut(SECRET);
     let (mut of_secret, mut of_ciphertext) = (secret.len(), ciphertext.len());
     // SAFETY: the context is ready; both places are as long as is said.
@@ -544,8 +540,7 @@ pub(crate) fn receive(
     place: &mut [u8],
     length: &mut usize,
 ) -> Result<(), Trouble> {
-    let call =
-        library.f.EVP_PKEY_decapsulate.ok_or_else(|| Trouble::missing("EVP_PKEY_decapsulate"))?;
+    let call = offered!(library.f, EVP_PKEY_decapsulate)?;
     *length = place.len();
     let (from, bytes) = (ciphertext.as_ptr(), ciphertext.len());
     // SAFETY: the context is ready; ciphertext and place are as long as is said.

@@ -9,7 +9,7 @@ mod sign;
 use crate::stacks::keys::{self, PRIVATE, Secret, field_parameters, signing_key};
 use crate::stacks::openssl::context::{Crypto, Ptr};
 use crate::stacks::reference::{kem_lengths, public_key, verifies};
-use crate::stacks::{Made, PrivateKeys, Trouble, reference};
+use crate::stacks::{Made, PrivateKeys, Trouble, offered, reference};
 use contract::functions;
 use contract::loader::SharedObject;
 use exchange::{
@@ -82,6 +82,14 @@ impl Library {
         unsafe { (self.crypto.ERR_clear_error)() };
     }
 }
+
+/// Calls a function of a library's that says 1 where it has done what it was called for.
+macro_rules! done {
+    ($library:expr, $name:ident($($arguments:expr),*)) => {
+        $library.done(($library.f.$name)($($arguments),*) == 1, stringify!($name))
+    };
+}
+use done;
 
 /// An object of a library's, freed with the value.
 macro_rules! owned {
@@ -405,8 +413,7 @@ impl KeyKind {
             },
         };
         // SAFETY: the context is live.
-        let ready = unsafe { (f.EVP_PKEY_keygen_init)(context.raw) } == 1;
-        library.done(ready, "EVP_PKEY_keygen_init")?;
+        unsafe { done!(library, EVP_PKEY_keygen_init(context.raw)) }?;
         match self.of {
             Of::Curve(curve) => library.set_curve(&context, curve)?,
             Of::Kem(_, others) => {
@@ -484,8 +491,7 @@ impl KeyKind {
         }
         let raw = match self.of {
             Of::Raw(name) => {
-                let new = f.EVP_PKEY_new_raw_public_key;
-                let new = new.ok_or_else(|| Trouble::missing("EVP_PKEY_new_raw_public_key"))?;
+                let new = offered!(f, EVP_PKEY_new_raw_public_key)?;
                 let kind = library.numbered(name)?;
                 // SAFETY: the bytes are as many as is said.
                 unsafe { new(kind, null_mut(), at, length) }
@@ -495,16 +501,13 @@ impl KeyKind {
                     // SAFETY: the bytes are as many as is said.
                     unsafe { new(library.numbered(others)?, at, length) }
                 } else {
-                    let new = f.EVP_PKEY_from_raw_public_key;
-                    let new =
-                        new.ok_or_else(|| Trouble::missing("EVP_PKEY_from_raw_public_key"))?;
+                    let new = offered!(f, EVP_PKEY_from_raw_public_key)?;
                     // SAFETY: the method is the library's; the bytes are as many as is said.
                     unsafe { new(library.kem_method(others)?, at, length) }
                 }
             }
             Of::Curve(_) if self.has_points => {
-                let set = f.EVP_PKEY_set1_tls_encodedpoint;
-                let set = set.ok_or_else(|| Trouble::missing("EVP_PKEY_set1_tls_encodedpoint"))?;
+                let set = offered!(f, EVP_PKEY_set1_tls_encodedpoint)?;
                 return self.set(own, set, bytes, "EVP_PKEY_set1_tls_encodedpoint");
             }
             Of::Curve(_) | Of::Field(_) => {
@@ -579,16 +582,13 @@ impl Maker {
             Self::Context(context) => {
                 let mut key = null_mut();
                 // SAFETY: the context is live and ready for it.
-                let made = unsafe { (library.f.EVP_PKEY_keygen)(context.raw, &raw mut key) } == 1;
-                library.done(made, "EVP_PKEY_keygen")?;
+                unsafe { done!(library, EVP_PKEY_keygen(context.raw, &raw mut key)) }?;
                 (key, "EVP_PKEY_keygen")
             }
             Self::Algorithm(of) => {
-                let name = "EVP_PKEY_generate_from_alg";
-                let generate = library.f.EVP_PKEY_generate_from_alg;
-                let generate = generate.ok_or_else(|| Trouble::missing(name))?;
+                let generate = offered!(library.f, EVP_PKEY_generate_from_alg)?;
                 // SAFETY: the method is the library's.
-                (unsafe { generate(*of) }, name)
+                (unsafe { generate(*of) }, "EVP_PKEY_generate_from_alg")
             }
         };
         Key::of(library, raw, call)
@@ -708,10 +708,7 @@ impl Library {
             let raw = crypto.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
             return Key::of(self, raw, "PEM_read_bio_Parameters");
         }
-        let read = crypto
-            .PEM_read_bio_DHparams
-            .ok_or_else(|| Trouble::missing("PEM_read_bio_DHparams"))?;
-        let dh = crypto.read_pem(pem, read);
+        let dh = crypto.read_pem(pem, offered!(crypto, PEM_read_bio_DHparams)?);
         // SAFETY: takes nothing.
         let key = Key::of(self, unsafe { (self.f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;
         // SAFETY: both are live; the parameters become the key's.

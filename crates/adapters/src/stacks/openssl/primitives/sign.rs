@@ -3,11 +3,13 @@
 use crate::stacks::connection::noise;
 use crate::stacks::keys::{known_key, signing_key};
 use crate::stacks::openssl::context::Ptr;
-use crate::stacks::openssl::primitives::{Context, Key, Library, Method, no_such, number, owned};
+use crate::stacks::openssl::primitives::{
+    Context, Key, Library, Method, done, no_such, number, owned,
+};
 use crate::stacks::reference::{
     Digest, SignatureAnswer, digest_answer, hmac_answer, signature_answer, verifier, verifies,
 };
-use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench, reference};
+use crate::stacks::{Made, POOL, Results, Span, Trouble, Workbench, offered, reference};
 use record::tls::Scheme;
 use std::ffi::{c_int, c_uint};
 use std::ptr::{null, null_mut};
@@ -83,8 +85,7 @@ impl Signature {
                     if padding == number::PSS { salt(context, number::SALT_AS_DIGEST) } else { 1 },
                 ),
                 _ => {
-                    let control =
-                        f.EVP_PKEY_CTX_ctrl.ok_or_else(|| Trouble::missing("EVP_PKEY_CTX_ctrl"))?;
+                    let control = offered!(f, EVP_PKEY_CTX_ctrl)?;
                     let set = |operations, command, value| {
                         control(context, number::RSA, operations, command, value, null_mut())
                     };
@@ -279,9 +280,9 @@ impl Ready {
                 *length = place.len();
                 let (to, from) = (place.as_mut_ptr(), digest.as_ptr());
                 // SAFETY: the context is ready; digest and place are as long as is said.
-                let done =
-                    unsafe { (f.EVP_PKEY_sign)(context.raw, to, length, from, digest.len()) };
-                library.done(done == 1, "EVP_PKEY_sign")
+                unsafe {
+                    done!(library, EVP_PKEY_sign(context.raw, to, length, from, digest.len()))
+                }
             }
             Self::Message(context, wants_start) => {
                 if *wants_start {
@@ -618,9 +619,7 @@ impl KeyedContext {
         let context = Self::of(library, unsafe { (library.f.HMAC_CTX_new)() }, "HMAC_CTX_new")?;
         let (at, length) = (key.as_ptr().cast(), key.len() as c_int);
         // SAFETY: the context is live; the key is as long as is said and is copied.
-        let done =
-            unsafe { (library.f.HMAC_Init_ex)(context.raw, at, length, method, null_mut()) } == 1;
-        library.done(done, "HMAC_Init_ex")?;
+        unsafe { done!(library, HMAC_Init_ex(context.raw, at, length, method, null_mut())) }?;
         Ok(context)
     }
 }
