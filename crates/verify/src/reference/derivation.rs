@@ -16,15 +16,9 @@ pub(super) type Deriver = Box<dyn Fn(&[u8], &[u8], &mut [u8]) + Send + Sync>;
 pub(super) fn deriver(algorithm: &'static Algorithm, key: &[u8]) -> Deriver {
     let key = key.to_vec();
     match (algorithm.mode, algorithm.cipher) {
-        (Mode::Pbkdf2, Primitive::Sha1) => with_cost(key, |key, salt, cost, derived| {
-            pbkdf2::pbkdf2_hmac::<Sha1>(key, salt, cost as u32, derived);
-        }),
-        (Mode::Pbkdf2, Primitive::Sha256) => with_cost(key, |key, salt, cost, derived| {
-            pbkdf2::pbkdf2_hmac::<Sha256>(key, salt, cost as u32, derived);
-        }),
-        (Mode::Pbkdf2, Primitive::Sha512) => with_cost(key, |key, salt, cost, derived| {
-            pbkdf2::pbkdf2_hmac::<Sha512>(key, salt, cost as u32, derived);
-        }),
+        (Mode::Pbkdf2, Primitive::Sha1) => with_rounds(key, pbkdf2::pbkdf2_hmac::<Sha1>),
+        (Mode::Pbkdf2, Primitive::Sha256) => with_rounds(key, pbkdf2::pbkdf2_hmac::<Sha256>),
+        (Mode::Pbkdf2, Primitive::Sha512) => with_rounds(key, pbkdf2::pbkdf2_hmac::<Sha512>),
         (Mode::S2k, Primitive::Sha1) => with_cost(key, s2k::<Sha1>),
         (Mode::S2k, Primitive::Sha256) => with_cost(key, s2k::<Sha256>),
         (Mode::Bcrypt, _) => with_cost(key, bcrypt),
@@ -52,6 +46,10 @@ pub(super) fn deriver(algorithm: &'static Algorithm, key: &[u8]) -> Deriver {
 
 fn with_cost(key: Vec<u8>, derive: fn(&[u8], &[u8], usize, &mut [u8])) -> Deriver {
     Box::new(move |salt, message, derived| derive(&key, salt, message.len(), derived))
+}
+
+fn with_rounds(key: Vec<u8>, derive: fn(&[u8], &[u8], u32, &mut [u8])) -> Deriver {
+    Box::new(move |salt, message, derived| derive(&key, salt, message.len() as u32, derived))
 }
 
 fn scrypt(key: &[u8], salt: &[u8], memory: usize, derived: &mut [u8]) {

@@ -519,18 +519,16 @@ pub(crate) fn tagger(algorithm: &Algorithm, key: &[u8]) -> Tagger {
         (Mode::Keyed, Primitive::Blake2s) => mac::<blake2::Blake2sMac256>(key),
         (Mode::Keyed, Primitive::Blake3) => {
             let key = key.try_into().expect("the key has 32 bytes");
-            Box::new(move |_, input, tag| {
-                tag.copy_from_slice(blake3::keyed_hash(&key, input).as_bytes());
-            })
+            bytes(move |input| *blake3::keyed_hash(&key, input).as_bytes())
         }
         // Numbers, little-endian as the paper has them.
         (Mode::Keyed, Primitive::SipHash24) => {
             let keyed = SipHasher24::new_with_key(key.try_into().expect("the key has 16 bytes"));
-            Box::new(move |_, input, tag| tag.copy_from_slice(&keyed.hash(input).to_le_bytes()))
+            bytes(move |input| keyed.hash(input).to_le_bytes())
         }
         (Mode::Keyed, Primitive::SipHash13) => {
             let keyed = SipHasher13::new_with_key(key.try_into().expect("the key has 16 bytes"));
-            Box::new(move |_, input, tag| tag.copy_from_slice(&keyed.hash(input).to_le_bytes()))
+            bytes(move |input| keyed.hash(input).to_le_bytes())
         }
         (Mode::Universal, Primitive::Ghash) => universal::<ghash::GHash>(key),
         (Mode::Universal, Primitive::Polyval) => universal::<polyval::Polyval>(key),
@@ -569,33 +567,22 @@ fn digest(primitive: Primitive) -> Tagger {
         Primitive::Sha3_384 => hash::<sha3::Sha3_384>(),
         Primitive::Sha3_512 => hash::<sha3::Sha3_512>(),
         Primitive::Blake2b => hash::<blake2::Blake2b512>(),
-        Primitive::Blake3 => {
-            Box::new(|_, input, tag| tag.copy_from_slice(blake3::hash(input).as_bytes()))
-        }
+        Primitive::Blake3 => bytes(|input| *blake3::hash(input).as_bytes()),
         // The canonical form: big-endian.
-        Primitive::Xxh3 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&xxhash_rust::xxh3::xxh3_64(input).to_be_bytes());
-        }),
-        Primitive::Xxh3_128 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&xxhash_rust::xxh3::xxh3_128(input).to_be_bytes());
-        }),
-        Primitive::Xxh64 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&xxhash_rust::xxh64::xxh64(input, 0).to_be_bytes());
-        }),
-        Primitive::Xxh32 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&xxhash_rust::xxh32::xxh32(input, 0).to_be_bytes());
-        }),
-        Primitive::Crc32c => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&crc32c::crc32c(input).to_be_bytes());
-        }),
-        Primitive::Crc32 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&crc32fast::hash(input).to_be_bytes());
-        }),
-        Primitive::Adler32 => Box::new(|_, input, tag| {
-            tag.copy_from_slice(&adler2::adler32_slice(input).to_be_bytes());
-        }),
+        Primitive::Xxh3 => bytes(|input| xxhash_rust::xxh3::xxh3_64(input).to_be_bytes()),
+        Primitive::Xxh3_128 => bytes(|input| xxhash_rust::xxh3::xxh3_128(input).to_be_bytes()),
+        Primitive::Xxh64 => bytes(|input| xxhash_rust::xxh64::xxh64(input, 0).to_be_bytes()),
+        Primitive::Xxh32 => bytes(|input| xxhash_rust::xxh32::xxh32(input, 0).to_be_bytes()),
+        Primitive::Crc32c => bytes(|input| crc32c::crc32c(input).to_be_bytes()),
+        Primitive::Crc32 => bytes(|input| crc32fast::hash(input).to_be_bytes()),
+        Primitive::Adler32 => bytes(|input| adler2::adler32_slice(input).to_be_bytes()),
         other => unreachable!("{other:?} is no digest"),
     }
+}
+
+/// A function of the message alone.
+fn bytes<const N: usize>(of: impl Fn(&[u8]) -> [u8; N] + Send + Sync + 'static) -> Tagger {
+    Box::new(move |_, input, tag| tag.copy_from_slice(&of(input)))
 }
 
 fn hash<D: Digest>() -> Tagger {
