@@ -2,104 +2,21 @@
 //! of instructions, in loops, that throughputs and latencies are read from; and walks through memory: every
 //! byte of a buffer loaded, stored or copied once.
 
-use crate::limits::{Needs, Reads, Subject};
+use crate::limits::{Line, PairLine};
 use Needs::{Aes, Asimd, Crc, Sha2, Sha3, Sve, SveAes, Zva};
 use std::arch::asm;
 
-/// One line of the catalogue.
-type Line = (&'static str, u32, Needs, Option<Kernel>, Option<Kernel>);
-
-/// What stands for the width of SVE's registers.
-const WIDE: u32 = 0;
-
-/// Name, width, what it needs, throughput, latency. SVE's are read where its registers are longer than 128 bits:
-/// elsewhere they do what the others do.
-const INSTRUCTIONS: &[Line] = &[
-    ("aese+aesmc", 128, Aes, Some(aese_aesmc), Some(aese_aesmc_latency)),
-    ("aesd+aesimc", 128, Aes, Some(aesd_aesimc), Some(aesd_aesimc_latency)),
-    ("aese", 128, Aes, Some(aese), Some(aese_latency)),
-    ("aese+aesmc-sve", WIDE, SveAes, Some(sve_aese_aesmc), None),
-    ("pmull.1q", 128, Aes, Some(pmull), Some(pmull_latency)),
-    ("pmullb-sve", WIDE, SveAes, Some(sve_pmullb), None),
-    ("eor.16b", 128, Asimd, Some(eor), Some(eor_latency)),
-    ("eor3.16b", 128, Sha3, Some(eor3), Some(eor3_latency)),
-    ("eor-sve", WIDE, Sve, Some(sve_eor), None),
-    ("add.4s", 128, Asimd, Some(add_4s), Some(add_4s_latency)),
-    ("add.2d", 128, Asimd, Some(add_2d), Some(add_2d_latency)),
-    ("tbl.16b", 128, Asimd, Some(tbl), Some(tbl_latency)),
-    ("umull.2d", 128, Asimd, Some(umull), Some(umull_latency)),
-    ("sha256h", 128, Sha2, Some(sha256h), Some(sha256h_latency)),
-    ("sha256h2", 128, Sha2, Some(sha256h2), Some(sha256h2_latency)),
-    ("sha512h", 128, Sha3, Some(sha512h), Some(sha512h_latency)),
-    ("add", 64, Asimd, Some(add_64), Some(add_latency)),
-    ("mul", 64, Asimd, Some(mul_64), Some(mul_latency)),
-    ("mul+umulh", 64, Asimd, Some(mul_umulh), Some(umulh_latency)),
-    ("crc32cx", 64, Crc, Some(crc32cx), Some(crc32cx_latency)),
-    ("load", 64, Asimd, Some(load_64), Some(load_latency)),
-    ("load", 128, Asimd, Some(load_128), None),
-    ("load", 256, Asimd, Some(load_256), None),
-    ("load-sve", WIDE, Sve, Some(sve_load), None),
-    ("store", 64, Asimd, Some(store_64), None),
-    ("store", 128, Asimd, Some(store_128), None),
-    ("store", 256, Asimd, Some(store_256), None),
-    ("store-sve", WIDE, Sve, Some(sve_store), None),
-    ("load+store", 128, Asimd, Some(copy_128), None),
-    ("load+store", 256, Asimd, Some(copy_256), None),
-    ("load+store-sve", WIDE, Sve, Some(sve_copy), None),
-];
-
-/// Two names, what they need, the kernel.
-const PAIRS: &[(&str, &str, Needs, Kernel)] = &[
-    ("aese+aesmc", "pmull.1q", Aes, aes_pmull),
-    ("aese+aesmc", "eor.16b", Aes, aes_eor),
-    ("pmull.1q", "eor.16b", Aes, pmull_eor),
-];
-
-/// Name, what it needs, the walk; reading, writing, copying.
-pub(crate) const READS: &[(&str, Needs, Walk)] =
-    &[("load-128", Asimd, read_128), ("load-256", Asimd, read_256), ("load-sve", Sve, read_sve)];
-pub(crate) const WRITES: &[(&str, Needs, Walk)] = &[
-    ("store-128", Asimd, write_128),
-    ("store-256", Asimd, write_256),
-    ("store-sve", Sve, write_sve),
-    ("non-temporal-256", Asimd, write_past),
-    ("dc-zva", Zva, write_zva),
-];
-pub(crate) const COPIES: &[(&str, Needs, Walk)] = &[
-    ("load+store-128", Asimd, copy_all_128),
-    ("load+store-256", Asimd, copy_all_256),
-    ("load+store-sve", Sve, copy_sve),
-    ("load+non-temporal-256", Asimd, copy_past),
-];
-
-/// Everything that this CPU has.
-pub(crate) fn subjects(has: &dyn Fn(Needs) -> bool) -> Vec<Subject> {
-    let mut subjects = Vec::new();
-    for (name, width_bits, needs, throughput, latency) in INSTRUCTIONS {
-        if !has(*needs) {
-            continue;
-        }
-        let width_bits = if *width_bits == WIDE { vector_bits() } else { *width_bits };
-        let mut add = |reads, kernel: &Option<Kernel>| {
-            let Some(kernel) = *kernel else { return };
-            subjects.push(Subject { name, width_bits, reads, kernel, per_round: BLOCK });
-        };
-        add(Reads::Throughput, throughput);
-        add(Reads::Latency, latency);
-    }
-    for (name, second, _, kernel) in PAIRS.iter().filter(|(.., needs, _)| has(*needs)) {
-        let reads = Reads::Pair { second, width_bits: 128 };
-        subjects.push(Subject { name, width_bits: 128, reads, kernel: *kernel, per_round: BLOCK });
-    }
-    let windows: [(&str, u32, Needs, Kernel); 2] =
-        [("aese+aesmc", 128, Aes, vector_window), ("mul", 64, Asimd, scalar_window)];
-    for (name, width_bits, needs, kernel) in windows {
-        if has(needs) {
-            let reads = Reads::Window { steps: WINDOW_STEPS };
-            subjects.push(Subject { name, width_bits, reads, kernel, per_round: 1.0 });
-        }
-    }
-    subjects
+/// What an instruction or a walk needs of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Asimd,
+    Aes,
+    Sha2,
+    Sha3,
+    Crc,
+    Sve,
+    SveAes,
+    Zva,
 }
 
 /// Bits of SVE's registers; none where there are none.
@@ -142,9 +59,6 @@ pub(crate) const SCRATCH: usize = 4096;
 /// Instructions in a block of independent ones; pairs: of each kind.
 pub(crate) const BLOCK: f64 = 96.0;
 
-/// Steps of the chain between two beginnings in [`vector_window`] and [`scalar_window`].
-pub(crate) const WINDOW_STEPS: f64 = 600.0;
-
 /// Runs the lines with the clobbers of every kernel here: X1 is where loads go, X2 where stores go, half the scratch
 /// further on. The assembler is told of extensions that not every build of this program is compiled for.
 macro_rules! looped {
@@ -174,115 +88,133 @@ macro_rules! in_turn {
     };
 }
 
+/// A kernel of these lines.
+macro_rules! kernel {
+    ($($line:tt)+) => {{
+        unsafe fn kernel(rounds: u64, at: *mut u8) {
+            // SAFETY: clobbers are declared, memory is the caller's scratch; that the CPU has the instruction is the
+            // caller's promise.
+            unsafe { looped!(rounds, at, $($line)+) }
+        }
+        kernel
+    }};
+}
+
 /// Blocks of independent instructions on vector registers `\r`. `\()` ends that name: in one block within another it
 /// would be gone before it was needed.
 macro_rules! vector {
-    ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(crate) unsafe fn $name(rounds: u64, at: *mut u8) {
-            // SAFETY: clobbers are declared, memory is the caller's scratch; that the CPU has the instruction is the
-            // caller's promise.
-            unsafe {
-                looped!(rounds, at, concat!(".irp r", in_turn!(), in_turn!(), in_turn!(), in_turn!()), $($line),+, ".endr")
-            }
-        }
-    )+};
+    ($($line:literal),+) => {
+        kernel!(concat!(".irp r", in_turn!(), in_turn!(), in_turn!(), in_turn!()), $($line),+, ".endr")
+    };
 }
 
 /// The same on eight general registers.
 macro_rules! scalar {
-    ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(crate) unsafe fn $name(rounds: u64, at: *mut u8) {
-            // SAFETY: as above.
-            unsafe {
-                looped!(rounds, at, ".rept 12", ".irp r,8,9,10,11,12,13,14,15", $($line),+, ".endr", ".endr")
-            }
-        }
-    )+};
+    ($($line:literal),+) => {
+        kernel!(".rept 12", ".irp r,8,9,10,11,12,13,14,15", $($line),+, ".endr", ".endr")
+    };
 }
 
 /// The same on twelve lines of memory, and twelve vector registers.
 macro_rules! lines {
-    ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(crate) unsafe fn $name(rounds: u64, at: *mut u8) {
-            // SAFETY: as above; the lines lie within the scratch.
-            unsafe {
-                looped!(rounds, at, ".rept 8", ".irp r,0,1,2,3,4,5,6,7,8,9,10,11", $($line),+, ".endr", ".endr")
-            }
-        }
-    )+};
+    ($($line:literal),+) => {
+        kernel!(".rept 8", ".irp r,0,1,2,3,4,5,6,7,8,9,10,11", $($line),+, ".endr", ".endr")
+    };
 }
 
 /// Ninety-six times the same, which depends on itself.
 macro_rules! chain {
-    ($($name:ident: $($line:literal),+;)+) => {$(
-        pub(crate) unsafe fn $name(rounds: u64, at: *mut u8) {
-            // SAFETY: as above.
-            unsafe { looped!(rounds, at, ".rept 96", $($line),+, ".endr") }
-        }
-    )+};
+    ($($line:literal),+) => { kernel!(".rept 96", $($line),+, ".endr") };
 }
 
-vector! {
-    aese_aesmc: "aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b";
-    aesd_aesimc: "aesd v\\r\\().16b, v31.16b", "aesimc v\\r\\().16b, v\\r\\().16b";
-    aese: "aese v\\r\\().16b, v31.16b";
-    pmull: "pmull v\\r\\().1q, v30.1d, v31.1d";
-    eor: "eor v\\r\\().16b, v30.16b, v31.16b";
-    eor3: "eor3 v\\r\\().16b, v29.16b, v30.16b, v31.16b";
-    add_4s: "add v\\r\\().4s, v30.4s, v31.4s";
-    add_2d: "add v\\r\\().2d, v30.2d, v31.2d";
-    tbl: "tbl v\\r\\().16b, {{v30.16b}}, v31.16b";
-    umull: "umull v\\r\\().2d, v30.2s, v31.2s";
-    sha256h: "sha256h q\\r, q30, v31.4s";
-    sha256h2: "sha256h2 q\\r, q30, v31.4s";
-    sha512h: "sha512h q\\r, q30, v31.2d";
-    sve_aese_aesmc: "aese z\\r\\().b, z\\r\\().b, z31.b", "aesmc z\\r\\().b, z\\r\\().b";
-    sve_pmullb: "pmullb z\\r\\().q, z30.d, z31.d";
-    sve_eor: "eor z\\r\\().d, z30.d, z31.d";
-    aes_pmull: "aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b", "pmull v24.1q, v30.1d, v31.1d";
-    aes_eor: "aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b", "eor v24.16b, v30.16b, v31.16b";
-    pmull_eor: "pmull v\\r\\().1q, v30.1d, v31.1d", "eor v24.16b, v30.16b, v31.16b";
-}
+/// What stands for the width of SVE's registers.
+const WIDE: u32 = 0;
 
-scalar! {
-    add_64: "add x\\r, x6, x7";
-    mul_64: "mul x\\r, x6, x7";
-    mul_umulh: "mul x\\r, x6, x7", "umulh x\\r, x6, x7";
-    crc32cx: "crc32cx w\\r, w6, x7";
-}
+/// SVE's are read where its registers are longer than 128 bits:
+/// elsewhere they do what the others do.
+#[rustfmt::skip]
+pub(crate) const INSTRUCTIONS: &[Line] = &[
+    ("aese+aesmc", 128, Aes, Some(vector!("aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b")),
+        Some(chain!("aese v0.16b, v31.16b", "aesmc v0.16b, v0.16b"))),
+    ("aesd+aesimc", 128, Aes, Some(vector!("aesd v\\r\\().16b, v31.16b", "aesimc v\\r\\().16b, v\\r\\().16b")),
+        Some(chain!("aesd v0.16b, v31.16b", "aesimc v0.16b, v0.16b"))),
+    ("aese", 128, Aes, Some(vector!("aese v\\r\\().16b, v31.16b")), Some(chain!("aese v0.16b, v31.16b"))),
+    ("aese+aesmc-sve", WIDE, SveAes,
+        Some(vector!("aese z\\r\\().b, z\\r\\().b, z31.b", "aesmc z\\r\\().b, z\\r\\().b")), None),
+    ("pmull.1q", 128, Aes, Some(vector!("pmull v\\r\\().1q, v30.1d, v31.1d")),
+        Some(chain!("pmull v0.1q, v0.1d, v31.1d"))),
+    ("pmullb-sve", WIDE, SveAes, Some(vector!("pmullb z\\r\\().q, z30.d, z31.d")), None),
+    ("eor.16b", 128, Asimd, Some(vector!("eor v\\r\\().16b, v30.16b, v31.16b")),
+        Some(chain!("eor v0.16b, v0.16b, v31.16b"))),
+    ("eor3.16b", 128, Sha3, Some(vector!("eor3 v\\r\\().16b, v29.16b, v30.16b, v31.16b")),
+        Some(chain!("eor3 v0.16b, v0.16b, v30.16b, v31.16b"))),
+    ("eor-sve", WIDE, Sve, Some(vector!("eor z\\r\\().d, z30.d, z31.d")), None),
+    ("add.4s", 128, Asimd, Some(vector!("add v\\r\\().4s, v30.4s, v31.4s")), Some(chain!("add v0.4s, v0.4s, v31.4s"))),
+    ("add.2d", 128, Asimd, Some(vector!("add v\\r\\().2d, v30.2d, v31.2d")), Some(chain!("add v0.2d, v0.2d, v31.2d"))),
+    ("tbl.16b", 128, Asimd, Some(vector!("tbl v\\r\\().16b, {{v30.16b}}, v31.16b")),
+        Some(chain!("tbl v0.16b, {{v31.16b}}, v0.16b"))),
+    ("umull.2d", 128, Asimd, Some(vector!("umull v\\r\\().2d, v30.2s, v31.2s")),
+        Some(chain!("umull v0.2d, v0.2s, v31.2s"))),
+    ("sha256h", 128, Sha2, Some(vector!("sha256h q\\r, q30, v31.4s")), Some(chain!("sha256h q0, q30, v31.4s"))),
+    ("sha256h2", 128, Sha2, Some(vector!("sha256h2 q\\r, q30, v31.4s")), Some(chain!("sha256h2 q0, q30, v31.4s"))),
+    ("sha512h", 128, Sha3, Some(vector!("sha512h q\\r, q30, v31.2d")), Some(chain!("sha512h q0, q30, v31.2d"))),
+    ("add", 64, Asimd, Some(scalar!("add x\\r, x6, x7")), Some(chain!("add x8, x8, x7"))),
+    ("mul", 64, Asimd, Some(scalar!("mul x\\r, x6, x7")), Some(chain!("mul x8, x8, x7"))),
+    ("mul+umulh", 64, Asimd, Some(scalar!("mul x\\r, x6, x7", "umulh x\\r, x6, x7")), Some(chain!("umulh x8, x8, x7"))),
+    ("crc32cx", 64, Crc, Some(scalar!("crc32cx w\\r, w6, x7")), Some(chain!("crc32cx w8, w8, x7"))),
+    ("load", 64, Asimd, Some(lines!("ldr x8, [x1, #64 * \\r]")), Some(load_latency)),
+    ("load", 128, Asimd, Some(lines!("ldr q\\r, [x1, #64 * \\r]")), None),
+    ("load", 256, Asimd, Some(lines!("ldp q\\r, q31, [x1, #64 * \\r]")), None),
+    ("load-sve", WIDE, Sve, Some(lines!("ldr z\\r, [x1, #\\r, mul vl]")), None),
+    ("store", 64, Asimd, Some(lines!("str x8, [x2, #64 * \\r]")), None),
+    ("store", 128, Asimd, Some(lines!("str q\\r, [x2, #64 * \\r]")), None),
+    ("store", 256, Asimd, Some(lines!("stp q\\r, q31, [x2, #64 * \\r]")), None),
+    ("store-sve", WIDE, Sve, Some(lines!("str z\\r, [x2, #\\r, mul vl]")), None),
+    ("load+store", 128, Asimd, Some(lines!("ldr q\\r, [x1, #64 * \\r]", "str q\\r, [x2, #64 * \\r]")), None),
+    ("load+store", 256, Asimd, Some(lines!("ldp q\\r, q31, [x1, #64 * \\r]", "stp q\\r, q31, [x2, #64 * \\r]")), None),
+    ("load+store-sve", WIDE, Sve, Some(lines!("ldr z\\r, [x1, #\\r, mul vl]", "str z\\r, [x2, #\\r, mul vl]")), None),
+];
 
-chain! {
-    aese_aesmc_latency: "aese v0.16b, v31.16b", "aesmc v0.16b, v0.16b";
-    aesd_aesimc_latency: "aesd v0.16b, v31.16b", "aesimc v0.16b, v0.16b";
-    aese_latency: "aese v0.16b, v31.16b";
-    pmull_latency: "pmull v0.1q, v0.1d, v31.1d";
-    eor_latency: "eor v0.16b, v0.16b, v31.16b";
-    eor3_latency: "eor3 v0.16b, v0.16b, v30.16b, v31.16b";
-    add_4s_latency: "add v0.4s, v0.4s, v31.4s";
-    add_2d_latency: "add v0.2d, v0.2d, v31.2d";
-    tbl_latency: "tbl v0.16b, {{v31.16b}}, v0.16b";
-    umull_latency: "umull v0.2d, v0.2s, v31.2s";
-    sha256h_latency: "sha256h q0, q30, v31.4s";
-    sha256h2_latency: "sha256h2 q0, q30, v31.4s";
-    sha512h_latency: "sha512h q0, q30, v31.2d";
-    add_latency: "add x8, x8, x7";
-    mul_latency: "mul x8, x8, x7";
-    umulh_latency: "umulh x8, x8, x7";
-    crc32cx_latency: "crc32cx w8, w8, x7";
-}
+#[rustfmt::skip]
+pub(crate) const PAIRS: &[PairLine] = &[
+    ("aese+aesmc", "pmull.1q", (128, 128), Aes,
+        vector!("aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b", "pmull v24.1q, v30.1d, v31.1d")),
+    ("aese+aesmc", "eor.16b", (128, 128), Aes,
+        vector!("aese v\\r\\().16b, v31.16b", "aesmc v\\r\\().16b, v\\r\\().16b", "eor v24.16b, v30.16b, v31.16b")),
+    ("pmull.1q", "eor.16b", (128, 128), Aes,
+        vector!("pmull v\\r\\().1q, v30.1d, v31.1d", "eor v24.16b, v30.16b, v31.16b")),
+];
 
-lines! {
-    load_64: "ldr x8, [x1, #64 * \\r]";
-    load_128: "ldr q\\r, [x1, #64 * \\r]";
-    load_256: "ldp q\\r, q31, [x1, #64 * \\r]";
-    store_64: "str x8, [x2, #64 * \\r]";
-    store_128: "str q\\r, [x2, #64 * \\r]";
-    store_256: "stp q\\r, q31, [x2, #64 * \\r]";
-    copy_128: "ldr q\\r, [x1, #64 * \\r]", "str q\\r, [x2, #64 * \\r]";
-    copy_256: "ldp q\\r, q31, [x1, #64 * \\r]", "stp q\\r, q31, [x2, #64 * \\r]";
-    sve_load: "ldr z\\r, [x1, #\\r, mul vl]";
-    sve_store: "str z\\r, [x2, #\\r, mul vl]";
-    sve_copy: "ldr z\\r, [x1, #\\r, mul vl]", "str z\\r, [x2, #\\r, mul vl]";
+/// Chains of AES rounds and of multiplications that begin anew after [`super::WINDOW_STEPS`]: how much of two chains
+/// overlaps.
+#[rustfmt::skip]
+pub(crate) const WINDOWS: [(&str, u32, Needs, Kernel); 2] = [
+    ("aese+aesmc", 128, Aes, kernel!(
+        "mov v0.16b, v30.16b", ".rept 600", "aese v0.16b, v31.16b", "aesmc v0.16b, v0.16b", ".endr"
+    )),
+    ("mul", 64, Asimd, kernel!("mov x8, #3", ".rept 600", "mul x8, x8, x8", ".endr")),
+];
+
+/// Name, what it needs, the walk; reading, writing, copying.
+pub(crate) const READS: &[(&str, Needs, Walk)] =
+    &[("load-128", Asimd, read_128), ("load-256", Asimd, read_256), ("load-sve", Sve, read_sve)];
+pub(crate) const WRITES: &[(&str, Needs, Walk)] = &[
+    ("store-128", Asimd, write_128),
+    ("store-256", Asimd, write_256),
+    ("store-sve", Sve, write_sve),
+    ("non-temporal-256", Asimd, write_past),
+    ("dc-zva", Zva, write_zva),
+];
+pub(crate) const COPIES: &[(&str, Needs, Walk)] = &[
+    ("load+store-128", Asimd, copy_all_128),
+    ("load+store-256", Asimd, copy_all_256),
+    ("load+store-sve", Sve, copy_sve),
+    ("load+non-temporal-256", Asimd, copy_past),
+];
+
+/// Bits of a width of the catalogue.
+pub(crate) fn width(bits: u32) -> u32 {
+    if bits == WIDE { vector_bits() } else { bits }
 }
 
 /// Addresses that depend on what was loaded before, as on x86-64: a word that holds its own address.
@@ -293,28 +225,6 @@ pub(crate) unsafe fn load_latency(rounds: u64, at: *mut u8) {
         own.cast::<*mut u8>().write(own);
         looped!(rounds, own, ".rept 96", "ldr x1, [x1]", ".endr")
     }
-}
-
-/// A chain of AES rounds that begins anew after [`WINDOW_STEPS`]: how much of two chains overlaps.
-pub(crate) unsafe fn vector_window(rounds: u64, at: *mut u8) {
-    // SAFETY: as above.
-    unsafe {
-        looped!(
-            rounds,
-            at,
-            "mov v0.16b, v30.16b",
-            ".rept 600",
-            "aese v0.16b, v31.16b",
-            "aesmc v0.16b, v0.16b",
-            ".endr"
-        )
-    }
-}
-
-/// The same of multiplications.
-pub(crate) unsafe fn scalar_window(rounds: u64, at: *mut u8) {
-    // SAFETY: as above.
-    unsafe { looped!(rounds, at, "mov x8, #3", ".rept 600", "mul x8, x8, x8", ".endr") }
 }
 
 /// Bits of SVE's registers.

@@ -14,74 +14,51 @@ mod x86_64;
 use crate::clock::{Clock, warm_probe};
 #[cfg(target_arch = "aarch64")]
 use aarch64 as catalogue;
-#[cfg(target_arch = "aarch64")]
-use aarch64::Kernel;
-#[cfg(target_arch = "aarch64")]
-use aarch64::SCRATCH;
-#[cfg(target_arch = "aarch64")]
-use aarch64::STRIDE;
-#[cfg(target_arch = "aarch64")]
-use aarch64::Walk;
+use catalogue::{BLOCK, Kernel, Needs, SCRATCH, STRIDE, Walk};
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use portable as catalogue;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable::Kernel;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable::SCRATCH;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable::STRIDE;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable::Walk;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as catalogue;
-#[cfg(target_arch = "x86_64")]
-use x86_64::Kernel;
-#[cfg(target_arch = "x86_64")]
-use x86_64::SCRATCH;
-#[cfg(target_arch = "x86_64")]
-use x86_64::STRIDE;
-#[cfg(target_arch = "x86_64")]
-use x86_64::Walk;
 
-/// What an instruction or a walk needs of the CPU.
-#[cfg(target_arch = "aarch64")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Needs {
-    Asimd,
-    Aes,
-    Sha2,
-    Sha3,
-    Crc,
-    Sve,
-    SveAes,
-    Zva,
-}
+/// Name, width, what it needs; what throughput and latency are read of.
+type Line = (&'static str, u32, Needs, Option<Kernel>, Option<Kernel>);
+/// Two names, their widths, what they need, the kernel.
+type PairLine = (&'static str, &'static str, (u32, u32), Needs, Kernel);
 
-/// What an instruction or a walk needs of the CPU.
-#[cfg(not(target_arch = "aarch64"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
-enum Needs {
-    Sse2,
-    Ssse3,
-    Sse42,
-    Bmi2,
-    Avx2,
-    Avx512,
-    Ifma,
-    Aes,
-    Vaes,
-    Vaes512,
-    Clmul,
-    Vclmul,
-    Vclmul512,
-    Gfni,
-    Gfni512,
-    Sha,
-    Sha512,
+/// Steps of the chain between two beginnings: several times what today's schedulers hold (64 to 200), so that a chain
+/// never overlaps with the next but one.
+const WINDOW_STEPS: f64 = 600.0;
+
+/// Every instruction that this CPU has.
+fn subjects() -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for (name, width, needs, throughput, latency) in catalogue::INSTRUCTIONS {
+        if !catalogue::has(*needs) {
+            continue;
+        }
+        let width_bits = catalogue::width(*width);
+        for (reads, kernel) in [(Reads::Throughput, throughput), (Reads::Latency, latency)] {
+            let Some(kernel) = *kernel else { continue };
+            subjects.push(Subject { name, width_bits, reads, kernel, per_round: BLOCK });
+        }
+    }
+    for (name, second, (width_bits, other), needs, kernel) in catalogue::PAIRS {
+        if catalogue::has(*needs) {
+            let (width_bits, kernel) = (*width_bits, *kernel);
+            let reads = Reads::Pair { second, width_bits: *other };
+            subjects.push(Subject { name, width_bits, reads, kernel, per_round: BLOCK });
+        }
+    }
+    for (name, width_bits, needs, kernel) in catalogue::WINDOWS {
+        if catalogue::has(needs) {
+            let reads = Reads::Window { steps: WINDOW_STEPS };
+            subjects.push(Subject { name, width_bits, reads, kernel, per_round: 1.0 });
+        }
+    }
+    subjects
 }
 
 /// What is read of an instruction.
@@ -159,7 +136,7 @@ impl<'a> Prober<'a> {
         if self.clock.cycles_per_tick() <= 0.0 {
             return Vec::new();
         }
-        catalogue::subjects(&catalogue::has)
+        subjects()
     }
 
     /// How many rounds make a reading long enough.
