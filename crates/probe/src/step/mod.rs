@@ -21,12 +21,13 @@ mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as arch;
-pub use arch::{Recorder, Stepper, prepare};
+pub use arch::prepare;
 #[doc(hidden)]
 pub use code::function_in;
 pub use code::{ClassCount, Code, FunctionCount, Profile, SetCount, profile};
 use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use unavailable as arch;
 #[cfg(target_arch = "x86_64")]
@@ -93,6 +94,95 @@ pub struct Visit {
     /// How often the instruction executed next was again this one: repetitions of an instruction
     /// with a repeat prefix, or a jump to itself.
     pub repeats: u64,
+}
+
+/// One call at a time in a process.
+static STEPPING: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    STEPPING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Steps calls and counts what they execute.
+#[derive(Debug)]
+pub struct Stepper(arch::Stepping);
+
+impl Stepper {
+    /// Sets aside what stepping needs; on aarch64, finds what [`prepare`] has.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn new() -> Result<Self, Unavailable> {
+        arch::Stepping::counting().map(Self)
+    }
+
+    /// Calls `function` with up to four arguments of the C calling convention, single-stepped from
+    /// its first instruction to its return, and returns what it returned. After `most_steps` steps
+    /// it runs on unseen.
+    ///
+    /// # Errors
+    /// [`Unavailable`] when this process cannot be stepped, which x86-64 may show only after the function has run.
+    ///
+    /// # Safety
+    /// `function` must be a C function of at most four integer or pointer arguments that returns an
+    /// `int`, these must be arguments that it can be called with, and no panic may unwind out of it.
+    pub unsafe fn call(
+        &mut self,
+        function: *const (),
+        arguments: [usize; 4],
+        most_steps: u64,
+    ) -> Result<(i32, Trace), Unavailable> {
+        let _alone = alone();
+        // SAFETY: the caller's.
+        unsafe { self.0.count(function, arguments, most_steps) }
+    }
+}
+
+/// Steps calls and writes their registers to tapes.
+///
+/// What would differ from process to process by itself has a fixed outcome while a call is recorded: the time
+/// stamp counter, the clock (on x86-64), the processor's and the kernel's random numbers, the process's number. On
+/// aarch64 a loop of exclusive loads and stores is one step.
+#[derive(Debug)]
+pub struct Recorder(arch::Stepping);
+
+impl Recorder {
+    /// As [`Stepper::new`]. A forked process that records is told the number of the one that made it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new() -> Result<Self, Unavailable> {
+        arch::Stepping::recording().map(Self)
+    }
+
+    /// Calls `function` and adds its steps to the tape; what it returned. Where the tape or `most_steps` ends,
+    /// it runs on unseen.
+    ///
+    /// # Errors
+    /// As [`Stepper::call`].
+    pub fn record(
+        &mut self,
+        tape: &mut Tape,
+        most_steps: usize,
+        mut function: impl FnMut() -> i32,
+    ) -> Result<(i32, End), Unavailable> {
+        let _alone = alone();
+        let (to, room) = tape.next();
+        let most = most_steps.min(room) as u64;
+        let mut function: &mut dyn FnMut() -> i32 = &mut function;
+        let arguments = [(&raw mut function) as usize, 0, 0, 0];
+        // SAFETY: `called` takes the pointer, which outlives the call, and lets no panic out; the tape has the room.
+        let recorded = unsafe { self.0.record(called as *const (), arguments, most, to) };
+        let (returned, steps, end) = recorded?;
+        tape.add(steps as usize, end);
+        Ok((returned, end))
+    }
+}
+
+/// A panic ends the process here: none may unwind through the stepped call.
+extern "C" fn called(function: *mut &mut dyn FnMut() -> i32) -> i32 {
+    // SAFETY: `record` passes a valid pointer.
+    (unsafe { &mut *function })()
 }
 
 // Kinds of instructions.
@@ -307,8 +397,7 @@ impl Tape {
 
     /// Where the next call's steps go, and how many there is room for. Takes no memory: what a child records
     /// must not move what the library allocates.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    pub(crate) fn next(&mut self) -> (*mut Step, usize) {
+    fn next(&mut self) -> (*mut Step, usize) {
         let (count, used) = self.used();
         let left = if count == MOST_CALLS { 0 } else { self.room - used };
         // SAFETY: within the mapping, at most at its end.
@@ -316,8 +405,7 @@ impl Tape {
     }
 
     /// Notes a call of so many steps.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    pub(crate) fn add(&mut self, steps: usize, end: End) {
+    fn add(&mut self, steps: usize, end: End) {
         let (count, used) = self.used();
         // SAFETY: as in `header`, and borrowed alone.
         let header: &mut [u64; HEADER_WORDS] = unsafe { self.memory.cast().as_mut() };

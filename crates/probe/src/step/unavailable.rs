@@ -1,32 +1,25 @@
 //! Where calls cannot be stepped from inside their process.
 
-use crate::step::{End, Tape, Trace, Unavailable};
+use crate::step::{End, Step, Trace, Unavailable};
 
 /// Nothing has to be set aside.
 pub fn prepare() {}
 
-/// Never to be had here.
+/// Never to be had here: nobody has written it.
 #[derive(Debug)]
-pub struct Stepper(std::convert::Infallible);
+pub(crate) struct Stepping(std::convert::Infallible);
 
-impl Stepper {
-    /// Nobody has written it.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn new() -> Result<Self, Unavailable> {
+impl Stepping {
+    pub(crate) fn counting() -> Result<Self, Unavailable> {
         let architecture = std::env::consts::ARCH;
         Err(Unavailable(format!("a process cannot step itself on {architecture}")))
     }
 
-    /// Never called: there is no value of this type.
-    ///
-    /// # Errors
-    /// Never.
-    ///
-    /// # Safety
-    /// None is needed.
-    pub unsafe fn call(
+    pub(crate) fn recording() -> Result<Self, Unavailable> {
+        Self::counting()
+    }
+
+    pub(crate) unsafe fn count(
         &mut self,
         _function: *const (),
         _arguments: [usize; 4],
@@ -34,31 +27,14 @@ impl Stepper {
     ) -> Result<(i32, Trace), Unavailable> {
         match self.0 {}
     }
-}
 
-/// Never to be had here.
-#[derive(Debug)]
-pub struct Recorder(std::convert::Infallible);
-
-impl Recorder {
-    /// As [`Stepper::new`].
-    ///
-    /// # Errors
-    /// Always.
-    pub fn new() -> Result<Self, Unavailable> {
-        Stepper::new().map(|never| match never.0 {})
-    }
-
-    /// Never called: there is no value of this type.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn record(
+    pub(crate) unsafe fn record(
         &mut self,
-        _tape: &mut Tape,
-        _most_steps: usize,
-        _function: impl FnMut() -> i32,
-    ) -> Result<(i32, End), Unavailable> {
+        _function: *const (),
+        _arguments: [usize; 4],
+        _most_steps: u64,
+        _to: *mut Step,
+    ) -> Result<(i32, u64, End), Unavailable> {
         match self.0 {}
     }
 }

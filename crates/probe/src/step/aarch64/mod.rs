@@ -7,18 +7,15 @@
 pub(crate) mod decode;
 mod tracee;
 
-use crate::step::{End, Tape, Trace, Unavailable, Visit};
+use crate::step::{End, Step, Trace, Unavailable, Visit};
 use std::arch::asm;
 use std::ffi::c_int;
 use std::io::{Error, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tracee::Tracee;
-
-/// One at a time in a process.
-static STEPPING: Mutex<()> = Mutex::new(());
 
 /// `BRK` where a call begins, and where it has returned: numbers that nobody else uses.
 const BEGIN: u32 = brk(0x5e01);
@@ -32,47 +29,63 @@ const fn brk(number: u32) -> u32 {
 
 /// The way to the process that steps this one.
 #[derive(Debug)]
-pub struct Stepper {
+pub(crate) struct Stepping {
     helper: &'static Helper,
+    /// The number that a forked process that records is told for its own.
+    process: u32,
 }
 
-impl Stepper {
+impl Stepping {
     /// Finds the process that [`prepare`] has set aside.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub fn new() -> Result<Self, Unavailable> {
-        get_helper().map(|helper| Self { helper }).map_err(Unavailable)
+    pub(crate) fn counting() -> Result<Self, Unavailable> {
+        let process = std::process::id();
+        get_helper().map(|helper| Self { helper, process }).map_err(Unavailable)
     }
 
-    /// Calls `function` with up to four arguments of the C calling convention, single-stepped from
-    /// its first instruction to its return, and returns what it returned. After `most_steps` steps
-    /// it runs on unseen.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when this process cannot be stepped. The function has not run.
+    pub(crate) fn recording() -> Result<Self, Unavailable> {
+        Self::counting()
+    }
+
+    /// What the call returned, and what it executed. An error is one before the call.
     ///
     /// # Safety
-    /// `function` must be a C function of at most four integer or pointer arguments that returns an
-    /// `int`, these must be arguments that it can be called with, and no panic may unwind out of it.
-    pub unsafe fn call(
+    /// As [`super::Stepper::call`].
+    pub(crate) unsafe fn count(
         &mut self,
         function: *const (),
         arguments: [usize; 4],
         most_steps: u64,
     ) -> Result<(i32, Trace), Unavailable> {
-        let _alone: MutexGuard<'_, ()> = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
         self.helper.attach(most_steps).map_err(Unavailable)?;
         // SAFETY: the caller's contract for `function`. The other process is attached.
         let returned = unsafe { stepped_call(function, arguments) };
         Ok((returned, self.helper.trace()))
+    }
+
+    /// What the call returned, how many steps the other process has written, and how that ended.
+    ///
+    /// # Safety
+    /// As [`super::Stepper::call`]; there is room for so many steps.
+    pub(crate) unsafe fn record(
+        &mut self,
+        function: *const (),
+        arguments: [usize; 4],
+        most_steps: u64,
+        to: *mut Step,
+    ) -> Result<(i32, u64, End), Unavailable> {
+        let attached = self.helper.attach_recording(most_steps, to as u64, self.process);
+        attached.map_err(Unavailable)?;
+        // SAFETY: the caller's contract for `function`. The other process is attached.
+        let returned = unsafe { stepped_call(function, arguments) };
+        let (steps, end) = self.helper.recorded();
+        Ok((returned, steps, end))
     }
 }
 
 /// A call between two breakpoints, past both of which the other process moves this one.
 ///
 /// # Safety
-/// The other process is attached to this one; for the rest as [`Stepper::call`].
+/// The other process is attached to this one; for the rest as [`super::Stepper::call`].
 unsafe fn stepped_call(function: *const (), arguments: [usize; 4]) -> i32 {
     let [first, second, third, fourth] = arguments;
     let returned: u64;
@@ -91,62 +104,6 @@ unsafe fn stepped_call(function: *const (), arguments: [usize; 4]) -> i32 {
         );
     }
     returned as i32
-}
-
-// Recording: a call is stepped by the process that was set aside, which writes the registers before each step to a tape
-// of this process.
-
-/// Steps calls and writes their registers to tapes.
-///
-/// What would differ from process to process by itself has a fixed outcome while a call is recorded: the counter, the
-/// processor's and the kernel's random numbers, the process's number. A loop of exclusive loads and stores is one step.
-#[derive(Debug)]
-pub struct Recorder {
-    helper: &'static Helper,
-    /// The number that a forked process that records is told for its own.
-    process: u32,
-}
-
-impl Recorder {
-    /// Finds the process that [`super::prepare`] has set aside.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub fn new() -> Result<Self, Unavailable> {
-        let process = std::process::id();
-        get_helper().map(|helper| Self { helper, process }).map_err(Unavailable)
-    }
-
-    /// Calls `function` and adds its steps to the tape; what it returned. Where the tape or `most_steps` ends,
-    /// it runs on unseen.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when this process cannot be stepped. The function has not run.
-    pub fn record(
-        &mut self,
-        tape: &mut Tape,
-        most_steps: usize,
-        mut function: impl FnMut() -> i32,
-    ) -> Result<(i32, End), Unavailable> {
-        let _alone: MutexGuard<'_, ()> = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (to, room) = tape.next();
-        let most = most_steps.min(room) as u64;
-        self.helper.attach_recording(most, to as u64, self.process).map_err(Unavailable)?;
-        let mut function: &mut dyn FnMut() -> i32 = &mut function;
-        let arguments = [(&raw mut function) as usize, 0, 0, 0];
-        // SAFETY: `called` takes the pointer, which outlives the call, and lets no panic out; the other process is
-        // attached, and writes no further than the tape's room.
-        let returned = unsafe { stepped_call(called as *const (), arguments) };
-        let (steps, end) = self.helper.recorded();
-        tape.add(steps as usize, end);
-        Ok((returned, end))
-    }
-}
-
-/// A panic ends the process here: none may unwind through the stepped call.
-extern "C" fn called(function: *mut &mut dyn FnMut() -> i32) -> i32 {
-    // SAFETY: `record` passes a valid pointer.
-    (unsafe { &mut *function })()
 }
 
 // The process that steps this one.
@@ -477,7 +434,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::{End, Visit};
+    use crate::step::{Recorder, Stepper, Tape};
     use std::arch::naked_asm;
 
     fn stepped(function: *const (), arguments: [usize; 4], most: u64) -> (i32, Trace) {
@@ -607,7 +564,7 @@ mod tests {
     fn a_recorded_call_leaves_the_registers_before_each_step_on_its_tape() {
         prepare();
         let table: [u8; 256] = std::array::from_fn(|i| i as u8);
-        let mut tape = crate::step::Tape::new(1000).unwrap();
+        let mut tape = Tape::new(1000).unwrap();
         let mut recorder = Recorder::new().unwrap();
         for index in [7_u8, 200] {
             // SAFETY: the function reads one byte of each.
@@ -635,7 +592,7 @@ mod tests {
     #[test]
     fn a_call_that_is_longer_than_its_tape_runs_on_unseen() {
         prepare();
-        let mut tape = crate::step::Tape::new(50).unwrap();
+        let mut tape = Tape::new(50).unwrap();
         let mut recorder = Recorder::new().unwrap();
         // SAFETY: the function takes a number.
         let done = recorder.record(&mut tape, 1000, || unsafe { counts(1000) });

@@ -6,129 +6,95 @@
 pub(crate) mod decode;
 mod handler;
 
-use crate::step::{End, Tape, Trace, Unavailable};
+use crate::step::{End, Step, Trace, Unavailable};
 use handler::{Fixed, Handling, Log, Rows, Sink, Table};
 use std::arch::asm;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of the handler's stack: the signal frame with the widest registers known (AMX: 11 KiB,
 /// `AT_MINSIGSTKSZ`), and room.
 const STACK_BYTES: usize = 64 << 10;
-
-/// One at a time in a process: the handler finds its log by a global pointer.
-static STEPPING: Mutex<()> = Mutex::new(());
 
 /// Nothing has to be set aside: a process steps itself.
 pub fn prepare() {}
 
 /// Memory for stepping calls, used again for each.
 #[derive(Debug)]
-pub struct Stepper {
+pub(crate) struct Stepping {
     log: Box<Log>,
     stack: Box<[u8]>,
 }
 
-impl Stepper {
-    /// Sets the memory aside.
-    ///
-    /// # Errors
-    /// Never on x86-64.
-    pub fn new() -> Result<Self, Unavailable> {
-        let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        let sink = Sink::Counts { table: Table::new(), rows: Rows::new() };
-        Ok(Self { log: Box::new(Log::new(sink)), stack })
+impl Stepping {
+    pub(crate) fn counting() -> Result<Self, Unavailable> {
+        Ok(Self::with(Sink::Counts { table: Table::new(), rows: Rows::new() }))
     }
 
-    /// Calls `function` with up to four arguments of the C calling convention, single-stepped from
-    /// its first instruction to its return, and returns what it returned. After `most_steps` steps
-    /// it runs on unseen.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when the signal cannot be handled or the trap flag has no effect. The
-    /// function may have run.
+    pub(crate) fn recording() -> Result<Self, Unavailable> {
+        let fixed = Fixed::of_this_process();
+        Ok(Self::with(Sink::Tape { next: std::ptr::null_mut(), fixed }))
+    }
+
+    fn with(sink: Sink) -> Self {
+        let stack = vec![0; STACK_BYTES].into_boxed_slice();
+        Self { log: Box::new(Log::new(sink)), stack }
+    }
+
+    /// What the call returned, and what it executed.
     ///
     /// # Safety
-    /// `function` must be a C function of at most four integer or pointer arguments that returns an
-    /// `int`, these must be arguments that it can be called with, and no panic may unwind out of it.
-    pub unsafe fn call(
+    /// As [`super::Stepper::call`].
+    pub(crate) unsafe fn count(
         &mut self,
         function: *const (),
         arguments: [usize; 4],
         most_steps: u64,
     ) -> Result<(i32, Trace), Unavailable> {
-        let _alone: MutexGuard<'_, ()> = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's.
+        let returned = unsafe { self.step(function, arguments, most_steps) }?;
+        let visits = self.log.visits();
+        Ok((returned, Trace { visits, steps: self.log.steps, end: self.end()? }))
+    }
+
+    /// What the call returned, how many steps were written, and how that ended.
+    ///
+    /// # Safety
+    /// As [`super::Stepper::call`]; there is room for so many steps.
+    pub(crate) unsafe fn record(
+        &mut self,
+        function: *const (),
+        arguments: [usize; 4],
+        most_steps: u64,
+        to: *mut Step,
+    ) -> Result<(i32, u64, End), Unavailable> {
+        if let Sink::Tape { next, .. } = &mut self.log.sink {
+            *next = to;
+        }
+        // SAFETY: the caller's.
+        let returned = unsafe { self.step(function, arguments, most_steps) }?;
+        Ok((returned, self.log.steps, self.end()?))
+    }
+
+    /// # Safety
+    /// As the above.
+    unsafe fn step(
+        &mut self,
+        function: *const (),
+        arguments: [usize; 4],
+        most_steps: u64,
+    ) -> Result<i32, Unavailable> {
         self.log.begin(most_steps);
-        let handling = handler::Handling::begin(&mut self.stack)?;
+        let handling = Handling::begin(&mut self.stack)?;
         // SAFETY: this function's contract; the handler is in place and finds the log, which
         // outlives the call and which nothing else touches meanwhile.
         let returned = unsafe { stepped_call(function, arguments, &raw mut *self.log) };
         drop(handling);
-        let visits = self.log.visits();
-        let end = self.log.finished.ok_or_else(Unavailable::no_effect)?;
-        Ok((returned, Trace { visits, steps: self.log.steps, end }))
-    }
-}
-
-// Recording: a call is stepped, and its registers are written to a tape at each step.
-
-/// Steps calls and writes their registers to tapes.
-///
-/// What would differ from process to process by itself has a fixed outcome while a call is recorded: the time
-/// stamp counter, the clock, the processor's and the kernel's random numbers, the process's number.
-#[derive(Debug)]
-pub struct Recorder {
-    log: Box<Log>,
-    stack: Box<[u8]>,
-}
-
-impl Recorder {
-    /// Sets the memory aside. A forked process that records is told the number of the one that made it.
-    ///
-    /// # Errors
-    /// Never on x86-64.
-    pub fn new() -> Result<Self, Unavailable> {
-        let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        let sink = Sink::Tape { next: std::ptr::null_mut(), fixed: Fixed::of_this_process() };
-        Ok(Self { log: Box::new(Log::new(sink)), stack })
+        Ok(returned)
     }
 
-    /// Calls `function` and adds its steps to the tape; what it returned. Where the tape or `most_steps` ends,
-    /// it runs on unseen.
-    ///
-    /// # Errors
-    /// [`Unavailable`] when the signal cannot be handled or the trap flag has no effect. The function may have
-    /// run.
-    pub fn record(
-        &mut self,
-        tape: &mut Tape,
-        most_steps: usize,
-        mut function: impl FnMut() -> i32,
-    ) -> Result<(i32, End), Unavailable> {
-        let _alone: MutexGuard<'_, ()> = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (to, room) = tape.next();
-        self.log.begin(most_steps.min(room) as u64);
-        if let Sink::Tape { next, .. } = &mut self.log.sink {
-            *next = to;
-        }
-        let handling = Handling::begin(&mut self.stack)?;
-        let mut function: &mut dyn FnMut() -> i32 = &mut function;
-        let arguments = [(&raw mut function) as usize, 0, 0, 0];
-        // SAFETY: `called` takes the pointer, which outlives the call, and lets no panic out; the handler is in
-        // place and finds the log, which nothing else touches meanwhile; the log writes no further than the
-        // tape's room.
-        let returned = unsafe { stepped_call(called as *const (), arguments, &raw mut *self.log) };
-        drop(handling);
-        let end = self.log.finished.ok_or_else(Unavailable::no_effect)?;
-        tape.add(self.log.steps as usize, end);
-        Ok((returned, end))
+    fn end(&self) -> Result<End, Unavailable> {
+        self.log.finished.ok_or_else(Unavailable::no_effect)
     }
-}
-
-/// A panic ends the process here: none may unwind through the stepped call.
-extern "C" fn called(function: *mut &mut dyn FnMut() -> i32) -> i32 {
-    // SAFETY: `record` passes a valid pointer.
-    (unsafe { &mut *function })()
 }
 
 // The call itself, with the trap flag set just before it.
@@ -173,8 +139,9 @@ unsafe fn stepped_call(function: *const (), arguments: [usize; 4], log: *mut Log
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::x86_64::handler;
-    use crate::step::{Class, Code, End, Profile, Recorded, Step, profile};
+    use crate::step::{
+        Class, Code, Profile, Recorded, Recorder, Stepper, Tape, alone, called, profile,
+    };
     use std::arch::naked_asm;
 
     // Functions whose instructions are known one by one, because they are written here.
@@ -387,7 +354,7 @@ mod tests {
             [(relative as *const (), 20), (sum as *const (), 999), (flags as *const (), 12)]
         {
             let mut each = Stepper::new().unwrap();
-            each.log.sink = handler::Sink::Counts { table: Table::new(), rows: None };
+            each.0.log.sink = handler::Sink::Counts { table: Table::new(), rows: None };
             // SAFETY: both take a number.
             let stepped = unsafe { each.call(function, [count, 0, 0, 0], 1 << 20) }.unwrap();
             assert_eq!(step(function, [count, 0, 0, 0], 1 << 20), stepped);
@@ -404,7 +371,6 @@ mod tests {
                 action.sa_sigaction
             }
         };
-        let alone = || STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
         let before = {
             let _alone = alone();
             current()
@@ -458,7 +424,7 @@ mod tests {
         Recorder::new().unwrap().record(&mut tape, 1 << 16, &mut work).unwrap();
         let mut function: &mut dyn FnMut() -> i32 = &mut work;
         let arguments = [(&raw mut function) as usize, 0, 0, 0];
-        let mut stepper = crate::step::Stepper::new().unwrap();
+        let mut stepper = Stepper::new().unwrap();
         // SAFETY: the function takes this pointer.
         let stepped = unsafe { stepper.call(by_recorder as *const (), arguments, 1 << 16) };
         let counted = stepped.unwrap().1.steps as usize;
@@ -487,7 +453,7 @@ mod tests {
     fn what_a_child_records_its_parent_reads() {
         let (mut recorder, mut tape) = (Recorder::new().unwrap(), Tape::new(1000).unwrap());
         // What another test's thread holds would never be given back in the child.
-        let alone = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = alone();
         // SAFETY: the child only records, with locks that no other thread holds, and ends.
         let child = unsafe { libc::fork() };
         drop(alone);
