@@ -297,7 +297,7 @@ struct InParts<W, B, E> {
 /// The table of a digest or MAC, of which a whole message calls the function of the prefix's name.
 fn in_parts(
     request: &Request<'_>,
-    (prefix, flags): (&'static CStr, u32),
+    prefix: &'static CStr,
     whole: impl Fn(&raw::Message) -> c_int,
     begin: impl Fn(Out) -> c_int,
     end: impl Fn(Out, Out) -> c_int,
@@ -306,7 +306,7 @@ fn in_parts(
     let update = unsafe { request.library.part(prefix, "update")? };
     let len = request.library.length(&format!("{}_statebytes", symbol(prefix)))?;
     let state = InParts { whole, begin, update, end, state: Aligned::zeroed(len) };
-    Ok(Table::new(state, flags, prefix).parts().raw())
+    Ok(Table::new(state, 0, prefix).parts().raw())
 }
 
 operations! {
@@ -337,7 +337,7 @@ fn hash(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, Open
         let (init, finish): (InitFn, FinalFn) = (f.part(name, "init")?, f.part(name, "final")?);
         in_parts(
             request,
-            (name, 0),
+            name,
             move |m| whole(m.tag, m.input, m.len as u64),
             move |state| init(state),
             move |state, tag| finish(state, tag),
@@ -354,7 +354,7 @@ fn xof(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, OpenE
         let squeeze: GenericFinalFn = f.part(name, "squeeze")?;
         in_parts(
             request,
-            (name, 0),
+            name,
             move |m| whole(m.tag, len, m.input, m.len as u64),
             move |state| init(state),
             move |state, tag| squeeze(state, tag, len),
@@ -364,22 +364,51 @@ fn xof(request: &Request<'_>, name: &'static CStr) -> Result<raw::Session, OpenE
 
 /// BLAKE2b as digest, without a key, or as MAC: the key is a block before the message, which the state only holds until
 /// more comes, so that there is nothing of it to be kept from one message to the next.
+struct Generic {
+    whole: GenericHashFn,
+    init: GenericInitFn,
+    update: UpdateFn,
+    finish: GenericFinalFn,
+    parts: Aligned,
+    len: usize,
+    key: Vec<u8>,
+}
+
 fn generic(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let (f, name, len) = (request.library, c"crypto_generichash", request.algorithm.tag_len);
-    let [key, of_parts] = [(); 2].map(|()| request.key.to_vec());
-    // SAFETY: the types are those of crypto_generichash.h; what `InParts` hands on keeps the header's rules.
-    unsafe {
-        let whole: GenericHashFn = f.get(symbol(name))?;
-        let init: GenericInitFn = f.part(name, "init")?;
-        let finish: GenericFinalFn = f.part(name, "final")?;
-        in_parts(
-            request,
-            // All of the message goes through the state's buffer, block by block.
-            (name, raw::COPIES),
-            move |m| whole(m.tag, len, m.input, m.len as u64, key.as_ptr(), key.len()),
-            move |state| init(state, of_parts.as_ptr(), of_parts.len(), len),
-            move |state, tag| finish(state, tag, len),
-        )
+    let (f, name) = (request.library, c"crypto_generichash");
+    // SAFETY: the types are those of crypto_generichash.h.
+    let state = unsafe {
+        Generic {
+            whole: f.get(symbol(name))?,
+            init: f.part(name, "init")?,
+            update: f.part(name, "update")?,
+            finish: f.part(name, "final")?,
+            parts: Aligned::zeroed(f.length("crypto_generichash_statebytes")?),
+            len: request.algorithm.tag_len,
+            key: request.key.to_vec(),
+        }
+    };
+    // All of the message goes through the state's buffer, block by block.
+    Ok(Table::new(state, raw::COPIES, name).parts().raw())
+}
+
+operations! { impl for Generic;
+    fn message(&mut self, m) {
+        let (key, key_len) = (self.key.as_ptr(), self.key.len());
+        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, key, key_len))
+    }
+
+    fn start(&mut self, _nonce) {
+        let (key, key_len) = (self.key.as_ptr(), self.key.len());
+        outcome((self.init)(self.parts.as_mut_ptr(), key, key_len, self.len))
+    }
+
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
+    }
+
+    fn finish(&mut self, tag) {
+        outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len))
     }
 }
 
@@ -476,7 +505,7 @@ fn poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let (init, finish): (AuthInitFn, FinalFn) = (f.part(name, "init")?, f.part(name, "final")?);
         in_parts(
             request,
-            (name, 0),
+            name,
             move |m| whole(m.tag, m.input, m.len as u64, key.as_ptr()),
             move |state| init(state, of_parts.as_ptr()),
             move |state, tag| finish(state, tag),
