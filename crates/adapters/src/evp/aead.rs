@@ -166,7 +166,7 @@ steps! { #[inline(always)] impl[S, const MAC: bool] for AeadState<S, MAC>;
         let code = (self.functions.f.EVP_AEAD_CTX_open_gather)(
             ctx, m.output, nonce, nonce_len, m.input, m.len, m.tag, tag_len, aad, aad_len,
         );
-        if code == 1 { raw::OK } else { self.errors.not_opened(&BAD_DECRYPT) }
+        if code == 1 { raw::OK } else { self.not_opened() }
     }
 }
 
@@ -186,6 +186,11 @@ impl<S, const MAC: bool> AeadState<S, MAC> {
         };
         // SAFETY: nonces and tags are shorter than theirs here; all else is empty.
         unsafe { self.open(&forgery) != raw::FAILED }
+    }
+
+    #[cold]
+    fn not_opened(&self) -> i32 {
+        self.errors.not_opened(&BAD_DECRYPT)
     }
 }
 
