@@ -402,25 +402,14 @@ pub fn median_rank(n: usize) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::analysis::comparison::BETWEEN_RUNS;
+    use crate::model::fixtures;
 
     fn quiet() -> QuietRates {
         QuietRates::of_one(0, 5.0)
     }
 
     fn sample(process: u32, ticks: u64) -> RawSample {
-        RawSample {
-            process,
-            thread: 0,
-            ops: 10,
-            ticks,
-            clock_before: 1.5,
-            clock_after: 1.5,
-            probe_before: 5.0,
-            probe_after: 5.0,
-            switches: 0,
-            migrated: false,
-            ..RawSample::default()
-        }
+        fixtures::sample(process, ticks, 1.5)
     }
 
     fn processes(n: u32, ticks: impl Fn(u32) -> u64) -> Vec<RawSample> {
@@ -578,18 +567,9 @@ mod tests {
     }
 
     fn sample_of_thread(thread: u32, ticks: u64, switches: u32) -> RawSample {
-        RawSample {
-            process: 3,
-            thread,
-            ops: 10,
-            ticks,
-            clock_before: 1.0 + f64::from(thread),
-            clock_after: 1.0 + f64::from(thread),
-            probe_before: 5.0 - f64::from(thread),
-            probe_after: 5.0,
-            switches,
-            ..RawSample::default()
-        }
+        let clock = 1.0 + f64::from(thread);
+        let probe_before = 5.0 - f64::from(thread);
+        RawSample { thread, switches, probe_before, ..fixtures::sample(3, ticks, clock) }
     }
 
     #[test]

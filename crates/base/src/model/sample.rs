@@ -432,54 +432,36 @@ impl RawSample {
 mod tests {
     use super::*;
 
-    const CLEAN: RawSample = RawSample {
-        process: 0,
-        thread: 0,
-        ops: 100,
-        ticks: 1000,
-        clock_before: 1.4,
-        clock_after: 1.4,
-        probe_before: 5.0,
-        probe_after: 5.0,
-        switches: 0,
-        migrated: false,
-        voluntary: 0,
-        page_faults: 0,
-        major_faults: 0,
-        stolen: false,
-        cpu: 0,
-        settled_us: 100,
-        unsettled: false,
-        away_ticks: 0,
-        waited_us: 0,
-    };
+    fn clean() -> RawSample {
+        RawSample { ops: 100, settled_us: 100, ..crate::model::fixtures::sample(0, 1000, 1.4) }
+    }
 
     #[test]
     fn a_clean_sample_counts() {
-        assert_eq!(CLEAN.disturbance(5.0), None);
-        assert!((CLEAN.cycles_per_op() - 14.0).abs() < 1e-9);
+        assert_eq!(clean().disturbance(5.0), None);
+        assert!((clean().cycles_per_op() - 14.0).abs() < 1e-9);
     }
 
     #[test]
     fn each_disturbance_is_named() {
         let is = |s: RawSample| s.disturbance(5.0);
-        assert_eq!(is(RawSample { migrated: true, ..CLEAN }), Some(Disturbance::Migrated));
-        assert_eq!(is(RawSample { switches: 1, ..CLEAN }), Some(Disturbance::Switched));
-        assert_eq!(is(RawSample { switches: 1, away_ticks: 240, ..CLEAN }), None);
-        let long = RawSample { switches: 1, away_ticks: 260, ..CLEAN };
+        assert_eq!(is(RawSample { migrated: true, ..clean() }), Some(Disturbance::Migrated));
+        assert_eq!(is(RawSample { switches: 1, ..clean() }), Some(Disturbance::Switched));
+        assert_eq!(is(RawSample { switches: 1, away_ticks: 240, ..clean() }), None);
+        let long = RawSample { switches: 1, away_ticks: 260, ..clean() };
         assert_eq!(is(long), Some(Disturbance::Switched));
-        assert_eq!(is(RawSample { stolen: true, ..CLEAN }), Some(Disturbance::Stolen));
-        assert_eq!(is(RawSample { major_faults: 1, ..CLEAN }), Some(Disturbance::PagedIn));
-        assert_eq!(is(RawSample { clock_after: 1.5, ..CLEAN }), Some(Disturbance::ClockMoved));
-        assert_eq!(is(RawSample { probe_after: 3.5, ..CLEAN }), Some(Disturbance::Contended));
-        assert_eq!(is(RawSample { unsettled: true, ..CLEAN }), Some(Disturbance::Unsettled));
+        assert_eq!(is(RawSample { stolen: true, ..clean() }), Some(Disturbance::Stolen));
+        assert_eq!(is(RawSample { major_faults: 1, ..clean() }), Some(Disturbance::PagedIn));
+        assert_eq!(is(RawSample { clock_after: 1.5, ..clean() }), Some(Disturbance::ClockMoved));
+        assert_eq!(is(RawSample { probe_after: 3.5, ..clean() }), Some(Disturbance::Contended));
+        assert_eq!(is(RawSample { unsettled: true, ..clean() }), Some(Disturbance::Unsettled));
     }
 
     /// A library that waits in the kernel for its answer, or takes fresh memory for each message,
     /// does so in an application too.
     #[test]
     fn what_the_library_itself_asks_for_is_no_disturbance() {
-        let waited = RawSample { switches: 3, voluntary: 3, page_faults: 9, ..CLEAN };
+        let waited = RawSample { switches: 3, voluntary: 3, page_faults: 9, ..clean() };
         assert_eq!(waited.disturbance(5.0), None);
         let preempted = RawSample { switches: 4, ..waited };
         assert_eq!(preempted.disturbance(5.0), Some(Disturbance::Switched));
