@@ -3,22 +3,25 @@
 //! each verdict); cases with raw samples, one cost a process. The rest is of the committed sample of the
 //! format.
 
+use crate::advise::Surroundings;
 use crate::advise::postgres::{Snapshot, Work};
-use crate::advise::tls_server::Question;
+use crate::advise::tls_server::{Advice, Evidence, Question, advise};
 use crate::claims::{Source, parse_source};
 use base::model::{Direction, Model, RawSample, Tier};
+use jiff::civil::Date;
 use record::tls::{
     Bare, Case, Certificate, Document, Exchange, Kind, Protection, RecordRow, RecordsDocument,
     Suite, Temperature, Version, fixtures,
 };
 use record::{
-    Call, Disturbances, Estimate, Executed, LibraryId, Measurement, Record, Samples, State,
+    Call, Disturbances, Estimate, Executed, LeakVerdict, Leaks, LibraryId, Measurement, Record,
+    Samples, State,
 };
 use serde_json::{Value, json};
 
 const PER_PROCESS: usize = 5;
 
-fn committed() -> Record {
+pub(crate) fn committed() -> Record {
     let text = include_str!("../../record/tests/sample.json");
     record::from_json(text, "sample.json").unwrap()
 }
@@ -52,16 +55,9 @@ fn raw(costs: &[f64]) -> Samples {
     let mut samples = Samples::default();
     for (process, cost) in costs.iter().enumerate() {
         // A thousand operations, and two cycles a tick.
-        let sample = RawSample {
-            process: process as u32,
-            ops: 1000,
-            ticks: (cost * 500.0).round() as u64,
-            clock_before: 2.0,
-            clock_after: 2.0,
-            probe_before: 5.0,
-            probe_after: 5.0,
-            ..RawSample::default()
-        };
+        let ticks = (cost * 500.0).round() as u64;
+        let sample =
+            RawSample { ops: 1000, ..base::model::fixtures::sample(process as u32, ticks, 2.0) };
         (0..PER_PROCESS).for_each(|_| samples.push(&sample, true));
     }
     samples
@@ -97,10 +93,28 @@ pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
     Record { started: started.to_owned(), measurements, ..record }
 }
 
+/// Nothing else is known, on this day.
+pub(crate) fn around(today: Date) -> Surroundings {
+    Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() }
+}
+
+/// A verdict without places.
+pub(crate) fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
+    Leaks {
+        library,
+        algorithm: algorithm.to_owned(),
+        tier: Tier::Native,
+        verdict,
+        reason: None,
+        secrets: 16,
+        operations: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
 /// Speeds in MB/s, each known to 1 %.
 pub(crate) fn record_for_claims() -> Record {
-    let text = include_str!("../../record/tests/sample.json");
-    let mut record = record::from_json(text, "sample.json").unwrap();
+    let mut record = committed();
     let gcm = record.measurements.iter().find(|m| m.state == State::Measured).unwrap().clone();
     let gcm = Measurement { limit_fraction: Some(0.5), ..gcm };
     let case = |version: &str, algorithm: &str, mb_per_s: f64| {
@@ -198,8 +212,7 @@ pub(crate) fn work() -> Work {
 
 /// A survey in which AES-256-GCM encrypts a page in 2 µs and decrypts it in 1 µs.
 pub(crate) fn record_for_server() -> Record {
-    let text = include_str!("../../record/tests/sample.json");
-    let mut record = record::from_json(text, "sample").unwrap();
+    let mut record = committed();
     let mut row = record.measurements.swap_remove(0);
     (row.algorithm, row.size) = ("aes-256-gcm".to_owned(), 8192);
     let of = |median: f64| Some(Estimate { median, low: 0.99 * median, high: 1.01 * median });
@@ -253,6 +266,12 @@ pub(crate) fn document() -> Document {
         }
     }
     fixtures::document(&["fast@1.0", "slow@1.0"], handshakes)
+}
+
+/// What handshakes alone say to a question.
+pub(crate) fn advice_of(handshakes: &Document, question: &Question) -> Advice {
+    let evidence = Evidence { handshakes, records: None, calibration: None, secrets: &[] };
+    advise(question, &evidence).unwrap()
 }
 
 /// A run of records in which a stack does not have a suite of TLS 1.2.

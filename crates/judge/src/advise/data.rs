@@ -580,19 +580,6 @@ mod tests {
         }
     }
 
-    /// A collision of random nonces of n bits among q units has the chance of q² / 2^(n + 1) at
-    /// most: no stated number may allow more than 2^-32.
-    #[test]
-    fn no_number_of_random_nonces_risks_more_than_is_said() {
-        for scheme in
-            Data::built_in().schemes.iter().filter(|s| s.family.nonce == NonceRule::Unique)
-        {
-            let Some(log2) = scheme.family.random_log2 else { continue };
-            let risk = 2.0 * log2 - f64::from(scheme.family.nonce_bits) - 1.0;
-            assert!(risk <= -32.0, "{}: 2^{risk}", scheme.id);
-        }
-    }
-
     #[test]
     fn every_use_is_there_with_sane_numbers_and_a_note() {
         let data = Data::built_in();

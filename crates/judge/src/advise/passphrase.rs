@@ -693,8 +693,7 @@ mod tests {
 
     /// Rows: algorithm, cost, library and milliseconds; none where it was not measured.
     fn record(rows: &[(&str, usize, &str, Option<f64>)]) -> Record {
-        let text = include_str!("../../../record/tests/sample.json");
-        let mut record = record::from_json(text, "sample").unwrap();
+        let mut record = crate::sample::committed();
         let model = record.measurements[0].clone();
         let row = |(algorithm, cost, library, ms): &(&str, usize, &str, Option<f64>)| {
             let mut m =

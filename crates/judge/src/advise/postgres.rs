@@ -649,21 +649,20 @@ fn field(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::advise::data::Data;
-    use crate::advise::question::{Evidence, Question, Surroundings};
-    use crate::sample::{later, record_for_server, snapshot, work, work_of};
+    use crate::advise::question::{Evidence, Question};
+    use crate::sample::{around, later, record_for_server, snapshot, work, work_of};
     use jiff::civil::date;
     use serde_json::{Value, json};
 
-    fn predicted(work: Work) -> Prediction {
+    fn predicted_of(record: &record::Record, work: Work) -> Prediction {
         let data = Data::built_in();
-        let question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 24));
-        let around = Surroundings {
-            today: date(2026, 11, 24),
-            cpu: None,
-            libraries: Vec::new(),
-            judged: Vec::new(),
-        };
-        predict(&data, &question, Evidence::Survey(&record_for_server()), &around, work)
+        let today = date(2026, 11, 24);
+        let question = Question::of(data.find_use("postgres").unwrap(), today);
+        predict(&data, &question, Evidence::Survey(record), &around(today), work)
+    }
+
+    fn predicted(work: Work) -> Prediction {
+        predicted_of(&record_for_server(), work)
     }
 
     #[test]
@@ -725,18 +724,9 @@ mod tests {
     }
 
     fn written(format: Format) -> String {
-        let data = Data::built_in();
-        let question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 24));
-        let around = Surroundings {
-            today: date(2026, 11, 24),
-            cpu: None,
-            libraries: Vec::new(),
-            judged: Vec::new(),
-        };
         let mut record = record_for_server();
         record.measurements.iter_mut().for_each(|m| m.library.version = "1\u{1b}[31m".to_owned());
-        let evidence = Evidence::Survey(&record);
-        let prediction = super::predict(&data, &question, evidence, &around, work());
+        let prediction = predicted_of(&record, work());
         render(&prediction, "record r.json", format, Options { width: 100, color: false })
     }
 
@@ -767,10 +757,10 @@ mod tests {
         assert!(written(Format::Markdown).contains("| aes-256-gcm |"));
     }
 
-    fn refused_between(change: impl Fn(&mut Value)) -> String {
-        let mut last = later();
-        change(&mut last);
-        work_of(&snapshot(), &last).unwrap_err()
+    /// The value with another one at a place.
+    fn with(mut value: Value, place: &str, other: Value) -> Value {
+        *value.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = other;
+        value
     }
 
     #[test]
@@ -817,26 +807,20 @@ mod tests {
 
     #[test]
     fn snapshots_that_do_not_belong_together_are_refused() {
-        assert!(
-            refused_between(|v| v["at"] = "2026-11-24T10:00:02Z".into()).contains("2.0 s between")
-        );
-        assert!(
-            refused_between(|v| v["at"] = "2026-11-24T09:00:00Z".into()).contains("3600 s older")
-        );
-        assert!(refused_between(|v| v["started"] = "later".into()).contains("restarted"));
-        assert!(
-            refused_between(|v| v["pg_stat_wal"]["stats_reset"] = "now".into()).contains("reset")
-        );
-        assert!(
-            refused_between(|v| v["pg_stat_database"][0]["stats_reset"] = "now".into())
-                .contains("reset")
-        );
-        let fell = refused_between(|v| v["pg_stat_database"][1]["blks_read"] = 1.into());
-        assert!(fell.contains("blks_read fell"), "{fell}");
-        assert!(refused_between(|v| v["lsn"] = "0/100".into()).contains("the log's position fell"));
-        assert!(refused_between(|v| v["version"] = 160_000.into()).contains("two servers"));
-        let none = refused_between(|v| v["pg_stat_wal"]["wal_write"] = Value::Null);
-        assert!(none.contains("need pg_stat_io"), "{none}");
+        for (place, last, said) in [
+            ("/at", json!("2026-11-24T10:00:02Z"), "2.0 s between"),
+            ("/at", json!("2026-11-24T09:00:00Z"), "3600 s older"),
+            ("/started", json!("later"), "restarted"),
+            ("/pg_stat_wal/stats_reset", json!("now"), "reset"),
+            ("/pg_stat_database/0/stats_reset", json!("now"), "reset"),
+            ("/pg_stat_database/1/blks_read", json!(1), "blks_read fell"),
+            ("/lsn", json!("0/100"), "the log's position fell"),
+            ("/version", json!(160_000), "two servers"),
+            ("/pg_stat_wal/wal_write", Value::Null, "need pg_stat_io"),
+        ] {
+            let why = work_of(&snapshot(), &with(later(), place, last)).unwrap_err();
+            assert!(why.contains(said), "{place}: {why}");
+        }
     }
 
     #[test]
@@ -844,12 +828,6 @@ mod tests {
         let (mut first, mut last) = (snapshot(), later());
         (first["lsn"], last["lsn"]) = (Value::Null, Value::Null);
         assert_eq!(work_of(&first, &last).unwrap().log_bytes, 8_000_000.0);
-    }
-
-    fn refused(change: impl Fn(&mut serde_json::Value)) -> String {
-        let mut value = snapshot();
-        change(&mut value);
-        Snapshot::parse(&value.to_string(), "s.json").unwrap_err().to_string()
     }
 
     #[test]
@@ -868,11 +846,16 @@ mod tests {
             said("").contains("'s.json' is no snapshot of PostgreSQL's statistics: it is empty")
         );
         assert!(said("psql: error").contains("docs/AT-REST.md has the query"));
-        assert!(refused(|v| v["track_counts"] = "off".into()).contains("track_counts is off"));
-        assert!(refused(|v| v["block_size"] = 3.into()).contains("block size of 3"));
-        assert!(refused(|v| v["pg_stat_wal"] = ().into()).contains("from version 14 on"));
-        assert!(refused(|v| v["pg_stat_bgwriter"] = ().into()).contains("neither pg_stat_io"));
-        assert!(refused(|v| v["lsn"] = "x".into()).contains("no position in a log"));
-        assert!(refused(|v| v["pg_stat_database"] = ().into()).contains("invalid type"));
+        for (place, value, words) in [
+            ("/track_counts", json!("off"), "track_counts is off"),
+            ("/block_size", json!(3), "block size of 3"),
+            ("/pg_stat_wal", Value::Null, "from version 14 on"),
+            ("/pg_stat_bgwriter", Value::Null, "neither pg_stat_io"),
+            ("/lsn", json!("x"), "no position in a log"),
+            ("/pg_stat_database", Value::Null, "invalid type"),
+        ] {
+            let why = said(&with(snapshot(), place, value).to_string());
+            assert!(why.contains(words), "{place}: {why}");
+        }
     }
 }

@@ -427,8 +427,7 @@ mod tests {
 
     fn groups(kind: &str, record: &PagesRecord, own: &dyn Fn(&str) -> bool) -> Vec<Priced> {
         let data = Data::built_in();
-        let around =
-            Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+        let around = crate::sample::around(TODAY);
         wishes_of_store(&data, kind, record.store.page_size, record.tier, TODAY)
             .iter()
             .map(|wish| priced(&data, wish, record, &around, &Here { own, ..NOWHERE }))
@@ -479,8 +478,7 @@ mod tests {
         let (data, mut record) = (Data::built_in(), record());
         record.cells.retain(|c| c.scheme == "none");
         record.verified.clear();
-        let around =
-            Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+        let around = crate::sample::around(TODAY);
         let wishes = wishes_of_store(&data, "postgres", 8192, record.tier, TODAY);
         let group = |why_not: &dyn Fn(&str) -> Option<&'static str>| {
             priced(&data, &wishes[1], &record, &around, &Here { why_not, ..NOWHERE })

@@ -406,22 +406,16 @@ mod tests {
         assert!(!is_of_system("/home/me/lib/libcrypto.so"));
     }
 
-    fn record() -> record::Record {
-        let text = include_str!("../../../record/tests/sample.json");
-        record::from_json(text, "sample").unwrap()
-    }
-
     #[test]
     fn age_machine_and_changed_files_make_advice_stale() {
-        let record = record();
+        let record = crate::sample::committed();
         let day: Date = record.started[..10].parse().unwrap();
         let library = record.measurements[0].library.clone();
         let file = |id: &str| LibraryNow { path: library.path.clone(), id: Some(id.to_owned()) };
         let mut around = Surroundings {
-            today: day,
             cpu: Some(record.host.cpu.name.clone()),
             libraries: vec![file(&library.id)],
-            judged: Vec::new(),
+            ..crate::sample::around(day)
         };
         let chosen = [library.clone()];
         assert_eq!(stale(Evidence::Survey(&record), &chosen, &around), Vec::<String>::new());

@@ -580,7 +580,6 @@ fn closing<'a>(input: &mut &'a str) -> ModalResult<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     const LEVELS: &[&str] = &["low", "middle", "high"];
 
@@ -733,15 +732,6 @@ mod tests {
         let texts: Vec<_> = arguments.iter().map(|a| (a.key.as_deref(), a.text.as_str())).collect();
         assert_eq!(name, "f");
         assert_eq!(texts, [(None, "{a-*,b+c}"), (None, "1.2"), (Some("in"), "x@3.*")]);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_the_parser_fail_otherwise(text in "[a-z0-9(){}<>=+*/., -]{0,60}") {
-            if let Ok(expression) = read(&text) {
-                let _ = expression.evaluate(&|name: &String| value(name));
-            }
-        }
     }
 
     fn interval(low: f64, median: f64, high: f64) -> Interval {

@@ -609,24 +609,18 @@ fn limit_of(m: &Measurement) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::{printed_table, *};
-    use crate::claims::{Evidence, built_in, judge};
+    use crate::claims::{Evidence, judge};
     use crate::sample;
 
     fn source() -> Source {
         let claim = "each = 'openssl'\nwent_wrong = 'w'\nrefused_by = ['return codes']\nnote = 'n'\n\
              figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }]\n\
              parts = [{ holds = 'speed(aes-128-gcm, 8192) > 9 GB/s' }]";
-        let mut source = sample::source_of_claim(base::model::Model::Message, claim).unwrap();
-        source.claims[0].note = Some("n\u{1b}[2J".to_owned());
-        source
+        sample::source_of_claim(base::model::Model::Message, claim).unwrap()
     }
 
     fn rendered(format: Format) -> String {
-        let (source, mut record) = (source(), sample::record_for_claims());
-        for m in record.measurements.iter_mut().filter(|m| m.library.version == "4.0.1") {
-            m.library.version = "4.0.1|<b>\u{1b}[31m".to_owned();
-        }
-        let records = [record];
+        let (source, records) = (source(), [sample::record_for_claims()]);
         let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
         render_claims(&[judged], format, Options { width: 90, color: false })
     }
@@ -645,16 +639,10 @@ mod tests {
             assert!(text.contains(said), "{said}: {text}");
         }
         assert!(text.lines().all(|l| base::text::width(l) <= 90), "{text}");
-        assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 
     #[test]
-    fn markdown_and_csv_and_json_take_hostile_text_for_text() {
-        let markdown = rendered(Format::Markdown);
-        assert!(markdown.contains("4.0.1\\|&lt;b&gt;"), "{markdown}");
-        assert!(!markdown.contains('\u{1b}'));
-        let csv = rendered(Format::Csv);
-        assert!(csv.contains(",'=y,"), "{csv}");
+    fn json_has_the_verdict_and_each_figure_with_its_unit() {
         let json: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
         assert_eq!(json[0]["verdict"], "depends");
         assert_eq!(json[0]["figures"][0]["here"][0]["unit"], "MB/s");
@@ -679,17 +667,6 @@ mod tests {
         assert!(rendered(Format::Text).contains("300000 !"), "{}", rendered(Format::Text));
         assert!(rendered(Format::Csv).contains("'=x"));
         serde_json::from_str::<serde_json::Value>(&rendered(Format::Json)).unwrap();
-    }
-
-    #[test]
-    fn every_built_in_claim_is_rendered_without_any_measurement() {
-        let sources = built_in();
-        let evidence = Evidence::of(&[]);
-        let judged: Vec<Judged<'_>> =
-            sources.iter().flat_map(|s| s.claims.iter().map(|c| judge(s, c, &evidence))).collect();
-        assert!(judged.iter().all(|j| !j.why().is_empty()));
-        let text = render_claims(&judged, Format::Text, Options { width: 100, color: false });
-        assert!(judged.iter().all(|j| text.contains(&j.claim.id)));
     }
 
     #[test]
@@ -721,14 +698,11 @@ mod tests {
 
     #[test]
     fn a_speed_above_what_this_core_permits_is_marked() {
-        let text = |speed: &str| {
-            format!(
-                "# source: s\nlibrary,algorithm,size,mb_per_s,model\nopenssl,aes-128-gcm,,{speed},message\n"
-            )
-        };
         let records = [sample::record_for_claims()];
         let impossible = |speed: &str| {
-            let table = record::import::parse_table(&text(speed)).unwrap();
+            let head = "# source: s\nlibrary,algorithm,size,mb_per_s,model\n";
+            let text = format!("{head}openssl,aes-128-gcm,,{speed},message\n");
+            let table = record::import::parse_table(&text).unwrap();
             printed_table(&table, &Evidence::of(&records)).groups[0].impossible_here
         };
         // The limit of the one version is 16384 MB/s, of the other 24000: half is reached.

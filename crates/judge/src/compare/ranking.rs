@@ -512,8 +512,8 @@ pub(crate) fn only_same_trace(record: &Record, found: &mut Vec<&Measurement>) ->
 mod tests {
     use super::{rank, *};
     use crate::compare::{Class, Question};
-    use crate::sample::{case, executed, library, record, without_number};
-    use record::{LeakVerdict, Leaks, Measurement, Record};
+    use crate::sample::{case, executed, leaks, library, record, without_number};
+    use record::{LeakVerdict, Measurement, Record};
 
     const STEADY: [f64; 6] = [1000.0, 1004.0, 1008.0, 996.0, 992.0, 1000.0];
 
@@ -565,13 +565,11 @@ mod tests {
         let behind = standing.rows[2].behind.unwrap();
         assert!((behind.estimate - 1.2).abs() < 1e-3 && behind.low < 1.2 && behind.high > 1.2);
         assert_eq!(standing.rows[0].behind, None);
-    }
-
-    #[test]
-    fn refused_cases_are_named_and_not_ranked() {
-        let ranking = asked(&some(), &authenticated());
-        assert_eq!(ranking.absent[0].reason.as_deref(), Some("wrong tag"));
-        assert_eq!(ranking.absent[0].library.name, "e");
+        // Refused cases are named and not ranked.
+        let absent = &ranking.absent[0];
+        assert_eq!((&*absent.library.name, absent.reason.as_deref()), ("e", Some("wrong tag")));
+        let few = rank(&some(), &authenticated(), 1).unwrap();
+        assert_eq!(few.standings[0].rows.len(), 2, "few rows leave no tie out");
     }
 
     #[test]
@@ -657,12 +655,6 @@ mod tests {
             ranking.standings.iter().map(|s| s.group.as_deref().unwrap()).collect();
         assert_eq!(groups, ["64 B", "8192 B"]);
         assert_eq!(ranking.standings[0].rows[0].place, 1);
-    }
-
-    #[test]
-    fn few_rows_leave_no_tie_out() {
-        let ranking = rank(&some(), &authenticated(), 1).unwrap();
-        assert_eq!(ranking.standings[0].rows.len(), 2);
     }
 
     #[test]
@@ -794,35 +786,18 @@ mod tests {
         );
     }
 
-    fn of(name: &str) -> Measurement {
-        let mut m = case("aes-128-gcm", 8192, &[1000.0, 1004.0, 1008.0, 996.0]);
-        m.library = library(name, "1", name);
-        m
-    }
-
-    fn verdict(name: &str, verdict: LeakVerdict) -> Leaks {
-        Leaks {
-            library: library(name, "1", name),
-            algorithm: "aes-128-gcm".to_owned(),
-            tier: base::model::Tier::Native,
-            verdict,
-            reason: None,
-            secrets: 16,
-            operations: Vec::new(),
-            findings: Vec::new(),
-        }
-    }
-
     fn judged() -> Record {
         let names = ["same", "may", "depends", "half", "unknown", "unknown too"];
-        let mut record = record("a", names.map(of).to_vec());
-        record.leaks = vec![
-            verdict("same", LeakVerdict::SameTrace),
-            verdict("may", LeakVerdict::MayDepend),
-            verdict("depends", LeakVerdict::Depends),
-            verdict("half", LeakVerdict::NotJudged),
+        let rows = names.map(|name| row(name, "aes-128-gcm", 8192, 1.0));
+        let verdicts = [
+            LeakVerdict::SameTrace,
+            LeakVerdict::MayDepend,
+            LeakVerdict::Depends,
+            LeakVerdict::NotJudged,
         ];
-        record
+        let judged = rows.iter().zip(verdicts);
+        let leaks = judged.map(|(m, v)| leaks(m.library.clone(), &m.algorithm, v)).collect();
+        Record { leaks, ..record("a", rows.to_vec()) }
     }
 
     #[test]

@@ -786,27 +786,22 @@ fn judged<'a>(side: &Side<'a>, tiers_differ: bool) -> BTreeMap<&'a LibraryId, By
 mod tests {
     use super::{Matching, *};
     use crate::compare::{Comparison, Condition, Settings, Side, compare};
-    use crate::sample;
-    use crate::sample::{case, library, record};
+    use crate::sample::{case, leaks, library, record};
     use record::{Leak, LeakKind, LeakVerdict, Leaks, Measurement, Record};
 
     fn matched(base: &[[&str; 3]], new: &[[&str; 3]], matching: Matching) -> Vec<String> {
-        let rows = |ids: &[[&str; 3]]| -> Vec<Measurement> {
-            let row = |[name, version, id]: &[&str; 3]| {
-                let mut m = sample::case("x", 16, &[1.0; 6]);
-                m.library = sample::library(name, version, id);
-                m
-            };
-            ids.iter().map(row).collect()
+        let row = |[name, version, id]: &[&str; 3]| Measurement {
+            library: library(name, version, id),
+            ..case("x", 16, &[1.0; 6])
         };
-        let record = |rows| sample::record("r", rows);
-        let (base, new) = (record(rows(base)), record(rows(new)));
-        fn side(record: &Record) -> Side<'_> {
-            Side { record, name: String::new(), rows: record.measurements.iter().collect() }
-        }
+        let (base, new) = [base, new].map(|ids| record("r", ids.iter().map(row).collect())).into();
         let label = |l: &LibraryId| format!("{}@{}#{}", l.name, l.version, l.id);
         let pairs = pairs(&side(&base), &side(&new), matching).into_iter();
         pairs.map(|(b, n)| format!("{} {}", label(&b), label(&n))).collect()
+    }
+
+    fn side(record: &Record) -> Side<'_> {
+        Side { record, name: "r".to_owned(), rows: record.measurements.iter().collect() }
     }
 
     #[test]
@@ -888,31 +883,17 @@ mod tests {
     }
 
     fn with(findings: Vec<Leak>) -> Record {
-        let compared = findings.iter().map(|f| f.compared).max();
-        let mut record = record("a", vec![case("aes-128-gcm", 16, &[1000.0, 1001.0])]);
-        record.leaks = vec![Leaks {
-            library: library("mine", "1", "build-id:00"),
-            algorithm: "aes-128-gcm".to_owned(),
-            tier: base::model::Tier::Native,
-            verdict: match compared {
-                Some(true) => LeakVerdict::Depends,
-                Some(false) => LeakVerdict::MayDepend,
-                None => LeakVerdict::SameTrace,
-            },
-            reason: None,
-            secrets: 16,
-            operations: Vec::new(),
-            findings,
-        }];
-        record
+        let verdict = match findings.iter().map(|f| f.compared).max() {
+            Some(true) => LeakVerdict::Depends,
+            Some(false) => LeakVerdict::MayDepend,
+            None => LeakVerdict::SameTrace,
+        };
+        let m = case("aes-128-gcm", 16, &[1000.0, 1001.0]);
+        let leaks = Leaks { findings, ..leaks(m.library.clone(), &m.algorithm, verdict) };
+        Record { leaks: vec![leaks], ..record("a", vec![m]) }
     }
 
     fn compared(base: &Record, new: &Record) -> Comparison {
-        let side = |record| Side {
-            record,
-            name: "r".to_owned(),
-            rows: Vec::from_iter(&record.measurements),
-        };
         let settings =
             Settings { tolerance: 0.005, matching: Matching::ByName, apart: super::Apart::Nothing };
         compare(&side(base), &side(new), &settings)

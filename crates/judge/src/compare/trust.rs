@@ -494,24 +494,6 @@ mod tests {
         m.limit_fraction = m.limit_cycles_per_op.map(|limit| limit / cycles.median);
     }
 
-    fn kept(raw: &mut Samples, keep: usize) {
-        raw.process.truncate(keep);
-        raw.ops.truncate(keep);
-        raw.ticks.truncate(keep);
-        raw.clock_before.truncate(keep);
-        raw.clock_after.truncate(keep);
-        raw.probe_before.truncate(keep);
-        raw.probe_after.truncate(keep);
-        raw.switches.truncate(keep);
-        raw.migrated.truncate(keep);
-        raw.clean.truncate(keep);
-        raw.voluntary.truncate(keep);
-        raw.page_faults.truncate(keep);
-        raw.major_faults.truncate(keep);
-        raw.stolen.truncate(keep);
-        raw.cpu.truncate(keep);
-    }
-
     /// What a forger changed, and what it must be found by.
     struct Forged {
         what: String,
@@ -539,15 +521,12 @@ mod tests {
     }
 
     fn figures_forged(all: &mut Vec<Forged>) {
-        forge(all, (10, "a tenth faster", Code::Recomputed), |r, at| {
-            scale(&mut r.measurements[at], 0.9)
-        });
-        forge(all, (4, "a tenth slower", Code::Recomputed), |r, at| {
-            scale(&mut r.measurements[at], 1.1)
-        });
-        forge(all, (4, "a hundredth of a per cent faster", Code::Recomputed), |r, at| {
-            scale(&mut r.measurements[at], 0.9999);
-        });
+        for (times, by) in [(10, 0.9), (4, 1.1), (4, 0.9999)] {
+            let what = format!("{by} times as long");
+            forge(all, (times, &what, Code::Recomputed), |r, at| {
+                scale(&mut r.measurements[at], by);
+            });
+        }
         forge(all, (4, "a higher rate", Code::Derived), |r, at| {
             let m = &mut r.measurements[at];
             m.mb_per_s = m.mb_per_s.map(|rate| rate * 1.1);
@@ -602,8 +581,9 @@ mod tests {
             r.plan.algorithms.retain(|a| *a != name);
         });
         forge(all, (6, "with half of its samples", Code::Truncated), |r, at| {
+            let all = std::mem::take(&mut r.measurements[at].raw);
             let raw = &mut r.measurements[at].raw;
-            kept(raw, raw.len() / 2);
+            all.iter().take(all.len() / 2).for_each(|(sample, clean)| raw.push(&sample, clean));
         });
         forge(all, (4, "a figure for what is not offered", Code::SamplesMissing), |r, at| {
             let good = r.measurements[at].clone();

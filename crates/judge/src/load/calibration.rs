@@ -654,13 +654,8 @@ mod tests {
         assert_eq!(figures().eval(&difference), Interval { value: 90.0, low: 90.0, high: 90.0 });
         let sum = figures().eval(&Form::of(1).plus(&Form::of(0), 1.0));
         assert_eq!(sum, Interval { value: 114.0, low: 110.0, high: 120.0 });
-    }
-
-    #[test]
-    fn what_is_taken_away_again_leaves_nothing_behind() {
         let none = Form::of(0).plus(&Form::of(0), -1.0);
-        assert_eq!(none, Form::default());
-        assert_eq!(figures().eval(&none), Interval::default());
+        assert_eq!((figures().eval(&none), none), (Interval::default(), Form::default()));
     }
 
     #[test]
@@ -675,13 +670,26 @@ mod tests {
     }
 
     #[test]
-    fn a_noisy_point_is_never_a_pass_and_a_calibrated_one_never_counts() {
-        assert_eq!(judge(0.01, Some(0.16), false, 1024), Judgement::Inconclusive);
-        assert_eq!(judge(0.2, Some(0.21), false, 1024), Judgement::Inconclusive);
-        assert_eq!(judge(0.01, Some(0.01), true, 1024), Judgement::Calibration);
-        assert_eq!(judge(0.01, Some(0.01), false, 1 << 20), Judgement::Apart);
-        assert_eq!(judge(-0.15, Some(0.01), false, LARGEST_JUDGED), Judgement::Pass);
-        assert_eq!(judge(-0.151, Some(0.01), false, 1024), Judgement::Fail);
+    fn a_point_is_judged_by_its_error_and_its_noise_and_a_calibrated_one_never_counts() {
+        for (error, noise, is_calibrated, bytes, judgement) in [
+            (0.01, Some(0.16), false, 1024, Judgement::Inconclusive),
+            (0.2, Some(0.21), false, 1024, Judgement::Inconclusive),
+            (0.01, Some(0.01), true, 1024, Judgement::Calibration),
+            (0.01, Some(0.01), false, 1 << 20, Judgement::Apart),
+            (-0.15, Some(0.01), false, LARGEST_JUDGED, Judgement::Pass),
+            (-0.151, Some(0.01), false, 1024, Judgement::Fail),
+            // No noise explains such an error: the point that was called inconclusive at 51 %.
+            (0.513, Some(0.204), false, 1024, Judgement::Fail),
+            (-0.431, Some(0.263), false, 1024, Judgement::Fail),
+            // Too few rounds tell nothing of noise, and so nothing at all.
+            (0.9, None, false, 1024, Judgement::Inconclusive),
+            (0.0, None, false, 1024, Judgement::Inconclusive),
+        ] {
+            let found = judge(error, noise, is_calibrated, bytes);
+            assert_eq!(found, judgement, "{error} {noise:?} {is_calibrated} {bytes}");
+        }
+        let interval = Interval { value: 100.0, low: 90.0, high: 110.0 };
+        assert_eq!([2, 3].map(|rounds| noise_of(interval, rounds)), [None, Some(0.1)]);
     }
 
     /// A row is in the sum by its verdict and its error.
@@ -726,22 +734,6 @@ mod tests {
             waited_share: None,
             verdict: Judgement::None,
         }
-    }
-
-    /// The point that was called inconclusive at 51 %.
-    #[test]
-    fn an_error_that_no_noise_explains_fails_however_noisy_the_point() {
-        assert_eq!(judge(0.513, Some(0.204), false, 1024), Judgement::Fail);
-        assert_eq!(judge(-0.431, Some(0.263), false, 1024), Judgement::Fail);
-        assert_eq!(judge(0.9, None, false, 1024), Judgement::Inconclusive);
-    }
-
-    #[test]
-    fn too_few_rounds_tell_nothing_of_noise_and_so_nothing_at_all() {
-        let interval = Interval { value: 100.0, low: 90.0, high: 110.0 };
-        assert_eq!(noise_of(interval, 2), None);
-        assert_eq!(noise_of(interval, 3), Some(0.1));
-        assert_eq!(judge(0.0, None, false, 1024), Judgement::Inconclusive);
     }
 
     /// Coverages of the order statistics' intervals are tabled: five figures cover 93.75 %, eight without the

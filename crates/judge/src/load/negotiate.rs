@@ -585,86 +585,75 @@ mod tests {
         }
     }
 
-    /// Classes of clients, each with what it negotiates.
-    fn all_agree(settings: &Settings, wanted: &[(&str, &str)]) {
-        for (class, outcome) in wanted {
-            assert_eq!(agreed(settings, class), *outcome, "{class}");
-        }
-    }
-
+    /// Servers, each with clients and what these negotiate.
     #[test]
-    fn what_is_negotiated_depends_on_the_client_not_on_the_first_suite_of_the_list() {
-        let wanted = [
-            ("chrome-49", "ECDHE-RSA-AES128-GCM-SHA256 p384 rsa-2048 full"),
-            // No ECDHE with RSA and GCM: it falls to DHE.
-            ("ie-11-win7", "DHE-RSA-AES256-GCM-SHA384 ffdhe4096 rsa-2048 full"),
-            ("openssl-1.0.1", "ECDHE-RSA-AES256-GCM-SHA384 p384 rsa-2048 full"),
-            ("tls-1.0", "no version in common"),
-        ];
-        all_agree(&hardened(), &wanted);
-    }
-
-    #[test]
-    fn without_a_field_no_suite_with_dhe_is_negotiated() {
-        let settings = Settings { dh: None, ..hardened() };
-        all_agree(&settings, &[("ie-11-win7", "ECDHE-RSA-AES256-SHA384 p384 rsa-2048 full")]);
-    }
-
-    #[test]
-    fn the_profiles_negotiate_what_their_clients_can() {
-        let all = |profile, wanted: &[(&str, &str)]| {
-            all_agree(&Settings { profile: Some(profile), ..Settings::default() }, wanted);
+    fn what_is_negotiated_depends_on_both_ends() {
+        let usual = Settings::default;
+        let profile = |profile| Settings { profile: Some(profile), ..usual() };
+        let certificates = |certificates| Settings { certificates, ..usual() };
+        let ordered = |prefer_server_ciphers| Settings {
+            versions: Some(vec![Version::Tls12]),
+            groups: Some("P-256:P-384".to_owned()),
+            prefer_server_ciphers,
+            ..usual()
         };
-        let wanted = [
-            ("browser", "TLS_AES_128_GCM_SHA256 x25519mlkem768 rsa-2048 full"),
-            ("chrome-49", "ECDHE-RSA-AES128-GCM-SHA256 p256 rsa-2048 full"),
-        ];
-        all(Profile::Intermediate, &wanted);
-        all(Profile::Modern, &[("chrome-49", "no version in common")]);
-        all(Profile::Old, &[("ie-11-win7", "ECDHE-RSA-AES128-SHA256 p256 rsa-2048 full")]);
-    }
-
-    #[test]
-    fn a_client_whose_key_share_is_of_no_use_is_asked_again() {
-        let settings = Settings { groups: Some("P-384:P-256".to_owned()), ..Settings::default() };
-        all_agree(&settings, &[("go-1.17", "TLS_AES_128_GCM_SHA256 p384 rsa-2048 hello-retry")]);
-    }
-
-    #[test]
-    fn the_order_of_curves_is_that_of_the_one_that_decides() {
-        for (own_order, outcome) in [
-            (None, "ECDHE-RSA-AES256-GCM-SHA384 p384 rsa-2048 full"),
-            (Some(true), "ECDHE-RSA-AES256-GCM-SHA384 p256 rsa-2048 full"),
+        for (settings, class, outcome) in [
+            // Not the first suite of the list.
+            (hardened(), "chrome-49", "ECDHE-RSA-AES128-GCM-SHA256 p384 rsa-2048 full"),
+            // No ECDHE with RSA and GCM: it falls to DHE, and without a field to neither.
+            (hardened(), "ie-11-win7", "DHE-RSA-AES256-GCM-SHA384 ffdhe4096 rsa-2048 full"),
+            (
+                Settings { dh: None, ..hardened() },
+                "ie-11-win7",
+                "ECDHE-RSA-AES256-SHA384 p384 rsa-2048 full",
+            ),
+            (hardened(), "openssl-1.0.1", "ECDHE-RSA-AES256-GCM-SHA384 p384 rsa-2048 full"),
+            (hardened(), "tls-1.0", "no version in common"),
+            (
+                profile(Profile::Intermediate),
+                "browser",
+                "TLS_AES_128_GCM_SHA256 x25519mlkem768 rsa-2048 full",
+            ),
+            (
+                profile(Profile::Intermediate),
+                "chrome-49",
+                "ECDHE-RSA-AES128-GCM-SHA256 p256 rsa-2048 full",
+            ),
+            (profile(Profile::Modern), "chrome-49", "no version in common"),
+            (profile(Profile::Old), "ie-11-win7", "ECDHE-RSA-AES128-SHA256 p256 rsa-2048 full"),
+            // A key share that is of no use is asked for again.
+            (
+                Settings { groups: Some("P-384:P-256".to_owned()), ..usual() },
+                "go-1.17",
+                "TLS_AES_128_GCM_SHA256 p384 rsa-2048 hello-retry",
+            ),
+            // The order of curves is that of the one that decides.
+            (ordered(None), "android-4.4", "ECDHE-RSA-AES256-GCM-SHA384 p384 rsa-2048 full"),
+            (ordered(Some(true)), "android-4.4", "ECDHE-RSA-AES256-GCM-SHA384 p256 rsa-2048 full"),
+            // Of two certificates the suite decides, and in TLS 1.3 the client.
+            (
+                certificates(vec![Certificate::Rsa2048, Certificate::P256]),
+                "go-1.17",
+                "TLS_AES_128_GCM_SHA256 x25519 p256 full",
+            ),
+            (
+                certificates(vec![Certificate::Rsa2048, Certificate::P256]),
+                "safari-9",
+                "ECDHE-ECDSA-AES256-GCM-SHA384 p256 p256 full",
+            ),
+            (
+                certificates(vec![Certificate::Ed25519]),
+                "browser",
+                "no certificate that the client takes",
+            ),
+            (
+                certificates(vec![Certificate::Ed25519]),
+                "go-1.17",
+                "TLS_AES_128_GCM_SHA256 x25519 ed25519 full",
+            ),
         ] {
-            let settings = Settings {
-                versions: Some(vec![Version::Tls12]),
-                groups: Some("P-256:P-384".to_owned()),
-                prefer_server_ciphers: own_order,
-                ..Settings::default()
-            };
-            all_agree(&settings, &[("android-4.4", outcome)]);
+            assert_eq!(agreed(&settings, class), outcome, "{class} of {settings:?}");
         }
-    }
-
-    #[test]
-    fn with_two_certificates_the_suite_decides_and_in_tls_1_3_the_client() {
-        let both = vec![Certificate::Rsa2048, Certificate::P256];
-        let settings = Settings { certificates: both, ..Settings::default() };
-        let wanted = [
-            ("go-1.17", "TLS_AES_128_GCM_SHA256 x25519 p256 full"),
-            ("safari-9", "ECDHE-ECDSA-AES256-GCM-SHA384 p256 p256 full"),
-        ];
-        all_agree(&settings, &wanted);
-    }
-
-    #[test]
-    fn a_certificate_that_the_client_does_not_take_is_none() {
-        let settings = Settings { certificates: vec![Certificate::Ed25519], ..Settings::default() };
-        let wanted = [
-            ("browser", "no certificate that the client takes"),
-            ("go-1.17", "TLS_AES_128_GCM_SHA256 x25519 ed25519 full"),
-        ];
-        all_agree(&settings, &wanted);
     }
 
     fn picked(picking: Picking, server: &str, client: &str, own_order: bool) -> String {

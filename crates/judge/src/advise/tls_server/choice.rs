@@ -620,18 +620,22 @@ pub const RULES: &[Rule] = &[
 mod tests {
     use super::*;
     use crate::load::Profile;
-    use crate::sample::{document, lacking, question};
+    use crate::sample::{advice_of, document, lacking, leaks, library, question};
 
-    fn advice(question: &Question) -> Advice {
-        let handshakes = document();
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        advise(question, &evidence).unwrap()
+    /// A run in which a stack has another name.
+    fn renamed(stack: &str, name: &str) -> Document {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == stack) {
+            row.stack = name.to_owned();
+        }
+        let stacks = handshakes.stacks.iter_mut().filter(|s| s.label == stack);
+        stacks.for_each(|s| s.label = name.to_owned());
+        handshakes
     }
 
     #[test]
     fn browsers_get_the_narrowest_profile_and_the_cheapest_certificate() {
-        let advice = advice(&question(&["browser"]));
+        let advice = advice_of(&document(), &question(&["browser"]));
         let choice = advice.choice.unwrap();
         assert_eq!(choice.candidate.profile, Profile::Modern);
         assert_eq!(choice.candidate.certificates, [Certificate::P256]);
@@ -643,11 +647,14 @@ mod tests {
         assert!(wider.count() > 0);
         assert!(advice.rules.iter().any(|r| r.id == "wider-than-needed"));
         assert!(advice.fitting.iter().all(|f| f.times >= 1.0));
+        // Without ML-KEM it is priced without, and may be dearer.
+        let slow = advice.fitting.iter().find(|f| f.candidate.stack == "slow@1.0").unwrap();
+        assert!(slow.times > 1.0, "{slow:?}");
     }
 
     #[test]
     fn clients_of_tls_12_need_more_than_modern_and_it_is_said_what_they_cost() {
-        let advice = advice(&question(&["browser=90%", "firefox-45=10%"]));
+        let advice = advice_of(&document(), &question(&["browser=90%", "firefox-45=10%"]));
         let choice = advice.choice.unwrap();
         assert_eq!(choice.candidate.profile, Profile::Intermediate);
         let refused = advice.rejected.iter().find(|r| r.candidate.profile == Profile::Modern);
@@ -660,17 +667,10 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_without_ml_kem_is_priced_without_and_may_be_dearer() {
-        let advice = advice(&question(&["browser"]));
-        let slow = advice.fitting.iter().find(|f| f.candidate.stack == "slow@1.0").unwrap();
-        assert!(slow.times > 1.0, "{slow:?}");
-    }
-
-    #[test]
     fn what_no_certificate_serves_has_no_choice_and_says_what_would_help() {
         let mut asked = question(&["browser"]);
         asked.certificates = vec![Certificate::Ed25519];
-        let advice = advice(&asked);
+        let advice = advice_of(&document(), &asked);
         assert_eq!(advice.choice, None);
         assert!(
             advice.rejected.iter().all(|r| r.rule == "client-refused"),
@@ -708,17 +708,7 @@ mod tests {
     }
 
     fn verdict(stack: &str, algorithm: &str, verdict: LeakVerdict) -> StackLeaks {
-        let [name, version] = ["behind", "1"].map(str::to_owned);
-        let leaks = Leaks {
-            library: record::LibraryId { name, version, path: String::new(), id: String::new() },
-            algorithm: algorithm.to_owned(),
-            tier: base::model::Tier::Native,
-            verdict,
-            reason: None,
-            secrets: 2,
-            operations: Vec::new(),
-            findings: Vec::new(),
-        };
+        let leaks = leaks(library("behind", "1", ""), algorithm, verdict);
         StackLeaks { stack: stack.to_owned(), leaks }
     }
 
@@ -756,14 +746,8 @@ mod tests {
 
     #[test]
     fn a_stack_that_nginx_cannot_use_gets_no_settings_of_nginx() {
-        let mut handshakes = document();
-        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "fast@1.0") {
-            row.stack = "rustls-graviola@0.4".to_owned();
-        }
-        handshakes.stacks[0].label = "rustls-graviola@0.4".to_owned();
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        let handshakes = renamed("fast@1.0", "rustls-graviola@0.4");
+        let choice = advice_of(&handshakes, &question(&["browser"])).choice.unwrap();
         assert_eq!(choice.candidate.stack, "rustls-graviola@0.4");
         assert_eq!(choice.nginx, Vec::<String>::new());
         let said = |words: &str| choice.remarks.iter().any(|r| r.starts_with(words));
@@ -780,9 +764,7 @@ mod tests {
                 server.high_ns = server.median_ns * 1.9;
             }
         }
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        let choice = advice_of(&handshakes, &question(&["browser"])).choice.unwrap();
         assert_eq!(choice.candidate.stack, "fast@1.0");
         assert!(choice.undecided.iter().any(|c| c.contains("slow@1.0")), "{:?}", choice.undecided);
         assert!(choice.ties_with.iter().all(|c| !c.contains("slow@1.0")));
@@ -790,15 +772,8 @@ mod tests {
 
     #[test]
     fn a_program_is_advised_only_what_it_can_be_built_with() {
-        let mut handshakes = document();
-        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "fast@1.0") {
-            row.stack = "rustls-ring@0.23".to_owned();
-        }
-        handshakes.stacks[0].label = "rustls-ring@0.23".to_owned();
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
         let asked = Question { only: Some("nginx".to_owned()), ..question(&["browser"]) };
-        let advice = advise(&asked, &evidence).unwrap();
+        let advice = advice_of(&renamed("fast@1.0", "rustls-ring@0.23"), &asked);
         assert_eq!(advice.choice.unwrap().candidate.stack, "slow@1.0");
         let out = advice.rejected.iter().filter(|r| r.candidate.stack == "rustls-ring@0.23");
         assert!(out.clone().count() > 0 && out.clone().all(|r| r.rule == "cannot-use"));
@@ -821,9 +796,7 @@ mod tests {
             (row.state, row.server, row.client) = (State::Failed, None, None);
             row.stopped = Some(record::Stopped::Screened);
         }
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let advice = advise(&question(&["browser"]), &evidence).unwrap();
+        let advice = advice_of(&handshakes, &question(&["browser"]));
         assert_eq!(advice.choice.unwrap().candidate.stack, "fast@1.0");
         assert_eq!(advice.missing, []);
         let dearer = advice.rejected.iter().filter(|r| r.rule == "dearer");
@@ -842,9 +815,7 @@ mod tests {
         // As where the handshakes were measured for the question.
         let is_asked = |c: &Case| c.version == Version::Tls13 && c.exchange != Exchange::P256;
         handshakes.rows.retain(|r| is_asked(&r.case));
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let advice = advise(&question(&["browser"]), &evidence).unwrap();
+        let advice = advice_of(&handshakes, &question(&["browser"]));
         assert_eq!(advice.missing, []);
         let out = advice.rejected.iter().filter(|r| r.candidate.stack == "slow@1.0");
         assert!(out.clone().count() > 0 && out.clone().all(|r| r.rule == "not-offered"));
@@ -853,7 +824,7 @@ mod tests {
     #[test]
     fn resumption_is_counted_by_its_share() {
         let asked = Question { resumed_share: 0.5, ..question(&["browser"]) };
-        let choice = advice(&asked).choice.unwrap();
+        let choice = advice_of(&document(), &asked).choice.unwrap();
         assert!((choice.cost.us - (0.5 * 80.0 + 0.5 * 50.0)).abs() < 1e-9, "{:?}", choice.cost);
         assert!(cases(&asked).unwrap().iter().any(|c| c.kind.is_resumed()));
         assert!(cases(&question(&["browser"])).unwrap().iter().all(|c| !c.kind.is_resumed()));

@@ -616,7 +616,7 @@ fn names(suite: Suite) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::advise::tls_server::choice::Evidence;
-    use crate::sample::{document, lacking, question};
+    use crate::sample::{advice_of, document, lacking, question};
     use record::tls::Suite;
 
     fn read(texts: &[&str]) -> Result<Vec<(String, f64)>, String> {
@@ -645,10 +645,7 @@ mod tests {
     }
 
     fn printed(clients: &[&str], format: Format) -> String {
-        let handshakes = document();
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let advice = super::advise(&question(clients), &evidence).unwrap();
+        let advice = advice_of(&document(), &question(clients));
         render(&advice, format, Options { width: 120, color: false })
     }
 
@@ -675,27 +672,26 @@ mod tests {
     fn chosen(stack: &str, post_quantum: bool) -> (String, Vec<String>) {
         let mut handshakes = document();
         handshakes.stacks.retain(|s| s.label == stack);
-        let evidence =
-            Evidence { handshakes: &handshakes, records: None, calibration: None, secrets: &[] };
-        let mut question = question(&["browser"]);
-        question.post_quantum = post_quantum;
-        let choice = super::advise(&question, &evidence).unwrap().choice.unwrap();
+        let asked = Question { post_quantum, ..question(&["browser"]) };
+        let choice = advice_of(&handshakes, &asked).choice.unwrap();
         let groups = choice.nginx.iter().find(|l| l.starts_with("ssl_ecdh_curve")).unwrap();
         (groups.clone(), choice.remarks)
     }
 
     #[test]
     fn a_group_that_the_stack_lacks_is_left_out_and_named() {
-        let (groups, remarks) = chosen("fast@1.0", true);
-        assert_eq!(groups, "ssl_ecdh_curve X25519MLKEM768:X25519:P-256:P-384;");
-        assert!(remarks.iter().all(|r| !r.contains("left out")), "{remarks:?}");
-        let (groups, remarks) = chosen("slow@1.0", true);
-        assert_eq!(groups, "ssl_ecdh_curve X25519:P-256:P-384;");
-        let named = "X25519MLKEM768 is left out of ssl_ecdh_curve: slow@1.0 does not have it";
-        assert!(remarks.iter().any(|r| r.starts_with(named)), "{remarks:?}");
-        let (groups, remarks) = chosen("slow@1.0", false);
-        assert_eq!(groups, "ssl_ecdh_curve X25519:P-256:P-384;");
-        assert!(remarks.iter().all(|r| !r.contains("left out")), "{remarks:?}");
+        let without = "ssl_ecdh_curve X25519:P-256:P-384;";
+        for (stack, post_quantum, expected, is_named) in [
+            ("fast@1.0", true, "ssl_ecdh_curve X25519MLKEM768:X25519:P-256:P-384;", false),
+            ("slow@1.0", true, without, true),
+            ("slow@1.0", false, without, false),
+        ] {
+            let (groups, remarks) = chosen(stack, post_quantum);
+            assert_eq!(groups, expected, "{stack}");
+            let named = "X25519MLKEM768 is left out of ssl_ecdh_curve: slow@1.0 does not have it";
+            assert_eq!(remarks.iter().any(|r| r.starts_with(named)), is_named, "{remarks:?}");
+            assert_eq!(remarks.iter().any(|r| r.contains("left out")), is_named, "{remarks:?}");
+        }
     }
 
     #[test]
