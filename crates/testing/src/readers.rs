@@ -29,11 +29,7 @@ pub(crate) fn show_records(bytes: &[u8]) {
     match record::from_json(&text, "r.json") {
         Err(why) => check::line(&why),
         Ok(record) => {
-            // The same with a harmless letter where markup would begin.
-            let harmless = record::to_json(&record).replace('<', "x");
-            let harmless =
-                record::from_json(&harmless, "r.json").expect("it differs in texts only");
-            let shown = Shown { record: &record, harmless: &harmless, options };
+            let shown = Shown { record: &record, harmless: &harmless(&record), options };
             match how / 2 % 5 {
                 0 => shown.tables(),
                 1 => shown.data(),
@@ -43,6 +39,12 @@ pub(crate) fn show_records(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// The same with a harmless letter where markup would begin.
+fn harmless(record: &Record) -> Record {
+    let harmless = record::to_json(record).replace('<', "x");
+    record::from_json(&harmless, "r.json").expect("it differs in texts only")
 }
 
 struct Shown<'a> {
@@ -680,6 +682,20 @@ fn loaded(spec: &Spec, inputs: &Inputs<'_>, how: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_with_hostile_texts_everywhere_is_shown_as_text() {
+        let record = check::hostile();
+        for color in [false, true] {
+            let options = Options { width: 120, color };
+            let shown = Shown { record: &record, harmless: &harmless(&record), options };
+            shown.tables();
+            shown.data();
+            shown.answers();
+            shown.page();
+            shown.claims();
+        }
+    }
 
     /// Else nothing behind the readers would ever be reached.
     #[test]
