@@ -200,38 +200,29 @@ mod tests {
 
     #[test]
     fn a_number_ends_at_its_uncertain_digit() {
-        assert_eq!(rounded(15_234.0, 45.0), "15230");
-        assert_eq!(rounded(15_234.0, 4.5), "15234");
-        assert_eq!(rounded(0.183_12, 0.000_4), "0.1831");
-        assert_eq!(rounded(0.183_12, 0.004), "0.183");
-        assert_eq!(rounded(531.27, 0.2), "531.3");
-    }
-
-    #[test]
-    fn digits_that_the_interval_makes_uncertain_are_not_printed() {
-        assert_eq!(rounded(15_234.0, 4000.0), "15000");
-        assert_eq!(rounded(15_234.0, 400.0), "15200");
-        assert_eq!(rounded(8.213, 3.0), "8");
-        assert_eq!(rounded(8.213, 30.0), "8", "the first digit stays");
-        assert_eq!(rounded(0.183_12, 0.02), "0.18");
-    }
-
-    #[test]
-    fn without_an_interval_there_are_three_digits() {
-        assert_eq!(rounded(95.26, f64::INFINITY), "95.3");
-        assert_eq!(rounded(15_234.0, f64::NAN), "15200");
-    }
-
-    #[test]
-    fn an_interval_without_width_does_not_ask_for_every_digit() {
-        assert_eq!(rounded(0.123_456_789, 0.0), "0.1235");
-        assert_eq!(rounded(123_456.789, 0.0), "123457");
-    }
-
-    #[test]
-    fn what_is_no_speed_does_not_look_like_one() {
-        assert_eq!(rounded(f64::INFINITY, 1.0), "?");
-        assert_eq!(rounded(0.0, 1.0), "0");
+        for (value, half_width, shown) in [
+            (15_234.0, 45.0, "15230"),
+            (15_234.0, 4.5, "15234"),
+            (0.183_12, 0.000_4, "0.1831"),
+            (0.183_12, 0.004, "0.183"),
+            (531.27, 0.2, "531.3"),
+            (15_234.0, 4000.0, "15000"),
+            (15_234.0, 400.0, "15200"),
+            (0.183_12, 0.02, "0.18"),
+            // The first digit stays.
+            (8.213, 3.0, "8"),
+            (8.213, 30.0, "8"),
+            // Without an interval three digits, with one of no width not every digit.
+            (95.26, f64::INFINITY, "95.3"),
+            (15_234.0, f64::NAN, "15200"),
+            (0.123_456_789, 0.0, "0.1235"),
+            (123_456.789, 0.0, "123457"),
+            // What is no speed does not look like one.
+            (f64::INFINITY, 1.0, "?"),
+            (0.0, 1.0, "0"),
+        ] {
+            assert_eq!(rounded(value, half_width), shown, "{value} ± {half_width}");
+        }
     }
 
     #[test]

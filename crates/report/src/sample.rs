@@ -239,14 +239,9 @@ pub(crate) fn with_samples(ns: impl Fn(&Measurement, f64) -> f64) -> Record {
         m.ns_per_op = Some(Estimate { median, low, high });
         for process in 0..12 {
             let scatter = 1.0 + 0.001 * f64::from(process % 3);
-            let sample = RawSample {
-                process,
-                ops: 1000,
-                ticks: (ns * 1000.0 * scatter).round() as u64,
-                clock_before: 3.0,
-                clock_after: 3.0,
-                ..RawSample::default()
-            };
+            let ticks = (ns * 1000.0 * scatter).round() as u64;
+            let sample =
+                RawSample { ops: 1000, ..base::model::fixtures::sample(process, ticks, 3.0) };
             (0..5).for_each(|_| m.raw.push(&sample, true));
         }
     }

@@ -642,13 +642,6 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_ranked_at_the_reference_size_and_those_without_a_number_come_last() {
-        let order = order(|_| ());
-        assert_eq!(order.first().unwrap(), "aes-256-xts openssl@3.0.22");
-        assert_eq!(order.last().unwrap(), "aes-256-xts libgcrypt@1.10.1");
-    }
-
-    #[test]
     fn imported_figures_stand_behind_everything_that_was_measured_however_fast_they_claim_to_be() {
         let order = order(|all| {
             for m in all.iter_mut().filter(|m| m.algorithm == "aes-128-ctr") {

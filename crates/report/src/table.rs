@@ -451,20 +451,6 @@ mod tests {
     }
 
     #[test]
-    fn every_mode_without_integrity_says_so_in_its_row() {
-        let text = rendered(&sample::record(), Options { width: 100, color: false });
-        let rows =
-            |mode: &str| text.lines().filter(|l| l.contains('@') && l.contains(mode)).count();
-        let labelled = |mode: &str, label: &str| {
-            text.lines().filter(|l| l.contains(mode) && l.ends_with(label)).count()
-        };
-        assert_eq!((rows("-ecb"), labelled("-ecb", "ecb-leaks-patterns")), (2, 2));
-        assert_eq!((rows("-ctr"), labelled("-ctr", "no-integrity")), (2, 2));
-        assert_eq!(labelled("-gcm", "integrity"), 0);
-        assert!(text.contains("(no-integrity)\n"), "a refused row: {text}");
-    }
-
-    #[test]
     fn a_bar_grows_with_the_fraction_and_ends_at_five_columns() {
         assert_eq!([0.0, 0.1, 0.5, 1.0, 1.02].map(bar), ["", "▌", "██▌", "█████", "█████"]);
     }

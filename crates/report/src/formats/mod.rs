@@ -363,7 +363,6 @@ fn field(column: &Column, m: &Row<'_>) -> String {
 mod tests {
     use super::*;
     use crate::sample;
-    use proptest::prelude::*;
 
     fn selection(record: &Record) -> Vec<&Measurement> {
         record.measurements.iter().collect()
@@ -545,35 +544,5 @@ mod tests {
             rows[0][column("leaks_words")].starts_with("secret-dependent lookups in AES_encrypt")
         );
         assert_eq!((&rows[1][column("leaks")], &rows[1][column("leaks_words")]), ("", ""));
-    }
-
-    fn real(field: &str) -> Option<f64> {
-        (!field.is_empty()).then(|| field.parse().unwrap())
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_comes_back_in_its_column(
-            texts in [any::<String>(), any::<String>(), any::<String>()], size: usize, samples: u64,
-            ns in any::<f64>().prop_filter("finite", |n| n.is_finite()), in_place: bool,
-        ) {
-            let mut m = sample::full_measurements()[0].clone();
-            let [name, version, reason] = texts;
-            (m.size, m.samples, m.in_place, m.ns_per_byte) = (size, samples, in_place, Some(ns));
-            (m.library.name, m.library.version) = (name.clone(), version.clone());
-            m.reason = Some(reason.clone());
-            let rows = rows(&[m]);
-            prop_assert_eq!(rows.len(), 1);
-            let field = |column_: &str| rows[0][column(column_)].to_owned();
-            for (column, text) in [("library_name", name), ("library_version", version), ("reason", reason)] {
-                let read = field(column);
-                prop_assert!(read == text || read.strip_prefix('\'') == Some(&text), "{read:?}");
-                prop_assert_eq!(&guarded(read.clone()), &read);
-            }
-            prop_assert_eq!(real(&field("ns_per_byte")), Some(ns));
-            prop_assert_eq!(field("size"), size.to_string());
-            prop_assert_eq!(field("samples"), samples.to_string());
-            prop_assert_eq!(field("in_place"), in_place.to_string());
-        }
     }
 }

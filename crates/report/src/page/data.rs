@@ -813,16 +813,10 @@ mod tests {
 
     #[test]
     fn a_sample_that_does_not_count_says_why() {
-        let quiet = RawSample {
-            clock_before: 1.0,
-            clock_after: 1.0,
-            probe_before: 6.0,
-            probe_after: 6.0,
-            ..RawSample::default()
-        };
-        assert_eq!(mark(&quiet, true, 6.0), 0);
-        assert_eq!(mark(&quiet, false, 6.0), 1);
-        assert_eq!(mark(&RawSample { migrated: true, ..quiet }, false, 6.0), 2);
-        assert_eq!(mark(&RawSample { probe_after: 3.0, ..quiet }, false, 6.0), 7);
+        let quiet = base::model::fixtures::sample(0, 1, 1.0);
+        assert_eq!(mark(&quiet, true, 5.0), 0);
+        assert_eq!(mark(&quiet, false, 5.0), 1);
+        assert_eq!(mark(&RawSample { migrated: true, ..quiet }, false, 5.0), 2);
+        assert_eq!(mark(&RawSample { probe_after: 3.0, ..quiet }, false, 5.0), 7);
     }
 }
