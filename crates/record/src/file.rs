@@ -681,21 +681,28 @@ mod tests {
             let named = ["it ends too early, at line ", "invalid number at line "];
             assert!(named.iter().any(|n| why.contains(n)), "{cut}: {why}");
         }
+        let packed = pack(Path::new("r.json.gz"), text).unwrap();
+        for cut in (0..packed.len()).step_by(7) {
+            let why = from_bytes(packed[..cut].to_vec(), "r.json.gz").unwrap_err().to_string();
+            assert!(!why.contains(char::is_control), "{cut}: {why:?}");
+        }
     }
 
     #[test]
-    fn a_binary_file_is_called_one() {
+    fn a_file_comes_back_packed_or_not_over_a_longer_one_and_however_its_lines_end() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
-        std::fs::write(&path, b"\x7fELF\xff").unwrap();
-        let why = load(&path).unwrap_err().to_string();
-        assert!(why.ends_with("it is not text (byte 4 is not UTF-8)"), "{why}");
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let why = load(Path::new("no/such.json")).unwrap_err().to_string();
-        assert!(why.starts_with("cannot read record 'no/such.json': No such file"), "{why}");
+        let (older, mut newer) = (sample::record(), sample::record());
+        newer.measurements.truncate(1);
+        for (name, is_packed) in [("r.json", false), ("r.json.gz", true)] {
+            let path = directory.path().join(name);
+            for record in [&older, &newer] {
+                save(record, &path).unwrap();
+                assert_eq!(&load(&path).unwrap(), record, "{name}");
+            }
+            assert_eq!(std::fs::read(&path).unwrap().starts_with(&[0x1f, 0x8b]), is_packed);
+        }
+        let marked = format!("\u{feff}{}", to_json(&newer)).replace('\n', "\r\n");
+        assert_eq!(from_bytes(marked.into_bytes(), "r.json").unwrap(), newer);
     }
 
     #[test]

@@ -710,13 +710,7 @@ mod tests {
 
     #[test]
     fn samples_that_no_clock_gives_are_named() {
-        let good = RawSample {
-            ops: 1,
-            ticks: 5,
-            clock_before: 1.5,
-            clock_after: 1.5,
-            ..RawSample::default()
-        };
+        let good = base::model::fixtures::sample(0, 5, 1.5);
         assert_eq!(impossible_sample(&good), None);
         for bad in [
             RawSample { ops: 0, ..good },

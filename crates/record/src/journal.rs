@@ -537,16 +537,8 @@ mod tests {
     }
 
     fn sample(case: usize) -> JournalSample {
-        let sample = RawSample {
-            process: 1,
-            ops: 2,
-            ticks: 3,
-            clock_before: 1.4321,
-            clock_after: 1.4,
-            probe_before: 5.0,
-            probe_after: 4.9,
-            ..RawSample::default()
-        };
+        let quiet = base::model::fixtures::sample(1, 3, 1.4);
+        let sample = RawSample { clock_before: 1.4321, probe_after: 4.9, ..quiet };
         JournalSample {
             case,
             sample,

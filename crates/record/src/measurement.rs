@@ -758,39 +758,35 @@ mod tests {
         assert_eq!(cycles("cntvct", false), "unknown");
     }
 
-    const SAMPLE: RawSample = RawSample {
-        process: 2,
-        thread: 0,
-        ops: 10,
-        ticks: 12_345,
-        clock_before: 1.234_567_8,
-        clock_after: 123_456.7,
-        probe_before: 4.987_65,
-        probe_after: 0.000_123_456,
-        switches: 1,
-        migrated: true,
-        voluntary: 0,
-        page_faults: 0,
-        major_faults: 0,
-        stolen: false,
-        cpu: 0,
-        settled_us: 0,
-        unsettled: false,
-        waited_us: 0,
-        away_ticks: 0,
-    };
+    fn sample() -> RawSample {
+        RawSample {
+            process: 2,
+            ops: 10,
+            ticks: 12_345,
+            clock_before: 1.234_567_8,
+            clock_after: 123_456.7,
+            probe_before: 4.987_65,
+            probe_after: 0.000_123_456,
+            switches: 1,
+            migrated: true,
+            ..RawSample::default()
+        }
+    }
 
     #[test]
     fn columns_in_which_nothing_happened_are_left_out_and_come_back_as_nothing() {
         let mut samples = Samples::default();
-        samples.push(&SAMPLE, true);
+        samples.push(&sample(), true);
         assert!(!serde_json::to_string(&samples).unwrap().contains("stolen"));
-        samples.push(&RawSample { stolen: true, page_faults: 2, ..SAMPLE }, false);
-        samples.push(&SAMPLE, true);
+        samples.push(&RawSample { stolen: true, page_faults: 2, ..sample() }, false);
+        samples.push(&sample(), true);
         assert_eq!(samples.stolen, [false, true, false]);
         assert!(samples.is_rectangular());
         let faults: Vec<u32> = samples.iter().map(|(s, _)| s.page_faults).collect();
         assert_eq!(faults, [0, 2, 0]);
+        let mut short = samples.clone();
+        short.migrated.pop();
+        assert!(!short.is_rectangular());
         samples.stolen.pop();
         assert!(!samples.is_rectangular());
     }
@@ -798,7 +794,7 @@ mod tests {
     #[test]
     fn readings_are_kept_to_the_digits_that_mean_something() {
         let mut samples = Samples::default();
-        samples.push(&SAMPLE, true);
+        samples.push(&sample(), true);
         assert_eq!(samples.clock_before, [1.2346]);
         assert_eq!(samples.clock_after, [123_460.0]);
         assert_eq!(samples.probe_before, [4.988]);
@@ -809,7 +805,7 @@ mod tests {
     #[test]
     fn a_sample_comes_back_as_it_was_pushed() {
         let mut samples = Samples::default();
-        let rounded = RawSample { clock_before: 1.5, clock_after: 1.25, ..SAMPLE };
+        let rounded = RawSample { clock_before: 1.5, clock_after: 1.25, ..sample() };
         let rounded = RawSample { probe_before: 5.0, probe_after: 4.5, ..rounded };
         samples.push(&rounded, false);
         assert_eq!(samples.iter().collect::<Vec<_>>(), [(rounded, false)]);
@@ -818,19 +814,10 @@ mod tests {
     #[test]
     fn a_reading_that_is_no_number_can_still_be_written_and_read() {
         let mut samples = Samples::default();
-        samples.push(&RawSample { clock_before: f64::NAN, ..SAMPLE }, false);
-        samples.push(&RawSample { probe_after: f64::INFINITY, ..SAMPLE }, false);
+        samples.push(&RawSample { clock_before: f64::NAN, ..sample() }, false);
+        samples.push(&RawSample { probe_after: f64::INFINITY, ..sample() }, false);
         let text = serde_json::to_string(&samples).unwrap();
         assert_eq!(serde_json::from_str::<Samples>(&text).unwrap(), samples);
-    }
-
-    #[test]
-    fn arrays_of_different_length_are_noticed() {
-        let mut samples = Samples::default();
-        samples.push(&SAMPLE, true);
-        assert!(samples.is_rectangular());
-        samples.migrated.pop();
-        assert!(!samples.is_rectangular());
     }
 
     proptest! {

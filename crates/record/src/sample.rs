@@ -58,16 +58,8 @@ fn case(library: &LibraryId, algorithm: &str, size: usize, cycles: f64) -> Measu
     let mut raw = Samples::default();
     for process in 0..PROCESSES {
         let own = cycles * (1.0 + f64::from((process * 7 + size as u32) % 5) / 2000.0);
-        let sample = RawSample {
-            process,
-            ops: 1000,
-            ticks: (own * 500.0).round() as u64,
-            clock_before: 2.0,
-            clock_after: 2.0,
-            probe_before: 5.0,
-            probe_after: 5.0,
-            ..RawSample::default()
-        };
+        let ticks = (own * 500.0).round() as u64;
+        let sample = RawSample { ops: 1000, ..base::model::fixtures::sample(process, ticks, 2.0) };
         (0..PER_PROCESS).for_each(|_| raw.push(&sample, true));
     }
     let estimate = |cost: f64| Estimate { median: cost, low: cost * 0.99, high: cost * 1.01 };

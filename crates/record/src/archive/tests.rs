@@ -3,7 +3,7 @@
 use super::{Added, Archive, ArchiveError, Chosen, Entry, Problem, Selection, Trust};
 use crate::archive::database::MIGRATIONS;
 use crate::sample::{archived, run};
-use crate::{Executed, Measurement, ProcessCosts, Record, State, UncountedSize};
+use crate::{Executed, Measurement, Record, State, UncountedSize};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
@@ -56,7 +56,7 @@ fn all(archive: &mut Archive) -> Vec<super::Listed> {
 }
 
 #[test]
-fn a_record_is_added_once_and_comes_back_with_the_costs_of_its_processes() {
+fn a_record_is_added_once_and_comes_back_without_its_samples() {
     let (_directory, mut archive) = archive();
     let own = archived();
     let (sha256, added) = add(&mut archive, &own, "type-a", Trust::Own);
@@ -70,19 +70,7 @@ fn a_record_is_added_once_and_comes_back_with_the_costs_of_its_processes() {
     let kept = archive.load(&listed[0], &Chosen::default()).unwrap();
     assert_eq!(kept.measurements.len(), own.measurements.len());
     assert_eq!((&kept.host, &kept.leaks), (&own.host, &own.leaks));
-    for m in &own.measurements {
-        let is = |k: &&Measurement| {
-            (&k.library, &k.algorithm, k.size) == (&m.library, &m.algorithm, m.size)
-        };
-        let row = kept.measurements.iter().find(is).unwrap();
-        assert_eq!((row.state, row.mb_per_s), (m.state, m.mb_per_s));
-        assert!(row.raw.is_empty());
-        let near = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-6;
-        let (a, b) = (ProcessCosts::of(&own, m), ProcessCosts::of(&kept, row));
-        assert!(a.zip(b).is_none_or(|(a, b)| a.ns.iter().zip(&b.ns).all(near)
-            && a.cycles.iter().zip(&b.cycles).all(near)
-            && a.ns.len() == b.ns.len()));
-    }
+    assert!(kept.measurements.iter().all(|m| m.raw.is_empty()));
     assert_eq!(problems(&mut archive), []);
 }
 

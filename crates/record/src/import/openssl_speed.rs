@@ -665,7 +665,6 @@ fn name(algorithm: &str) -> String {
 mod tests {
     use super::{read, *};
     use crate::sample;
-    use proptest::prelude::*;
     use regex::Regex;
 
     fn found(text: &str) -> Vec<(String, usize, f64)> {
@@ -861,16 +860,6 @@ mod tests {
     fn a_hundred_thousand_figures_take_no_time_to_speak_of() {
         let figures: String = (0..100_000).map(|i| format!("+F:1:a{i}:5.0\n")).collect();
         assert_eq!(found(&format!("+H:16\n{figures}")).len(), 100_000);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_the_reader_fail_otherwise(text in "(\\+(H|F|DT|R)|Doing |type )?[ -~\\n]{0,80}") {
-            match read(&text) {
-                Ok(output) => prop_assert!(output.figures.iter().all(|f| f.bytes_per_second > 0.0)),
-                Err(why) => prop_assert!(!why.to_string().contains('\n')),
-            }
-        }
     }
 
     fn selection(record: &Record) -> Vec<&Measurement> {

@@ -671,7 +671,6 @@ fn go_name(name: &str, package: &str) -> (String, Option<Direction>) {
 mod tests {
     use crate::import::{Format, Found, Row, Said, read};
     use base::model::{Direction, Model};
-    use proptest::prelude::*;
 
     fn found(text: &str, format: Format) -> Found {
         let found = read(text, None, &Said::default()).unwrap();
@@ -953,29 +952,5 @@ mod tests {
         assert!(why("aes 16 99999999999999999999 GB/s\n").ends_with("bytes a second is no speed"));
         let named = read("a\u{1b}[31mb 16 5 MB/s\n", None, &Said::default()).unwrap().rows;
         assert!(!named[0].algorithm.contains('\u{1b}'));
-    }
-
-    proptest! {
-        #[test]
-        fn any_lines_are_rows_of_possible_figures_or_one_line(
-            format in proptest::sample::select(Format::ALL),
-            lines in proptest::collection::vec(
-                prop_oneof![
-                    proptest::sample::select([BSSL, CRYPTSETUP, SLOPE].concat().lines().map(str::to_owned).collect::<Vec<_>>()),
-                    "[ -~]{0,60}",
-                ],
-                0..8,
-            ),
-            cut in 0_usize..80,
-        ) {
-            let text: String = lines.iter().map(|line| {
-                let end = line.char_indices().map(|(i, _)| i).nth(cut).unwrap_or(line.len());
-                line[..end].to_owned() + "\n"
-            }).collect();
-            match read(&text, Some(format), &Said { size: Some(16), ..Said::default() }) {
-                Ok(found) => prop_assert!(found.rows.iter().all(|r| r.operation_ns.unwrap_or(r.mb_per_s) > 0.0)),
-                Err(why) => prop_assert!(!why.contains('\n')),
-            }
-        }
     }
 }
