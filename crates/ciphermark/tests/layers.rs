@@ -254,8 +254,7 @@ const OPENED: &[(&str, &str, usize, &str)] = &[
 fn untested(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("a file of the repository");
     let file = path.file_name().expect("a file has a name").to_string_lossy();
-    let is_fixture =
-        file.ends_with("tests.rs") || ["fixtures.rs", "sample.rs", "any.rs"].contains(&&*file);
+    let is_fixture = file.ends_with("tests.rs") || ["fixtures.rs", "sample.rs"].contains(&&*file);
     if is_fixture
         || path.iter().any(|part| part == "tests" || part == "testing")
         || text.contains("\nuse proptest::")

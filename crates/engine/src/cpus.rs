@@ -359,15 +359,7 @@ mod tests {
 
     #[test]
     fn a_sample_whose_clock_moved_says_nothing_of_how_quiet_a_core_is() {
-        let steady = RawSample {
-            ops: 1,
-            ticks: 1,
-            clock_before: 1.4,
-            clock_after: 1.4,
-            probe_before: 5.0,
-            probe_after: 5.0,
-            ..RawSample::default()
-        };
+        let steady = base::model::fixtures::sample(0, 1, 1.4);
         let mut quiet = Quiet::default();
         quiet.learn(&steady);
         let rate = quiet.rates().of(steady.cpu);

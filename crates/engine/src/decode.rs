@@ -1,14 +1,9 @@
 //! Lines of the protocol into messages. A library shares the worker's process and can write there what it
 //! likes, so a reply is held to what an honest worker can say before anything is done with it.
 
-#[cfg(test)]
-mod any;
-
 use crate::protocol::{
     Costs, Finding, Judged, Offer, Other, PageAnswer, Ready, Reply, Request, Steps, VisitResult,
 };
-#[cfg(test)]
-pub(crate) use any::any_reply;
 use base::model::{MOST_OF_LIBRARY, Settling};
 use record::tls::{Facts, Found, HandshakeSample, Negotiated};
 use record::{Leak, State, impossible_latencies, impossible_sample};
@@ -317,7 +312,6 @@ pub(crate) fn excerpt(line: &[u8]) -> String {
 mod tests {
     use super::*;
     use base::model::RawSample;
-    use proptest::prelude::*;
     use record::{Check, Latencies};
 
     fn line(reply: &Reply) -> Vec<u8> {
@@ -329,13 +323,7 @@ mod tests {
     }
 
     fn sample() -> RawSample {
-        RawSample {
-            ops: 3,
-            ticks: 100,
-            clock_before: 1.5,
-            clock_after: 1.5,
-            ..RawSample::default()
-        }
+        base::model::fixtures::sample(0, 100, 1.5)
     }
 
     fn samples(sample: RawSample) -> Reply {
@@ -418,69 +406,5 @@ mod tests {
         let samples = vec![RawSample { process: 4, ..sample() }, sample()];
         let taken = VisitResult::Taken { samples, latency: None, other: None };
         assert!(!is_of_process(&Reply::Samples { results: vec![vec![taken]] }, 4));
-    }
-
-    /// Numbers whose text has all their digits.
-    pub(crate) fn finite() -> impl Strategy<Value = f64> {
-        (0.0..1e6_f64).prop_map(|n| n)
-    }
-
-    prop_compose! {
-        pub(crate) fn any_sample()(
-            process in 0..100_u32, thread in 0..8_u32, ops in 1..u32::MAX, ticks in 0..MOST,
-            rates in [finite(), finite(), finite(), finite()], switches: u32, migrated: bool,
-            stolen: bool, cpu: u32, faults: u32,
-        ) -> RawSample {
-            let [clock_before, clock_after, probe_before, probe_after] = rates;
-            RawSample {
-                process, thread, ops, ticks, clock_before, clock_after, probe_before, probe_after,
-                switches, migrated, stolen, cpu, page_faults: faults, voluntary: switches / 2,
-                major_faults: faults / 3, settled_us: faults / 5, unsettled: migrated, waited_us: faults / 7,
-                away_ticks: ticks / 3,
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn replies_of_every_kind_come_out_as_they_went_in(sent in any_reply()) {
-            prop_assert_eq!(reply(&line(&sent)), Ok(sent));
-        }
-
-        #[test]
-        fn samples_come_out_as_they_went_in(all in prop::collection::vec(any_sample(), 0..20)) {
-            let results = vec![VisitResult::Taken { samples: all, latency: None, other: None }];
-            let sent = Reply::Samples { results: vec![results] };
-            prop_assert_eq!(reply(&line(&sent)), Ok(sent));
-        }
-
-        #[test]
-        fn texts_of_honest_workers_come_out_as_they_went_in(
-            name in "[^\\p{Cc}]{0,40}", version in "[ -~]{0,20}", build in prop::collection::vec("[ -~]{0,80}", 0..5),
-            step_ticks in 0..MOST, overhead_ticks in 0..MOST,
-        ) {
-            let clock = "tsc".to_owned();
-            let ready = Ready { name, version, build, clock, step_ticks, overhead_ticks, ..Ready::default() };
-            let sent = Reply::Ready(Box::new(ready));
-            prop_assert_eq!(reply(&line(&sent)), Ok(sent));
-        }
-
-        #[test]
-        fn requests_come_out_as_they_went_in(
-            algorithm in "\\PC{0,30}", size: usize, sizes in prop::collection::vec(any::<usize>(), 0..9), most_steps: u64,
-        ) {
-            use crate::protocol::Metering;
-    use crate::protocol::Stepping;
-            use base::model::Direction;
-    use base::model::Model;
-            let direction = Direction::Decrypt;
-            for sent in [
-                Request::Verify { algorithm: algorithm.clone(), seed: most_steps, sizes: sizes.clone() },
-                Request::Meter(Metering { algorithm: algorithm.clone(), direction, sizes }),
-                Request::Step(Stepping { algorithm, direction, model: Model::Rekey, size, most_steps }),
-            ] {
-                prop_assert_eq!(request(&serde_json::to_vec(&sent).unwrap()), Ok(sent));
-            }
-        }
     }
 }

@@ -628,6 +628,41 @@ mod tests {
         assert_eq!(telling("\n"), None);
     }
 
+    #[test]
+    fn replies_come_out_whole_and_in_order_wherever_they_are_cut() {
+        let token = "00112233445566778899aabbccddeeff";
+        let own = ["first", "zwölf"].map(|why| Reply::Unusable { why: why.to_owned() });
+        let [first, last] = own.each_ref().map(|reply| serde_json::to_string(reply).unwrap());
+        // Between them what a library writes: nothing, a text, a reply in its own name.
+        let text = format!("{token} {first}\n\nlooking for {token}\n{last}\n{token} {last}\n");
+        let cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut cat = cat.unwrap();
+        let (to, from) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        let mut raw = File::from(to.as_fd().try_clone_to_owned().unwrap());
+        let mut link = Link::new(cat.id(), to, from, token).unwrap();
+        for cut in 0..text.len() {
+            let mut received = Vec::new();
+            let (before, after) = text.as_bytes().split_at(cut);
+            for piece in [before, after] {
+                raw.write_all(piece).unwrap();
+                // What is whole by now is read now, so that the next piece comes to an unfinished line.
+                for _ in piece.iter().filter(|byte| **byte == b'\n') {
+                    let mut deadline = Deadline::with(std::process::id(), Duration::from_secs(60));
+                    let Ok(reply) = link.receive(&mut deadline, None) else { panic!("{cut}") };
+                    received.push(reply);
+                }
+            }
+            for (i, reply) in received.into_iter().enumerate() {
+                match i {
+                    0 | 4 => assert_eq!(reply.as_ref(), Ok(&own[i / 4]), "{cut}"),
+                    _ => assert!(reply.unwrap_err().starts_with("a line that is not"), "{cut}"),
+                }
+            }
+        }
+        drop((raw, link));
+        cat.wait().unwrap();
+    }
+
     /// Before Linux 5.3 it is noticed at the deadline.
     #[test]
     fn a_dead_worker_is_noticed_at_once_though_what_it_forked_holds_its_pipe() {

@@ -729,15 +729,9 @@ mod tests {
 
     /// Two samples of each of so many processes.
     fn samples(processes: std::ops::Range<u32>, settled_us: u32, ticks: u64) -> Vec<RawSample> {
-        let sample = |process| RawSample {
-            process,
-            ops: 10,
-            ticks: ticks + u64::from(process % 5),
-            clock_before: 1.0,
-            clock_after: 1.0,
-            settled_us,
-            ..RawSample::default()
-        };
+        let ticks = |process| ticks + u64::from(process % 5);
+        let sample = |process| base::model::fixtures::sample(process, ticks(process), 1.0);
+        let sample = |process| RawSample { settled_us, ..sample(process) };
         processes.flat_map(|process| [sample(process); 2]).collect()
     }
 

@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::kinds::{Subject, Tls};
     use crate::protocol::Finding;
+    use base::model::fixtures;
     use record::tls::{HandshakeSample, Operation, Primitive, Scheme, Subject as Row, Temperature};
 
     /// A case of a source that cost so much in each of so many processes.
@@ -152,16 +153,7 @@ mod tests {
         let mut progress = CaseProgress::new(index, Subject::Tls(tls));
         for process in 0..processes {
             for ticks in [cost, cost + 1] {
-                let server = RawSample {
-                    process,
-                    ops: 1,
-                    ticks,
-                    clock_before: 1.0,
-                    clock_after: 1.0,
-                    probe_before: 5.0,
-                    probe_after: 5.0,
-                    ..RawSample::default()
-                };
+                let server = RawSample { ops: 1, ..fixtures::sample(process, ticks, 1.0) };
                 progress.take_ends(HandshakeSample { server, ..HandshakeSample::default() });
             }
         }

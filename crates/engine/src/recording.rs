@@ -593,17 +593,10 @@ mod tests {
 
     #[test]
     fn each_sample_is_counted_once() {
-        let clean = RawSample {
-            clock_before: 1.0,
-            clock_after: 1.0,
-            probe_before: 6.0,
-            probe_after: 6.0,
-            cpu: 1,
-            ..RawSample::default()
-        };
+        let clean = RawSample { cpu: 1, ..base::model::fixtures::sample(0, 1, 1.0) };
         let busy = RawSample { probe_after: 4.0, ..clean };
         let both = RawSample { switches: 1, ..busy };
-        let quiet = QuietRates::of_one(1, 6.0);
+        let quiet = QuietRates::of_one(1, 5.0);
         let counts = disturbances([clean, busy, both].iter(), &quiet);
         assert_eq!((counts.contended, counts.switched, counts.total()), (1, 1, 2));
     }

@@ -803,16 +803,7 @@ mod tests {
 
     /// Two clean samples of each process, of so many ticks.
     fn sampled(progress: CaseProgress, ticks: impl Fn(u32) -> u64, processes: u32) -> CaseProgress {
-        let sample = |process| RawSample {
-            process,
-            ops: 10,
-            ticks: ticks(process),
-            clock_before: 1.0,
-            clock_after: 1.0,
-            probe_before: 4.0,
-            probe_after: 4.0,
-            ..RawSample::default()
-        };
+        let sample = |process| base::model::fixtures::sample(process, ticks(process), 1.0);
         let twice = |process| [sample(process), sample(process)];
         (0..processes).flat_map(twice).fold(progress, |mut progress, sample| {
             progress.take(&[sample], None);
