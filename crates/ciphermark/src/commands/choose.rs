@@ -477,10 +477,4 @@ mod tests {
         assert_eq!(of("nat*,{base,vase}line"), Ok(vec![Tier::Native, Tier::Baseline]));
         assert!(of("nativ").unwrap_err().contains("did you mean 'native'?"));
     }
-
-    #[test]
-    fn an_unknown_suite_gets_the_nearest_name() {
-        let failure = named_suite("quik").unwrap_err();
-        assert!(failure.message.contains("did you mean 'quick'?"), "{}", failure.message);
-    }
 }

@@ -416,11 +416,4 @@ mod tests {
         assert_eq!(name("claims.json.gz"), "claims.tls.json.gz");
         assert_eq!(name("claims"), "claims.tls.json");
     }
-
-    #[test]
-    fn unknown_names_get_the_nearest_right_one() {
-        let sources = judge::claims::built_in();
-        let failure = unknown_source(&sources, "higho");
-        assert!(failure.message.contains("did you mean 'highgo'?"), "{}", failure.message);
-    }
 }

@@ -413,14 +413,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_nginx_is_told_by_its_name() {
-        let why = find(Some(Path::new("/bin/true"))).unwrap_err().to_string();
-        assert!(why.contains("true' is no nginx"), "{why}");
-        let why = find(Some(Path::new("/nowhere/nginx"))).unwrap_err().to_string();
-        assert!(why.starts_with("'/nowhere/nginx' is no nginx: "), "{why}");
-    }
-
-    #[test]
     fn ports_differ_and_files_have_their_sizes() {
         let mut ports = free_ports(5).unwrap();
         ports.sort_unstable();

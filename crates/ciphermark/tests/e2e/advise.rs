@@ -4,6 +4,7 @@
 
 use crate::support::*;
 use crate::tls::stack;
+use ::record::tls::{Case, Certificate, Exchange, Kind, TlsFile, Version, fixtures};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,23 +18,6 @@ fn record() -> &'static str {
 fn advice(arguments: &[&str], code: i32) -> Value {
     let all = [&["advise"], arguments, &["--format", "json"]].concat();
     ciphermark(&all, b"").with_code(code).json()
-}
-
-#[test]
-#[ignore = "long: seconds"]
-fn three_tiers_of_a_record_give_three_answers() {
-    let record = record();
-    let mut schemes = Vec::new();
-    for tier in ["native", "aesni", "noaes"] {
-        let answer = advice(&[record, "--for", "postgres", "-t", tier], 0);
-        let choice = &answer["outcome"]["choice"];
-        schemes.push(text(choice, "scheme").to_owned());
-        assert!(number(choice, "price.write_ns.median") > 0.0, "{choice}");
-        assert!(number(choice, "write_core_seconds_per_gib") > 0.0, "{choice}");
-        assert!(!text(choice, "key.rotate_by").is_empty(), "{choice}");
-    }
-    schemes.dedup();
-    assert_eq!(schemes.len(), 3, "{schemes:?}");
 }
 
 #[test]
@@ -59,35 +43,23 @@ fn what_has_no_price_leaves_the_answer_open_and_is_no_conflict_of_wishes() {
 
 #[test]
 #[ignore = "long: seconds"]
-fn the_day_on_which_a_key_must_change_follows_its_birth_and_the_rate_of_writing() {
-    let day = |rate: &str, keys: &str| {
-        let record = record();
-        let asked = [record, "--for", "postgres", "--fips", "algorithm", "--writes-per-second"];
-        let more = ["--keys", keys, "--key-born", "2026-01-01", "--writers", "1"];
-        let asked = [&asked[..], &[rate], &more[..]].concat();
-        let answer = advice(&asked, 0);
-        text(&answer, "outcome.choice.key.rotate_by").to_owned()
-    };
-    // 2^32 writes by one writer: 49.7 days at 1000 a second.
-    assert_eq!(day("1000", "1"), "2026-02-19");
-    assert_eq!(day("10000", "10"), "2026-02-19");
-    assert_eq!(day("1", "1"), "2028-01-01");
-}
-
-/// Replicas and restored copies count: without them a key lasts as much longer.
-#[test]
-#[ignore = "long: seconds"]
-fn every_writer_counts_unless_there_is_but_one() {
-    let day = |flags: &[&str]| {
-        let asked =
-            [record(), "--for", "postgres", "--fips", "algorithm", "--key-born", "2026-01-01"];
-        let answer = advice(&[&asked[..], flags].concat(), 0);
-        text(&answer, "outcome.choice.key.rotate_by").to_owned()
-    };
-    assert_eq!(day(&[]), "2026-01-17");
-    assert_eq!(day(&["--writers", "1"]), "2026-02-19");
-    assert_eq!(day(&["--snapshots", "no"]), "2026-02-19");
-    assert_eq!(day(&["--key-per", "epoch"]), "2028-01-01");
+fn the_day_on_which_a_key_must_change_follows_its_birth_and_what_all_writers_write() {
+    for (flags, day) in [
+        // 2^32 writes by one writer: 49.7 days at 1000 a second.
+        ("--writes-per-second 1000 --keys 1 --writers 1", "2026-02-19"),
+        ("--writes-per-second 10000 --keys 10 --writers 1", "2026-02-19"),
+        ("--writes-per-second 1 --keys 1 --writers 1", "2028-01-01"),
+        // Replicas and restored copies count: without them a key lasts as much longer.
+        ("", "2026-01-17"),
+        ("--writers 1", "2026-02-19"),
+        ("--snapshots no", "2026-02-19"),
+        ("--key-per epoch", "2028-01-01"),
+    ] {
+        let asked = format!("--for postgres --fips algorithm --key-born 2026-01-01 {flags}");
+        let words: Vec<&str> = asked.split_whitespace().collect();
+        let answer = advice(&[&[record()][..], &words[..]].concat(), 0);
+        assert_eq!(text(&answer, "outcome.choice.key.rotate_by"), day, "{flags}");
+    }
 }
 
 #[test]
@@ -215,42 +187,23 @@ fn run_in(directory: &Path) -> PathBuf {
 /// The same in a stack of that version, with or without ML-KEM.
 pub(crate) fn run_of(directory: &Path, version: &str, has_ml_kem: bool) -> PathBuf {
     let label = format!("openssl@{version}");
-    let mut rows = Vec::new();
-    for (certificate, us) in [("p256", 80.0), ("rsa-2048", 400.0), ("rsa-3072", 1200.0)] {
+    let certificates = [Certificate::P256, Certificate::Rsa2048, Certificate::Rsa3072];
+    let mut all = Vec::new();
+    for (certificate, us) in certificates.into_iter().zip([80.0, 400.0, 1200.0]) {
         for (version, exchange, times) in [
-            ("1.3", "x25519mlkem768", 1.0),
-            ("1.3", "x25519", 0.9),
-            ("1.2", "x25519", 1.1),
-            ("1.2", "p256", 1.1),
+            (Version::Tls13, Exchange::X25519Mlkem768, 1.0),
+            (Version::Tls13, Exchange::X25519, 0.9),
+            (Version::Tls12, Exchange::X25519, 1.1),
+            (Version::Tls12, Exchange::P256, 1.1),
         ] {
-            let ns = us * times * 1000.0;
-            let cost = json!({"median_ns": ns, "low_ns": ns * 0.99, "high_ns": ns * 1.01, "mean_ns": ns,
-                "max_ns": ns, "setup_ns": 0.0, "cycles": null});
-            let has = has_ml_kem || exchange != "x25519mlkem768";
-            let state = if has { "measured" } else { "unsupported" };
-            let cost = if has { cost } else { Value::Null };
-            rows.push(json!({
-                "stack": label, "temperature": "hot", "state": state, "reason": null,
-                "case": {"version": version, "exchange": exchange, "certificate": certificate, "kind": "full",
-                    "client_auth": false, "suite": "aes-128-gcm"},
-                "negotiated": null, "server": cost, "client": cost, "first": null, "bytes": null, "memory": null,
-                "samples": 30, "handshakes": 30, "processes": 6, "contended": false, "stopped": null,
-                "disturbed": json!(record::Disturbances::default()),
-            }));
+            let has = has_ml_kem || exchange != Exchange::X25519Mlkem768;
+            let case = Case::usual(version, exchange, certificate, Kind::Full);
+            all.push(fixtures::handshake(&label, case, has.then_some(us * times)));
         }
     }
-    let run = json!({
-        "format_version": "1.0", "kind": "tls-handshakes", "started": "2026-11-21T00:00:00Z", "seconds": 1.0,
-        "command": [], "host": json!(record::Host::default()), "span": "",
-        "plan": {"precision": 0.02, "budget_seconds": 1.0, "seed": 1, "cpu": 0},
-        "stacks": [{"label": label, "name": "openssl", "version": version, "path": "", "id": "",
-            "crypto_path": "", "crypto_id": "", "build": []}],
-        "noise": {"samples": 1, "clean": 1, "disturbed": json!(record::Disturbances::default()),
-            "stolen_seconds": null, "core_alone": false},
-        "handshakes": rows,
-    });
+    let run = TlsFile::Handshakes(fixtures::document(&[label.as_str()], all));
     let path = directory.join("tls.json");
-    std::fs::write(&path, run.to_string()).unwrap();
+    ::record::save(&run.record(), &path).unwrap();
     path
 }
 
@@ -414,28 +367,31 @@ fn loaded(path: &Path) -> Vec<Loaded> {
     all.filter_map(of).collect()
 }
 
-/// Whether nginx takes the directives, in a server of their own.
-fn loads(path: &Path, with: &Loaded, directives: &[String]) -> Result<(), String> {
+/// Whether nginx takes directives of `http` and of a server; `PLACE` in these is a directory with keys.
+fn loads(path: &Path, with: Option<&Path>, http: &str, server: &[String]) -> Result<(), String> {
     let place = tempfile::tempdir().unwrap();
-    let keys = repository("crates/adapters/keys");
-    for entry in std::fs::read_dir(keys).unwrap() {
+    for entry in std::fs::read_dir(repository("crates/adapters/keys")).unwrap() {
         let file = entry.unwrap().path();
         std::fs::copy(&file, place.path().join(file.file_name().unwrap())).unwrap();
     }
-    let lines: String = directives.iter().map(|d| format!("    {d}\n")).collect();
     let shown = arg(place.path());
+    let server = server.join("\n    ").replace("PLACE", shown);
     let text = format!(
-        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  access_log off;\n  server {{\n    \
-         listen unix:{shown}/socket ssl;\n{lines}  }}\n}}\n"
+        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  {http}\n  server {{\n    {server}\n  }}\n}}\n"
     );
     let conf = place.path().join("nginx.conf");
     std::fs::write(&conf, text).unwrap();
-    let mut command = nginx(path, with.directory.as_deref());
-    let done = command.args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
+    let done = nginx(path, with).args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
     if done.status.success() {
         return Ok(());
     }
     Err(String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// The same with a format of a log.
+fn logs(path: &Path, format: &str) -> Result<(), String> {
+    let server = ["listen unix:PLACE/socket;", "access_log PLACE/log tls;"];
+    loads(path, None, format, &server.map(str::to_owned))
 }
 
 /// Clients that call for each profile, from the narrowest on.
@@ -450,6 +406,11 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
     let all = loaded(&facts.path);
     assert!(!all.is_empty(), "{facts:?}");
     for with in &all {
+        let loads = |directives: &[String]| {
+            let listen = ["listen unix:PLACE/socket ssl;".to_owned()];
+            let server = [&listen[..], directives].concat();
+            loads(&facts.path, with.directory.as_deref(), "access_log off;", &server)
+        };
         // ML-KEM came with 3.5 (its change log).
         let number: Vec<u32> = with.version.split('.').filter_map(|n| n.parse().ok()).collect();
         let has_ml_kem = number[..] >= [3, 5][..];
@@ -465,7 +426,7 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
                     .iter()
                     .map(|line: &Value| line.as_str().unwrap().to_owned())
                     .collect();
-                loads(&facts.path, with, &lines)
+                loads(&lines)
                     .unwrap_or_else(|why| panic!("{} {asked:?}: {why}{lines:#?}", with.version));
                 let all = lines.join("\n");
                 let profile = text(&found, "choice.candidate.profile");
@@ -479,11 +440,11 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
         let before = ["ssl_ecdh_curve X25519MLKEM768:X25519;", "ssl_certificate p256.chain.pem;"];
         let before = [&before[..], &["ssl_certificate_key p256.key.pem;"]].concat();
         let before: Vec<String> = before.into_iter().map(str::to_owned).collect();
-        assert_eq!(loads(&facts.path, with, &before).is_ok(), has_ml_kem, "{}", with.version);
+        assert_eq!(loads(&before).is_ok(), has_ml_kem, "{}", with.version);
     }
 }
 
-/// What `tls why` says to log.
+/// What `tls why` says to log, and the documents.
 #[test]
 fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
     let Ok(facts) = ciphermark::server::find_nginx(None) else {
@@ -499,42 +460,12 @@ fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
     let all = rows(&why, "evidence").iter().map(|one| text(one, "look_at"));
     let variables: Vec<&str> = all.filter(|name| name.starts_with('$')).collect();
     assert!(variables.len() >= 7, "{variables:?}");
-    let logged = |variables: &str| {
-        let format = format!("log_format tls '{variables}';");
-        checked(&facts.path, &format, "access_log PLACE/log tls;")
-    };
+    let logged = |variables: &str| logs(&facts.path, &format!("log_format tls '{variables}';"));
     logged(&variables.join(" ")).unwrap();
     assert!(logged("$ssl_nonsense").unwrap_err().contains("ssl_nonsense"));
-}
-
-/// The documents print configuration too.
-#[test]
-fn the_log_format_of_the_documents_is_loaded_by_nginx() {
-    let Ok(facts) = ciphermark::server::find_nginx(None) else {
-        eprintln!("left out: there is no nginx");
-        return;
-    };
     let document = std::fs::read_to_string(repository("docs/TLS-LOAD.md")).unwrap();
     let format = document.split('`').find(|part| part.starts_with("log_format ")).unwrap();
-    checked(&facts.path, format, "access_log PLACE/log tls;").unwrap();
-}
-
-/// Whether nginx takes directives of `http` and of a server without TLS; `PLACE` in these is a directory.
-fn checked(path: &Path, http: &str, server: &str) -> Result<(), String> {
-    let place = tempfile::tempdir().unwrap();
-    let shown = arg(place.path());
-    let conf = place.path().join("nginx.conf");
-    let server = server.replace("PLACE", shown);
-    let text = format!(
-        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  {http}\n  server {{\n    \
-         listen unix:{shown}/socket;\n    {server}\n  }}\n}}\n"
-    );
-    std::fs::write(&conf, text).unwrap();
-    let done = nginx(path, None).args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(String::from_utf8_lossy(&done.stderr).into_owned())
+    logs(&facts.path, format).unwrap();
 }
 
 // `advise --for postgres --from`: what encryption would take of a server, from its statistics.

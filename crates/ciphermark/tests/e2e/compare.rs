@@ -64,18 +64,6 @@ fn what_a_longer_key_costs_is_one_question_and_one_line() {
 }
 
 #[test]
-fn a_star_pairs_every_algorithm_that_has_both_key_lengths() {
-    let asked = format!("{} --algorithms aes-128-*,aes-256-* -l openssl@4*", published_at_rest());
-    let whole = compare(&format!("{asked} --format json")).with_code(0).json();
-    let cases = rows(&whole, "cases");
-    assert!(cases.len() > 10, "{}", cases.len());
-    for case in cases {
-        let base = text(case, "base_algorithm").replace("128", "256");
-        assert_eq!(base, text(case, "algorithm"));
-    }
-}
-
-#[test]
 fn sizes_are_compared_a_byte_and_directions_an_operation() {
     let of = |what: &str| {
         let filter = "-a aes-256-gcm -l openssl@4* --format json";

@@ -678,30 +678,6 @@ fn a_small_file_that_unfolds_is_given_up_in_one_line() {
 }
 
 #[test]
-fn a_device_in_the_place_of_a_record_has_an_end() {
-    let done = call("show /dev/zero").with_code(2);
-    assert!(done.only_line_on_stderr().contains("it has more than 1 GiB"), "{done:?}");
-}
-
-#[test]
-fn a_trap_in_the_place_of_a_journal_is_named_and_left_as_it_is() {
-    let directory = scratch();
-    let (record, victim) = (file(&directory, "r.json"), directory.path().join("victim"));
-    let journal = journal(Path::new(&record));
-    let run = format!("run -a aes-128-ctr -s 16 -l openssl -o {record}");
-    std::os::unix::fs::symlink(&victim, &journal).unwrap();
-    refuses(&run, &["r.json.partial", "is a symbolic link"]);
-    assert!(!victim.exists());
-    std::fs::remove_file(&journal).unwrap();
-    assert!(Command::new("mkfifo").arg(&journal).status().unwrap().success());
-    refuses(&run, &["r.json.partial", "is not a regular file"]);
-    std::fs::remove_file(&journal).unwrap();
-    std::fs::write(&journal, "deadbeef").unwrap();
-    refuses(&run, &["r.json.partial", "it is no journal"]);
-    assert_eq!(std::fs::read_to_string(&journal).unwrap(), "deadbeef");
-}
-
-#[test]
 fn an_argument_of_any_bytes_is_an_argument() {
     let directory = scratch();
     let record = directory.path().join(OsStr::from_bytes(b"r\xff.json"));

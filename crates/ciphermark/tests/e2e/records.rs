@@ -413,17 +413,9 @@ fn every_published_table_is_imported() {
 fn what_is_no_figure_gets_one_line_and_no_other_file_is_overwritten() {
     let directory = scratch();
     let (input, strange) = (file(&directory, "in"), file(&directory, "notes.txt"));
-    for (text, expected) in [
-        ("+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
-        ("library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
-        ("aes-128-gcm is fast\n", "`ciphermark import --help` lists the formats"),
-        ("\0\0\x1b[2J", "no line of it is a figure"),
-    ] {
-        std::fs::write(&input, text).unwrap();
-        refuses(&format!("import {input}"), &[expected]);
-    }
-    std::fs::write(&input, "x".repeat(100_000)).unwrap();
-    refuses(&format!("import {input}"), &["line 1 has more than 64 KiB"]);
+    std::fs::write(&input, "\0\0\x1b[2J").unwrap();
+    let words = ["no line of it is a figure", "`ciphermark import --help` lists the formats"];
+    refuses(&format!("import {input}"), &words);
     refuses("import openssl-speed speed.txt", &["formats are recognised: leave it out"]);
     refuses("import /no/such/file", &["cannot read '/no/such/file': No such file"]);
     std::fs::write(&strange, "mine").unwrap();

@@ -204,24 +204,6 @@ fn results_go_to_standard_output_and_nothing_to_standard_error() {
 }
 
 #[test]
-#[ignore = "long: seconds"]
-fn sizes_that_a_mode_does_not_define_are_unsupported() {
-    let record = record("-a aes-128-{ecb,xts} -l openssl -s 1,40 -d encrypt", 0);
-    let all = rows(&record, "measurements");
-    assert_eq!(all.len(), 2 * 2);
-    for (algorithm, size, state, why) in [
-        ("aes-128-ecb", 40, "unsupported", "whole blocks of 16 bytes"),
-        ("aes-128-xts", 1, "unsupported", "at least 16 bytes"),
-        ("aes-128-xts", 40, "measured", ""),
-    ] {
-        let mut found = where_(all, &[("algorithm", algorithm)]).into_iter();
-        let row = found.find(|row| row["size"] == size).unwrap();
-        assert_eq!(text(row, "state"), state, "{row}");
-        assert!(text(row, "reason").contains(why), "{row}");
-    }
-}
-
-#[test]
 fn two_builds_stand_side_by_side_under_their_own_names() {
     let object = fakes::object("correct", "");
     let path = arg(&object);
@@ -234,19 +216,6 @@ fn two_builds_stand_side_by_side_under_their_own_names() {
         assert_eq!(path.canonicalize().unwrap(), object.canonicalize().unwrap());
         assert!(checks(row).contains("cross-library"), "compared with each other: {row}");
     }
-}
-
-#[test]
-#[ignore = "long: takes ten seconds or more"]
-fn a_library_is_selected_by_name_by_version_and_by_glob() {
-    let select = |glob: &str| {
-        let record = record(&format!("-a aes-128-ctr -s 64 -d encrypt -l {glob}"), 0);
-        let [row] = &rows(&record, "measurements")[..] else { panic!("{record}") };
-        assert_eq!(text(row, "library.name"), "libgcrypt");
-        text(row, "library.version").to_owned()
-    };
-    let version = select("libg*");
-    select(&format!("libgcrypt@{version}"));
 }
 
 #[test]
