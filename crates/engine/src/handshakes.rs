@@ -314,7 +314,8 @@ fn assemble_run<R: SampledRow>(
     let row = |progress: &CaseProgress| {
         let kinds::Subject::Tls(tls) = &progress.subject else { return None };
         let outcome = outcome(progress, &run, request.precision);
-        let raw = both_ends(&progress.ends.0, &run.quiet, outcome.measured.as_ref());
+        let contended = outcome.measured.is_some_and(|found| found.contended);
+        let raw = both_ends(&progress.ends.0, &run.quiet, contended);
         let sum = Sum {
             stack: stacks[tls.stack].facts.label.clone(),
             outcome,

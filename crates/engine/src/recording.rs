@@ -11,8 +11,8 @@ use crate::verification::Memory;
 use crate::{evidence, limits};
 use base::analysis::bound::Core;
 use base::analysis::{
-    Line, OfAKind, Summary, Ticks, costs_by_process, fit_line, quantile, summarise,
-    summarise_sparse, two_kinds,
+    Counted, Estimator, Line, OfAKind, Summary, Ticks, costs_by_process, fit_line, quantile,
+    summarise, two_kinds,
 };
 use base::model::{Algorithm, Kind, Model, QuietRates, RawSample, Tier};
 use probe::Clock;
@@ -325,16 +325,10 @@ fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
     };
     m.stopped = Some(stopped);
     let visits = progress.of_visits(&rates.quiet);
-    let enough = summarise(&visits, &rates.quiet);
-    // A few clean samples from many processes tell more than many from two.
-    let sparse = match &enough {
-        Some(summary) if summary.is_complete() => None,
-        _ => summarise_sparse(&visits, &rates.quiet),
-    };
-    let is_sparse = sparse.is_some();
-    let clean = sparse.or(enough);
+    let best = Estimator::TrimmedMean.best(&visits, &rates.quiet);
     // Without enough clean samples the contended ones count too, which is said.
-    let all_count = clean.is_none();
+    let counted = best.as_ref().map_or(Counted::Contended, |(_, counted)| *counted);
+    let all_count = counted == Counted::Contended;
     let none = QuietRates::default();
     let quiet = if all_count { &none } else { &rates.quiet };
     let threads = m.threads.max(1) as usize;
@@ -342,7 +336,7 @@ fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
         let counts = visit.disturbance(quiet.of(visit.cpu)).is_none();
         samples.iter().for_each(|sample| m.raw.push(sample, counts));
     }
-    let Some(summary) = clean.or_else(|| summarise(&visits, quiet)) else {
+    let Some((summary, _)) = best else {
         return found(m, Finding::failed(too_few(&visits, stopped)));
     };
     numbers(m, &summary, rates);
@@ -360,11 +354,12 @@ fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
         return;
     }
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
-    if all_count || is_sparse || summary.precision() > rates.precision || !summary.is_complete() {
-        let why = match (all_count, is_sparse) {
-            (true, _) => "; too few quiet samples, so contended ones count too",
-            (_, true) => "; few quiet samples in each",
-            _ => "",
+    let is_precise = summary.precision() <= rates.precision && summary.is_complete();
+    if counted != Counted::Clean || !is_precise {
+        let why = match counted {
+            Counted::Contended => "; too few quiet samples, so contended ones count too",
+            Counted::Sparse => "; few quiet samples in each",
+            Counted::Clean => "",
         };
         let (processes, precision) = (summary.processes, summary.precision() * 100.0);
         m.reason = Some(format!(

@@ -38,6 +38,14 @@ impl State {
     pub fn has_number(self) -> bool {
         matches!(self, Self::Measured | Self::Imported)
     }
+
+    /// Whether there is no number because the time was over, somebody ended the run, or others were shown to be
+    /// faster: no fault of anything.
+    pub fn is_left_out(self, stopped: Option<Stopped>) -> bool {
+        let is_cut =
+            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
+        self == Self::Failed && stopped.is_some_and(is_cut)
+    }
 }
 
 /// Where an imported figure comes from.
@@ -295,11 +303,9 @@ impl Measurement {
         ))
     }
 
-    /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
+    /// As [`State::is_left_out`].
     pub fn is_left_out(&self) -> bool {
-        let is_cut =
-            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
-        self.state == State::Failed && self.stopped.is_some_and(is_cut)
+        self.state.is_left_out(self.stopped)
     }
 
     /// Whether there is no number because somebody ended the run before.

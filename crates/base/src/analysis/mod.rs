@@ -72,20 +72,46 @@ pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
     Estimator::TrimmedMean.summarise(samples, quiet)
 }
 
-/// Summarises samples of a core that was hardly ever quiet: every process with a clean sample counts,
-/// with the median of those it has. `None` where there are fewer than [`MIN_PROCESSES`].
-pub fn summarise_sparse(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
-    Estimator::TrimmedMean.summarise_sparse(samples, quiet)
+/// Which samples a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The undisturbed ones of processes that have enough.
+    Clean,
+    /// Undisturbed ones, one and more from each of many processes: few have enough.
+    Sparse,
+    /// Those beside another busy thread too, because the others give no figure.
+    Contended,
 }
 
 impl Estimator {
+    /// What a case's samples come to: the undisturbed ones, else all that a quiet core is not asked for.
+    pub fn best(self, samples: &[RawSample], quiet: &QuietRates) -> Option<(Summary, Counted)> {
+        let contended = || self.summarise(samples, &QuietRates::default());
+        self.undisturbed(samples, quiet).or_else(|| Some((contended()?, Counted::Contended)))
+    }
+
+    /// What undisturbed samples come to. A few from many processes tell more than many from two.
+    pub fn undisturbed(
+        self,
+        samples: &[RawSample],
+        quiet: &QuietRates,
+    ) -> Option<(Summary, Counted)> {
+        let full = self.summarise(samples, quiet).map(|summary| (summary, Counted::Clean));
+        if full.as_ref().is_some_and(|(summary, _)| summary.is_complete()) {
+            return full;
+        }
+        let sparse = self.summarise_sparse(samples, quiet);
+        sparse.map(|summary| (summary, Counted::Sparse)).or(full)
+    }
+
     /// [`summarise`] by this estimator.
     pub fn summarise(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
         self.summarised(samples, quiet, MIN_PER_PROCESS)
     }
 
-    /// [`summarise_sparse`] by this estimator.
-    pub fn summarise_sparse(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
+    /// Summarises samples of a core that was hardly ever quiet: every process with a clean sample counts,
+    /// with the median of those it has. `None` where there are fewer than [`MIN_PROCESSES`].
+    fn summarise_sparse(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
         self.summarised(samples, quiet, 1).filter(Summary::is_complete)
     }
 
@@ -447,15 +473,17 @@ mod tests {
         let mut samples: Vec<RawSample> = (0..6).map(clean).collect();
         samples.extend((0..6).flat_map(|p| [contended(&samples[p]); 9]).collect::<Vec<_>>());
         assert_eq!(summarise(&samples, &quiet()), None);
-        let s = summarise_sparse(&samples, &quiet()).unwrap();
+        let sparse = |samples: &[RawSample]| Estimator::TrimmedMean.undisturbed(samples, &quiet());
+        let (s, counted) = sparse(&samples).unwrap();
+        assert_eq!(counted, Counted::Sparse);
         assert_eq!((s.clean, s.processes, s.disturbed[&Disturbance::Contended]), (6, 6, 54));
         assert!((s.ticks_per_op.median - 102.5).abs() < 1e-9, "{s:?}");
         // Disturbed where no probe looks.
         samples[5].ticks = 1900;
-        let outlier = summarise_sparse(&samples, &quiet()).unwrap();
+        let (outlier, _) = sparse(&samples).unwrap();
         assert_eq!(outlier.ticks_per_op.median, s.ticks_per_op.median);
         assert!(outlier.ticks_per_op.high > 189.9, "{outlier:?}");
-        assert_eq!(summarise_sparse(&samples[1..], &quiet()), None, "five processes are too few");
+        assert_eq!(sparse(&samples[1..]), None, "five processes are too few");
     }
 
     #[test]

@@ -402,23 +402,17 @@ pub(crate) fn effect_words(effect: Effect) -> &'static str {
     }
 }
 
-/// Whether there is no number because the time was over or somebody ended the run.
-fn is_left_out(state: State, stopped: Option<Stopped>) -> bool {
-    let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
-    state == State::Failed && stopped.is_some_and(is_cut)
-}
-
 impl Verified {
     /// Whether it was not verified because the time was over or somebody ended the run.
     pub fn is_left_out(&self) -> bool {
-        is_left_out(self.state, self.stopped)
+        self.state.is_left_out(self.stopped)
     }
 }
 
 impl Cell {
     /// Whether it has no number because the time was over or somebody ended the run.
     pub fn is_left_out(&self) -> bool {
-        is_left_out(self.state, self.stopped)
+        self.state.is_left_out(self.stopped)
     }
 }
 

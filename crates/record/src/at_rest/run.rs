@@ -7,8 +7,7 @@ use crate::{
     printable,
 };
 use base::analysis::{
-    Estimate, Estimator, Ticks, costs_by_process, of_visits, summarise, summarise_differences,
-    summarise_sparse,
+    Estimate, Estimator, Ticks, costs_by_process, of_visits, summarise_differences,
 };
 use base::model::{Direction, Model, QuietRates, RawSample};
 use serde::Serialize;
@@ -107,10 +106,7 @@ impl Scale {
 
 /// The estimate of samples that are clean, whether there are enough processes for its interval, and how many there are.
 fn estimated(clean: &[RawSample]) -> Option<((Estimate, bool), usize)> {
-    let quiet = QuietRates::default();
-    let full = summarise(clean, &quiet);
-    let best = full.clone().filter(base::analysis::Summary::is_complete);
-    let found = best.or_else(|| summarise_sparse(clean, &quiet)).or(full)?;
+    let (found, _) = Estimator::TrimmedMean.undisturbed(clean, &QuietRates::default())?;
     Some(((found.ticks_per_op, found.is_complete()), found.processes))
 }
 

@@ -12,7 +12,7 @@ mod tables;
 mod words;
 
 use crate::{Disturbances, Samples};
-use base::analysis::{median, summarise, summarise_sparse};
+use base::analysis::{Counted, Estimator, Summary, median};
 use base::model::{OtherEnd, QuietRates, RawSample};
 pub use conversion::{TlsFile, from_json, from_record, into_record, read};
 pub use document::{
@@ -491,40 +491,24 @@ impl Measured {
     }
 }
 
-/// Sums up samples: those that nothing disturbed; where few are such, one and more from each of many
-/// processes; where even these are too few, the contended ones too. `None` where no way gives a figure.
+/// Sums up samples of both ends. What disturbs one end's part disturbs the other's, so that the same ones count.
 pub fn measured(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
     ticks_per_ns: f64,
 ) -> Option<Measured> {
-    let sparse = || summed_up(samples, quiet, ticks_per_ns, summarise_sparse);
-    let contended = || {
-        let found = summed_up(samples, &QuietRates::default(), ticks_per_ns, summarise)?;
-        Some(Measured { contended: true, ..found })
-    };
-    match summed_up(samples, quiet, ticks_per_ns, summarise) {
-        Some(found) if found.complete => Some(found),
-        found => sparse().or(found).or_else(contended),
-    }
-}
-
-fn summed_up(
-    samples: &[HandshakeSample],
-    quiet: &QuietRates,
-    ticks_per_ns: f64,
-    summarise: fn(&[RawSample], &QuietRates) -> Option<base::analysis::Summary>,
-) -> Option<Measured> {
     let servers: Vec<RawSample> = samples.iter().map(HandshakeSample::server_sample).collect();
     let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client_sample).collect();
+    let (of_server, counted) = Estimator::TrimmedMean.best(&servers, quiet)?;
+    let (of_client, _) = Estimator::TrimmedMean.best(&clients, quiet)?;
+    let contended = counted == Counted::Contended;
+    let none = QuietRates::default();
+    let quiet = if contended { &none } else { quiet };
     let is_clean =
         |s: &&HandshakeSample| s.server_sample().disturbance(quiet.of(s.server.cpu)).is_none();
     let clean: Vec<&HandshakeSample> = samples.iter().filter(is_clean).collect();
-    let of_server = summarise(&servers, quiet)?;
-    let of_client = summarise(&clients, quiet)?;
     let handshakes: u64 = clean.iter().map(|s| u64::from(s.server.ops)).sum();
-    let cost = |summary: &base::analysis::Summary,
-                ticks: &dyn Fn(&HandshakeSample) -> (u64, u64)| {
+    let cost = |summary: &Summary, ticks: &dyn Fn(&HandshakeSample) -> (u64, u64)| {
         let ns = |ticks: f64| ticks / ticks_per_ns;
         let sum = |part: &dyn Fn(&HandshakeSample) -> u64| {
             clean.iter().map(|s| part(s)).sum::<u64>() as f64 / handshakes as f64
@@ -550,18 +534,14 @@ fn summed_up(
         processes: of_server.processes as u64,
         complete: of_server.is_complete(),
         disturbed,
-        contended: false,
+        contended,
     })
 }
 
-/// Every sample of both ends, with whether it counts for what was measured.
-pub fn both_ends(
-    samples: &[HandshakeSample],
-    quiet: &QuietRates,
-    found: Option<&Measured>,
-) -> [Samples; 2] {
+/// Every sample of both ends, with whether it counts, the contended ones too or not.
+pub fn both_ends(samples: &[HandshakeSample], quiet: &QuietRates, contended: bool) -> [Samples; 2] {
     let none = QuietRates::default();
-    let quiet = if found.is_some_and(|f| f.contended) { &none } else { quiet };
+    let quiet = if contended { &none } else { quiet };
     let mut both = [Samples::default(), Samples::default()];
     for sample in samples {
         let ends = [sample.server_sample(), sample.client_sample()];

@@ -83,12 +83,10 @@ pub(crate) fn summary(
     estimator: Estimator,
 ) -> Option<Summary> {
     let none = QuietRates::default();
-    let full = estimator.summarise(samples, &none);
-    match full {
-        Some(summary) if m.contended || summary.is_complete() => Some(summary),
-        _ if m.contended => None,
-        full => estimator.summarise_sparse(samples, &none).or(full),
+    if m.contended {
+        return estimator.summarise(samples, &none);
     }
+    Some(estimator.undisturbed(samples, &none)?.0)
 }
 
 fn difference(record: &Record, m: &Measurement) -> Option<String> {
