@@ -6,7 +6,7 @@ use crate::Failure;
 use judge::advise::Advised;
 use judge::load::Calibration;
 use record::at_rest::PagesRecord;
-use record::tls::TlsFile;
+use record::tls::{Run, RunKind};
 use record::{CALLS_SCHEMA, CALLS_VERSION, Calls, Record, RecordError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum Kind {
     /// Advice: `advise --format json`.
     Advice(Box<Advised>),
     /// A run of TLS: `tls handshake -o`, `tls records -o`, `tls primitives -o`.
-    Tls(Box<TlsFile>),
+    Tls(Box<Run>),
 }
 
 /// Reads a file, packed by gzip or not.
@@ -40,11 +40,7 @@ pub fn record(path: &Path) -> Result<Record, RecordError> {
 }
 
 pub fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
-    let origin = path.display().to_string();
-    match record::older_kind(text).as_deref() {
-        Some(record::at_rest::KIND) => record::at_rest::read(text, &origin),
-        _ => record::tls::read(text, &origin),
-    }
+    record::read(text, &path.display().to_string())
 }
 
 /// Reads the record of a survey, for what other runs have nothing of.
@@ -65,19 +61,24 @@ impl Kind {
             Some(record::at_rest::KIND) => {
                 record::at_rest::of(&record).map(|run| Self::Pages(Box::new(run)))
             }
-            Some(_) => TlsFile::of(&record).map(|file| Self::Tls(Box::new(file))),
+            Some(_) => record::tls::from_record(&record).map(|run| Self::Tls(Box::new(run))),
         };
         kind.map_err(|why| Failure::usage(format!("'{}': {why}", path.display())))
     }
 }
 
-pub fn tls<R: record::tls::Row>(path: &Path) -> Result<record::tls::Run<R>, Failure> {
+/// Reads a run of this kind.
+pub fn tls(path: &Path, kind: RunKind) -> Result<Run, Failure> {
     let record = record(path).map_err(Failure::usage)?;
-    record::tls::from_record(&record).map_err(|why| {
+    let is_it = |run: Run| match run.kind == kind {
+        true => Ok(run),
+        false => Err(format!("it is of the kind '{}', not '{kind}'", run.kind)),
+    };
+    record::tls::from_record(&record).and_then(is_it).map_err(|why| {
         Failure::usage(format!(
             "'{}' is not a run of tls {command}: {why}; `ciphermark tls {command} -o FILE` writes one",
             path.display(),
-            command = R::COMMAND
+            command = kind.command()
         ))
     })
 }

@@ -122,7 +122,7 @@ fn check_ends(samples: &[HandshakeSample], facts: Option<&mut Found>) -> Result<
         return Err(why);
     }
     let setup = |s: &HandshakeSample| {
-        s.server_setup_ticks <= s.server.ticks && s.client_setup_ticks <= s.client_ticks
+        s.other.own_setup_ticks <= s.server.ticks && s.other.setup_ticks <= s.other.ticks
     };
     if !samples.iter().all(setup) {
         return Err("a part that is longer than the whole".to_owned());

@@ -12,12 +12,13 @@ use crate::race::{Race, TlsRace};
 use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::{kinds, progress};
-use base::model::{QuietRates, Tier};
+use base::analysis::MIN_PROCESSES;
+use base::model::Tier;
 use record::tls::{
-    Bare, Bytes, Facts, First, Found, Handshake, Measured, Memory, Plan, PrimitiveFacts,
-    PrimitiveRow, RecordFacts, RecordRow, Row, Subject, Temperature, both_ends, measured,
+    Bytes, Facts, First, Found, Memory, Plan, Row, Run, RunKind, Subject, Temperature, both_ends,
+    measured,
 };
-use record::{Host, Journal, JournalHead, Noise, Record, Samples, State, Stopped, Tool};
+use record::{Journal, JournalHead, Record, Samples, State, Stopped, Tool};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,23 +46,41 @@ pub struct TlsRequest {
 ///
 /// # Errors
 /// [`SurveyError`] when the earlier part of the run does not fit, or when the journal cannot be begun.
-pub fn measure_tls<R: SampledRow>(
+pub fn measure_tls(
+    kind: RunKind,
     request: &TlsRequest,
     stacks: &[StackFile],
     keeping: Keeping,
     stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<TlsOutcome<R>, SurveyError> {
-    let (run, journal) = sampled(R::KIND, request, stacks, keeping, stop, events)?;
+) -> Result<TlsOutcome, SurveyError> {
+    let all_progress = all_progress(request, stacks.len());
+    let of_stack = |stack: usize, _| Source::Stack(&stacks[stack]);
+    let all = Sampling {
+        head: head(kind, request, stacks, all_progress.len()),
+        all_progress,
+        source: &of_stack,
+        budget: Budget { precision: request.precision, time: request.time },
+        // Without an end every row gets a number.
+        least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
+        race: request.race.clone().map(|rows| Race {
+            rows,
+            sources: stacks.len(),
+            // What a record costs is sending and receiving it.
+            counts_both: kind == RunKind::Records,
+        }),
+        cpu: request.cpu,
+    };
+    let (sampled, journal) = sample_all(all, keeping, stop, events)?;
     let interrupted = stop.is_interrupted();
-    let (run, raw) = assemble_run(run, request, stacks);
+    let (run, raw) = assemble(kind, sampled, request, stacks);
     Ok(TlsOutcome { run, raw, interrupted, journal })
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct TlsOutcome<R> {
-    pub run: record::tls::Run<R>,
+pub struct TlsOutcome {
+    pub run: Run,
     /// Every sample of both parts of each row.
     pub raw: Vec<[Samples; 2]>,
     /// Whether it was interrupted.
@@ -70,73 +89,16 @@ pub struct TlsOutcome<R> {
     pub journal: Option<Journal>,
 }
 
-impl<R: record::tls::Row> TlsOutcome<R> {
+impl TlsOutcome {
     /// The run's record, with its samples.
     pub fn record(&self) -> Record {
         record::tls::into_record(&self.run, &self.raw)
     }
 }
 
-/// What came of the sampling, and what is known of the run as a whole.
-struct Run {
-    started: String,
-    seconds: f64,
-    host: Host,
-    plan: Plan,
-    ticks_per_ns: f64,
-    all_progress: Vec<CaseProgress>,
-    quiet: QuietRates,
-    noise: Noise,
-}
-
-/// Samples everything.
-fn sampled(
-    kind: &'static str,
-    wanted: &TlsRequest,
-    stacks: &[StackFile],
-    keeping: Keeping,
-    stop: &Stop,
-    events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<(Run, Option<Journal>), SurveyError> {
-    let all_progress = all_progress(wanted, stacks.len());
-    let of_stack = |stack: usize, _| Source::Stack(&stacks[stack]);
-    let all = Sampling {
-        head: head(kind, wanted, stacks, all_progress.len()),
-        all_progress,
-        source: &of_stack,
-        budget: Budget { precision: wanted.precision, time: wanted.time },
-        // Without an end every row gets a number.
-        least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
-        race: wanted.race.clone().map(|rows| Race {
-            rows,
-            sources: stacks.len(),
-            // What a record costs is sending and receiving it.
-            counts_both: kind == RecordRow::KIND,
-        }),
-        cpu: wanted.cpu,
-    };
-    let (sampled, journal) = sample_all(all, keeping, stop, events)?;
-    let SampledRun { noise, started, seconds, host, ticks_per_ns, all_progress, quiet, .. } =
-        sampled;
-    let plan = Plan {
-        precision: wanted.precision,
-        budget_seconds: wanted.time.as_secs_f64(),
-        seed: wanted.seed,
-        cpu: wanted.cpu,
-        tier: stacks.first().map_or(Tier::Native, |stack| stack.tier),
-    };
-    let run = Run { started, seconds, host, plan, ticks_per_ns, all_progress, quiet, noise };
-    Ok((run, journal))
-}
-
 /// What the journal says at its head: the plan's lists are those of a survey, and empty; the rows come from the
 /// command line again.
-fn head(
-    kind: &'static str,
-    wanted: &TlsRequest,
-    stacks: &[StackFile],
-    cases: usize,
-) -> JournalHead {
+fn head(kind: RunKind, wanted: &TlsRequest, stacks: &[StackFile], cases: usize) -> JournalHead {
     let plan = record::Plan {
         precision: wanted.precision,
         budget_seconds: wanted.time.as_secs_f64(),
@@ -156,7 +118,7 @@ fn head(
         [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
     };
     let libraries = stacks.iter().flat_map(files).collect();
-    progress::journal_head(kind, (plan, cases), libraries, &wanted.command, wanted.cpu)
+    progress::journal_head(kind.name(), (plan, cases), libraries, &wanted.command, wanted.cpu)
 }
 
 /// Every row in every stack.
@@ -174,214 +136,107 @@ fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
     all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
 }
 
-// What the cases of each kind of run come to.
-
-/// A row that samples give.
-pub trait SampledRow: Row {
-    /// What lies inside the clock, in words.
-    const SPAN: &'static str;
-    /// Whether rows that differ in their size stand together.
-    const IS_BY_SIZE: bool = false;
-
-    /// A progress's row; none of one that is of another kind.
-    #[doc(hidden)]
-    fn of(subject: Subject, temperature: Temperature, sum: Sum<'_>) -> Option<Self>;
-}
-
-/// What is known of a progress.
-#[derive(Debug)]
-pub struct Sum<'a> {
-    stack: String,
-    outcome: RowOutcome,
-    facts: &'a [Found],
-    ticks_per_ns: f64,
-}
-
-impl Sum<'_> {
-    /// What processes found; of a progress without a number nothing, because it is no one's.
-    fn facts<F: Clone>(&self, of: impl Fn(&Found) -> Option<&F>) -> Vec<F> {
-        let all = self.facts.iter().filter_map(of).cloned();
-        all.filter(|_| self.outcome.measured.is_some()).collect()
-    }
-}
-
-impl SampledRow for Handshake {
-    const SPAN: &'static str = record::tls::SPAN;
-
-    fn of(subject: Subject, temperature: Temperature, sum: Sum<'_>) -> Option<Self> {
-        let Subject::Handshake(case) = subject else { return None };
-        let facts: Vec<Facts> = sum.facts(|found| match found {
-            Found::Handshake(facts) => Some(facts),
-            _ => None,
-        });
-        let found = sum.outcome.measured;
-        Some(Self {
-            stack: sum.stack,
-            case,
-            temperature,
-            state: sum.outcome.state,
-            reason: sum.outcome.reason,
-            negotiated: facts.first().map(|f| f.negotiated.clone()),
-            unset: facts.first().and_then(|f| f.unset),
-            server: found.map(|f| f.server),
-            client: found.map(|f| f.client),
-            first: First::of(&facts, sum.ticks_per_ns),
-            bytes: Bytes::of(&facts),
-            memory: Memory::of(&facts),
-            samples: found.map_or(0, |f| f.samples),
-            handshakes: found.map_or(0, |f| f.handshakes),
-            processes: found.map_or(0, |f| f.processes),
-            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
-            contended: found.is_some_and(|f| f.contended),
-            stopped: sum.outcome.stopped,
-        })
-    }
-}
-
-impl SampledRow for RecordRow {
-    const SPAN: &'static str = record::tls::RECORDS_SPAN;
-    const IS_BY_SIZE: bool = true;
-
-    fn of(subject: Subject, _: Temperature, sum: Sum<'_>) -> Option<Self> {
-        let Subject::Records { protection, size } = subject else { return None };
-        let facts: Vec<RecordFacts> = sum.facts(|found| match found {
-            Found::Records(facts) => Some(facts),
-            _ => None,
-        });
-        let found = sum.outcome.measured;
-        Some(Self {
-            stack: sum.stack,
-            protection,
-            size,
-            state: sum.outcome.state,
-            reason: sum.outcome.reason,
-            overhead_bytes: facts.first().map(|f| f.overhead_bytes),
-            negotiated: facts.first().map(|f| f.negotiated.clone()),
-            send: found.map(|f| f.server),
-            receive: found.map(|f| f.client),
-            bare: Bare { algorithm: protection.suite.cipher().to_owned(), ..Bare::default() },
-            samples: found.map_or(0, |f| f.samples),
-            records: found.map_or(0, |f| f.handshakes),
-            processes: found.map_or(0, |f| f.processes),
-            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
-            contended: found.is_some_and(|f| f.contended),
-            stopped: sum.outcome.stopped,
-        })
-    }
-}
-
-impl SampledRow for PrimitiveRow {
-    const SPAN: &'static str = record::tls::PRIMITIVES_SPAN;
-
-    fn of(subject: Subject, _: Temperature, sum: Sum<'_>) -> Option<Self> {
-        let Subject::Primitive(primitive) = subject else { return None };
-        let facts: Vec<PrimitiveFacts> = sum.facts(|found| match found {
-            Found::Primitive(facts) => Some(facts),
-            _ => None,
-        });
-        let found = sum.outcome.measured;
-        Some(Self {
-            stack: sum.stack,
-            primitive,
-            state: sum.outcome.state,
-            reason: sum.outcome.reason,
-            checks: facts.into_iter().next().map(|f| f.checks).unwrap_or_default(),
-            whole: found.map(|f| f.server),
-            call: found.map(|f| f.client),
-            samples: found.map_or(0, |f| f.samples),
-            operations: found.map_or(0, |f| f.handshakes),
-            processes: found.map_or(0, |f| f.processes),
-            disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
-            contended: found.is_some_and(|f| f.contended),
-            stopped: sum.outcome.stopped,
-        })
-    }
-}
-
 // Samples into the run's rows.
 
 /// The run, and every sample of both parts of each row.
-fn assemble_run<R: SampledRow>(
-    run: Run,
+fn assemble(
+    kind: RunKind,
+    sampled: SampledRun,
     request: &TlsRequest,
     stacks: &[StackFile],
-) -> (record::tls::Run<R>, Vec<[Samples; 2]>) {
-    let mut all_progress: Vec<&CaseProgress> = run.all_progress.iter().collect();
-    if R::IS_BY_SIZE {
+) -> (Run, Vec<[Samples; 2]>) {
+    let mut all_progress: Vec<&CaseProgress> = sampled.all_progress.iter().collect();
+    if kind == RunKind::Records {
         // Each stack's sizes of a suite one below the other.
         all_progress.sort_by_key(|progress| progress.subject.pool_key());
     }
-    let row = |progress: &CaseProgress| {
+    let of_one = |progress: &CaseProgress| {
         let kinds::Subject::Tls(tls) = &progress.subject else { return None };
-        let outcome = outcome(progress, &run, request.precision);
-        let contended = outcome.measured.is_some_and(|found| found.contended);
-        let raw = both_ends(&progress.ends.0, &run.quiet, contended);
-        let sum = Sum {
-            stack: stacks[tls.stack].facts.label.clone(),
-            outcome,
-            // What was found of a progress without a number is no one's.
-            facts: &progress.facts,
-            ticks_per_ns: run.ticks_per_ns,
-        };
-        Some((R::of(tls.subject, tls.temperature, sum)?, raw))
+        let blank =
+            Row::blank(&stacks[tls.stack].facts.label, tls.subject, tls.temperature, State::Failed);
+        let row = row(blank, progress, &sampled, request.precision);
+        let raw = both_ends(&progress.ends.0, &sampled.quiet, row.contended);
+        Some((row, raw))
     };
-    let (rows, raw) = all_progress.into_iter().filter_map(row).unzip();
+    let (rows, raw) = all_progress.into_iter().filter_map(of_one).unzip();
     let tool = Tool {
         name: "ciphermark".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: request.command.clone(),
     };
-    let run = record::tls::Run {
+    let plan = Plan {
+        precision: request.precision,
+        budget_seconds: request.time.as_secs_f64(),
+        seed: request.seed,
+        cpu: request.cpu,
+        tier: stacks.first().map_or(Tier::Native, |stack| stack.tier),
+    };
+    let run = Run {
+        kind,
         tool,
-        started: run.started,
-        seconds: run.seconds,
-        host: run.host,
-        span: R::SPAN.to_owned(),
-        plan: run.plan,
+        started: sampled.started,
+        seconds: sampled.seconds,
+        host: sampled.host,
+        span: kind.span().to_owned(),
+        plan,
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
-        noise: run.noise,
+        noise: sampled.noise,
         rows,
     };
     (record::shared(run), raw)
 }
 
-/// What became of a progress.
-#[derive(Debug)]
-pub struct RowOutcome {
-    state: State,
-    reason: Option<String>,
-    measured: Option<Measured>,
-    stopped: Option<Stopped>,
-}
-
-/// Sums a progress up; `precision` is what it is held to.
-fn outcome(progress: &CaseProgress, run: &Run, asked: f64) -> RowOutcome {
-    let precision = progress.subject.precision(asked);
-    let without = |state, reason: String, stopped| RowOutcome {
-        state,
-        reason: Some(reason),
-        measured: None,
-        stopped,
-    };
+/// Sums a progress up; `asked` is the precision of what is hot.
+fn row(blank: Row, progress: &CaseProgress, sampled: &SampledRun, asked: f64) -> Row {
     let stopped = match &progress.end {
         Some(End::Found(finding)) => {
-            return without(finding.state, finding.why.clone(), finding.stopped);
+            let (state, reason) = (finding.state, Some(finding.why.clone()));
+            return Row { state, reason, stopped: finding.stopped, ..blank };
         }
         Some(End::Stopped(why)) => *why,
-        None => return without(State::Failed, "it was never visited".to_owned(), None),
+        None => return Row { reason: Some("it was never visited".to_owned()), ..blank },
     };
-    let found = measured(&progress.ends.0, &run.quiet, run.ticks_per_ns);
+    let blank = Row { stopped: Some(stopped), ..blank };
+    let (ends, quiet) = (&progress.ends.0, &sampled.quiet);
+    let found = measured(blank.clone(), ends, quiet, sampled.ticks_per_ns);
     // What left a race early has no number that anybody should compare.
-    let found = found.filter(|found| stopped != Stopped::Screened || found.complete);
-    let Some(found) = found else {
-        let why = too_few(progress.samples.len(), stopped);
-        return without(State::Failed, why, Some(stopped));
+    let found = found.filter(|row| stopped != Stopped::Screened || is_complete(row));
+    let Some(row) = found else {
+        return Row { reason: Some(too_few(progress.samples.len(), stopped)), ..blank };
     };
-    RowOutcome {
-        state: State::Measured,
-        reason: imprecise(&found, precision),
-        measured: Some(found),
-        stopped: Some(stopped),
+    let reason = imprecise(&row, progress.subject.precision(asked));
+    with_facts(Row { reason, ..row }, &progress.facts, sampled.ticks_per_ns)
+}
+
+/// Whether there are enough processes for the interval to have its confidence.
+fn is_complete(row: &Row) -> bool {
+    row.processes >= MIN_PROCESSES as u64
+}
+
+/// The row with what its processes found before their first samples.
+fn with_facts(mut row: Row, found: &[Found], ticks_per_ns: f64) -> Row {
+    let mut of_handshakes: Vec<Facts> = Vec::new();
+    for found in found {
+        match found {
+            Found::Handshake(facts) => of_handshakes.push(facts.clone()),
+            Found::Records(facts) => {
+                row.negotiated.get_or_insert_with(|| facts.negotiated.clone());
+                row.overhead_bytes.get_or_insert(facts.overhead_bytes);
+            }
+            Found::Primitive(facts) if row.checks.is_empty() => {
+                row.checks.clone_from(&facts.checks);
+            }
+            Found::Primitive(_) => {}
+        }
+    }
+    let Some(first) = of_handshakes.first() else { return row };
+    Row {
+        negotiated: Some(first.negotiated.clone()),
+        unset: first.unset,
+        first: First::of(&of_handshakes, ticks_per_ns),
+        bytes: Bytes::of(&of_handshakes),
+        memory: Memory::of(&of_handshakes),
+        ..row
     }
 }
 
@@ -398,13 +253,14 @@ fn too_few(samples: usize, stopped: Stopped) -> String {
 }
 
 /// Why a figure is not as good as it was to be.
-fn imprecise(found: &Measured, precision: f64) -> Option<String> {
-    if !found.contended && found.precision() <= precision && found.complete {
+fn imprecise(row: &Row, asked: f64) -> Option<String> {
+    let precision = row.precision()?;
+    if !row.contended && precision <= asked && is_complete(row) {
         return None;
     }
-    let is = found.precision() * 100.0;
-    let mut reason = format!("precision not reached: {is:.1} % over {} processes", found.processes);
-    if found.contended {
+    let (is, processes) = (precision * 100.0, row.processes);
+    let mut reason = format!("precision not reached: {is:.1} % over {processes} processes");
+    if row.contended {
         reason.push_str("; too few quiet samples, so contended ones count too");
     }
     Some(reason)
@@ -613,17 +469,7 @@ mod tests {
     #[test]
     fn builds_of_the_same_version_are_told_apart() {
         let of = |version: &str| {
-            let facts = record::tls::Stack {
-                label: format!("openssl@{version}"),
-                name: "openssl".to_owned(),
-                version: version.to_owned(),
-                path: String::new(),
-                id: String::new(),
-                crypto_path: String::new(),
-                crypto_id: String::new(),
-                bare_path: String::new(),
-                build: Vec::new(),
-            };
+            let facts = record::tls::fixtures::stack(&format!("openssl@{version}"));
             StackFile::native(facts, PathBuf::new(), None)
         };
         let mut all = ["3.5.5", "4.0.3", "3.5.5", "3.5.5"].map(of);

@@ -31,9 +31,7 @@ pub mod worker;
 
 pub use cpus::{machine, measuring_cpu, usable_cpus};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
-pub use handshakes::{
-    SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
-};
+pub use handshakes::{SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks};
 pub use leaks::{
     AllJudged, LeakSubject, Secrets, judge_leaks, known_leaks, private_schemes, record_of_leaks,
 };

@@ -101,7 +101,7 @@ impl CaseProgress {
                 self.settling.settled(settling);
                 self.settling.believe();
             }
-            let both = other.map(|other| HandshakeSample::of(sample, other));
+            let both = other.map(|other| HandshakeSample { server: sample, other });
             self.samples.push(both.map_or(sample, |both| both.server_sample()));
             self.ends.0.extend(both);
             self.latencies.extend(latency);
@@ -215,7 +215,8 @@ impl CaseProgress {
     pub(crate) fn take_other(&mut self, samples: &[RawSample], other: Option<&Other>) {
         let Some(other) = other else { return };
         let both = |(sample, ticks): (&RawSample, &u64)| {
-            HandshakeSample::of(*sample, OtherEnd { ticks: *ticks, ..OtherEnd::default() })
+            let other = OtherEnd { ticks: *ticks, ..OtherEnd::default() };
+            HandshakeSample { server: *sample, other }
         };
         self.ends.0.extend(samples.iter().zip(&other.ticks).map(both));
         self.other_latencies.push(other.latency.clone());

@@ -117,7 +117,7 @@ impl Race {
             .iter()
             .map(|both| {
                 let own = both.server_sample();
-                let other = if self.counts_both { both.client_ticks } else { 0 };
+                let other = if self.counts_both { both.other.ticks } else { 0 };
                 RawSample { ticks: own.ticks + other, ..own }
             })
             .collect();

@@ -380,7 +380,7 @@ impl<'a> Schedule<'a> {
                 progress.mark_unsettled();
             }
         }
-        let (case, other) = (progress.index, Some(both.other()));
+        let (case, other) = (progress.index, Some(both.other));
         JournalEntry::Sample(JournalSample {
             case,
             sample: server,

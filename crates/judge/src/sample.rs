@@ -10,12 +10,11 @@ use crate::claims::{Source, parse_source};
 use base::model::{Direction, Model, RawSample, Tier};
 use jiff::civil::Date;
 use record::tls::{
-    Bare, Case, Certificate, Document, Exchange, Kind, Protection, RecordRow, RecordsDocument,
-    Suite, Temperature, Version, fixtures,
+    Case, Certificate, Exchange, Kind, Protection, Run, RunKind, Subject, Suite, Temperature,
+    Version, fixtures,
 };
 use record::{
-    Call, Disturbances, Estimate, Executed, LeakVerdict, Leaks, LibraryId, Measurement, Record,
-    Samples, State,
+    Call, Estimate, Executed, LeakVerdict, Leaks, LibraryId, Measurement, Record, Samples, State,
 };
 use serde_json::{Value, json};
 
@@ -238,7 +237,7 @@ pub(crate) fn question(clients: &[&str]) -> Question {
 }
 
 /// The fast stack: ECDSA 80 µs with ML-KEM, 70 without, 90 in TLS 1.2; RSA ten times that; resumed 50.
-pub(crate) fn document() -> Document {
+pub(crate) fn handshakes() -> Run {
     let mut handshakes = Vec::new();
     for (label, factor) in [("fast@1.0", 1.0), ("slow@1.0", 2.0)] {
         for (certificate, times) in [(Certificate::P256, 1.0), (Certificate::Rsa2048, 10.0)] {
@@ -265,34 +264,18 @@ pub(crate) fn document() -> Document {
             }
         }
     }
-    fixtures::document(&["fast@1.0", "slow@1.0"], handshakes)
+    fixtures::run(RunKind::Handshakes, &["fast@1.0", "slow@1.0"], handshakes)
 }
 
 /// What handshakes alone say to a question.
-pub(crate) fn advice_of(handshakes: &Document, question: &Question) -> Advice {
+pub(crate) fn advice_of(handshakes: &Run, question: &Question) -> Advice {
     let evidence = Evidence { handshakes, records: None, calibration: None, secrets: &[] };
     advise(question, &evidence).unwrap()
 }
 
 /// A run of records in which a stack does not have a suite of TLS 1.2.
-pub(crate) fn lacking(stack: &str, suite: Suite) -> RecordsDocument {
-    let row = RecordRow {
-        stack: stack.to_owned(),
-        protection: Protection { version: Version::Tls12, suite },
-        size: 1400,
-        state: State::Unsupported,
-        reason: Some("no cipher match".to_owned()),
-        negotiated: None,
-        overhead_bytes: None,
-        send: None,
-        receive: None,
-        bare: Bare::default(),
-        samples: 0,
-        records: 0,
-        processes: 0,
-        disturbed: Disturbances::default(),
-        contended: false,
-        stopped: None,
-    };
-    fixtures::run(&[stack], "made up", vec![row])
+pub(crate) fn lacking(stack: &str, suite: Suite) -> Run {
+    let protection = Protection { version: Version::Tls12, suite };
+    let row = fixtures::row(stack, Subject::Records { protection, size: 1400 }, None);
+    fixtures::run(RunKind::Records, &[stack], vec![row])
 }

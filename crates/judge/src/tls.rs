@@ -4,8 +4,8 @@
 use crate::compare::SYSTEM;
 use record::State;
 use record::tls::{
-    Case, Certificate, Cost, Exchange, Handshake, Kind, Operation, Primitive, PrimitiveRow,
-    Protection, RecordRow, Row, Run, Scheme, Stack, Subject, Suite, Temperature, Version,
+    Case, Certificate, Cost, Exchange, Kind, Operation, Primitive, Protection, Row, Run, RunKind,
+    Scheme, Stack, Subject, Suite, Temperature, Version,
 };
 
 /// Stacks that a table names beside the best of each column and yours.
@@ -26,19 +26,45 @@ pub type Wanted = (Subject, Temperature);
 /// Rows that one table compares: the stacks are ranked by the first.
 pub type Group = Vec<Wanted>;
 
-/// A kind of run with the questions that it answers.
-pub trait Asked: Row {
-    fn groups() -> Vec<Group>;
-
-    /// When each group has its turn, where there is no time for all: the lowest first.
-    fn turns() -> Vec<u32> {
-        vec![0; Self::groups().len()]
+/// What a kind of run is asked.
+pub fn groups(kind: RunKind) -> Vec<Group> {
+    match kind {
+        RunKind::Handshakes => vec![servers(), post_quantum()],
+        RunKind::Records => {
+            let of = |suite: &Suite| RECORD_SIZES.map(|size| records(*suite, size)).to_vec();
+            RECORD_SUITES.iter().map(of).collect()
+        }
+        RunKind::Primitives => {
+            let all = PRIMITIVES.iter().flat_map(|(_, rows)| *rows);
+            all.map(|primitive| vec![of_primitive(*primitive)]).collect()
+        }
     }
+}
 
-    /// What ranks a row, in nanoseconds.
-    fn ranked_by(costs: [Cost; 2]) -> f64 {
-        costs[0].median_ns
+/// When each group has its turn, where there is no time for all: the lowest first.
+pub fn turns(kind: RunKind) -> Vec<u32> {
+    if kind != RunKind::Primitives {
+        return vec![0; groups(kind).len()];
     }
+    // What most certificates need, then the rest.
+    let all = PRIMITIVES.iter().enumerate();
+    all.flat_map(|(at, (_, rows))| std::iter::repeat_n(u32::from(at > 0), rows.len())).collect()
+}
+
+/// What ranks a row, in nanoseconds: of a record sending and receiving it.
+fn ranked_by(row: &Row, [first, second]: [f64; 2]) -> f64 {
+    if row.records().is_some() { first + second } else { first }
+}
+
+fn servers() -> Group {
+    use {Certificate as C, Exchange as X, Kind as K};
+    vec![
+        handshake(X::X25519, C::P256, K::Full),
+        handshake(X::X25519, C::Rsa2048, K::Full),
+        handshake(X::X25519Mlkem768, C::P256, K::Full),
+        handshake(X::X25519, C::P256, K::ResumedPsk),
+        handshake(X::X25519Mlkem768, C::P256, K::ResumedPsk),
+    ]
 }
 
 /// Certificates of ML-DSA, beside what they would take the place of: the stacks are ranked by ML-DSA-65.
@@ -60,34 +86,9 @@ pub fn handshake(exchange: Exchange, certificate: Certificate, kind: Kind) -> Wa
     (Subject::Handshake(case), Temperature::Hot)
 }
 
-impl Asked for Handshake {
-    fn groups() -> Vec<Group> {
-        use {Certificate as C, Exchange as X, Kind as K};
-        let servers = vec![
-            handshake(X::X25519, C::P256, K::Full),
-            handshake(X::X25519, C::Rsa2048, K::Full),
-            handshake(X::X25519Mlkem768, C::P256, K::Full),
-            handshake(X::X25519, C::P256, K::ResumedPsk),
-            handshake(X::X25519Mlkem768, C::P256, K::ResumedPsk),
-        ];
-        vec![servers, post_quantum()]
-    }
-}
-
 pub fn records(suite: Suite, size: u32) -> Wanted {
     let protection = Protection { version: Version::Tls13, suite };
     (Subject::Records { protection, size }, Temperature::Hot)
-}
-
-impl Asked for RecordRow {
-    fn groups() -> Vec<Group> {
-        let of = |suite: &Suite| RECORD_SIZES.map(|size| records(*suite, size)).to_vec();
-        RECORD_SUITES.iter().map(of).collect()
-    }
-
-    fn ranked_by([send, receive]: [Cost; 2]) -> f64 {
-        send.median_ns + receive.median_ns
-    }
 }
 
 /// Titles of the primitives that people ask about, each with its rows.
@@ -131,38 +132,25 @@ pub fn of_primitive(primitive: Primitive) -> Wanted {
     (Subject::Primitive(primitive), Temperature::Hot)
 }
 
-impl Asked for PrimitiveRow {
-    fn groups() -> Vec<Group> {
-        let all = PRIMITIVES.iter().flat_map(|(_, rows)| *rows);
-        all.map(|primitive| vec![of_primitive(*primitive)]).collect()
-    }
-
-    fn turns() -> Vec<u32> {
-        // What most certificates need, then the rest.
-        let all = PRIMITIVES.iter().enumerate();
-        all.flat_map(|(at, (_, rows))| std::iter::repeat_n(u32::from(at > 0), rows.len())).collect()
-    }
-}
-
 /// Whether programs of this system find a stack: its OpenSSL.
 pub fn is_system(stack: &Stack) -> bool {
     stack.name == "openssl" && SYSTEM.iter().any(|d| stack.crypto_path.starts_with(d))
 }
 
 /// The stack that programs of this system find.
-pub fn system<R: Row>(run: &Run<R>) -> Option<&Stack> {
+pub fn system(run: &Run) -> Option<&Stack> {
     run.stacks.iter().find(|stack| is_system(stack))
 }
 
 #[derive(Debug)]
-pub enum Figure<'a, R> {
-    Known(&'a R, [Cost; 2]),
+pub enum Figure<'a> {
+    Known(&'a Row, [Cost; 2]),
     NotOffered,
     /// Nothing that could be shown, and why.
     Missing(&'a str),
 }
 
-impl<R> Figure<'_, R> {
+impl Figure<'_> {
     pub fn costs(&self) -> Option<[Cost; 2]> {
         match self {
             Self::Known(_, costs) => Some(*costs),
@@ -172,17 +160,17 @@ impl<R> Figure<'_, R> {
 }
 
 #[derive(Debug)]
-pub struct Line<'a, R> {
+pub struct Line<'a> {
     pub stack: &'a Stack,
     /// In the order of the group; nothing is missing.
-    pub figures: Vec<Figure<'a, R>>,
+    pub figures: Vec<Figure<'a>>,
     pub is_yours: bool,
 }
 
 #[derive(Debug)]
-pub struct Standings<'a, R> {
+pub struct Standings<'a> {
     /// By the first row, the cheapest first; yours is last where it is not among them.
-    pub lines: Vec<Line<'a, R>>,
+    pub lines: Vec<Line<'a>>,
     /// Stacks that the first row does not show to be slower than the last that is named for it.
     pub undecided: Vec<&'a Stack>,
     /// Those that were seen to be slower.
@@ -193,9 +181,9 @@ pub struct Standings<'a, R> {
     pub missing: Vec<(&'a Stack, &'a str)>,
 }
 
-impl<'a, R: Asked> Standings<'a, R> {
+impl<'a> Standings<'a> {
     /// Where each stack of a run stands in a group.
-    pub fn of(run: &'a Run<R>, group: &[Wanted]) -> Self {
+    pub fn of(run: &'a Run, group: &[Wanted]) -> Self {
         let mut found = Self {
             lines: Vec::new(),
             undecided: Vec::new(),
@@ -206,7 +194,7 @@ impl<'a, R: Asked> Standings<'a, R> {
         let yours = run.stacks.iter().position(is_system);
         let mut all = Vec::new();
         for (place, stack) in run.stacks.iter().enumerate() {
-            let figures: Vec<Figure<'a, R>> =
+            let figures: Vec<Figure<'a>> =
                 group.iter().map(|wanted| figure(run, stack, *wanted)).collect();
             let lacks = figures.iter().find_map(|f| match f {
                 Figure::Missing(why) => Some(*why),
@@ -219,19 +207,19 @@ impl<'a, R: Asked> Standings<'a, R> {
                 _ => all.push(Line { stack, figures, is_yours: yours == Some(place) }),
             }
         }
-        all.sort_by(|a: &Line<'a, R>, b| a.rank(0).total_cmp(&b.rank(0)));
+        all.sort_by(|a: &Line<'a>, b| a.rank(0).total_cmp(&b.rank(0)));
         found.choose(all, group.len());
         found
     }
 
     /// Names the best three, the best of each other column, and yours.
-    fn choose(&mut self, all: Vec<Line<'a, R>>, columns: usize) {
+    fn choose(&mut self, all: Vec<Line<'a>>, columns: usize) {
         let leaders: Vec<&str> = (1..columns)
             .filter_map(|column| best_of(&all, column))
             .map(|place| all[place].stack.label.as_str())
             .collect();
-        let low = |line: &Line<'a, R>| line.ranked_at(0, |cost| cost.low_ns);
-        let high = |line: &Line<'a, R>| line.ranked_at(0, |cost| cost.high_ns);
+        let low = |line: &Line<'a>| line.ranked_at(0, |cost| cost.low_ns);
+        let high = |line: &Line<'a>| line.ranked_at(0, |cost| cost.high_ns);
         let third = all.iter().take(BEST).filter_map(high).reduce(f64::max);
         let mut behind = Vec::new();
         for (place, line) in all.into_iter().enumerate() {
@@ -248,25 +236,27 @@ impl<'a, R: Asked> Standings<'a, R> {
     }
 
     /// The reader's own stack.
-    pub fn yours(&self) -> Option<&Line<'a, R>> {
+    pub fn yours(&self) -> Option<&Line<'a>> {
         self.lines.iter().find(|line| line.is_yours)
     }
 
     /// The stack that advice starts from: yours, else the best.
-    pub fn own(&self) -> Option<&Line<'a, R>> {
+    pub fn own(&self) -> Option<&Line<'a>> {
         self.yours().or(self.lines.first())
     }
 }
 
-impl<R: Asked> Line<'_, R> {
+impl Line<'_> {
     /// What the first of a column's two parts costs.
     pub fn cost(&self, column: usize) -> Option<Cost> {
         self.figures[column].costs().map(|[first, _]| first)
     }
 
     fn ranked_at(&self, column: usize, end: impl Fn(&Cost) -> f64) -> Option<f64> {
-        let at = |cost: Cost| Cost { median_ns: end(&cost), ..cost };
-        self.figures[column].costs().map(|costs| R::ranked_by(costs.map(at)))
+        match &self.figures[column] {
+            Figure::Known(row, costs) => Some(ranked_by(row, costs.map(|cost| end(&cost)))),
+            _ => None,
+        }
     }
 
     fn rank(&self, column: usize) -> f64 {
@@ -275,7 +265,7 @@ impl<R: Asked> Line<'_, R> {
 }
 
 /// The place of the line that has the lowest figure of a column.
-pub fn best_of<R: Asked>(lines: &[Line<'_, R>], column: usize) -> Option<usize> {
+pub fn best_of(lines: &[Line<'_>], column: usize) -> Option<usize> {
     let places = (0..lines.len()).filter(|place| lines[*place].rank(column).is_finite());
     places.min_by(|a, b| lines[*a].rank(column).total_cmp(&lines[*b].rank(column)))
 }
@@ -284,14 +274,14 @@ pub fn best_of<R: Asked>(lines: &[Line<'_, R>], column: usize) -> Option<usize> 
 const SLOWER: &str = "slower";
 
 /// What a stack has of a row that people ask about.
-pub fn figure<'a, R: Asked>(run: &'a Run<R>, stack: &Stack, wanted: Wanted) -> Figure<'a, R> {
-    let is_it = |row: &&R| row.stack() == stack.label && row.subject() == wanted;
+pub fn figure<'a>(run: &'a Run, stack: &Stack, wanted: Wanted) -> Figure<'a> {
+    let is_it = |row: &&Row| row.stack == stack.label && (row.subject, row.temperature) == wanted;
     let Some(row) = run.rows.iter().find(is_it) else { return Figure::Missing("not asked for") };
-    match (row.ended(), row.costs()) {
-        ((State::Measured, _), Some(costs)) => Figure::Known(row, costs),
-        ((State::Unsupported, _), _) => Figure::NotOffered,
-        ((_, Some(record::Stopped::Screened)), _) => Figure::Missing(SLOWER),
-        ((State::Refused, _), _) => Figure::Missing("REFUSED: a check failed"),
+    match (row.state, row.costs) {
+        (State::Measured, Some(costs)) => Figure::Known(row, costs),
+        (State::Unsupported, _) => Figure::NotOffered,
+        _ if row.stopped == Some(record::Stopped::Screened) => Figure::Missing(SLOWER),
+        (State::Refused, _) => Figure::Missing("REFUSED: a check failed"),
         _ if row.is_left_out() => Figure::Missing("too few samples in the time"),
         _ => Figure::Missing("FAILED"),
     }
@@ -305,12 +295,12 @@ pub fn saves(dear: &Cost, cheap: &Cost) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::tls::{Document, fixtures};
+    use record::tls::fixtures;
 
     /// Stacks with what each of the servers' handshakes costs in µs; none is one that it does not offer.
-    fn document(stacks: &[(&str, [Option<f64>; 5])]) -> Document {
+    fn run(stacks: &[(&str, [Option<f64>; 5])]) -> Run {
         let labels: Vec<&str> = stacks.iter().map(|(label, _)| *label).collect();
-        let asked = Handshake::groups().remove(0);
+        let asked = servers();
         let row = |label: &str, wanted: &Wanted, us| {
             let Subject::Handshake(case) = wanted.0 else { panic!("it is none") };
             fixtures::handshake(label, case, us)
@@ -318,15 +308,15 @@ mod tests {
         let rows = stacks.iter().flat_map(|(label, costs)| {
             asked.iter().zip(costs).map(|(wanted, us)| row(label, wanted, *us))
         });
-        fixtures::document(&labels, rows.collect())
+        fixtures::run(RunKind::Handshakes, &labels, rows.collect())
     }
 
     fn all(us: f64) -> [Option<f64>; 5] {
         [Some(us); 5]
     }
 
-    fn standings(document: &Document) -> Standings<'_, Handshake> {
-        Standings::of(document, &Handshake::groups()[0])
+    fn standings(run: &Run) -> Standings<'_> {
+        Standings::of(run, &servers())
     }
 
     fn labels<'a>(of: impl IntoIterator<Item = &'a Stack>) -> Vec<&'a str> {
@@ -335,49 +325,44 @@ mod tests {
 
     #[test]
     fn the_best_three_stand_first_and_yours_last_however_slow() {
-        let mut document = document(&[
+        let mut run = run(&[
             ("slow@1", all(300.0)),
             ("a@1", all(100.0)),
             ("b@1", all(110.0)),
             ("c@1", all(120.0)),
             ("openssl@3.0.19", all(500.0)),
         ]);
-        document.stacks[4].crypto_path = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3".to_owned();
-        let found = standings(&document);
+        run.stacks[4].crypto_path = "/usr/lib/x86_64-linux-gnu/libcrypto.so.3".to_owned();
+        let found = standings(&run);
         let shown = labels(found.lines.iter().map(|line| line.stack));
         assert_eq!(shown, ["a@1", "b@1", "c@1", "openssl@3.0.19"]);
         assert_eq!(found.yours().unwrap().stack.label, "openssl@3.0.19");
         assert_eq!(labels(found.slower), ["slow@1"]);
         // Another OpenSSL is nobody's.
-        document.stacks[4].crypto_path = "/opt/libcrypto.so.3".to_owned();
-        assert!(standings(&document).yours().is_none());
+        run.stacks[4].crypto_path = "/opt/libcrypto.so.3".to_owned();
+        assert!(standings(&run).yours().is_none());
     }
 
     #[test]
     fn the_best_of_any_column_is_shown() {
         let mut resumes = all(400.0);
         resumes[3] = Some(10.0);
-        let document = document(&[
-            ("a@1", all(100.0)),
-            ("b@1", all(110.0)),
-            ("c@1", all(120.0)),
-            ("d@1", resumes),
-        ]);
-        let shown =
-            standings(&document).lines.iter().map(|l| l.stack.label.clone()).collect::<Vec<_>>();
+        let run =
+            run(&[("a@1", all(100.0)), ("b@1", all(110.0)), ("c@1", all(120.0)), ("d@1", resumes)]);
+        let shown = standings(&run).lines.iter().map(|l| l.stack.label.clone()).collect::<Vec<_>>();
         assert_eq!(shown, ["a@1", "b@1", "c@1", "d@1"]);
     }
 
     #[test]
     fn what_may_be_as_fast_as_the_third_is_undecided_and_not_slower() {
-        let document = document(&[
+        let run = run(&[
             ("a@1", all(100.0)),
             ("b@1", all(110.0)),
             ("c@1", all(120.0)),
             ("d@1", all(121.0)),
             ("e@1", all(130.0)),
         ]);
-        let found = standings(&document);
+        let found = standings(&run);
         assert_eq!((labels(found.undecided), labels(found.slower)), (vec!["d@1"], vec!["e@1"]));
     }
 
@@ -385,15 +370,11 @@ mod tests {
     fn a_row_is_whole_or_not_shown_and_what_is_not_offered_is_a_value() {
         let mut lacks = all(90.0);
         lacks[2] = None;
-        let mut document = document(&[
-            ("a@1", all(100.0)),
-            ("b@1", lacks),
-            ("c@1", all(80.0)),
-            ("d@1", [None; 5]),
-        ]);
-        let row = document.rows.iter_mut().find(|r| r.stack == "c@1").unwrap();
-        (row.state, row.server, row.stopped) = (State::Failed, None, Some(record::Stopped::Budget));
-        let found = standings(&document);
+        let mut run =
+            run(&[("a@1", all(100.0)), ("b@1", lacks), ("c@1", all(80.0)), ("d@1", [None; 5])]);
+        let row = run.rows.iter_mut().find(|r| r.stack == "c@1").unwrap();
+        (row.state, row.costs, row.stopped) = (State::Failed, None, Some(record::Stopped::Budget));
+        let found = standings(&run);
         assert_eq!(labels(found.lines.iter().map(|l| l.stack)), ["b@1", "a@1"]);
         assert!(matches!(found.lines[0].figures[2], Figure::NotOffered));
         assert_eq!(labels(found.without.iter().copied()), ["d@1"]);
@@ -413,16 +394,16 @@ mod tests {
     #[test]
     fn every_row_that_is_asked_about_is_measured_by_a_thorough_run_too() {
         let matrix = record::tls::matrix(&record::tls::Filter::default());
-        for (subject, _) in Handshake::groups().concat() {
+        for (subject, _) in groups(RunKind::Handshakes).concat() {
             let Subject::Handshake(case) = subject else { panic!("it is none") };
             assert!(matrix.contains(&case), "{case}");
         }
         let all = Primitive::all(&[], &[], &[64]);
-        for (subject, _) in PrimitiveRow::groups().concat() {
+        for (subject, _) in groups(RunKind::Primitives).concat() {
             let Subject::Primitive(primitive) = subject else { panic!("it is none") };
             assert!(all.contains(&primitive), "{primitive}");
         }
-        for (subject, _) in RecordRow::groups().concat() {
+        for (subject, _) in groups(RunKind::Records).concat() {
             let Subject::Records { protection, .. } = subject else { panic!("it is none") };
             assert!(Protection::all(&[], &[]).contains(&protection), "{protection}");
         }

@@ -11,7 +11,8 @@ use record::at_rest::{Cell, PagesRecord};
 const TODAY: Date = date(2026, 11, 28);
 
 fn record() -> PagesRecord {
-    record::at_rest::from_json(include_str!("../../record/tests/at-rest.json"), "sample").unwrap()
+    let text = include_str!("../../record/tests/at-rest.json");
+    record::read_run(text, "sample", record::at_rest::of).unwrap()
 }
 
 fn asked(record: &PagesRecord, with: impl Fn(&mut Question<'_>)) -> Advice {

@@ -403,9 +403,9 @@ fn estimate(name: &str, estimate: Option<Estimate>) -> Result<(), String> {
 }
 
 /// Beyond any speed or slowness, and so small that what is computed from it stays finite.
-const MOST_RATE: f64 = 1e18;
+pub(crate) const MOST_RATE: f64 = 1e18;
 
-fn rate(name: &str, rate: Option<f64>) -> Result<(), String> {
+pub(crate) fn rate(name: &str, rate: Option<f64>) -> Result<(), String> {
     match rate {
         Some(rate) if !(0.0..=MOST_RATE).contains(&rate) => {
             Err(format!("`{name}` is {rate:e}, which no run has"))
@@ -451,7 +451,7 @@ fn of_disturbances(d: &Disturbances) -> Result<(), String> {
     all.into_iter().chain([d.total()]).try_for_each(|n| at_most("disturbed", n))
 }
 
-fn at_most(what: &str, count: u64) -> Result<(), String> {
+pub(crate) fn at_most(what: &str, count: u64) -> Result<(), String> {
     if count <= MOST { Ok(()) } else { Err(format!("`{what}` is {count}, more than can be")) }
 }
 

@@ -12,6 +12,7 @@ mod host;
 pub mod import;
 mod journal;
 mod measurement;
+mod reading;
 #[cfg(test)]
 mod sample;
 mod sampled;
@@ -47,4 +48,5 @@ pub use measurement::{
     Check, Evidence, Finding, Fit, Imported, KeySetup, Latencies, Latency, LibraryId, Measurement,
     ProcessCosts, ProcessKind, Rekeying, Samples, Settled, State, Stopped, ThreadShare, WITH,
 };
+pub use reading::{read, read_run};
 pub use sampled::{Parts, Sampled, SampledFile, SampledFunction, SampledKind, SampledProgram};

@@ -39,7 +39,7 @@ pub use prediction::{PredictionAsked, prediction};
 pub use ranking::{Line, Summary, first_screen, rankings};
 use record::{Measurement, Record};
 pub use sampled::sampled;
-pub use stacks::{Answers, stacks_screen};
+pub use stacks::stacks_screen;
 pub use survey::{costs, mark};
 pub use verdicts::{checks_screen, claims_screen, explain_screen, leaks_screen};
 

@@ -556,7 +556,7 @@ mod tests {
     use crate::screen::WIDTH;
     use judge::claims::{Evidence, Format, Handshakes};
     use record::Check;
-    use record::tls::{Document, TlsFile};
+    use record::tls::Run;
 
     const WIDE: Options = Options { width: 150, color: false };
 
@@ -565,13 +565,10 @@ mod tests {
         record::load(std::path::Path::new(&path)).unwrap()
     }
 
-    fn handshakes(name: &str) -> Document {
+    fn handshakes(name: &str) -> Run {
         let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
         let text = record::load_text(std::path::Path::new(&path)).unwrap();
-        match record::tls::from_json(&text, name) {
-            Ok(TlsFile::Handshakes(document)) => document,
-            other => panic!("{other:?}"),
-        }
+        record::read_run(&text, name, record::tls::from_record).unwrap()
     }
 
     fn is_a_screen(text: &str) {

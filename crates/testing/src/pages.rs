@@ -21,7 +21,7 @@ static VALUE: LazyLock<Value> = LazyLock::new(|| {
 
 /// The same as a record.
 static RECORD: LazyLock<Value> = LazyLock::new(|| {
-    let record = record::at_rest::read(&VALUE.to_string(), "sample").expect("it is tested");
+    let record = record::read(&VALUE.to_string(), "sample").expect("it is tested");
     serde_json::to_value(record).expect("plain data")
 });
 
@@ -40,14 +40,14 @@ pub(crate) fn show_pages(bytes: &[u8]) {
 }
 
 fn record(text: &str, how: u8) {
-    match record::at_rest::from_json(text, "p.json") {
+    let read = |text: &str| record::read_run(text, "p.json", record::at_rest::of);
+    match read(text) {
         Err(why) => check::line(&why),
         Ok(record) => {
             let written = record::at_rest::to_json(&record);
-            let again = record::at_rest::from_json(&written, "p.json");
-            assert_eq!(again.expect("what was written is read"), record);
+            assert_eq!(read(&written).expect("what was written is read"), record);
             // The same with a harmless letter where markup would begin.
-            let harmless = record::at_rest::from_json(&written.replace('<', "x"), "p.json");
+            let harmless = read(&written.replace('<', "x"));
             let harmless = harmless.expect("it differs in texts only");
             shown(&record, &harmless, 20 + usize::from(how));
             asked(&record, &harmless);

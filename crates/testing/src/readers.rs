@@ -13,7 +13,7 @@ use judge::claims::{Evidence, Source};
 use judge::compare::{Best, Matching, Question, Settings, Side};
 use judge::load::{Calibration, HandshakeParts, Inputs, Question as LoadQuestion, Spec};
 use record::import::{Format as Figures, Row, Said};
-use record::tls::{Document, Format as TlsFormat, TlsFile};
+use record::tls::{Format as TlsFormat, Run, RunKind};
 use record::{Imported, Journal, Measurement, Record, Samples};
 use report::page::Content;
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format};
@@ -489,7 +489,7 @@ static RUNS: LazyLock<[Value; 6]> = LazyLock::new(|| {
         include_str!("../samples/primitives.json"),
     ];
     let older = texts.map(|text| serde_json::from_str(text).expect("it is tested"));
-    let record = |text| record::tls::read(text, "sample").expect("it is tested");
+    let record = |text| record::read(text, "sample").expect("it is tested");
     let records = texts.map(|text| serde_json::to_value(record(text)).expect("plain data"));
     let mut all = older.into_iter().chain(records);
     std::array::from_fn(|_| all.next().expect("there are twice three"))
@@ -544,24 +544,25 @@ fn shown(what: &str, render: &dyn Fn(TlsFormat) -> String) {
 }
 
 fn file(text: &str, how: u8) {
-    let run = match record::tls::from_json(text, "t.json") {
+    let read = |text: &str| record::read_run(text, "t.json", record::tls::from_record);
+    let run = match read(text) {
         Err(why) => return check::line(&why),
         Ok(run) => run,
     };
-    let render = |run: &TlsFile, format| match format {
-        TlsFormat::Table => run.table(options(how).width),
-        TlsFormat::Json => record::to_json(&run.record()),
+    let render = |run: &Run, format| match format {
+        TlsFormat::Table => record::tls::table(run, options(how).width),
+        TlsFormat::Json => record::to_json(&record::tls::into_record(run, &[])),
         TlsFormat::Csv => {
-            let record = run.record();
+            let record = record::tls::into_record(run, &[]);
             report::formats::csv(&record, &record.measurements.iter().collect::<Vec<_>>())
         }
-        TlsFormat::Markdown => run.markdown(),
+        TlsFormat::Markdown => record::tls::markdown(run),
     };
     shown("a run of TLS", &|format| render(&run, format));
     let written = render(&run, TlsFormat::Json);
-    assert_eq!(record::tls::from_json(&written, "t.json").expect("what was written is read"), run);
+    assert_eq!(read(&written).expect("what was written is read"), run);
     // The same with a harmless letter where markup would begin.
-    let harmless = record::tls::from_json(&written.replace('<', "x"), "t.json");
+    let harmless = read(&written.replace('<', "x"));
     let harmless = harmless.expect("it differs in texts only");
     let both = [&run, &harmless];
     check::no_markup("Markdown", &both.map(|r| render(r, TlsFormat::Markdown)));
@@ -570,22 +571,22 @@ fn file(text: &str, how: u8) {
 }
 
 /// What other commands make of a run.
-fn used(run: &TlsFile, how: u8) {
+fn used(run: &Run, how: u8) {
     let mut parts = HandshakeParts::default();
     let (mut records, stack) = (None, &CALIBRATION.stack);
-    match run {
-        TlsFile::Handshakes(d) => {
-            parts.add_memory(d, stack);
-            advice(d, how);
+    match run.kind {
+        RunKind::Handshakes => {
+            parts.add_memory(run, stack);
+            advice(run, how);
         }
-        TlsFile::Records(d) => records = Some(d),
-        TlsFile::Primitives(d) => parts.add_primitives(d, stack),
+        RunKind::Records => records = Some(run),
+        RunKind::Primitives => parts.add_primitives(run, stack),
     }
     let inputs = Inputs { calibration: &CALIBRATION, records, parts: Some(&parts) };
     loaded(&Spec::default(), &inputs, how);
 }
 
-fn advice(run: &Document, how: u8) {
+fn advice(run: &Run, how: u8) {
     let clients = judge::advise::tls_server::Question::clients(&["browser".to_owned()]);
     let question = judge::advise::tls_server::Question {
         clients: clients.expect("a class that there is"),
@@ -701,7 +702,8 @@ mod tests {
     #[test]
     fn the_samples_are_read() {
         for value in RUNS.iter() {
-            record::tls::from_json(&value.to_string(), "sample").expect("it is a run");
+            record::read_run(&value.to_string(), "sample", record::tls::from_record)
+                .expect("it is a run");
         }
         Calibration::parse(&CALIBRATION_VALUE.to_string(), "sample").expect("it is a calibration");
         for kind in (0..4).chain(128..132) {

@@ -14,7 +14,7 @@ use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use judge::advise::tls_server::{
     Choice, Evidence, PROGRAMS, Question, Secret, StackLeaks, can_use,
 };
-use record::tls::{Certificate, Document, Filter, Handshake, Subject, Temperature};
+use record::tls::{Certificate, Filter, Run, RunKind, Subject, Temperature};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -212,10 +212,11 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{flag} is for stored data, not for a TLS server")));
     }
     let question = tls_question(args)?;
-    let records = args.tls.bulk.as_deref().map(files::tls).transpose()?;
+    let of_records = |path| files::tls(path, RunKind::Records);
+    let records = args.tls.bulk.as_deref().map(of_records).transpose()?;
     let calibration = args.tls.calibration.as_deref().map(files::calibration).transpose()?;
     let handshakes = match args.path() {
-        Some(path) => files::tls(path)?,
+        Some(path) => files::tls(path, RunKind::Handshakes)?,
         None => measure_handshakes(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
@@ -263,7 +264,7 @@ const COUNTS: [u32; 5] = [64, 16, 10, 4, 2];
 /// private keys, which take minutes, those are taken that were judged before.
 fn judged(
     choice: &Choice,
-    run: &Document,
+    run: &Run,
     args: &AdviseArgs,
     stop: &Stop,
 ) -> Result<Vec<StackLeaks>, Failure> {
@@ -355,7 +356,7 @@ fn tls_question(args: &AdviseArgs) -> Result<Question, Failure> {
     })
 }
 
-fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
+fn chosen(args: &AdviseArgs, mut run: Run) -> Result<Run, Failure> {
     let globs: Vec<String> =
         args.library.iter().filter(|text| !text.contains('=')).cloned().collect();
     let globs = choose::globs(&globs)?;
@@ -378,7 +379,7 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
 /// Time of sampling of a thorough answer, at least.
 const THOROUGH: Duration = Duration::from_secs(20);
 
-fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
+fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Run, Failure> {
     let cases = judge::advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
@@ -410,7 +411,7 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Document
     };
     let outcome = crate::commands::tls::sampled(args.quiet, &stop, |stop, events| {
         let keeping = engine::Keeping::default();
-        engine::measure_tls::<Handshake>(&request, &stacks, keeping, stop, events)
+        engine::measure_tls(RunKind::Handshakes, &request, &stacks, keeping, stop, events)
     })?;
     if let Some(path) = &args.output {
         record::save(&outcome.record(), path).map_err(Failure::not_done)?;

@@ -9,7 +9,7 @@ use base::model::{NameGlob, nearest};
 use clap::Args;
 use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
-use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
+use record::tls::{Run, RunKind, Subject, Temperature};
 use record::{Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ fn by_elimination(
     }))
 }
 
-type Known = (Vec<Record>, Vec<Document>);
+type Known = (Vec<Record>, Vec<Run>);
 
 /// Those that were named, else what was measured now.
 fn known(args: &ClaimsArgs, wanted: &Wanted<'_>) -> Result<Known, Failure> {
@@ -247,11 +247,8 @@ fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
                 )));
             }
             Kind::Survey(record) => records.push(*record),
-            Kind::Tls(file) => match *file {
-                TlsFile::Handshakes(run) => runs.push(run),
-                _ => return Err(nothing_of(path)),
-            },
-            Kind::Pages(_) | Kind::Advice(_) => return Err(nothing_of(path)),
+            Kind::Tls(run) if run.kind == RunKind::Handshakes => runs.push(*run),
+            Kind::Tls(_) | Kind::Pages(_) | Kind::Advice(_) => return Err(nothing_of(path)),
         }
     }
     let of_runs = runs.iter().map(|run| &run.host.cpu);
@@ -298,7 +295,7 @@ fn handshakes(
     need: &HandshakeNeed,
     time: Duration,
     stop: &Stop,
-) -> Option<TlsOutcome<Handshake>> {
+) -> Option<TlsOutcome> {
     if need.cases.is_empty() || stop.is_over() {
         return None;
     }
@@ -326,7 +323,8 @@ fn handshakes(
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();
     let events = |event: engine::Event<'_>| bar.show(event);
-    let run = engine::measure_tls(&request, &stacks, keeping, stop, &events);
+    let kind = RunKind::Handshakes;
+    let run = engine::measure_tls(kind, &request, &stacks, keeping, stop, &events);
     bar.finish();
     run.ok()
 }

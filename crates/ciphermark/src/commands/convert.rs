@@ -122,8 +122,8 @@ fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Re
     let kind = Kind::of(kept, &args.record)?;
     let is_markdown = matches!(args.format, FormatArg::Markdown);
     screen::print_to(args.output.as_deref(), |options| match &kind {
-        Kind::Tls(run) if is_markdown => run.markdown(),
-        Kind::Tls(run) => run.table(options.width),
+        Kind::Tls(run) if is_markdown => record::tls::markdown(run),
+        Kind::Tls(run) => record::tls::table(run, options.width),
         Kind::Pages(run) if is_markdown => record::at_rest::markdown(run),
         Kind::Pages(run) => record::at_rest::table(run, options.width),
         Kind::Survey(_) | Kind::Advice(_) => unreachable!("the record has another kind"),

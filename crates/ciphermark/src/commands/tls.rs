@@ -12,18 +12,16 @@ use base::text::Options;
 use base::text::flags::parse_fraction;
 use clap::{Args, Parser as _, Subcommand};
 use engine::{
-    Attached, Budget, Event, Keeping, Request, SampledRow, SelectedStacks, StackFile, Stop,
-    SurveyError, TlsOutcome, TlsRace, TlsRequest,
+    Attached, Budget, Event, Keeping, Request, SelectedStacks, StackFile, Stop, SurveyError,
+    TlsOutcome, TlsRace, TlsRequest,
 };
 use judge::tls::{ALL_RECORD_SIZES, DIGEST_SIZES};
 use load::{CalibrateArgs, LoadArgs, WhyArgs};
 use record::tls::{
-    Certificate, Exchange, Filter, Format, Handshake, Kind, LARGEST_RECORD, Operation, Primitive,
-    PrimitiveRow, Protection, RecordRow, Rendered, Row, Scheme, Subject, Suite, Temperature,
-    Version,
+    Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Primitive, Protection,
+    RunKind, Scheme, Subject, Suite, Temperature, Version,
 };
 use record::{Journal, Kept, Measurement, State};
-use report::Answers;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -336,7 +334,7 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
         suites: args.negotiated.suites.clone(),
     };
     let is_selected = filter != Filter::default() || !args.temperature.is_empty();
-    let wanted = Wanted::of::<Handshake>(&args.common, is_selected, || {
+    let wanted = Wanted::of(RunKind::Handshakes, &args.common, is_selected, || {
         let cases = record::tls::matrix(&filter);
         let rows = record::tls::rows(&cases, &choose::distinct(&args.temperature));
         rows.into_iter().map(|(case, t)| (Subject::Handshake(case), t)).collect()
@@ -346,21 +344,21 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
-    run::<Handshake>(&args.common, wanted, begun)
+    run(RunKind::Handshakes, &args.common, wanted, begun)
 }
 
 fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     let is_selected =
         !args.primitives.is_empty() || !args.operations.is_empty() || args.size.is_some();
     let sizes = args.size.as_ref().map_or(&DIGEST_SIZES[..], |sizes| &sizes.0);
-    let wanted = Wanted::of::<PrimitiveRow>(&args.common, is_selected, || {
+    let wanted = Wanted::of(RunKind::Primitives, &args.common, is_selected, || {
         let all = Primitive::all(&args.primitives, &args.operations, sizes);
         all.into_iter().map(|p| (Subject::Primitive(p), Temperature::Hot)).collect()
     });
     if wanted.rows.is_empty() {
         return Err(Failure::usage("these primitives have no such operations"));
     }
-    run::<PrimitiveRow>(&args.common, wanted, begun)
+    run(RunKind::Primitives, &args.common, wanted, begun)
 }
 
 type Rows = Vec<(Subject, Temperature)>;
@@ -376,12 +374,17 @@ struct Wanted {
 
 impl Wanted {
     /// What was selected, everything, or what people ask about.
-    fn of<R: Answers>(common: &TlsCommon, is_selected: bool, all: impl FnOnce() -> Rows) -> Self {
+    fn of(
+        kind: RunKind,
+        common: &TlsCommon,
+        is_selected: bool,
+        all: impl FnOnce() -> Rows,
+    ) -> Self {
         if is_selected || common.time.thorough {
             return Self { rows: all(), groups: None, turns: Vec::new(), is_selected };
         }
         let (mut rows, mut groups) = (Rows::new(), Vec::new());
-        for group in R::groups() {
+        for group in judge::tls::groups(kind) {
             let place = |wanted| {
                 rows.iter().position(|row| *row == wanted).unwrap_or_else(|| {
                     rows.push(wanted);
@@ -390,7 +393,7 @@ impl Wanted {
             };
             groups.push(group.into_iter().map(place).collect());
         }
-        Self { rows, groups: Some(groups), turns: R::turns(), is_selected }
+        Self { rows, groups: Some(groups), turns: judge::tls::turns(kind), is_selected }
     }
 
     fn race(&self, stacks: &[StackFile]) -> Option<TlsRace> {
@@ -416,18 +419,14 @@ const PRECISION: f64 = 0.02;
 const THOROUGH_ROW: f64 = 0.9;
 
 /// Measures rows in every stack, and shows them.
-fn run<R: SampledRow + Rendered + Answers>(
-    common: &TlsCommon,
-    wanted: Wanted,
-    begun: Begun,
-) -> Result<Exit, Failure> {
-    let keeping = common.out.claim::<R>(begun)?;
+fn run(kind: RunKind, common: &TlsCommon, wanted: Wanted, begun: Begun) -> Result<Exit, Failure> {
+    let keeping = common.out.claim(kind, begun)?;
     let stop = common.time.limit(&watch_signals()?);
     let (stacks, _) = stacks(&common.library, false)?;
     let stacks = common.at_tier(stacks)?;
     let request = common.request(&wanted, &stacks, &keeping);
     let outcome = sampled(common.quiet, &stop, |stop, events| {
-        engine::measure_tls::<R>(&request, &stacks, keeping, stop, events)
+        engine::measure_tls(kind, &request, &stacks, keeping, stop, events)
     })?;
     common.deliver(outcome, wanted.is_selected)
 }
@@ -539,8 +538,8 @@ impl TlsOutput {
     }
 
     /// Checks, and keeps other runs from writing there.
-    fn claim<R: Row>(&self, begun: Begun) -> Result<Keeping, Failure> {
-        claim_output(self.output.as_deref(), R::KIND, begun)
+    fn claim(&self, kind: RunKind, begun: Begun) -> Result<Keeping, Failure> {
+        claim_output(self.output.as_deref(), kind.name(), begun)
     }
 
     /// Writes the document to its file, if there is one, and prints it.
@@ -605,11 +604,7 @@ impl TlsCommon {
     }
 
     /// Writes the record to its file, if there is one, and prints it. An interrupted run's journal stays.
-    fn deliver<R: SampledRow + Rendered + Answers>(
-        &self,
-        outcome: TlsOutcome<R>,
-        is_selected: bool,
-    ) -> Result<Exit, Failure> {
+    fn deliver(&self, outcome: TlsOutcome, is_selected: bool) -> Result<Exit, Failure> {
         let record = outcome.record();
         let output = self.out.output.as_deref();
         if let Some(path) = output {
@@ -646,7 +641,7 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     let TlsNegotiated { versions, suites } = &args.negotiated;
     let is_selected = !versions.is_empty() || !suites.is_empty() || args.size.is_some();
     let sizes = args.size.as_ref().map_or(&ALL_RECORD_SIZES[..], |sizes| &sizes.0);
-    let wanted = Wanted::of::<RecordRow>(&args.common, is_selected, || {
+    let wanted = Wanted::of(RunKind::Records, &args.common, is_selected, || {
         let of_one = |protection: &Protection| {
             let protection = *protection;
             let of_size = move |size: &u32| Subject::Records { protection, size: *size };
@@ -656,9 +651,9 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     });
     if wanted.groups.is_some() {
         // The answer needs no bare ciphers beside.
-        return run::<RecordRow>(&args.common, wanted, begun);
+        return run(RunKind::Records, &args.common, wanted, begun);
     }
-    let keeping = args.common.out.claim::<RecordRow>(begun)?;
+    let keeping = args.common.out.claim(RunKind::Records, begun)?;
     let stop = args.common.time.limit(&watch_signals()?);
     let (stacks, libraries) = stacks(&args.common.library, true)?;
     let stacks = args.common.at_tier(stacks)?;
@@ -667,7 +662,7 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
     let bare = bare(&args.common, &request, &stacks, &libraries, &third);
     let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
-        engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
+        engine::measure_tls(RunKind::Records, &request, &stacks, keeping, stop, events)
     })?;
     let bare = bare.map_err(|failure| failure.message);
     record::tls::beside(&mut outcome.run, bare.as_ref());

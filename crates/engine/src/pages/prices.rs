@@ -128,7 +128,7 @@ mod tests {
 
     fn cell(ns: Option<NsRange>, state: State) -> Cell {
         let text = include_str!("../../../record/tests/at-rest.json");
-        let sample = record::at_rest::from_json(text, "sample").unwrap();
+        let sample = record::read_run(text, "sample", record::at_rest::of).unwrap();
         Cell { crypto_ns: ns, state, ..sample.cells[0].clone() }
     }
 

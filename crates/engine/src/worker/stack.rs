@@ -328,9 +328,9 @@ impl Connecting<'_> {
         sample.server.ops = ops;
         for Connection { ticks, .. } in all? {
             sample.server.ticks += ticks.server;
-            sample.client_ticks += ticks.client;
-            sample.server_setup_ticks += ticks.server_setup;
-            sample.client_setup_ticks += ticks.client_setup;
+            sample.other.ticks += ticks.client;
+            sample.other.own_setup_ticks += ticks.server_setup;
+            sample.other.setup_ticks += ticks.client_setup;
         }
         Ok(sample)
     }
@@ -492,7 +492,7 @@ impl OpenLine {
         sample.server.ops = *batches * line.records();
         for batch in all.map_err(later)? {
             sample.server.ticks += batch.send;
-            sample.client_ticks += batch.receive;
+            sample.other.ticks += batch.receive;
         }
         Ok(sample)
     }
@@ -588,7 +588,7 @@ impl OpenWorkbench {
         let (parts, around) = around_parts(timing.clock, timing.process, || self.parts(timing));
         let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
         sample.server.ops = self.ops;
-        (sample.server.ticks, sample.client_ticks) = parts?;
+        (sample.server.ticks, sample.other.ticks) = parts?;
         self.bench.prove().map_err(wrong)?;
         Ok(sample)
     }

@@ -422,7 +422,7 @@ mod tests {
 
     fn record() -> PagesRecord {
         let text = include_str!("../../../record/tests/at-rest.json");
-        record::at_rest::from_json(text, "sample").unwrap()
+        record::read_run(text, "sample", record::at_rest::of).unwrap()
     }
 
     fn groups(kind: &str, record: &PagesRecord, own: &dyn Fn(&str) -> bool) -> Vec<Priced> {

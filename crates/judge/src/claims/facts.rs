@@ -4,7 +4,7 @@
 use crate::claims::expression::{Argument, Expression, Interval, Kind, Missing, Term, Unit, Value};
 use base::model::{Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
 use record::import::Row;
-use record::tls::{Case, Document, Filter, Handshake, Temperature};
+use record::tls::{Case, Filter, Row as Handshake, Run, Temperature};
 use record::{Call, Estimate, Library, LibraryId, Measurement, Record, State};
 use std::collections::BTreeSet;
 use strum::VariantNames as _;
@@ -433,10 +433,10 @@ pub(crate) fn asked_for(cases: &Cases) -> String {
 pub struct Handshakes(Vec<(LibraryId, Handshake)>);
 
 impl Handshakes {
-    pub fn of(documents: &[Document]) -> Self {
-        let all = documents.iter().flat_map(|d| d.rows.iter().map(move |row| (d, row)));
-        let with_library = |(document, row): (&Document, &Handshake)| {
-            let stack = document.stacks.iter().find(|stack| stack.label == row.stack)?;
+    pub fn of(runs: &[Run]) -> Self {
+        let all = runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
+        let with_library = |(run, row): (&Run, &Handshake)| {
+            let stack = run.stacks.iter().find(|stack| stack.label == row.stack)?;
             let library = LibraryId {
                 name: stack.name.clone(),
                 version: stack.version.clone(),
@@ -456,12 +456,12 @@ impl Handshakes {
     pub(crate) fn time(&self, case: &Case, library: &LibraryId) -> Result<Interval, Missing> {
         let missing = |why: &str| Missing(format!("{case} in {}: {why}", label(library)));
         let is_it = |(of, row): &&(LibraryId, Handshake)| {
-            (of, row.case, row.temperature) == (library, *case, Temperature::Hot)
+            (of, row.case(), row.temperature) == (library, Some(case), Temperature::Hot)
         };
         let (_, row) = self.0.iter().find(is_it).ok_or_else(|| {
             missing("no such handshake was measured; a run of ciphermark tls handshake has them")
         })?;
-        match (row.state, row.server) {
+        match (row.state, row.cost()) {
             (State::Measured, Some(cost)) => {
                 let us = |ns: f64| ns / 1000.0;
                 Ok(Interval {

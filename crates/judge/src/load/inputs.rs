@@ -12,8 +12,8 @@ use crate::load::negotiate::Picking;
 use crate::load::spec::{Http, Regime, Role, Unit, Work};
 use record::State;
 use record::tls::{
-    Case, Certificate, Document, Exchange, Kind, Operation, PrimitiveRow, PrimitivesDocument,
-    Protection, RecordsDocument, Scheme, Stack, Suite, Version,
+    Case, Certificate, Exchange, Kind, Operation, Protection, Row, Run, Scheme, Stack, Subject,
+    Suite, Version,
 };
 use std::collections::BTreeMap;
 
@@ -30,11 +30,11 @@ pub struct HandshakeParts {
 
 impl HandshakeParts {
     /// Takes the memory of connections over from a run of `tls handshake`, if it has the stack.
-    pub fn add_memory(&mut self, document: &Document, of: &Stack) {
-        let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return };
-        for row in document.rows.iter().filter(|r| r.stack == stack.label) {
-            if let Some(bytes) = row.memory.and_then(|m| m.server) {
-                self.memory_bytes.insert(row.case, bytes as f64);
+    pub fn add_memory(&mut self, run: &Run, of: &Stack) {
+        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else { return };
+        for row in run.rows.iter().filter(|r| r.stack == stack.label) {
+            if let Some((case, bytes)) = row.case().zip(row.memory.and_then(|m| m.server)) {
+                self.memory_bytes.insert(*case, bytes as f64);
             }
         }
     }
@@ -59,7 +59,7 @@ pub(crate) fn is_same(a: &Stack, b: &Stack) -> bool {
 pub struct Inputs<'a> {
     pub calibration: &'a Calibration,
     /// A run of `tls records`: tells the cipher and the HMAC apart from the rest of a record.
-    pub records: Option<&'a RecordsDocument>,
+    pub records: Option<&'a Run>,
     /// What runs of `tls primitives` and `tls handshake` of the same stack know.
     pub parts: Option<&'a HandshakeParts>,
 }
@@ -237,15 +237,12 @@ fn figure_at(rows: &[&RecordFigure], size: u32, part: fn(&RecordFigure) -> &Form
     }
 }
 
-fn record_figures(
-    document: &RecordsDocument,
-    of: &Stack,
-    figures: &mut Figures,
-) -> Vec<RecordFigure> {
-    let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return Vec::new() };
-    let rows = document.rows.iter().filter(|r| r.stack == stack.label);
+fn record_figures(run: &Run, of: &Stack, figures: &mut Figures) -> Vec<RecordFigure> {
+    let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else { return Vec::new() };
+    let rows = run.rows.iter().filter(|r| r.stack == stack.label);
     rows.filter_map(|row| {
-        let (send, bare) = (row.send?, row.bare.encrypt?);
+        let (protection, size) = row.records()?;
+        let (send, bare) = (row.cost()?, row.bare.encrypt?);
         let us = |median: f64, low: f64, high: f64| Interval {
             value: median / 1e3,
             low: low / 1e3,
@@ -254,7 +251,7 @@ fn record_figures(
         let send = figures.push(us(send.median_ns, send.low_ns, send.high_ns));
         let cipher = figures.push(us(bare.median_ns, bare.low_ns, bare.high_ns));
         let added = send.plus(&cipher, -1.0);
-        Some(RecordFigure { protection: row.protection, size: row.size, cipher, added })
+        Some(RecordFigure { protection, size, cipher, added })
     })
     .collect()
 }
@@ -262,9 +259,9 @@ fn record_figures(
 impl HandshakeParts {
     /// Takes key exchanges and signatures of a server over from a run of `tls primitives`, if it has the stack: whole
     /// operations, as a handshake has them.
-    pub fn add_primitives(&mut self, document: &PrimitivesDocument, of: &Stack) {
-        let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return };
-        let rows: Vec<_> = document.rows.iter().filter(|r| r.stack == stack.label).collect();
+    pub fn add_primitives(&mut self, run: &Run, of: &Stack) {
+        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else { return };
+        let rows: Vec<_> = run.rows.iter().filter(|r| r.stack == stack.label).collect();
         for exchange in Exchange::ALL {
             if let Some(us) = exchange_us(*exchange, &rows) {
                 self.exchange_us.insert(*exchange, us);
@@ -283,7 +280,7 @@ impl HandshakeParts {
 }
 
 /// What a server computes of a key exchange: a key and the secret, or a secret for the client's key.
-fn exchange_us(exchange: Exchange, rows: &[&PrimitiveRow]) -> Option<Interval> {
+fn exchange_us(exchange: Exchange, rows: &[&Row]) -> Option<Interval> {
     let scheme = Scheme::ALL.iter().copied().find(|s| s.name() == exchange.name())?;
     if exchange == Exchange::X25519Mlkem768 {
         return of_row(scheme, Operation::Encapsulate, rows);
@@ -298,10 +295,12 @@ fn exchange_us(exchange: Exchange, rows: &[&PrimitiveRow]) -> Option<Interval> {
 }
 
 /// The mean, which is what a load is a sum of, with the relative interval of the median.
-fn of_row(scheme: Scheme, operation: Operation, rows: &[&PrimitiveRow]) -> Option<Interval> {
-    let is_it =
-        |r: &&&PrimitiveRow| r.primitive.scheme == scheme && r.primitive.operation == operation;
-    let cost = rows.iter().find(is_it)?.whole?;
+fn of_row(scheme: Scheme, operation: Operation, rows: &[&Row]) -> Option<Interval> {
+    let is_it = |row: &&&Row| match row.subject {
+        Subject::Primitive(of) => (of.scheme, of.operation) == (scheme, operation),
+        _ => false,
+    };
+    let cost = rows.iter().find(is_it)?.cost()?;
     let us = |ns: f64| cost.mean_ns / 1e3 * ns / cost.median_ns;
     Some(Interval { value: us(cost.median_ns), low: us(cost.low_ns), high: us(cost.high_ns) })
 }
@@ -819,32 +818,22 @@ fn cost_at(sizes: &[(u64, Form)], bytes: u64) -> Form {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::tls::{Cost, Primitive, fixtures};
 
-    /// A row as the file has it; only what is read from it differs from case to case.
-    fn row(scheme: &str, operation: &str, us: f64) -> PrimitiveRow {
-        let ns = us * 1e3;
-        let cost = format!(
-            r#"{{"median_ns":{ns},"low_ns":{},"high_ns":{},"mean_ns":{},"max_ns":{ns},"setup_ns":0,"cycles":null}}"#,
-            ns * 0.99,
-            ns * 1.01,
-            ns * 1.1
-        );
-        let text = format!(
-            r#"{{"stack":"openssl@3.0.22","primitive":{{"scheme":"{scheme}","operation":"{operation}","size":null}},
-            "state":"measured","reason":null,"checks":[],"whole":{cost},"call":null,"samples":1,"operations":1,
-            "processes":1,"disturbed":{},"contended":false,"stopped":null}}"#,
-            serde_json::to_string(&record::Disturbances::default()).unwrap()
-        );
-        serde_json::from_str(&text).unwrap()
+    fn row(scheme: Scheme, operation: Operation, us: f64) -> Row {
+        let cost = fixtures::cost(us * 1e3);
+        let cost = Cost { mean_ns: cost.median_ns * 1.1, ..cost };
+        let subject = Subject::Primitive(Primitive { scheme, operation, size: None });
+        fixtures::row("openssl@3.0.22", subject, Some([cost; 2]))
     }
 
     #[test]
     fn a_server_generates_and_agrees_or_encapsulates_and_the_mean_counts() {
         let rows = [
-            row("x25519", "generate", 30.0),
-            row("x25519", "agree", 40.0),
-            row("x25519mlkem768", "generate", 500.0),
-            row("x25519mlkem768", "encapsulate", 90.0),
+            row(Scheme::X25519, Operation::Generate, 30.0),
+            row(Scheme::X25519, Operation::Agree, 40.0),
+            row(Scheme::X25519Mlkem768, Operation::Generate, 500.0),
+            row(Scheme::X25519Mlkem768, Operation::Encapsulate, 90.0),
         ];
         let rows: Vec<_> = rows.iter().collect();
         let x25519 = exchange_us(Exchange::X25519, &rows).unwrap();

@@ -11,10 +11,8 @@ pub mod store;
 use crate::{Host, Library, Samples, State, Stopped, Tool};
 use base::model::{Direction, Tier};
 pub use render::{markdown, table};
-pub use run::{
-    CellKey, CellSamples, Scale, cell, from_json, from_record, into_record, judged, of, read,
-    set_over_none, to_json,
-};
+pub(crate) use run::of_older;
+pub use run::{CellKey, CellSamples, Scale, cell, into_record, judged, of, set_over_none, to_json};
 use schemars::JsonSchema;
 use scheme::{
     Effect, Expected, Field, KeyScope, NonceRule, OnReuse, Position, Probe, Protection, Recipe,
@@ -26,7 +24,8 @@ use std::collections::HashMap;
 /// The committed record: two libraries, three schemes, one of them refused in one library.
 #[cfg(test)]
 pub(crate) fn sample() -> PagesRecord {
-    from_json(include_str!("../../tests/at-rest.json"), "sample").expect("a test reads it")
+    crate::read_run(include_str!("../../tests/at-rest.json"), "sample", of)
+        .expect("a test reads it")
 }
 
 // The run's types.

@@ -2,10 +2,8 @@
 //! run as JSON, there and back, and what its types cannot rule out.
 
 use crate::at_rest::{Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PagesRecord, Tails};
-use crate::{
-    Evidence, Latencies, Limits, Measurement, Plan, Record, RecordError, Samples, State, Stopped,
-    printable,
-};
+use crate::format::{MOST_RATE, at_most, rate};
+use crate::{Evidence, Latencies, Limits, Measurement, Plan, Record, Samples, State, Stopped};
 use base::analysis::{
     Estimate, Estimator, Ticks, costs_by_process, of_visits, summarise_differences,
 };
@@ -213,9 +211,6 @@ const OF_RECORD: [&str; 7] =
 /// What a measurement has in fields of its own; [`Cell::scheme`] is its algorithm.
 const OF_MEASUREMENT: [&str; 6] = ["scheme", "direction", "threads", "state", "reason", "stopped"];
 
-/// Beyond any time or speed, and so small that what is computed from it stays finite.
-const MOST_RATE: f64 = 1e18;
-
 pub fn into_record(run: &PagesRecord) -> Record {
     let mut details = fields(run);
     details.retain(|name, value| {
@@ -302,7 +297,7 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
 }
 
 /// The run that a record is of.
-pub fn from_record(record: &Record) -> Result<PagesRecord, String> {
+fn from_record(record: &Record) -> Result<PagesRecord, String> {
     if record.kind() != Some(KIND) {
         return Err("it is no run of `ciphermark pages`".to_owned());
     }
@@ -351,12 +346,6 @@ fn cell_of(m: &Measurement) -> Result<Value, String> {
     Ok(cell.into())
 }
 
-/// Reads a run; `origin` names it in errors.
-pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, RecordError> {
-    of(&read(text, origin)?)
-        .map_err(|why| RecordError::Malformed { origin: origin.to_owned(), why: printable(&why) })
-}
-
 /// The run that a record is of, without contradictions. Its own record, in which some fields follow from others, is
 /// read again.
 pub fn of(record: &Record) -> Result<PagesRecord, String> {
@@ -366,28 +355,15 @@ pub fn of(record: &Record) -> Result<PagesRecord, String> {
     Ok(run)
 }
 
-/// Reads a record, or what `pages` wrote before records had their kinds: a document of format 1.0.
-pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
-    if crate::older_kind(text).as_deref() != Some(KIND) {
-        return crate::from_json(text, origin);
-    }
-    let malformed =
-        |why: String| RecordError::Malformed { origin: origin.to_owned(), why: printable(&why) };
-    let run: PagesRecord =
-        serde_json::from_str(crate::unmarked(text)).map_err(|e| malformed(e.to_string()))?;
-    let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);
-    if major(&run.format_version) != major(FORMAT_VERSION) {
-        let found = &run.format_version;
-        return Err(malformed(format!(
-            "its format is {found}, this program reads {FORMAT_VERSION}"
-        )));
-    }
-    contradiction(&run).map_err(malformed)?;
+/// The record of a document that `pages` wrote before records had their kinds.
+pub(crate) fn of_older(document: Value) -> Result<Record, String> {
+    let run: PagesRecord = serde_json::from_value(document).map_err(|e| e.to_string())?;
+    contradiction(&run)?;
     let run = PagesRecord { format_version: FORMAT_VERSION.to_owned(), ..run };
     let format_version = crate::WITHOUT_SAMPLES.to_owned();
     let record = Record { format_version, ..into_record(&run) };
-    crate::contradiction(&record).map_err(malformed)?;
-    of(&record).map_err(malformed)?;
+    crate::contradiction(&record)?;
+    of(&record)?;
     Ok(record)
 }
 
@@ -397,8 +373,6 @@ pub fn to_json(run: &PagesRecord) -> String {
 
 // What the types of a record of pages cannot rule out, and what shows it or computes with it relies on.
 
-/// The largest count: what a double holds exactly, and so few that sums stay far below 2^64.
-const MOST: u64 = 1 << 53;
 /// Most libraries and most schemes, ten times what a run has: tables have a row for each pair.
 const MOST_NAMES: usize = 256;
 /// Most numbers of threads: each has a table.
@@ -517,24 +491,15 @@ fn tails(name: &str, tails: Option<Tails>) -> Result<(), String> {
     [p50, p99, p999, max].into_iter().try_for_each(|ns| rate(name, Some(ns)))
 }
 
-fn rate(name: &str, rate: Option<f64>) -> Result<(), String> {
-    match rate {
-        Some(rate) if !(0.0..=MOST_RATE).contains(&rate) => {
-            Err(format!("`{name}` is {rate:e}, which no run has"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn at_most(what: &str, count: u64) -> Result<(), String> {
-    if count <= MOST { Ok(()) } else { Err(format!("`{what}` is {count}, more than can be")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::State;
     use crate::at_rest::sample;
+
+    fn from_json(text: &str, origin: &str) -> Result<PagesRecord, crate::RecordError> {
+        crate::read_run(text, origin, of)
+    }
 
     fn key(scheme: usize, medium: Medium) -> CellKey {
         let (keying, direction) = (Keying::Reused, Direction::Encrypt);
@@ -650,7 +615,7 @@ mod tests {
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/pages-2026-11-21-zen4.json.gz");
         let older = crate::load_text(std::path::Path::new(path)).unwrap();
         let run: PagesRecord = serde_json::from_str(&older).unwrap();
-        let record = read(&older, "x").unwrap();
+        let record = crate::read(&older, "x").unwrap();
         assert_eq!(of(&record).unwrap(), run);
         assert_eq!(from_json(&to_json(&run), "x").unwrap(), run);
     }

@@ -1,25 +1,93 @@
-//! Runs of `ciphermark tls handshake`, `tls records` and `tls primitives`: their rows, and what rows of every
-//! kind have in common. Units are in the names. In a file a run is a record: [`crate::tls::into_record`].
+//! Runs of `ciphermark tls handshake`, `tls records` and `tls primitives`, and their rows. Units are in the names. In a
+//! file a run is a record: [`crate::tls::into_record`].
 
 use crate::tls::negotiation::{Negotiated, Unset};
-use crate::tls::words::{Primitive, Temperature};
+use crate::tls::words::Temperature;
 use crate::tls::{Case, Protection, Subject};
 use crate::{Disturbances, Estimate, Host, Measurement, Noise, State, Stopped, Tool};
 use base::analysis::fit_line;
 use base::model::{Direction, Model, Tier};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-/// What lies inside the clock, in words.
-pub const SPAN: &str = "making the connection, every call that carries the handshake on, one byte of \
-    application data from the server to the client (so that the client takes the tickets), \
-    close_notify, freeing the connection; contexts, keys and certificates are loaded before";
+crate::named! {
+    /// What a run is of.
+    RunKind {
+        /// `tls handshake`
+        Handshakes = "tls-handshakes",
+        /// `tls records`
+        Records = "tls-records",
+        /// `tls primitives`
+        Primitives = "tls-primitives",
+    }
+}
 
-pub type Document = Run<Handshake>;
+impl RunKind {
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// The command of `ciphermark tls` that makes it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Handshakes => "handshake",
+            Self::Records => "records",
+            Self::Primitives => "primitives",
+        }
+    }
+
+    pub fn model(self) -> Model {
+        match self {
+            Self::Handshakes => Model::Handshake,
+            Self::Records => Model::Records,
+            Self::Primitives => Model::Primitive,
+        }
+    }
+
+    pub fn parts(self) -> [Direction; 2] {
+        match self {
+            Self::Handshakes => [Direction::Server, Direction::Client],
+            Self::Records => [Direction::Send, Direction::Receive],
+            Self::Primitives => [Direction::Whole, Direction::Call],
+        }
+    }
+
+    /// What lies inside the clock, in words.
+    pub fn span(self) -> &'static str {
+        match self {
+            Self::Handshakes => {
+                "making the connection, every call that carries the handshake on, one byte of application data from \
+                 the server to the client (so that the client takes the tickets), close_notify, freeing the \
+                 connection; contexts, keys and certificates are loaded before"
+            }
+            Self::Records => {
+                "sending: SSL_write of one record into memory; receiving: SSL_read of one record out of it, in \
+                 batches of at most 64 KiB and 32 records, over a connection that is open; no socket, no system call"
+            }
+            Self::Primitives => {
+                "whole: from long-lived keys and what is on the wire to the result, as in a handshake: the call's \
+                 context is made, set and freed, the other side's public key is read from its bytes, a new key's \
+                 bytes are written; call: the library's one call alone, on a context that was made before, as \
+                 openssl speed has it"
+            }
+        }
+    }
+
+    /// What a row's field is called that counts its operations.
+    fn counted(self) -> &'static str {
+        match self {
+            Self::Handshakes => "handshakes",
+            Self::Records => "records",
+            Self::Primitives => "operations",
+        }
+    }
+}
 
 /// One run, with a row for each stack and case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run<R> {
+pub struct Run {
+    pub kind: RunKind,
     pub tool: Tool,
     /// When it began (RFC 3339).
     pub started: String,
@@ -31,7 +99,14 @@ pub struct Run<R> {
     pub stacks: Vec<Stack>,
     /// How disturbed it was, bare ciphers left out.
     pub noise: Noise,
-    pub rows: Vec<R>,
+    pub rows: Vec<Row>,
+}
+
+impl Run {
+    /// What a record costs, and each of its bytes: one for each stack, version and suite; none of what has no sizes.
+    pub fn lines(&self) -> Vec<RecordLines> {
+        record_lines(&self.rows)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,38 +151,230 @@ pub struct Stack {
     pub build: Vec<String>,
 }
 
-/// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
+/// One case of one stack: in a record two measurements, one of each part. In JSON its parts' names are fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Handshake {
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
+pub struct Row {
+    /// The stack's label.
     pub stack: String,
-    pub case: Case,
-    /// What lay between two steps.
+    pub subject: Subject,
+    /// What lay between two steps; records and primitives are always hot.
     pub temperature: Temperature,
     pub state: State,
-    /// Why, when not measured; in the stack's own words where it has any.
+    /// Why, when not measured or not precise; in the stack's own words where it has any.
     pub reason: Option<String>,
-    /// What was negotiated, in every handshake that counts.
-    pub negotiated: Option<Negotiated>,
-    /// What the stack's server picks by itself for a client whose key share is of this case's group; null of what is
-    /// no full handshake of TLS 1.3, and of stacks whose groups cannot be left unset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unset: Option<Unset>,
-    pub server: Option<Cost>,
-    pub client: Option<Cost>,
-    /// The first handshake of a case in a fresh process.
-    pub first: Option<First>,
-    /// Bytes on the wire.
-    pub bytes: Option<Bytes>,
-    pub memory: Option<Memory>,
+    /// Why sampling ended.
+    pub stopped: Option<Stopped>,
+    /// Of both parts; none unless the state is `measured`.
+    pub costs: Option<[Cost; 2]>,
     pub samples: u64,
-    pub handshakes: u64,
+    /// Handshakes, records or operations in them.
+    pub operations: u64,
     pub processes: u64,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
     /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
     pub contended: bool,
-    /// Why sampling ended.
-    pub stopped: Option<Stopped>,
+    /// What was negotiated, in every handshake and for every record that counts.
+    pub negotiated: Option<Negotiated>,
+    /// What the stack's server picks by itself for a client whose key share is of this case's group; none of what is
+    /// no full handshake of TLS 1.3, and of stacks whose groups cannot be left unset.
+    pub unset: Option<Unset>,
+    /// The first handshake of a case in a fresh process.
+    pub first: Option<First>,
+    /// Bytes of a handshake on the wire.
+    pub bytes: Option<Bytes>,
+    pub memory: Option<Memory>,
+    /// Bytes of a record on the wire beside its data: header, nonce, tag or MAC, padding.
+    pub overhead_bytes: Option<u32>,
+    /// What stands beside records.
+    pub bare: Bare,
+    /// What was held to be so of a primitive in each process, and of every timed batch what it left.
+    pub checks: Vec<String>,
+}
+
+impl Row {
+    /// One of which nothing is known yet; struct updates say what is.
+    pub fn blank(stack: &str, subject: Subject, temperature: Temperature, state: State) -> Self {
+        let algorithm = match subject {
+            Subject::Records { protection, .. } => protection.suite.cipher().to_owned(),
+            _ => String::new(),
+        };
+        Self {
+            stack: stack.to_owned(),
+            subject,
+            temperature,
+            state,
+            reason: None,
+            stopped: None,
+            costs: None,
+            samples: 0,
+            operations: 0,
+            processes: 0,
+            disturbed: Disturbances::default(),
+            contended: false,
+            negotiated: None,
+            unset: None,
+            first: None,
+            bytes: None,
+            memory: None,
+            overhead_bytes: None,
+            bare: Bare { algorithm, ..Bare::default() },
+            checks: Vec::new(),
+        }
+    }
+
+    pub fn case(&self) -> Option<&Case> {
+        match &self.subject {
+            Subject::Handshake(case) => Some(case),
+            _ => None,
+        }
+    }
+
+    /// What protects its records, and their size.
+    pub fn records(&self) -> Option<(Protection, u32)> {
+        match self.subject {
+            Subject::Records { protection, size } => Some((protection, size)),
+            _ => None,
+        }
+    }
+
+    /// What the first of its parts costs: the server, sending, the whole operation.
+    pub fn cost(&self) -> Option<Cost> {
+        self.costs.map(|[first, _]| first)
+    }
+
+    /// The worse of both parts' precisions.
+    pub fn precision(&self) -> Option<f64> {
+        self.costs.map(|[one, other]| one.precision().max(other.precision()))
+    }
+
+    pub fn is_left_out(&self) -> bool {
+        self.state.is_left_out(self.stopped)
+    }
+
+    /// What the stack adds to the bare cipher when it sends, in nanoseconds.
+    pub fn added_to_sending(&self) -> Option<f64> {
+        Some(self.cost()?.median_ns - self.bare.encrypt?.median_ns)
+    }
+
+    /// The same when it receives.
+    pub fn added_to_receiving(&self) -> Option<f64> {
+        let [_, receive] = self.costs?;
+        Some(receive.median_ns - self.bare.decrypt?.median_ns)
+    }
+
+    /// What it is called in a record.
+    pub(crate) fn named(&self) -> Named {
+        let (algorithm, size, setting) = match &self.subject {
+            Subject::Handshake(case) => (case.to_string(), None, self.temperature.to_string()),
+            Subject::Records { protection: Protection { version, suite }, size } => {
+                (format!("{version} {suite}"), Some(*size), String::new())
+            }
+            Subject::Primitive(of) => {
+                (format!("{} {}", of.scheme, of.operation), of.size, String::new())
+            }
+        };
+        Named { algorithm, size: size.unwrap_or_default() as usize, setting }
+    }
+
+    /// What no measurement has a field for.
+    pub(crate) fn details(&self) -> Map<String, Value> {
+        let Self { stack, temperature, negotiated, first, bytes, memory, .. } = self;
+        let own = match &self.subject {
+            Subject::Handshake(case) => json!({
+                "case": case, "temperature": temperature, "negotiated": negotiated, "first": first, "bytes": bytes,
+                "memory": memory,
+            }),
+            Subject::Records { protection, size } => json!({
+                "protection": protection, "size": size, "negotiated": negotiated,
+                "overhead_bytes": self.overhead_bytes, "bare": self.bare,
+            }),
+            Subject::Primitive(primitive) => json!({"primitive": primitive, "checks": self.checks}),
+        };
+        let Value::Object(mut fields) = own else { unreachable!("an object") };
+        fields.insert("stack".to_owned(), json!(stack));
+        fields.insert(self.subject.kind().counted().to_owned(), json!(self.operations));
+        fields.extend(self.unset.map(|unset| ("unset".to_owned(), json!(unset))));
+        fields
+    }
+
+    /// The row that these details are of, without what its measurements have in fields of their own.
+    pub(crate) fn of_details(fields: &mut Map<String, Value>) -> Result<Self, String> {
+        let subject = if fields.contains_key("case") {
+            Subject::Handshake(take(fields, "case")?)
+        } else if fields.contains_key("protection") {
+            let (protection, size) = (take(fields, "protection")?, take(fields, "size")?);
+            Subject::Records { protection, size }
+        } else {
+            Subject::Primitive(take(fields, "primitive")?)
+        };
+        let stack: String = take(fields, "stack")?;
+        let temperature = take::<Option<_>>(fields, "temperature")?.unwrap_or(Temperature::Hot);
+        let blank = Self::blank(&stack, subject, temperature, State::Failed);
+        Ok(Self {
+            operations: take(fields, subject.kind().counted())?,
+            negotiated: take(fields, "negotiated")?,
+            unset: take(fields, "unset")?,
+            first: take(fields, "first")?,
+            bytes: take(fields, "bytes")?,
+            memory: take(fields, "memory")?,
+            overhead_bytes: take(fields, "overhead_bytes")?,
+            bare: take::<Option<_>>(fields, "bare")?.unwrap_or(blank.bare),
+            checks: take::<Option<_>>(fields, "checks")?.unwrap_or_default(),
+            ..blank
+        })
+    }
+}
+
+/// A field's value; none is null.
+fn take<T: DeserializeOwned>(
+    fields: &mut Map<String, Value>,
+    name: &str,
+) -> Result<T, String> {
+    serde_json::from_value(fields.remove(name).unwrap_or_default())
+        .map_err(|e| format!("`{name}`: {e}"))
+}
+
+impl From<Row> for Map<String, Value> {
+    fn from(row: Row) -> Self {
+        let Row { state, reason, stopped, samples, processes, disturbed, contended, .. } = &row;
+        let mut fields = row.details();
+        let common = json!({
+            "state": state, "reason": reason, "stopped": stopped, "samples": samples, "processes": processes,
+            "disturbed": disturbed, "contended": contended,
+        });
+        if let Value::Object(common) = common {
+            fields.extend(common);
+        }
+        for (at, part) in row.subject.kind().parts().into_iter().enumerate() {
+            let cost = row.costs.map(|both| both[at]);
+            fields.insert(part.name().to_owned(), json!(cost));
+        }
+        fields
+    }
+}
+
+impl TryFrom<Map<String, Value>> for Row {
+    type Error = String;
+
+    fn try_from(mut fields: Map<String, Value>) -> Result<Self, String> {
+        let row = Self::of_details(&mut fields)?;
+        let [one, other] = row.subject.kind().parts();
+        let one: Option<Cost> = take(&mut fields, one.name())?;
+        let other: Option<Cost> = take(&mut fields, other.name())?;
+        Ok(Self {
+            state: take(&mut fields, "state")?,
+            reason: take(&mut fields, "reason")?,
+            stopped: take(&mut fields, "stopped")?,
+            costs: one.zip(other).map(|(one, other)| [one, other]),
+            samples: take(&mut fields, "samples")?,
+            processes: take(&mut fields, "processes")?,
+            disturbed: take(&mut fields, "disturbed")?,
+            contended: take(&mut fields, "contended")?,
+            ..row
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,47 +427,6 @@ pub struct Memory {
     pub client: Option<i64>,
 }
 
-/// What lies inside the clock, in words.
-pub const RECORDS_SPAN: &str = "sending: SSL_write of one record into memory; receiving: SSL_read of one \
-    record out of it, in batches of at most 64 KiB and 32 records, over a connection that is open; no \
-    socket, no system call";
-
-pub type RecordsDocument = Run<RecordRow>;
-
-impl RecordsDocument {
-    /// What a record costs, and each of its bytes: one for each stack, version and suite.
-    pub fn lines(&self) -> Vec<RecordLines> {
-        record_lines(&self.rows)
-    }
-}
-
-/// Records of one size. Numbers are null unless the state is `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RecordRow {
-    pub stack: String,
-    pub protection: Protection,
-    /// Bytes of data in a record.
-    pub size: u32,
-    pub state: State,
-    /// Why, when not measured or not precise.
-    pub reason: Option<String>,
-    pub negotiated: Option<Negotiated>,
-    /// Bytes of a record on the wire beside its data: header, nonce, tag or MAC, padding.
-    pub overhead_bytes: Option<u32>,
-    pub send: Option<Cost>,
-    pub receive: Option<Cost>,
-    pub bare: Bare,
-    pub samples: u64,
-    pub records: u64,
-    pub processes: u64,
-    /// Samples that do not count, by reason.
-    pub disturbed: Disturbances,
-    /// Whether contended samples count, because too few quiet ones came.
-    pub contended: bool,
-    /// Why sampling ended.
-    pub stopped: Option<Stopped>,
-}
-
 /// The suite's cipher in the library under the stack, called directly: the model `message`, with all its
 /// checks. Of suites with CBC the cipher without the HMAC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -220,18 +446,6 @@ pub struct BareCost {
     /// Lower end of its 95 % interval.
     pub low_ns: f64,
     pub high_ns: f64,
-}
-
-impl RecordRow {
-    /// What the stack adds to the bare cipher when it sends, in nanoseconds.
-    pub fn added_to_sending(&self) -> Option<f64> {
-        Some(self.send?.median_ns - self.bare.encrypt?.median_ns)
-    }
-
-    /// The same when it receives.
-    pub fn added_to_receiving(&self) -> Option<f64> {
-        Some(self.receive?.median_ns - self.bare.decrypt?.median_ns)
-    }
 }
 
 /// The lines through the sizes of a suite; null where fewer than three sizes were measured.
@@ -269,14 +483,12 @@ impl FittedLine {
 }
 
 /// Puts the bare ciphers of a record of the same run beside the records, or why there is none.
-pub fn beside(document: &mut RecordsDocument, record: Result<&crate::Record, &String>) {
-    let stacks = &document.stacks;
-    for row in &mut document.rows {
-        let Some(stack) = stacks.iter().find(|s| s.label == row.stack) else { continue };
+pub fn beside(run: &mut Run, record: Result<&crate::Record, &String>) {
+    for row in &mut run.rows {
+        let Some(stack) = run.stacks.iter().find(|s| s.label == row.stack) else { continue };
+        let size = row.named().size;
         let of_it = |m: &&Measurement| {
-            m.library.path == stack.bare_path
-                && m.algorithm == row.bare.algorithm
-                && m.size == row.size as usize
+            m.library.path == stack.bare_path && m.algorithm == row.bare.algorithm && m.size == size
         };
         let cost = |direction: Direction| {
             if stack.bare_path.is_empty() {
@@ -304,26 +516,28 @@ fn bare_cost(m: &Measurement) -> Result<BareCost, String> {
 }
 
 /// The lines through each suite's sizes, in the rows' order.
-pub fn record_lines(rows: &[RecordRow]) -> Vec<RecordLines> {
+fn record_lines(rows: &[Row]) -> Vec<RecordLines> {
     let mut keys: Vec<(&str, Protection)> = Vec::new();
-    for row in rows {
-        let key = (row.stack.as_str(), row.protection);
+    for (row, (protection, _)) in rows.iter().filter_map(|row| Some((row, row.records()?))) {
+        let key = (row.stack.as_str(), protection);
         if !keys.contains(&key) {
             keys.push(key);
         }
     }
     let lines = keys.into_iter().map(|(stack, protection)| {
-        let of_it = || rows.iter().filter(move |r| r.stack == stack && r.protection == protection);
-        let through = |time: &dyn Fn(&RecordRow) -> Option<f64>| {
-            let points: Vec<_> =
-                of_it().filter_map(|row| Some((f64::from(row.size), time(row)?))).collect();
-            FittedLine::through(&points)
+        let through = |time: &dyn Fn(&Row) -> Option<f64>| {
+            let point = |row: &Row| {
+                let (own, size) = row.records()?;
+                let is_of_it = row.stack == stack && own == protection;
+                is_of_it.then_some((f64::from(size), time(row)?))
+            };
+            FittedLine::through(&rows.iter().filter_map(point).collect::<Vec<_>>())
         };
         RecordLines {
             stack: stack.to_owned(),
             protection,
-            send: through(&|r| r.send.map(|c| c.median_ns)),
-            receive: through(&|r| r.receive.map(|c| c.median_ns)),
+            send: through(&|r| r.costs.map(|[send, _]| send.median_ns)),
+            receive: through(&|r| r.costs.map(|[_, receive]| receive.median_ns)),
             bare_encrypt: through(&|r| r.bare.encrypt.map(|c| c.median_ns)),
             bare_decrypt: through(&|r| r.bare.decrypt.map(|c| c.median_ns)),
         }
@@ -331,217 +545,22 @@ pub fn record_lines(rows: &[RecordRow]) -> Vec<RecordLines> {
     lines.collect()
 }
 
-/// What lies inside the clock, in words.
-pub const PRIMITIVES_SPAN: &str = "whole: from long-lived keys and what is on the wire to the result, as \
-    in a handshake: the call's context is made, set and freed, the other side's public key is read from \
-    its bytes, a new key's bytes are written; call: the library's one call alone, on a context that was \
-    made before, as openssl speed has it";
-
-pub type PrimitivesDocument = Run<PrimitiveRow>;
-
-/// One operation of one stack. Numbers are null unless the state is `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PrimitiveRow {
-    pub stack: String,
-    pub primitive: Primitive,
-    pub state: State,
-    /// Why, when not measured or not precise; in the library's own words where it has any.
-    pub reason: Option<String>,
-    /// What was held to be so in each process, and of every timed batch what it left; empty unless
-    /// measured.
-    #[serde(default)]
-    pub checks: Vec<String>,
-    pub whole: Option<Cost>,
-    pub call: Option<Cost>,
-    pub samples: u64,
-    pub operations: u64,
-    pub processes: u64,
-    /// Samples that do not count, by reason.
-    pub disturbed: Disturbances,
-    /// Whether contended samples count, because too few quiet ones came.
-    pub contended: bool,
-    /// Why sampling ended.
-    pub stopped: Option<Stopped>,
-}
-
 /// What a row is called in a record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Named {
     /// The case, in the words of the command line.
-    pub algorithm: String,
+    pub(crate) algorithm: String,
     /// Bytes of data; 0 where it has none.
-    pub size: usize,
+    pub(crate) size: usize,
     /// What else tells it from others.
-    pub setting: String,
-}
-
-/// A row of a run: its costs are fields with the names of its parts.
-pub trait Row: Serialize + DeserializeOwned + Clone {
-    const KIND: &'static str;
-    /// The command of `ciphermark tls` that makes it.
-    const COMMAND: &'static str;
-    const MODEL: Model;
-    const PARTS: [Direction; 2];
-
-    fn named(&self) -> Named;
-
-    /// Its state, and why no more samples of it were taken.
-    fn ended(&self) -> (State, Option<Stopped>);
-
-    fn stack(&self) -> &str;
-
-    fn subject(&self) -> (Subject, Temperature);
-
-    /// What its two parts cost, where that was measured.
-    fn costs(&self) -> Option<[Cost; 2]>;
-
-    /// Processes that its costs come from.
-    fn processes(&self) -> u64;
-
-    /// Whether its core was busy at every sample, so that the stack is at least so fast.
-    fn is_contended(&self) -> bool;
-
-    /// Whether there is no number because the time was over, somebody ended the run, or others were shown to be
-    /// faster.
-    fn is_left_out(&self) -> bool {
-        let is_cut =
-            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
-        matches!(self.ended(), (State::Failed, Some(why)) if is_cut(why))
-    }
-
-    /// The lines through the sizes of rows, where they have sizes.
-    fn lines(_: &[Self]) -> Vec<RecordLines>
-    where
-        Self: Sized,
-    {
-        Vec::new()
-    }
-}
-
-/// What rows of every kind have in fields of the same names.
-macro_rules! common {
-    () => {
-        fn ended(&self) -> (State, Option<Stopped>) {
-            (self.state, self.stopped)
-        }
-
-        fn stack(&self) -> &str {
-            &self.stack
-        }
-
-        fn processes(&self) -> u64 {
-            self.processes
-        }
-
-        fn is_contended(&self) -> bool {
-            self.contended
-        }
-    };
-}
-
-impl Row for Handshake {
-    const KIND: &'static str = "tls-handshakes";
-    const COMMAND: &'static str = "handshake";
-    const MODEL: Model = Model::Handshake;
-    const PARTS: [Direction; 2] = [Direction::Server, Direction::Client];
-
-    common!();
-
-    fn subject(&self) -> (Subject, Temperature) {
-        (Subject::Handshake(self.case), self.temperature)
-    }
-
-    fn costs(&self) -> Option<[Cost; 2]> {
-        Some([self.server?, self.client?])
-    }
-
-    fn named(&self) -> Named {
-        let (algorithm, setting) = (self.case.to_string(), self.temperature.to_string());
-        Named { algorithm, size: 0, setting }
-    }
-}
-
-impl Row for RecordRow {
-    const KIND: &'static str = "tls-records";
-    const COMMAND: &'static str = "records";
-    const MODEL: Model = Model::Records;
-    const PARTS: [Direction; 2] = [Direction::Send, Direction::Receive];
-
-    common!();
-
-    fn subject(&self) -> (Subject, Temperature) {
-        (Subject::Records { protection: self.protection, size: self.size }, Temperature::Hot)
-    }
-
-    fn costs(&self) -> Option<[Cost; 2]> {
-        Some([self.send?, self.receive?])
-    }
-
-    fn named(&self) -> Named {
-        let algorithm = format!("{} {}", self.protection.version, self.protection.suite);
-        Named { algorithm, size: self.size as usize, setting: String::new() }
-    }
-
-    fn lines(rows: &[Self]) -> Vec<RecordLines> {
-        record_lines(rows)
-    }
-}
-
-impl Row for PrimitiveRow {
-    const KIND: &'static str = "tls-primitives";
-    const COMMAND: &'static str = "primitives";
-    const MODEL: Model = Model::Primitive;
-    const PARTS: [Direction; 2] = [Direction::Whole, Direction::Call];
-
-    common!();
-
-    fn subject(&self) -> (Subject, Temperature) {
-        (Subject::Primitive(self.primitive), Temperature::Hot)
-    }
-
-    fn costs(&self) -> Option<[Cost; 2]> {
-        Some([self.whole?, self.call?])
-    }
-
-    fn named(&self) -> Named {
-        let algorithm = format!("{} {}", self.primitive.scheme, self.primitive.operation);
-        let size = self.primitive.size.unwrap_or_default() as usize;
-        Named { algorithm, size, setting: String::new() }
-    }
+    pub(crate) setting: String,
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::tls::fixtures::cost;
-    use crate::tls::words::{Operation, Scheme, Suite, Version};
-
-    pub(crate) fn record_row(suite: Suite, size: u32, ns: Option<f64>) -> RecordRow {
-        let bare = |ns: f64| BareCost { median_ns: ns, low_ns: ns, high_ns: ns };
-        RecordRow {
-            stack: "some@1.0".to_owned(),
-            protection: Protection { version: Version::Tls13, suite },
-            size,
-            state: if ns.is_some() { State::Measured } else { State::Unsupported },
-            reason: ns.is_none().then(|| "NO_CIPHER|MATCH\u{1b}[31m".to_owned()),
-            negotiated: None,
-            overhead_bytes: ns.map(|_| 22),
-            send: ns.map(cost),
-            receive: ns.map(|ns| cost(ns * 1.25)),
-            bare: Bare {
-                algorithm: suite.cipher().to_owned(),
-                encrypt: ns.map(|ns| bare(ns / 2.0)),
-                decrypt: ns.map(|ns| bare(ns / 2.0)),
-                reason: None,
-            },
-            samples: 30,
-            records: 3000,
-            processes: 6,
-            disturbed: Disturbances::default(),
-            contended: false,
-            stopped: None,
-        }
-    }
+    use crate::tls::fixtures::record_row;
+    use crate::tls::words::Suite;
 
     #[test]
     fn a_line_goes_through_each_suites_own_sizes() {
@@ -566,29 +585,5 @@ pub(crate) mod tests {
         assert_eq!(row.added_to_receiving(), Some(300.0));
         row.bare.encrypt = None;
         assert_eq!(row.added_to_sending(), None);
-    }
-
-    pub(crate) fn primitive_row(
-        stack: &str,
-        scheme: Scheme,
-        operation: Operation,
-        us: Option<f64>,
-    ) -> PrimitiveRow {
-        let size = (operation == Operation::Digest).then_some(1400);
-        PrimitiveRow {
-            stack: stack.to_owned(),
-            primitive: Primitive { scheme, operation, size },
-            state: if us.is_some() { State::Measured } else { State::Unsupported },
-            reason: us.is_none().then(|| "no|such\u{1b}[31m".to_owned()),
-            checks: if us.is_some() { vec!["known answer".to_owned()] } else { Vec::new() },
-            whole: us.map(|us| cost(us * 1000.0)),
-            call: us.map(|us| cost(us * 900.0)),
-            samples: 30,
-            operations: 300,
-            processes: 6,
-            disturbed: Disturbances::default(),
-            contended: false,
-            stopped: None,
-        }
     }
 }

@@ -11,21 +11,21 @@ mod negotiation;
 mod tables;
 mod words;
 
-use crate::{Disturbances, Samples};
+use crate::{Disturbances, Samples, State};
 use base::analysis::{Counted, Estimator, Summary, median};
 use base::model::{OtherEnd, QuietRates, RawSample};
-pub use conversion::{TlsFile, from_json, from_record, into_record, read};
+pub(crate) use conversion::of_older;
+pub use conversion::{from_record, into_record};
 pub use document::{
-    Bare, BareCost, Bytes, Cost, Document, First, FittedLine, Handshake, Memory, Named,
-    PRIMITIVES_SPAN, Plan, PrimitiveRow, PrimitivesDocument, RECORDS_SPAN, RecordLines, RecordRow,
-    RecordsDocument, Row, Run, SPAN, Stack, beside, record_lines,
+    Bare, BareCost, Bytes, Cost, First, FittedLine, Memory, Plan, RecordLines, Row, Run, RunKind,
+    Stack, beside,
 };
 pub use negotiation::{
     EndSays, Mismatch, Negotiated, Seen, Unreadable, Unset, data_records, last_data_record,
     negotiated, read_wire,
 };
 use serde::{Deserialize, Serialize};
-pub use tables::{Format, Rendered, markdown, table};
+pub use tables::{Format, markdown, table};
 use words::SuiteCode;
 pub use words::{
     Certificate, Exchange, Group, Kind, Operation, Primitive, Scheme, Signature, Suite,
@@ -99,6 +99,17 @@ pub enum Subject {
     /// One of the operations under a handshake: whole in the server's place, the library's call alone in
     /// the client's.
     Primitive(Primitive),
+}
+
+impl Subject {
+    /// What runs are of that sample it.
+    pub fn kind(self) -> RunKind {
+        match self {
+            Self::Handshake(_) => RunKind::Handshakes,
+            Self::Records { .. } => RunKind::Records,
+            Self::Primitive(_) => RunKind::Primitives,
+        }
+    }
 }
 
 /// What protects records.
@@ -412,10 +423,8 @@ pub struct Facts {
 pub struct HandshakeSample {
     #[serde(flatten)]
     pub server: RawSample,
-    pub client_ticks: u64,
-    /// Of the server's, those that made and freed the connection.
-    pub server_setup_ticks: u64,
-    pub client_setup_ticks: u64,
+    /// The client's.
+    pub other: OtherEnd,
 }
 
 /// Core cycles of both ends from which on a sample is a long one: half a millisecond or so.
@@ -428,37 +437,19 @@ const LONG_CYCLES: f64 = 1e6;
 const LONG_MOVED: f64 = 0.10;
 
 impl HandshakeSample {
-    pub fn of(server: RawSample, other: OtherEnd) -> Self {
-        Self {
-            server,
-            client_ticks: other.ticks,
-            server_setup_ticks: other.own_setup_ticks,
-            client_setup_ticks: other.setup_ticks,
-        }
-    }
-
-    /// What a journal keeps beside the server's sample.
-    pub fn other(&self) -> OtherEnd {
-        OtherEnd {
-            ticks: self.client_ticks,
-            setup_ticks: self.client_setup_ticks,
-            own_setup_ticks: self.server_setup_ticks,
-        }
-    }
-
     /// The server's part, as a sample to be judged and summed up.
     pub fn server_sample(&self) -> RawSample {
         self.part(self.server.ticks)
     }
 
     pub fn client_sample(&self) -> RawSample {
-        self.part(self.client_ticks)
+        self.part(self.other.ticks)
     }
 
     fn part(&self, ticks: u64) -> RawSample {
         let whole = self.server;
         let clock = whole.clock();
-        let is_long = (whole.ticks + self.client_ticks) as f64 * clock > LONG_CYCLES;
+        let is_long = (whole.ticks + self.other.ticks) as f64 * clock > LONG_CYCLES;
         let moved = (whole.clock_after / whole.clock_before - 1.0).abs();
         if is_long && moved <= LONG_MOVED {
             RawSample { ticks, clock_before: clock, clock_after: clock, ..whole }
@@ -468,35 +459,14 @@ impl HandshakeSample {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    pub server: Cost,
-    pub client: Cost,
-    pub samples: u64,
-    /// Handshakes or records in them.
-    pub handshakes: u64,
-    pub processes: u64,
-    /// Whether these are enough for the interval to have its confidence.
-    pub complete: bool,
-    /// Samples that do not count.
-    pub disturbed: Disturbances,
-    /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
-    pub contended: bool,
-}
-
-impl Measured {
-    /// The worse of both ends' precisions.
-    pub fn precision(&self) -> f64 {
-        self.server.precision().max(self.client.precision())
-    }
-}
-
-/// Sums up samples of both ends. What disturbs one end's part disturbs the other's, so that the same ones count.
+/// The row with what samples of both ends come to. What disturbs one end's part disturbs the other's, so that the same
+/// ones count.
 pub fn measured(
+    row: Row,
     samples: &[HandshakeSample],
     quiet: &QuietRates,
     ticks_per_ns: f64,
-) -> Option<Measured> {
+) -> Option<Row> {
     let servers: Vec<RawSample> = samples.iter().map(HandshakeSample::server_sample).collect();
     let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client_sample).collect();
     let (of_server, counted) = Estimator::TrimmedMean.best(&servers, quiet)?;
@@ -507,11 +477,11 @@ pub fn measured(
     let is_clean =
         |s: &&HandshakeSample| s.server_sample().disturbance(quiet.of(s.server.cpu)).is_none();
     let clean: Vec<&HandshakeSample> = samples.iter().filter(is_clean).collect();
-    let handshakes: u64 = clean.iter().map(|s| u64::from(s.server.ops)).sum();
+    let operations: u64 = clean.iter().map(|s| u64::from(s.server.ops)).sum();
     let cost = |summary: &Summary, ticks: &dyn Fn(&HandshakeSample) -> (u64, u64)| {
         let ns = |ticks: f64| ticks / ticks_per_ns;
         let sum = |part: &dyn Fn(&HandshakeSample) -> u64| {
-            clean.iter().map(|s| part(s)).sum::<u64>() as f64 / handshakes as f64
+            clean.iter().map(|s| part(s)).sum::<u64>() as f64 / operations as f64
         };
         let each = |s: &&HandshakeSample| ticks(s).0 as f64 / f64::from(s.server.ops.max(1));
         Cost {
@@ -526,15 +496,17 @@ pub fn measured(
     };
     let mut disturbed = Disturbances::default();
     of_server.disturbed.iter().for_each(|(why, n)| disturbed.add(*why, *n as u64));
-    Some(Measured {
-        server: cost(&of_server, &|s| (s.server.ticks, s.server_setup_ticks)),
-        client: cost(&of_client, &|s| (s.client_ticks, s.client_setup_ticks)),
+    let server = cost(&of_server, &|s| (s.server.ticks, s.other.own_setup_ticks));
+    let client = cost(&of_client, &|s| (s.other.ticks, s.other.setup_ticks));
+    Some(Row {
+        state: State::Measured,
+        costs: Some([server, client]),
         samples: clean.len() as u64,
-        handshakes,
+        operations,
         processes: of_server.processes as u64,
-        complete: of_server.is_complete(),
         disturbed,
         contended,
+        ..row
     })
 }
 
@@ -688,7 +660,7 @@ mod tests {
             probe_after: 5.0,
             ..RawSample::default()
         };
-        HandshakeSample { server, client_ticks: client, ..HandshakeSample::default() }
+        HandshakeSample { server, other: OtherEnd { ticks: client, ..OtherEnd::default() } }
     }
 
     #[test]
@@ -726,37 +698,39 @@ mod tests {
             probe_after: 5.0,
             ..RawSample::default()
         };
-        HandshakeSample {
-            server: raw,
-            client_ticks: client,
-            server_setup_ticks: 20,
-            client_setup_ticks: 10,
-        }
+        let other = OtherEnd { ticks: client, setup_ticks: 10, own_setup_ticks: 20 };
+        HandshakeSample { server: raw, other }
+    }
+
+    fn measured(samples: &[HandshakeSample]) -> Row {
+        let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+        let row = fixtures::handshake("some@1.0", case, None);
+        super::measured(row, samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap()
     }
 
     #[test]
     fn ends_are_told_apart_and_the_mean_is_over_all_handshakes() {
         let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
         samples.push(sample(0, 8000, 1000));
-        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
-        assert!(found.complete);
-        assert!((found.server.median_ns - 500.0).abs() < 1e-9);
-        assert!((found.client.median_ns - 250.0).abs() < 1e-9);
+        let found = measured(&samples);
+        let [server, client] = found.costs.unwrap();
+        assert!((server.median_ns - 500.0).abs() < 1e-9);
+        assert!((client.median_ns - 250.0).abs() < 1e-9);
         // 30 samples of 500 ns and one of 2000.
-        assert!((found.server.mean_ns - (30.0 * 500.0 + 2000.0) / 31.0).abs() < 1e-9);
-        assert!((found.server.max_ns - 2000.0).abs() < 1e-9);
-        assert!((found.server.setup_ns - 5.0).abs() < 1e-9);
-        assert_eq!((found.samples, found.handshakes, found.processes), (31, 62, 6));
+        assert!((server.mean_ns - (30.0 * 500.0 + 2000.0) / 31.0).abs() < 1e-9);
+        assert!((server.max_ns - 2000.0).abs() < 1e-9);
+        assert!((server.setup_ns - 5.0).abs() < 1e-9);
+        assert_eq!((found.samples, found.operations, found.processes), (31, 62, 6));
     }
 
     #[test]
     fn where_quiet_samples_are_too_few_the_contended_ones_count_and_it_is_said() {
         let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
         samples.iter_mut().for_each(|s| s.server.probe_after = 1.0);
-        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
+        let found = measured(&samples);
         assert!(found.contended && found.samples == 30, "{found:?}");
         samples.iter_mut().for_each(|s| s.server.probe_after = 5.0);
-        assert!(!measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap().contended);
+        assert!(!measured(&samples).contended);
     }
 
     #[test]
@@ -765,8 +739,8 @@ mod tests {
         let mut busy = sample(0, 90_000, 90_000);
         busy.server.probe_after = 1.0;
         samples.push(busy);
-        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
-        assert!((found.server.mean_ns - 500.0).abs() < 1e-9);
+        let found = measured(&samples);
+        assert!((found.cost().unwrap().mean_ns - 500.0).abs() < 1e-9);
         assert_eq!((found.samples, found.disturbed.contended), (30, 1));
     }
 }

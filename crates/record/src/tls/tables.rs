@@ -2,11 +2,9 @@
 //!
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::tls::document::{
-    Cost, Document, FittedLine, Handshake, PrimitiveRow, PrimitivesDocument, RecordLines,
-    RecordRow, RecordsDocument, Row, Run, Stack,
-};
+use crate::tls::document::{FittedLine, RecordLines, Row, Run, RunKind, Stack};
 use crate::tls::negotiation::Unset;
+use crate::tls::{Primitive, Subject};
 use crate::{Host, Noise, State, Stopped};
 use base::model::Tier;
 use base::text::{Cell, Column, Table, clean, escape_markdown, wrap};
@@ -26,28 +24,14 @@ pub enum Format {
     Markdown,
 }
 
-/// What each kind of row prints in its own way.
-pub trait Rendered: Row {
-    /// What stands before the span below the tables.
-    const SPAN: &'static str;
-    /// What else is to be known, below the tables.
-    const NOTE: Option<&'static str>;
-
-    fn text(run: &Run<Self>, width: usize) -> String;
-    /// The same tables in Markdown.
-    fn markdown(run: &Run<Self>) -> String;
-    /// The row as people call it, and why it has no figure, or not one as precise as was asked for.
-    fn lack(&self) -> Option<(String, String)>;
-}
-
 /// The run without the rows that there was no time for, and lines that say how many those are and whether somebody
 /// ended the run.
-fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>) {
+fn shown(run: &Run) -> (Run, Vec<String>) {
     let mut shown = run.clone();
     shown.rows.retain(|row| !row.is_left_out());
     let (left_out, all) = (run.rows.len() - shown.rows.len(), run.rows.len());
     let interrupted =
-        run.rows.iter().filter(|row| row.ended().1 == Some(Stopped::Interrupted)).count();
+        run.rows.iter().filter(|row| row.stopped == Some(Stopped::Interrupted)).count();
     let mut said = Vec::new();
     if interrupted > 0 {
         said.push(format!(
@@ -61,10 +45,11 @@ fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>) {
 }
 
 /// What stands below the tables.
-fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
+fn foot(run: &Run) -> Vec<String> {
     let mut lines = lacks(&run.rows);
-    lines.push(format!("{}: {}.", R::SPAN, clean(&run.span)));
-    lines.extend(R::NOTE.map(str::to_owned));
+    let apart = if run.kind == RunKind::Handshakes { ", each end apart" } else { "" };
+    lines.push(format!("Inside the clock{apart}: {}.", clean(&run.span)));
+    lines.extend(note(run.kind).map(str::to_owned));
     let tier = run.plan.tier;
     lines.extend((tier != Tier::Native).then(|| format!("CPU instructions: tier {tier}.")));
     lines.push(machine_and_noise(&run.noise, run.seconds, &run.host));
@@ -75,19 +60,52 @@ fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
 }
 
 /// The run as tables for a terminal, without what there was no time for.
-pub fn table<R: Rendered>(run: &Run<R>, width: usize) -> String {
+pub fn table(run: &Run, width: usize) -> String {
     let (shown, left_out) = shown(run);
     let lines = foot(&shown).into_iter().chain(left_out);
-    let below = lines.map(|line| base::text::wrap(&line, width).join("\n") + "\n");
-    R::text(&shown, width) + "\n" + &below.collect::<String>()
+    let below = lines.map(|line| wrap(&line, width).join("\n") + "\n");
+    let tables = match run.kind {
+        RunKind::Handshakes => {
+            let unset = unset(&shown).map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
+            HANDSHAKES.text(&by_kind(&shown), &run.stacks, width) + &unset.collect::<String>()
+        }
+        RunKind::Records => shown.lines().iter().map(|lines| block(&shown, lines)).collect(),
+        RunKind::Primitives => PRIMITIVES.text(&one_section(&shown), &run.stacks, width),
+    };
+    tables + "\n" + &below.collect::<String>()
 }
 
 /// The same tables in Markdown.
-pub fn markdown<R: Rendered>(run: &Run<R>) -> String {
+pub fn markdown(run: &Run) -> String {
     let (shown, left_out) = shown(run);
     let lines = foot(&shown).into_iter().chain(left_out);
     let below = lines.map(|line| format!("\n{}\n", escape_markdown(&line)));
-    R::markdown(&shown) + &below.collect::<String>()
+    let tables = match run.kind {
+        RunKind::Handshakes => {
+            let unset = unset(&shown).map(|line| format!("\n{}\n", escape_markdown(&line)));
+            HANDSHAKES.markdown(&by_kind(&shown), &run.stacks) + &unset.collect::<String>()
+        }
+        RunKind::Records => {
+            shown.lines().iter().map(|lines| markdown_block(&shown, lines)).collect()
+        }
+        RunKind::Primitives => PRIMITIVES.markdown(&one_section(&shown), &run.stacks),
+    };
+    tables + &below.collect::<String>()
+}
+
+/// What else is to be known, below the tables.
+fn note(kind: RunKind) -> Option<&'static str> {
+    match kind {
+        RunKind::Handshakes => None,
+        RunKind::Records => Some(
+            "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
+             without the HMAC. adds: what the stack takes beside it.",
+        ),
+        RunKind::Primitives => Some(
+            "What each batch left was held against an independent implementation, outside the clock; the \
+             checks of each row are in JSON and CSV.",
+        ),
+    }
 }
 
 /// Microseconds with the digits that tell: three, and no more than three behind the point.
@@ -101,57 +119,48 @@ pub(crate) fn micros(ns: f64) -> String {
     }
 }
 
-/// What a stack has of a line: two costs, of both ends or of a whole and its part, or why it has none.
-#[derive(Clone, Copy)]
-pub(crate) struct Costs {
-    pub(crate) both: Option<(Cost, Cost)>,
-    pub(crate) state: State,
-    /// Whether they are not as precise as was asked for.
-    pub(crate) is_marked: bool,
+/// A stack's row in columns of a table: both medians in µs, and the wider of their precisions. Nothing where the stack
+/// has no such row.
+fn cells(row: Option<&&Row>, [first, second, precise]: [usize; 3]) -> String {
+    let whole = first + second + precise;
+    let Some(row) = row else { return " ".repeat(whole) };
+    let Some([one, other]) = row.costs else { return format!("{:>whole$}", row.state.name()) };
+    format!(
+        "{:>first$}{:>second$}{:>precise$}",
+        micros(one.median_ns),
+        micros(other.median_ns),
+        precision(row)
+    )
 }
 
-impl Costs {
-    /// In columns of a table: both medians in µs, and the wider of their precisions. Nothing where the
-    /// stack has no such line.
-    fn cells(costs: Option<&Self>, [first, second, precise]: [usize; 3]) -> String {
-        let whole = first + second + precise;
-        let Some(Self { both, state, is_marked }) = costs else { return " ".repeat(whole) };
-        let Some((one, other)) = both else { return format!("{:>whole$}", state.name()) };
-        let precision = one.precision().max(other.precision()) * 100.0;
-        let mark = if *is_marked { "*" } else { "" };
-        format!(
-            "{:>first$}{:>second$}{:>precise$}",
-            micros(one.median_ns),
-            micros(other.median_ns),
-            format!("{precision:.1}{mark}")
-        )
-    }
+/// The wider of both parts' precisions in per cent, marked where it is not what was asked for.
+fn precision(row: &Row) -> String {
+    let mark = if row.reason.is_some() { "*" } else { "" };
+    let percent = |precision| format!("{:.1}{mark}", precision * 100.0);
+    row.precision().map_or_else(|| row.state.name().to_owned(), percent)
+}
 
-    /// In two columns of Markdown: both medians in µs.
-    fn markdown(costs: Option<&Self>) -> String {
-        match costs.map(|c| (c.both, c.state)) {
-            Some((Some((one, other)), _)) => {
-                format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
-            }
-            Some((None, state)) => format!(" {} | |", state.name()),
-            None => " | |".to_owned(),
+/// In two columns of Markdown: both medians in µs.
+fn markdown_cells(row: Option<&&Row>) -> String {
+    match row.map(|row| (row.costs, row.state)) {
+        Some((Some([one, other]), _)) => {
+            format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
         }
+        Some((None, state)) => format!(" {} | |", state.name()),
+        None => " | |".to_owned(),
     }
 }
 
 /// Rows under one title, each with two names and what each stack has of it.
 pub(crate) struct Section<'a> {
     title: String,
-    rows: Vec<([String; 2], BTreeMap<&'a str, Costs>)>,
+    rows: Vec<([String; 2], BTreeMap<&'a str, &'a Row>)>,
 }
 
-/// Sorts measurements into sections, both in the order in which they first appear: of each its title, its two
-/// names, its stack's label and its costs.
-pub(crate) fn sections<'a>(
-    measurements: impl Iterator<Item = (String, [String; 2], &'a str, Costs)>,
-) -> Vec<Section<'a>> {
+/// Sorts rows into sections, both in the order in which they first appear: of each its title, and its two names.
+fn sections<'a>(rows: impl Iterator<Item = (String, [String; 2], &'a Row)>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
-    for (title, names, stack, costs) in measurements {
+    for (title, names, row) in rows {
         let at = sections.iter().position(|s| s.title == title).unwrap_or_else(|| {
             sections.push(Section { title, rows: Vec::new() });
             sections.len() - 1
@@ -161,7 +170,7 @@ pub(crate) fn sections<'a>(
             rows.push((names, BTreeMap::new()));
             rows.len() - 1
         });
-        rows[at].1.insert(stack, costs);
+        rows[at].1.insert(&row.stack, row);
     }
     sections
 }
@@ -225,7 +234,7 @@ impl SideBySide {
             let shown = if is_repeated { "" } else { first.as_str() };
             out += &format!("{shown:<one$}{second:<two$}");
             for stack in stacks {
-                out += &Costs::cells(of.get(stack), self.costs.map(|(_, width)| width));
+                out += &cells(of.get(stack), self.costs.map(|(_, width)| width));
             }
             out.truncate(out.trim_end().len());
             out.push('\n');
@@ -255,7 +264,7 @@ impl SideBySide {
         for ([first, second], of) in &section.rows {
             out += &format!("| {first} | {second} |");
             for label in labels {
-                out += &Costs::markdown(of.get(label));
+                out += &markdown_cells(of.get(label));
             }
             out.push('\n');
         }
@@ -272,11 +281,28 @@ pub(crate) fn lack_of(state: State, reason: &str) -> String {
     }
 }
 
+/// The row as people call it, and why it has no figure, or not one as precise as was asked for.
+fn lack(row: &Row) -> Option<(String, String)> {
+    let name = match &row.subject {
+        Subject::Handshake(case) => case.to_string(),
+        Subject::Records { protection, size } => format!("{protection} of {size} bytes"),
+        Subject::Primitive(primitive) => primitive.to_string(),
+    };
+    let why = match (&row.reason, &row.bare.reason) {
+        (Some(reason), _) => lack_of(row.state, reason),
+        (None, Some(reason)) => {
+            format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
+        }
+        (None, None) => return None,
+    };
+    Some((name, why))
+}
+
 /// A line for each stack and reason: its first row, and how many more.
-fn lacks<R: Rendered>(rows: &[R]) -> Vec<String> {
+fn lacks(rows: &[Row]) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for (row, (name, why)) in rows.iter().filter_map(|row| Some((row, row.lack()?))) {
-        reasons.entry((row.stack(), why)).or_default().push(name);
+    for (row, (name, why)) in rows.iter().filter_map(|row| Some((row, lack(row)?))) {
+        reasons.entry((row.stack.as_str(), why)).or_default().push(name);
     }
     let lines = reasons.into_iter().map(|((stack, why), rows)| {
         let first = rows.first().map_or("", String::as_str);
@@ -316,50 +342,26 @@ const HANDSHAKES: SideBySide = SideBySide {
     costs: [("server µs", 12), ("client µs", 10), ("±%", 8)],
 };
 
-impl Rendered for Handshake {
-    const SPAN: &'static str = "Inside the clock, each end apart";
-    const NOTE: Option<&'static str> = None;
-
-    fn text(run: &Run<Self>, width: usize) -> String {
-        let unset = unset(run).map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
-        HANDSHAKES.text(&by_kind(run), &run.stacks, width) + &unset.collect::<String>()
-    }
-
-    fn markdown(run: &Run<Self>) -> String {
-        let unset = unset(run).map(|line| format!("\n{}\n", escape_markdown(&line)));
-        HANDSHAKES.markdown(&by_kind(run), &run.stacks) + &unset.collect::<String>()
-    }
-
-    fn lack(&self) -> Option<(String, String)> {
-        Some((self.case.to_string(), lack_of(self.state, self.reason.as_deref()?)))
-    }
-}
-
 /// A section for each version, kind, suite and temperature.
-fn by_kind(document: &Document) -> Vec<Section<'_>> {
-    sections(document.rows.iter().map(|row| {
-        let case = &row.case;
+fn by_kind(run: &Run) -> Vec<Section<'_>> {
+    sections(run.rows.iter().filter_map(|row| {
+        let case = row.case()?;
         let auth = if case.client_auth { ", client proves itself too" } else { "" };
         let title = format!(
             "TLS {} {}{auth}, {}, {}",
             case.version, case.kind, case.suite, row.temperature
         );
-        let (both, is_marked) = (row.server.zip(row.client), row.reason.is_some());
-        let costs = Costs { both, state: row.state, is_marked };
-        (title, [case.exchange.to_string(), case.certificate.to_string()], &*row.stack, costs)
+        Some((title, [case.exchange.to_string(), case.certificate.to_string()], row))
     }))
 }
 
 /// What each stack's server picks by itself: a key share of one group, and what came of it.
-fn unset(document: &Document) -> impl Iterator<Item = String> {
-    document.stacks.iter().filter_map(|stack| {
+fn unset(run: &Run) -> impl Iterator<Item = String> {
+    run.stacks.iter().filter_map(|stack| {
         let mut picks: Vec<String> = Vec::new();
-        for row in document.rows.iter().filter(|row| row.stack == stack.label) {
-            let Some((sent, Unset { group, hello_retry })) =
-                row.case.exchange.group().zip(row.unset)
-            else {
-                continue;
-            };
+        for row in run.rows.iter().filter(|row| row.stack == stack.label) {
+            let sent = row.case().and_then(|case| case.exchange.group());
+            let Some((sent, Unset { group, hello_retry })) = sent.zip(row.unset) else { continue };
             let asked = if hello_retry { " (asked again)" } else { "" };
             let pick = format!("{sent} → {group}{asked}");
             if !picks.contains(&pick) {
@@ -375,35 +377,8 @@ fn unset(document: &Document) -> impl Iterator<Item = String> {
 
 // A run's records as a table or Markdown.
 
-impl Rendered for RecordRow {
-    const SPAN: &'static str = "Inside the clock";
-    const NOTE: Option<&'static str> = Some(
-        "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
-         without the HMAC. adds: what the stack takes beside it.",
-    );
-
-    fn text(run: &Run<Self>, _: usize) -> String {
-        run.lines().iter().map(|lines| block(run, lines)).collect()
-    }
-
-    fn markdown(run: &Run<Self>) -> String {
-        run.lines().iter().map(|lines| markdown_block(run, lines)).collect()
-    }
-
-    fn lack(&self) -> Option<(String, String)> {
-        let why = match (&self.reason, &self.bare.reason) {
-            (Some(reason), _) => lack_of(self.state, reason),
-            (None, Some(reason)) => {
-                format!("no bare {}: {}", clean(&self.bare.algorithm), clean(reason))
-            }
-            (None, None) => return None,
-        };
-        Some((format!("{} of {} bytes", self.protection, self.size), why))
-    }
-}
-
-fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
-    let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
+fn block(run: &Run, lines: &RecordLines) -> String {
+    let rows: Vec<&Row> = rows_of(run, lines).collect();
     let overhead = rows.iter().find_map(|r| r.overhead_bytes);
     let overhead = overhead.map_or(String::new(), |n| format!(", {n} bytes around the data"));
     let mut out = format!("\n{}, {}{overhead}\n", clean(&lines.stack), lines.protection);
@@ -423,33 +398,27 @@ fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
     out
 }
 
-fn rows_of<'a>(
-    document: &'a RecordsDocument,
-    lines: &'a RecordLines,
-) -> impl Iterator<Item = &'a RecordRow> {
-    let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
-    document.rows.iter().filter(is_of)
+fn rows_of<'a>(run: &'a Run, lines: &'a RecordLines) -> impl Iterator<Item = &'a Row> {
+    let protection = |row: &Row| row.records().map(|(protection, _)| protection);
+    let is_of =
+        move |row: &&Row| row.stack == lines.stack && protection(row) == Some(lines.protection);
+    run.rows.iter().filter(is_of)
 }
 
-fn sizes<'a>(rows: impl Iterator<Item = &'a RecordRow>) -> Table {
+fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
     let number = |ns: Option<f64>| {
         Cell::plain(ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0)))
     };
-    let precision = |row: &RecordRow| match (&row.send, &row.receive) {
-        (Some(send), Some(receive)) => {
-            let mark = if row.reason.is_some() { "*" } else { "" };
-            format!("{:.1}{mark}", send.precision().max(receive.precision()) * 100.0)
-        }
-        _ => row.state.name().to_owned(),
-    };
+    let size = |row: &Row| row.records().map_or_else(String::new, |(_, size)| size.to_string());
+    let receive = |row: &Row| row.costs.map(|[_, receive]| receive.median_ns);
     Table::of(
         rows,
         &[
-            (Column::right("bytes"), &|row| Cell::plain(row.size.to_string())),
-            (Column::right("send ns"), &|row| number(row.send.map(|c| c.median_ns))),
+            (Column::right("bytes"), &|row| Cell::plain(size(row))),
+            (Column::right("send ns"), &|row| number(row.cost().map(|c| c.median_ns))),
             (Column::right("bare"), &|row| number(row.bare.encrypt.map(|c| c.median_ns))),
             (Column::right("adds"), &|row| number(row.added_to_sending())),
-            (Column::right("recv ns"), &|row| number(row.receive.map(|c| c.median_ns))),
+            (Column::right("recv ns"), &|row| number(receive(row))),
             (Column::right("bare"), &|row| number(row.bare.decrypt.map(|c| c.median_ns))),
             (Column::right("adds"), &|row| number(row.added_to_receiving())),
             (Column::right("±%"), &|row| Cell::plain(precision(row))),
@@ -468,9 +437,9 @@ fn in_words(line: &FittedLine) -> String {
     format!("{fixed:.0} ns + {:.3} ns a byte{bends}", line.ns_per_byte)
 }
 
-fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
+fn markdown_block(run: &Run, lines: &RecordLines) -> String {
     let title = format!("{}, {}", clean(&lines.stack), lines.protection);
-    let table = sizes(rows_of(document, lines)).markdown();
+    let table = sizes(rows_of(run, lines)).markdown();
     format!("\n### {}\n\n{table}", escape_markdown(&title))
 }
 
@@ -482,48 +451,27 @@ const PRIMITIVES: SideBySide = SideBySide {
     costs: [("whole µs", 11), ("call µs", 10), ("±%", 7)],
 };
 
-impl Rendered for PrimitiveRow {
-    const SPAN: &'static str = "Inside the clock";
-    const NOTE: Option<&'static str> = Some(
-        "What each batch left was held against an independent implementation, outside the clock; the \
-         checks of each row are in JSON and CSV.",
-    );
-
-    fn text(run: &Run<Self>, width: usize) -> String {
-        PRIMITIVES.text(&one_section(run), &run.stacks, width)
-    }
-
-    fn markdown(run: &Run<Self>) -> String {
-        PRIMITIVES.markdown(&one_section(run), &run.stacks)
-    }
-
-    fn lack(&self) -> Option<(String, String)> {
-        Some((self.primitive.to_string(), lack_of(self.state, self.reason.as_deref()?)))
-    }
-}
-
-fn one_section(document: &PrimitivesDocument) -> Vec<Section<'_>> {
-    sections(document.rows.iter().map(|row| {
-        let primitive = &row.primitive;
-        let what = match primitive.size {
-            Some(size) => format!("{size} B"),
-            None => primitive.operation.to_string(),
+fn one_section(run: &Run) -> Vec<Section<'_>> {
+    sections(run.rows.iter().filter_map(|row| {
+        let Subject::Primitive(Primitive { scheme, operation, size }) = row.subject else {
+            return None;
         };
-        let (both, is_marked) = (row.whole.zip(row.call), row.reason.is_some());
-        let costs = Costs { both, state: row.state, is_marked };
-        (String::new(), [primitive.scheme.to_string(), what], &*row.stack, costs)
+        let what = match size {
+            Some(size) => format!("{size} B"),
+            None => operation.to_string(),
+        };
+        Some((String::new(), [scheme.to_string(), what], row))
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{markdown, table, *};
-    use crate::tls::document::tests::{primitive_row, record_row};
-    use crate::tls::document::{PRIMITIVES_SPAN, RECORDS_SPAN};
+    use crate::tls::fixtures::{primitive_row, record_row};
     use crate::tls::words::{Certificate, Exchange, Kind, Operation, Scheme, Suite, Version};
     use crate::tls::{Case, fixtures};
 
-    fn handshakes_document() -> Document {
+    fn handshakes() -> Run {
         let row = |stack: &str, exchange, us| {
             let case = Case::usual(Version::Tls13, exchange, Certificate::P256, Kind::Full);
             fixtures::handshake(stack, case, us)
@@ -533,12 +481,12 @@ mod tests {
             row("slow@1.0", Exchange::X25519, Some(1234.0)),
             row("slow@1.0", Exchange::P256, None),
         ];
-        fixtures::document(&["fast@1.0", "slow@1.0"], rows)
+        fixtures::run(RunKind::Handshakes, &["fast@1.0", "slow@1.0"], rows)
     }
 
     #[test]
     fn stacks_stand_side_by_side_and_what_is_not_offered_says_why() {
-        let text = table(&handshakes_document(), 100);
+        let text = table(&handshakes(), 100);
         let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(
@@ -558,44 +506,43 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_gets_one_stack_after_the_other() {
-        let text = table(&handshakes_document(), 60);
+        let text = table(&handshakes(), 60);
         assert_eq!(text.matches("TLS 1.3 full, aes-128-gcm, hot").count(), 2, "{text}");
     }
 
     #[test]
     fn markdown_escapes() {
-        let text = markdown(&handshakes_document());
+        let text = markdown(&handshakes());
         assert!(text.contains("| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |"), "{text}");
         assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
     }
 
     #[test]
     fn what_a_server_picks_by_itself_is_told_once_for_each_stack() {
-        let mut document = handshakes_document();
+        let mut run = handshakes();
         let unset = |group, hello_retry| Some(crate::tls::Unset { group, hello_retry });
-        document.rows[0].unset = unset(crate::tls::Group::X25519Mlkem768, true);
-        document.rows.push(document.rows[0].clone());
-        document.rows[1].unset = unset(crate::tls::Group::X25519, false);
-        let text = table(&document, 200);
+        run.rows[0].unset = unset(crate::tls::Group::X25519Mlkem768, true);
+        run.rows.push(run.rows[0].clone());
+        run.rows[1].unset = unset(crate::tls::Group::X25519, false);
+        let text = table(&run, 200);
         let line = "fast@1.0 with its groups unset, by the client's key share: x25519 → x25519mlkem768 (asked again)\n";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("by the client's key share: x25519 → x25519\n"), "{text}");
-        let read: Document =
-            crate::tls::from_record(&crate::tls::into_record(&document, &[])).unwrap();
-        assert_eq!(read.rows[0].unset, document.rows[0].unset);
+        let read = crate::tls::from_record(&crate::tls::into_record(&run, &[])).unwrap();
+        assert_eq!(read.rows[0].unset, run.rows[0].unset);
     }
 
-    fn records_document() -> RecordsDocument {
+    fn records() -> Run {
         let mut records: Vec<_> = [64, 1024, 16384]
             .map(|size| record_row(Suite::Aes128Gcm, size, Some(400.0 + 0.25 * f64::from(size))))
             .to_vec();
         records.push(record_row(Suite::Aes128Ccm, 64, None));
-        fixtures::run(&[], RECORDS_SPAN, records)
+        fixtures::run(RunKind::Records, &[], records)
     }
 
     #[test]
     fn each_size_stands_beside_the_bare_cipher_with_what_the_stack_adds() {
-        let text = table(&records_document(), 100);
+        let text = table(&records(), 100);
         let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["64", "416", "208", "208", "520", "208", "312", "1.0"], "{text}");
@@ -609,22 +556,22 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("60 of 70 samples clean"), "{text}");
-        assert!(markdown(&records_document()).contains("| 64 | 416 | 208 | 208 |"));
+        assert!(markdown(&records()).contains("| 64 | 416 | 208 | 208 |"));
     }
 
-    fn primitives_document() -> PrimitivesDocument {
+    fn primitives() -> Run {
         let rows = vec![
             primitive_row("fast@1.0", Scheme::EcdsaP256, Operation::Sign, Some(20.0)),
             primitive_row("slow@1.0", Scheme::EcdsaP256, Operation::Sign, Some(1000.0)),
             primitive_row("slow@1.0", Scheme::EcdsaP256, Operation::Verify, None),
             primitive_row("fast@1.0", Scheme::Sha256, Operation::Digest, Some(0.7)),
         ];
-        fixtures::run(&["fast@1.0", "slow@1.0"], PRIMITIVES_SPAN, rows)
+        fixtures::run(RunKind::Primitives, &["fast@1.0", "slow@1.0"], rows)
     }
 
     #[test]
     fn primitives_of_stacks_stand_side_by_side() {
-        let text = table(&primitives_document(), 100);
+        let text = table(&primitives(), 100);
         let line = text.lines().find(|l| l.starts_with("ecdsa-p256")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         let wanted = ["ecdsa-p256", "sign", "20.0", "18.0", "1.0", "1000", "900", "1.0"];
@@ -632,15 +579,18 @@ mod tests {
         let line = text.lines().find(|l| l.starts_with("sha256")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["sha256", "1400", "B", "0.700", "0.630", "1.0"], "{text}");
-        assert!(text.contains("slow@1.0 ecdsa-p256 verify: unsupported: no|such"), "{text}");
+        assert!(
+            text.contains("slow@1.0 ecdsa-p256 verify: unsupported: NO_CIPHER|MATCH"),
+            "{text}"
+        );
         assert!(!text.contains('\u{1b}'), "a library's words are no commands to the terminal");
-        assert_eq!(table(&primitives_document(), 60).matches("whole µs").count(), 2);
+        assert_eq!(table(&primitives(), 60).matches("whole µs").count(), 2);
     }
 
     #[test]
     fn markdown_of_primitives_escapes() {
-        let text = markdown(&primitives_document());
+        let text = markdown(&primitives());
         assert!(text.contains("| ecdsa-p256 | sign | 20.0 | 18.0 | 1000 | 900 |"), "{text}");
-        assert!(text.contains("no\\|such"), "{text}");
+        assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
     }
 }

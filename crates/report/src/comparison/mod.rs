@@ -843,7 +843,7 @@ mod tests {
         ] {
             let path = format!("{}/../../records/{name}.json.gz", env!("CARGO_MANIFEST_DIR"));
             let text = record::load_text(std::path::Path::new(&path)).unwrap();
-            let record = record::tls::read(&text, name).unwrap();
+            let record = record::read(&text, name).unwrap();
             let side = |(library, version): (&str, &str)| {
                 let is_of = |m: &&Measurement| {
                     m.library.name == library && m.library.version.starts_with(version)

@@ -7,7 +7,7 @@ use base::model::{Direction, Disturbance, RawSample};
 use base::text::Options;
 use judge::advise::Advised;
 use record::at_rest::PagesRecord;
-use record::tls::TlsFile;
+use record::tls::{Run, RunKind};
 use record::{
     Estimate, Executed, Fit, Imported, Leak, Leaks, LibraryId, Measurement, Record, State, Stopped,
 };
@@ -182,13 +182,13 @@ impl Head {
                 Content::Pages(record) => {
                     sheet("pages", "pages of a store", &record.host.cpu.name, &record.started);
                 }
-                Content::Tls(file) => {
-                    let words = match file {
-                        TlsFile::Handshakes(_) => "TLS handshakes",
-                        TlsFile::Records(_) => "TLS records",
-                        TlsFile::Primitives(_) => "under a TLS handshake",
+                Content::Tls(run) => {
+                    let words = match run.kind {
+                        RunKind::Handshakes => "TLS handshakes",
+                        RunKind::Records => "TLS records",
+                        RunKind::Primitives => "under a TLS handshake",
                     };
-                    sheet("tls", words, &file.host().cpu.name, file.started());
+                    sheet("tls", words, &run.host.cpu.name, &run.started);
                 }
                 Content::Advice(advised) => {
                     let basis = &advised.advice.basis;
@@ -712,7 +712,7 @@ pub(crate) fn sheets(sources: &[Source<'_>], labels: &[String]) -> Vec<Value> {
         Content::Survey(_) => None,
         Content::Pages(record) => Some(pages(record, label)),
         Content::Advice(advised) => Some(advice(advised, label)),
-        Content::Tls(file) => Some(tls(file, label)),
+        Content::Tls(run) => Some(tls(run, label)),
     };
     sources.iter().zip(labels).filter_map(of).collect()
 }
@@ -731,22 +731,21 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
 
 const SCREEN: Options = Options { width: crate::screen::WIDTH, color: false };
 
-fn tls(file: &TlsFile, label: &str) -> Value {
-    let (what, mut value, seed) = match file {
-        TlsFile::Handshakes(d) => ("handshakes", json!(d), d.plan.seed),
-        TlsFile::Records(d) => ("records", json!(d), d.plan.seed),
-        TlsFile::Primitives(d) => ("primitives", json!(d), d.plan.seed),
+fn tls(run: &Run, label: &str) -> Value {
+    let what = match run.kind {
+        RunKind::Handshakes => "handshakes",
+        RunKind::Records => "records",
+        RunKind::Primitives => "primitives",
     };
-    if let TlsFile::Records(d) = file {
-        value["lines"] = json!(d.lines());
+    let mut value = json!(run);
+    // It is said beside.
+    value.as_object_mut().map(|fields| fields.remove("kind"));
+    if run.kind == RunKind::Records {
+        value["lines"] = json!(run.lines());
     }
     // A number of 64 bits, which JavaScript has not.
-    value["plan"]["seed"] = seed.to_string().into();
-    let answer = match file {
-        TlsFile::Handshakes(d) => stacks_screen(d, None, SCREEN),
-        TlsFile::Records(d) => stacks_screen(d, None, SCREEN),
-        TlsFile::Primitives(d) => stacks_screen(d, None, SCREEN),
-    };
+    value["plan"]["seed"] = run.plan.seed.to_string().into();
+    let answer = stacks_screen(run, None, SCREEN);
     json!({"kind": "tls", "label": label, "what": what, "answer": answer, "run": tidy(value)})
 }
 
@@ -765,7 +764,7 @@ mod tests {
         let text = include_str!("../../../record/tests/sample.json");
         let record = record::from_json(text, "sample").unwrap();
         let pages = include_str!("../../../record/tests/at-rest.json");
-        let pages = record::at_rest::from_json(pages, "sample").unwrap();
+        let pages = record::read_run(pages, "sample", record::at_rest::of).unwrap();
         let source = |file| Source { file, content: Content::Survey(&record) };
         let store = Source { file: "a.json", content: Content::Pages(&pages) };
         let sources = [source("a.json"), source("a.json.gz"), source("a\u{202e}.json"), store];

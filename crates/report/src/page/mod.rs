@@ -14,7 +14,7 @@ use flate2::write::GzEncoder;
 use judge::advise::Advised;
 use record::Record;
 use record::at_rest::PagesRecord;
-use record::tls::TlsFile;
+use record::tls::Run;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -38,7 +38,7 @@ pub enum Content<'a> {
     Pages(&'a PagesRecord),
     Advice(&'a Advised),
     /// A run of TLS: handshakes, records or primitives.
-    Tls(&'a TlsFile),
+    Tls(&'a Run),
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ use judge::load::{
     Response, Spec, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation, Why,
 };
 use record::State;
-use record::tls::{Certificate, Exchange, Filter, RecordsDocument};
+use record::tls::{Certificate, Exchange, Filter, Run, RunKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -265,7 +265,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
 
 pub(crate) struct Documents {
     calibration: Calibration,
-    records: Option<RecordsDocument>,
+    records: Option<Run>,
     parts: HandshakeParts,
 }
 
@@ -276,13 +276,15 @@ impl Documents {
         own: impl FnOnce() -> Result<Calibration, Failure>,
     ) -> Result<Self, Failure> {
         let calibration = args.calibration.as_deref().map_or_else(own, files::calibration)?;
-        let records = args.records.as_deref().map(files::tls);
+        let records = args.records.as_deref().map(|path| files::tls(path, RunKind::Records));
         let mut parts = HandshakeParts::default();
         if let Some(path) = &args.primitives {
-            parts.add_primitives(&files::tls(path)?, &calibration.stack);
+            let run = files::tls(path, RunKind::Primitives)?;
+            parts.add_primitives(&run, &calibration.stack);
         }
         if let Some(path) = &args.handshakes {
-            parts.add_memory(&files::tls(path)?, &calibration.stack);
+            let run = files::tls(path, RunKind::Handshakes)?;
+            parts.add_memory(&run, &calibration.stack);
         }
         Ok(Self { calibration, records: records.transpose()?, parts })
     }

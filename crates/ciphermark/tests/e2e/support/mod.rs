@@ -407,14 +407,11 @@ pub fn run_of(record: &Value) -> Value {
     keeps_to(record, "docs/record.schema.json");
     let text = record.to_string();
     if record["details"]["kind"] == "pages" {
-        return serde_json::to_value(record::at_rest::from_json(&text, "record").unwrap()).unwrap();
+        let run = record::read_run(&text, "record", record::at_rest::of).unwrap();
+        return serde_json::to_value(run).unwrap();
     }
-    match record::tls::from_json(&text, "record").unwrap() {
-        record::tls::TlsFile::Handshakes(run) => serde_json::to_value(run),
-        record::tls::TlsFile::Records(run) => serde_json::to_value(run),
-        record::tls::TlsFile::Primitives(run) => serde_json::to_value(run),
-    }
-    .unwrap()
+    let run = record::read_run(&text, "record", record::tls::from_record).unwrap();
+    serde_json::to_value(run).unwrap()
 }
 
 pub fn measurements(record: &str) -> Vec<Value> {

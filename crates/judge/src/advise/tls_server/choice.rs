@@ -6,9 +6,7 @@ use crate::advise::tls_server::{
     Question, Rejected, Secret, can_use,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, load};
-use record::tls::{
-    Case, Certificate, Document, Exchange, Handshake, RecordsDocument, Suite, Version,
-};
+use record::tls::{Case, Certificate, Exchange, Row, Run, Suite, Version};
 use record::{LeakVerdict, Leaks, State};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -332,9 +330,9 @@ fn changes(
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// A run of `tls handshake`.
-    pub handshakes: &'a Document,
+    pub handshakes: &'a Run,
     /// A run of `tls records` of the same stacks.
-    pub records: Option<&'a RecordsDocument>,
+    pub records: Option<&'a Run>,
     /// A calibration of `tls load`: connections are then priced by its formula, in the stack that it is of.
     pub calibration: Option<&'a Calibration>,
     /// What is known of secrets in the libraries behind the stacks.
@@ -392,11 +390,11 @@ impl Evidence<'_> {
 
     /// Key exchanges that a stack was asked for and has not, of the versions that it has.
     pub(crate) fn lacking(&self, stack: &str) -> Vec<Exchange> {
-        let rows = || self.handshakes.rows.iter().filter(|row| row.stack == stack);
-        let is_offered = |row: &&Handshake| row.state != State::Unsupported;
-        let has = |version| rows().filter(is_offered).any(|row| row.case.version == version);
+        let rows = || self.of(stack);
+        let is_offered = |(row, _): &(&Row, &Case)| row.state != State::Unsupported;
+        let has = |version| rows().filter(is_offered).any(|(_, case)| case.version == version);
         let lacks = |exchange: &Exchange| {
-            let is_it = |row: &&Handshake| row.case.exchange == *exchange && has(row.case.version);
+            let is_it = |(_, case): &(&Row, &Case)| case.exchange == *exchange && has(case.version);
             let mut of_it = rows().filter(is_it).peekable();
             of_it.peek().is_some() && !of_it.any(|row| is_offered(&row))
         };
@@ -407,9 +405,9 @@ impl Evidence<'_> {
     pub(crate) fn lacking_suites(&self, stack: &str) -> Vec<Suite> {
         let rows = || self.records.into_iter().flat_map(|records| &records.rows);
         let lacks = |suite: &Suite| {
-            let is_it = |row: &&record::tls::RecordRow| {
-                let of = row.protection;
-                row.stack == stack && of.suite == *suite && of.version == Version::Tls12
+            let is_it = |row: &&Row| {
+                let of = row.records().map(|(of, _)| (of.suite, of.version));
+                row.stack == stack && of == Some((*suite, Version::Tls12))
             };
             let mut of_it = rows().filter(is_it).peekable();
             of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
@@ -419,8 +417,14 @@ impl Evidence<'_> {
 
     /// Whether a handshake with it was measured in the stack.
     pub(crate) fn has(&self, stack: &str, exchange: Exchange) -> bool {
-        let of_it = |row: &&Handshake| row.stack == stack && row.case.exchange == exchange;
-        self.handshakes.rows.iter().filter(of_it).any(|row| row.state == State::Measured)
+        let mut of_it = self.of(stack).filter(|(_, case)| case.exchange == exchange);
+        of_it.any(|(row, _)| row.state == State::Measured)
+    }
+
+    /// A stack's handshakes, each with its case.
+    fn of(&self, stack: &str) -> impl Iterator<Item = (&Row, &Case)> {
+        let rows = self.handshakes.rows.iter().filter(move |row| row.stack == stack);
+        rows.filter_map(|row| Some((row, row.case()?)))
     }
 
     fn row(
@@ -428,11 +432,9 @@ impl Evidence<'_> {
         stack: &str,
         question: &Question,
         is_it: impl Fn(&Case) -> bool,
-    ) -> Option<&Handshake> {
-        let mut rows = self.handshakes.rows.iter();
-        rows.find(|row| {
-            row.stack == stack && row.temperature == question.temperature && is_it(&row.case)
-        })
+    ) -> Option<(&Row, &Case)> {
+        let mut rows = self.of(stack);
+        rows.find(|(row, case)| row.temperature == question.temperature && is_it(case))
     }
 
     /// A handshake's price. The suite makes little difference to it, so that another one's stands in.
@@ -457,8 +459,8 @@ impl Evidence<'_> {
                 self.row(stack, question, |c| resumed(c) && case.version == Version::Tls12)
             })
         });
-        let row = found.ok_or_else(|| NoPrice::NotMeasured(case.to_string()))?;
-        match (row.state, row.server) {
+        let (row, of) = found.ok_or_else(|| NoPrice::NotMeasured(case.to_string()))?;
+        match (row.state, row.cost()) {
             (State::Measured, Some(cost)) => {
                 let us = |ns: f64| ns / 1000.0;
                 let part = |end: f64| us(cost.mean_ns) * end / cost.median_ns;
@@ -468,11 +470,8 @@ impl Evidence<'_> {
                         low_us: part(cost.low_ns),
                         high_us: part(cost.high_ns),
                     },
-                    remark: (row.case.suite != case.suite).then(|| {
-                        format!(
-                            "handshakes with {} are priced as with {}",
-                            case.suite, row.case.suite
-                        )
+                    remark: (of.suite != case.suite).then(|| {
+                        format!("handshakes with {} are priced as with {}", case.suite, of.suite)
                     }),
                 })
             }
@@ -620,11 +619,11 @@ pub const RULES: &[Rule] = &[
 mod tests {
     use super::*;
     use crate::load::Profile;
-    use crate::sample::{advice_of, document, lacking, leaks, library, question};
+    use crate::sample::{self, advice_of, lacking, leaks, library, question};
 
     /// A run in which a stack has another name.
-    fn renamed(stack: &str, name: &str) -> Document {
-        let mut handshakes = document();
+    fn renamed(stack: &str, name: &str) -> Run {
+        let mut handshakes = sample::handshakes();
         for row in handshakes.rows.iter_mut().filter(|r| r.stack == stack) {
             row.stack = name.to_owned();
         }
@@ -687,7 +686,7 @@ mod tests {
     #[test]
     fn a_stack_whose_bytes_have_no_price_is_missing_and_wins_nothing() {
         let (handshakes, records) =
-            (document(), lacking("slow@1.0", record::tls::Suite::Aes128Gcm));
+            (sample::handshakes(), lacking("slow@1.0", record::tls::Suite::Aes128Gcm));
         let evidence = Evidence {
             handshakes: &handshakes,
             records: Some(&records),
@@ -715,7 +714,7 @@ mod tests {
     /// Whatever it costs, and whichever of its primitives: the records' cipher or the key exchange.
     #[test]
     fn a_stack_whose_primitives_depend_on_the_secret_is_not_chosen_however_cheap() {
-        let handshakes = document();
+        let handshakes = sample::handshakes();
         let advised = |secrets: &[StackLeaks]| {
             let evidence =
                 Evidence { handshakes: &handshakes, records: None, calibration: None, secrets };
@@ -757,9 +756,9 @@ mod tests {
 
     #[test]
     fn costs_that_may_differ_by_more_than_a_twentieth_are_undecided_and_no_tie() {
-        let mut handshakes = document();
+        let mut handshakes = sample::handshakes();
         for row in handshakes.rows.iter_mut().filter(|r| r.stack == "slow@1.0") {
-            if let Some(server) = &mut row.server {
+            if let Some([server, _]) = &mut row.costs {
                 server.low_ns = server.median_ns * 0.1;
                 server.high_ns = server.median_ns * 1.9;
             }
@@ -791,9 +790,9 @@ mod tests {
 
     #[test]
     fn what_a_race_has_ruled_out_is_dearer_and_nothing_is_open() {
-        let mut handshakes = document();
+        let mut handshakes = sample::handshakes();
         for row in handshakes.rows.iter_mut().filter(|r| r.stack == "slow@1.0") {
-            (row.state, row.server, row.client) = (State::Failed, None, None);
+            (row.state, row.costs) = (State::Failed, None);
             row.stopped = Some(record::Stopped::Screened);
         }
         let advice = advice_of(&handshakes, &question(&["browser"]));
@@ -805,16 +804,16 @@ mod tests {
 
     #[test]
     fn a_stack_without_a_version_is_not_one_that_lacks_its_groups_and_nothing_is_open() {
-        let mut handshakes = document();
-        let of_slow =
-            |r: &&mut Handshake| r.stack == "slow@1.0" && r.case.version == Version::Tls13;
+        let mut handshakes = sample::handshakes();
+        let is_of_13 = |row: &Row| row.case().is_some_and(|case| case.version == Version::Tls13);
+        let of_slow = |row: &&mut Row| row.stack == "slow@1.0" && is_of_13(row);
         for row in handshakes.rows.iter_mut().filter(of_slow) {
-            (row.state, row.server, row.client) = (State::Unsupported, None, None);
+            (row.state, row.costs) = (State::Unsupported, None);
             row.reason = Some("no TLS 1.3".to_owned());
         }
         // As where the handshakes were measured for the question.
         let is_asked = |c: &Case| c.version == Version::Tls13 && c.exchange != Exchange::P256;
-        handshakes.rows.retain(|r| is_asked(&r.case));
+        handshakes.rows.retain(|r| r.case().is_some_and(is_asked));
         let advice = advice_of(&handshakes, &question(&["browser"]));
         assert_eq!(advice.missing, []);
         let out = advice.rejected.iter().filter(|r| r.candidate.stack == "slow@1.0");

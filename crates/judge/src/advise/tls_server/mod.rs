@@ -616,7 +616,7 @@ fn names(suite: Suite) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::advise::tls_server::choice::Evidence;
-    use crate::sample::{advice_of, document, lacking, question};
+    use crate::sample::{self, advice_of, lacking, question};
     use record::tls::Suite;
 
     fn read(texts: &[&str]) -> Result<Vec<(String, f64)>, String> {
@@ -645,7 +645,7 @@ mod tests {
     }
 
     fn printed(clients: &[&str], format: Format) -> String {
-        let advice = advice_of(&document(), &question(clients));
+        let advice = advice_of(&sample::handshakes(), &question(clients));
         render(&advice, format, Options { width: 120, color: false })
     }
 
@@ -670,7 +670,7 @@ mod tests {
     }
 
     fn chosen(stack: &str, post_quantum: bool) -> (String, Vec<String>) {
-        let mut handshakes = document();
+        let mut handshakes = sample::handshakes();
         handshakes.stacks.retain(|s| s.label == stack);
         let asked = Question { post_quantum, ..question(&["browser"]) };
         let choice = advice_of(&handshakes, &asked).choice.unwrap();
@@ -696,7 +696,7 @@ mod tests {
 
     #[test]
     fn suites_that_the_stack_lacks_are_left_out_and_named() {
-        let handshakes = document();
+        let handshakes = sample::handshakes();
         let records = lacking("fast@1.0", Suite::Chacha20Poly1305);
         let evidence = Evidence {
             handshakes: &handshakes,
