@@ -634,7 +634,7 @@ mod tests {
 
     #[test]
     fn browsers_get_the_narrowest_profile_and_the_cheapest_certificate() {
-        let advice = advice_of(&document(), &question(&["browser"]));
+        let advice = advice_of(&sample::handshakes(), &question(&["browser"]));
         let choice = advice.choice.unwrap();
         assert_eq!(choice.candidate.profile, Profile::Modern);
         assert_eq!(choice.candidate.certificates, [Certificate::P256]);
@@ -653,7 +653,7 @@ mod tests {
 
     #[test]
     fn clients_of_tls_12_need_more_than_modern_and_it_is_said_what_they_cost() {
-        let advice = advice_of(&document(), &question(&["browser=90%", "firefox-45=10%"]));
+        let advice = advice_of(&sample::handshakes(), &question(&["browser=90%", "firefox-45=10%"]));
         let choice = advice.choice.unwrap();
         assert_eq!(choice.candidate.profile, Profile::Intermediate);
         let refused = advice.rejected.iter().find(|r| r.candidate.profile == Profile::Modern);
@@ -669,7 +669,7 @@ mod tests {
     fn what_no_certificate_serves_has_no_choice_and_says_what_would_help() {
         let mut asked = question(&["browser"]);
         asked.certificates = vec![Certificate::Ed25519];
-        let advice = advice_of(&document(), &asked);
+        let advice = advice_of(&sample::handshakes(), &asked);
         assert_eq!(advice.choice, None);
         assert!(
             advice.rejected.iter().all(|r| r.rule == "client-refused"),
@@ -823,7 +823,7 @@ mod tests {
     #[test]
     fn resumption_is_counted_by_its_share() {
         let asked = Question { resumed_share: 0.5, ..question(&["browser"]) };
-        let choice = advice_of(&document(), &asked).choice.unwrap();
+        let choice = advice_of(&sample::handshakes(), &asked).choice.unwrap();
         assert!((choice.cost.us - (0.5 * 80.0 + 0.5 * 50.0)).abs() < 1e-9, "{:?}", choice.cost);
         assert!(cases(&asked).unwrap().iter().any(|c| c.kind.is_resumed()));
         assert!(cases(&question(&["browser"])).unwrap().iter().all(|c| !c.kind.is_resumed()));
