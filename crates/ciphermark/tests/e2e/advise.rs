@@ -4,7 +4,7 @@
 
 use crate::support::*;
 use crate::tls::stack;
-use ::record::tls::{Case, Certificate, Exchange, Kind, TlsFile, Version, fixtures};
+use ::record::tls::{Case, Certificate, Exchange, Kind, RunKind, Version, fixtures};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -201,9 +201,9 @@ pub(crate) fn run_of(directory: &Path, version: &str, has_ml_kem: bool) -> PathB
             all.push(fixtures::handshake(&label, case, has.then_some(us * times)));
         }
     }
-    let run = TlsFile::Handshakes(fixtures::document(&[label.as_str()], all));
+    let run = fixtures::run(RunKind::Handshakes, &[label.as_str()], all);
     let path = directory.join("tls.json");
-    ::record::save(&run.record(), &path).unwrap();
+    ::record::save(&::record::tls::into_record(&run, &[]), &path).unwrap();
     path
 }
 

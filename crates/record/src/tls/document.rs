@@ -328,10 +328,7 @@ impl Row {
 }
 
 /// A field's value; none is null.
-fn take<T: DeserializeOwned>(
-    fields: &mut Map<String, Value>,
-    name: &str,
-) -> Result<T, String> {
+fn take<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Result<T, String> {
     serde_json::from_value(fields.remove(name).unwrap_or_default())
         .map_err(|e| format!("`{name}`: {e}"))
 }

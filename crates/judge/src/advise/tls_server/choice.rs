@@ -653,7 +653,8 @@ mod tests {
 
     #[test]
     fn clients_of_tls_12_need_more_than_modern_and_it_is_said_what_they_cost() {
-        let advice = advice_of(&sample::handshakes(), &question(&["browser=90%", "firefox-45=10%"]));
+        let advice =
+            advice_of(&sample::handshakes(), &question(&["browser=90%", "firefox-45=10%"]));
         let choice = advice.choice.unwrap();
         assert_eq!(choice.candidate.profile, Profile::Intermediate);
         let refused = advice.rejected.iter().find(|r| r.candidate.profile == Profile::Modern);
