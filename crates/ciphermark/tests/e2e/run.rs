@@ -508,7 +508,9 @@ const SLOW_US: f64 = 1600.0;
 #[ignore = "long: measures for seconds"]
 fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_number() {
     let (_directory, path, row) = measured(&fakes::library("settles"), |row| {
-        row["settled"]["us"].as_f64().is_some_and(|us| us >= SLOW_US)
+        // Where too few processes had time for it, the others count too, and the reason says so.
+        let all_had_time = !row["reason"].as_str().unwrap_or_default().contains("had settled");
+        all_had_time && row["settled"]["us"].as_f64().is_some_and(|us| us >= SLOW_US)
     });
     let settled = &row["settled"];
     assert!(number(settled, "us") >= SLOW_US, "{settled}");
