@@ -52,8 +52,8 @@ fn one(answer: &Ranking, options: Options) -> String {
     for note in notes(answer) {
         out += &options.hang(&note, 2, PLAIN);
     }
-    for absent in &answer.absent {
-        out += &options.hang(&refused(absent), 2, ALARM);
+    for line in absences(answer) {
+        out += &options.hang(&line, 2, ALARM);
     }
     out
 }
@@ -240,15 +240,42 @@ fn not_measured(answer: &Ranking) -> Option<String> {
     })
 }
 
-fn refused(absent: &Absent) -> String {
+/// Cases without a number: each that was refused or failed, and of those that there was no time for one line a reason.
+fn absences(answer: &Ranking) -> Vec<String> {
+    let (left_out, bad): (Vec<&Absent>, Vec<&Absent>) =
+        answer.absent.iter().partition(|absent| absent.left_out);
+    let mut lines: Vec<String> = bad
+        .into_iter()
+        .map(|a| format!("{}: {}: {}", shout(a.state), case_of(a), why(a)))
+        .collect();
+    let reasons: std::collections::BTreeSet<String> = left_out.iter().map(|a| why(a)).collect();
+    for reason in reasons {
+        let of: Vec<&&Absent> = left_out.iter().filter(|absent| why(absent) == reason).collect();
+        let cases = of.chunk_by(|a, b| a.library == b.library).map(|cases| match cases {
+            [one] => case_of(one),
+            [first, ..] => {
+                let library = versioned(&first.library.name, &first.library.version);
+                format!("{library} ({} cases)", cases.len())
+            }
+            [] => String::new(),
+        });
+        let cases: Vec<String> = cases.collect();
+        lines.push(format!("NOT MEASURED: {}: {reason}", cases.join(", ")));
+    }
+    lines
+}
+
+fn case_of(absent: &Absent) -> String {
     format!(
-        "{}: {} {} at {}: {}",
-        if absent.left_out { "NOT MEASURED".to_owned() } else { shout(absent.state) },
+        "{} {} at {}",
         versioned(&absent.library.name, &absent.library.version),
         clean(&absent.case.algorithm),
-        size(absent.case.size),
-        clean(absent.reason.as_deref().unwrap_or("no reason given"))
+        size(absent.case.size)
     )
+}
+
+fn why(absent: &Absent) -> String {
+    clean(absent.reason.as_deref().unwrap_or("no reason given"))
 }
 
 fn legend(answers: &[Ranking]) -> Vec<String> {
@@ -299,7 +326,7 @@ fn markdown(answers: &[Ranking]) -> String {
     for answer in answers {
         out += &format!("### {}\n\n", escape(&clean(&answer.terms.sentence)));
         out += &table(answer).markdown();
-        let notes = notes(answer).into_iter().chain(answer.absent.iter().map(refused));
+        let notes = notes(answer).into_iter().chain(absences(answer));
         let notes: String = notes.map(|n| format!("- {}\n", escape(&n))).collect();
         out += &format!("\n{notes}\n");
     }
@@ -682,6 +709,22 @@ mod tests {
             );
             assert!(!said(&self::record(), format).contains("releases of different years"));
         }
+    }
+
+    #[test]
+    fn what_there_was_no_time_for_takes_one_line_a_reason() {
+        let mut record = record();
+        for m in record.measurements.iter_mut().filter(|m| m.library.name == "libgcrypt") {
+            (m.state, m.stopped) = (record::State::Failed, Some(record::Stopped::Budget));
+            m.reason = Some("the budget was over".to_owned());
+        }
+        let answers = asked(&record, &questions()[..1]);
+        let cases = answers[0].absent.iter().filter(|a| a.left_out).count();
+        assert!(cases > 1, "{answers:?}");
+        let text = rankings(&answers, ComparisonFormat::Text, Options { width: 300, color: false });
+        let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("NOT MEASURED: ")).collect();
+        let [line] = lines[..] else { panic!("{text}") };
+        assert!(line.contains(&format!("({cases} cases): the budget was over")), "{line}");
     }
 
     #[test]

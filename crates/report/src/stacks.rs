@@ -271,7 +271,7 @@ fn cell(
     text: impl Fn(&Cost) -> String,
 ) -> Cell {
     match figure {
-        Figure::Known(row, costs) => Cell::number(marked(run, *row, &costs[end], text), style),
+        Figure::Known(row, costs) => Cell::number(marked(run, row, &costs[end], text), style),
         Figure::NotOffered => Cell::new("not offered", ASIDE),
         Figure::Missing(_) => Cell::new("no number", ASIDE),
     }
