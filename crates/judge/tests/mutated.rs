@@ -79,9 +79,7 @@ enum Deed {
     Widen(f64),
     DropVerdict,
     DropSize,
-    DropDirection,
     DropLibrary,
-    DropAlgorithm,
 }
 
 /// A deed and where: half of them among what the answer names first.
@@ -93,9 +91,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         (1.5_f64..60.0).prop_map(Deed::Widen),
         Just(Deed::DropVerdict),
         Just(Deed::DropSize),
-        Just(Deed::DropDirection),
         Just(Deed::DropLibrary),
-        Just(Deed::DropAlgorithm),
     ];
     (deed, any::<prop::sample::Index>(), any::<bool>())
 }
@@ -121,7 +117,6 @@ fn mutate(record: &mut Record, size: usize, near: &[(String, String)], mutation:
     let place = places[at.index(places.len())];
     let row = &record.measurements[place];
     let (library, algorithm) = (row.library.clone(), row.algorithm.clone());
-    let direction = row.direction;
     let is_it = |m: &Measurement| m.library == library && m.algorithm == algorithm;
     match deed {
         Deed::DropPrice => drop(record.measurements.remove(place)),
@@ -134,11 +129,7 @@ fn mutate(record: &mut Record, size: usize, near: &[(String, String)], mutation:
             record.leaks.retain(|l| l.library != library || l.algorithm != algorithm);
         }
         Deed::DropSize => record.measurements.retain(|m| m.size != size || !is_it(m)),
-        Deed::DropDirection => {
-            record.measurements.retain(|m| m.direction != direction || !is_it(m));
-        }
         Deed::DropLibrary => record.measurements.retain(|m| m.library != library),
-        Deed::DropAlgorithm => record.measurements.retain(|m| m.algorithm != algorithm),
     }
 }
 

@@ -7,6 +7,7 @@ use ciphermark_judge::advise::{
 };
 use jiff::civil::{Date, date};
 use record::{Measurement, Record, Samples};
+use std::cell::OnceCell;
 use std::path::Path;
 
 const TODAY: Date = date(2026, 11, 28);
@@ -66,6 +67,79 @@ pub(crate) fn questions(data: &Data) -> Vec<(String, Question<'_>)> {
         }
     }
     all
+}
+
+/// A number that looks drawn, of a text.
+fn drawn(of: &str, seed: u64) -> f64 {
+    let mut hash = seed ^ 0xcbf2_9ce4_8422_2325;
+    for byte in of.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    hash ^= hash >> 29;
+    (hash.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// What decides together whether a row stays.
+type Together = fn(&Measurement) -> String;
+const KINDS: [(&str, Together); 5] = [
+    ("row", |m| {
+        let (a, l, t) = (&m.algorithm, &m.library.path, m.tier);
+        format!("{a} {l} {t} {} {} {}", m.size, m.direction, m.model)
+    }),
+    ("library", |m| m.library.path.clone()),
+    ("algorithm", |m| m.algorithm.clone()),
+    ("size", |m| format!("{} {} {}", m.size, m.algorithm, m.library.path)),
+    ("direction", |m| format!("{} {} {}", m.direction, m.algorithm, m.library.path)),
+];
+
+fn thinned(whole: &Record, kind: Together, share: f64, seed: u64) -> Record {
+    let mut record = whole.clone();
+    record.measurements.retain(|m| drawn(&kind(m), seed) >= share);
+    record
+}
+
+/// Asks one of so many questions of each thinned record.
+const STEP: usize = 4;
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn no_answer_from_a_thinned_record_is_another_without_saying_that_it_could() {
+    let (data, whole) = (Data::built_in(), record());
+    let questions = questions(&data);
+    assert_eq!(questions.len(), 60);
+    // Of the whole record, as far as it is asked.
+    let all: Vec<OnceCell<Advice>> = questions.iter().map(|_| OnceCell::new()).collect();
+    let (mut same, mut said, mut wrong) = (0, 0, Vec::new());
+    for (number, share) in [0.1, 0.3, 0.5, 0.8, 0.95].into_iter().enumerate() {
+        for (kind, of) in KINDS {
+            let record = thinned(&whole, of, share, number as u64);
+            let asked = questions.iter().zip(&all).skip(number % STEP).step_by(STEP);
+            for ((name, question), before) in asked {
+                let before = before.get_or_init(|| answer(&data, question, &whole));
+                let after = answer(&data, question, &record);
+                // What was open before is no excuse.
+                let missing =
+                    after.open.iter().any(|o| o.kind != OpenWhy::Unjudged && is_new(o, before));
+                match chosen(&after) == chosen(before) {
+                    true => same += 1,
+                    false if missing => said += 1,
+                    false => wrong.push(format!(
+                        "{name}, {share} of each {kind}: {:?}, not {:?}",
+                        chosen(&after),
+                        chosen(before)
+                    )),
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new(), "{same} the same, {said} said that they could differ");
+    assert!(same > 20 && said > 20, "{same} {said}");
+}
+
+fn is_new(open: &Open, before: &Advice) -> bool {
+    let is_it =
+        |o: &Open| (&o.scheme, &o.library, o.kind) == (&open.scheme, &open.library, open.kind);
+    !before.open.iter().any(is_it)
 }
 
 fn postgres(data: &Data) -> Question<'_> {
