@@ -357,9 +357,12 @@ pub(crate) fn open_answers(
             let is_chosen = std::ptr::eq(price, chosen_price);
             let cost = price.cost(question.reads);
             let beside = beside(cost, chosen);
+            // One that is not judged would have been chosen where it is the cheaper of two equals.
+            let would_be = cost.median < chosen.median && question.wishes.trusts(chosen_price);
             let kind = match (is_chosen, question.wishes.trusts(price)) {
                 (true, true) => return None,
                 (true, false) => OpenWhy::Unjudged,
+                (false, false) if would_be => OpenWhy::Unjudged,
                 _ if !beside.may_be_lower() => return None,
                 (false, false) if question.wishes.trusts(chosen_price) => OpenWhy::Unjudged,
                 (false, _) => OpenWhy::Undecided,
