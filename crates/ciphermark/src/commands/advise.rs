@@ -913,7 +913,7 @@ impl Measuring<'_> {
     ) -> (Pairs, Vec<Leaks>) {
         let Self { data, args, question, stop, .. } = self;
         let stop = stop.left().map_or(stop.clone(), |left| stop.within(left.mul_f64(JUDGE)));
-        let mut new: Vec<Leaks> = Vec::new();
+        let known = bounds.leaks.len();
         loop {
             let evidence = Evidence::Survey(&bounds);
             let found = judge::advise::contenders(data, question, evidence, whose, FIRST);
@@ -937,11 +937,11 @@ impl Measuring<'_> {
                 true => Vec::new(),
                 false => judge_in(&self.libraries, args.quiet, &pairs, question.tier, &stop),
             };
-            new.extend(judged.iter().cloned());
             let depends = judged.iter().any(|v| v.verdict == LeakVerdict::Depends);
             bounds.leaks.extend(judged);
             if !depends {
-                return (found.into_iter().map(|(l, a)| (l, a.to_owned())).collect(), new);
+                let pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
+                return (pairs, bounds.leaks.split_off(known));
             }
         }
     }

@@ -25,12 +25,12 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
     Ok(Algorithm::all().iter().filter(wanted).collect())
 }
 
-/// What stands between the commas of a list, unless it is dm-crypt's name of Adiantum, which has one.
+/// What stands between the commas of a list, unless it is one name that has some, of which a part means nothing:
+/// dm-crypt's `xchacha12,aes-adiantum`.
 fn parts(list: &str) -> Vec<&str> {
-    match list.contains(",aes-adiantum") {
-        true => vec![list],
-        false => NameGlob::of_list(list).collect(),
-    }
+    let is_name = |text: &str| Algorithm::meant_by(text).is_some();
+    let parts: Vec<&str> = NameGlob::of_list(list).collect();
+    if is_name(list) && !parts.iter().all(|part| is_name(part)) { vec![list] } else { parts }
 }
 
 /// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that
@@ -467,6 +467,8 @@ mod tests {
         let of = |text: &str| algorithms(&[text.to_owned()]).map_err(|e| e.message);
         let [adiantum] = of("xchacha12,aes-adiantum-plain64").unwrap()[..] else { panic!("one") };
         assert_eq!(adiantum.name, "adiantum");
+        assert_eq!(of("adiantum(xchacha12,aes)").unwrap(), [adiantum]);
+        assert_eq!(of("chacha20,poly1305").unwrap().len(), 2);
         assert_eq!(of("chacha20,aes-hctr2").unwrap().len(), 2);
     }
 
