@@ -30,11 +30,10 @@ int32_t drain(void *state) {
 }
 #else
 int32_t run(IMB_MGR *mgr, IMB_JOB *job) {
-  (void)job;
   IMB_JOB *done = IMB_SUBMIT_JOB(mgr);
   /* Where several buffers go through the CPU side by side, a single one waits for company. */
   if (done == NULL) done = IMB_FLUSH_JOB(mgr);
-  return done != NULL && done->status == IMB_STATUS_COMPLETED ? CM_OK : CM_FAILED;
+  return done == job && done->status == IMB_STATUS_COMPLETED ? CM_OK : CM_FAILED;
 }
 #endif
 

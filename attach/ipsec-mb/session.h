@@ -42,7 +42,7 @@ extern const struct algorithm gcm_algorithms[], cipher_algorithms[], aead_algori
 const struct algorithm *find_algorithm(const char *name);
 
 /* A zeroed state of `size` bytes whose first member is an IMB_MGR *: a manager of its own, set up
- * for this CPU. NULL when there is no memory. */
+ * for this CPU. NULL when there is no memory, or its self-test fails. */
 void *new_state(size_t size);
 void close_state(void *state);
 

@@ -1,7 +1,9 @@
 //! The compiled object, loaded the way ciphermark loads it.
 use base::model::{Algorithm, Direction};
-use contract::{Library, OpenError};
-use std::sync::OnceLock;
+use contract::{Library, OpenError, Outcome};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, OnceLock};
+use testing::trial::Sealed;
 
 const ALONE: testing::trial::Foreign = testing::trial::Foreign {
     directory: "attach/ipsec-mb",
@@ -66,6 +68,34 @@ fn everything_that_it_offers_with_several_jobs_in_flight_passes_every_check() {
     let cmac = has_cmac(&*library);
     let expected = expected.split(' ').filter(|name| cmac || !name.ends_with("-cmac"));
     assert_eq!(offer.names, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_session_that_is_opened_while_another_thread_makes_errors_is_right_from_its_first_message() {
+    let Some(library) = library() else { return };
+    let library = &*library;
+    let message = &Sealed::under(&[7; 16], algorithm("aes-128-ccm"), 64);
+    let too_long = &Sealed::under(&[7; 20], algorithm("hmac-sha1"), 70_000);
+    let (is_done, erring) = (&AtomicBool::new(false), &Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut session = library.open(algorithm("hmac-sha1"), Direction::Digest, &[7; 20]);
+            let session = session.as_mut().expect("it is offered");
+            erring.wait();
+            while !is_done.load(Ordering::Relaxed) {
+                let refused = too_long.encrypt_with(session).0;
+                assert!(matches!(refused, Outcome::Error(_)), "{refused:?}");
+            }
+        });
+        erring.wait();
+        let wrong = (0..3000).find(|_| {
+            let session = library.open(algorithm("aes-128-ccm"), Direction::Encrypt, &[7; 16]);
+            let (_, made, _) = message.encrypt_with(&mut session.expect("it is offered"));
+            made != message.cipher
+        });
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(wrong, None);
+    });
 }
 
 fn algorithm(name: &str) -> &'static Algorithm {

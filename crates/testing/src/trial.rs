@@ -254,6 +254,11 @@ impl Sealed {
         Self { nonce, aad, plain, cipher, tag }
     }
 
+    /// The message of `len` bytes under a key.
+    pub fn under(key: &[u8], algorithm: &'static Algorithm, len: usize) -> Self {
+        Self::new(&Reference::new(algorithm, key), len)
+    }
+
     /// What a session of the forward direction makes of the plaintext.
     pub fn encrypt_with(&self, session: &mut Session) -> (Outcome, Vec<u8>, Vec<u8>) {
         let (mut output, mut tag) = (vec![0; self.plain.len()], vec![0; self.tag.len()]);
