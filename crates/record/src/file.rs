@@ -1,9 +1,8 @@
 //! Record files: read with clear errors, packed or not, whatever their bytes are; written so that they are
 //! at every moment either the old one or the new one, whole.
-//!
-//! Writing record files, and why one cannot be read or written.
 
 use crate::format::contradiction;
+use crate::json::{explain, parsed, printable, unmarked};
 use crate::{FORMAT_VERSION, Record, to_json};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -11,8 +10,6 @@ use flate2::write::GzEncoder;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -88,9 +85,6 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
 
 /// Most bytes of a file that are read: more than any survey has, and an end where a device has none.
 const MOST_BYTES: u64 = 1 << 30;
-
-/// Most characters of a reason: it quotes the file, which may hold anything.
-const MOST_CHARS: usize = 300;
 
 /// Reads a record file, packed by gzip or not.
 pub fn load(path: &Path) -> Result<Record, RecordError> {
@@ -227,22 +221,6 @@ fn another(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Reads JSON of any shape: a part of a record, a worker's message. All JSON that comes as bytes takes this way: another
-/// would have every reader in the program once more.
-pub fn value_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
-    let text = std::str::from_utf8(json)
-        .map_err(|e| format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))?;
-    parsed(text)
-}
-
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut json)
-        .map_err(|e| explain(&e.path().to_string(), e.inner()))?;
-    json.end().map_err(|e| explain("", &e))?;
-    Ok(value)
-}
-
 /// The kind that a document of its own from before format 1.4 names: `pages`, `tls-handshakes`, …; none of a record.
 pub fn older_kind(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
@@ -252,39 +230,8 @@ pub fn older_kind(text: &str) -> Option<String> {
     serde_json::from_str::<Head>(unmarked(text)).ok()?.kind
 }
 
-/// Editors on some systems put a mark at the beginning of what they save.
-pub fn unmarked(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
-}
-
 fn major(version: &str) -> &str {
     version.split('.').next().unwrap_or(version)
-}
-
-/// What is wrong and where, on one line: serde quotes the input, which may hold anything.
-pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
-    let place = format!("line {} column {}", error.line(), error.column());
-    if error.is_eof() {
-        return format!("it ends too early, at {place}");
-    }
-    let words = error.to_string();
-    let words = words.strip_suffix(&format!(" at {place}")).unwrap_or(&words);
-    match path {
-        "" | "." => format!("{} at {place}", printable(words)),
-        _ => format!("{} at {place}", printable(&format!("{path}: {words}"))),
-    }
-}
-
-/// Any value as JSON for people and programs, ending with a line break.
-pub fn pretty(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("plain data always serialises") + "\n"
-}
-
-/// On one line, and not much of it.
-pub fn printable(text: &str) -> String {
-    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let shown: String = chars.by_ref().take(MOST_CHARS).collect();
-    if chars.next().is_some() { shown + "…" } else { shown }
 }
 
 /// What any program's new file gets; the process's mask takes bits away.

@@ -5,8 +5,9 @@
 //! what was forced to the disk, about once a second, outlives the machine. A run holds a lock on it (flock,
 //! which the kernel gives back however the run ends), so no two runs write the same record.
 
-use crate::file::{directory_of, is_at, printable, sync_directory, value_from_json};
+use crate::file::{directory_of, is_at, sync_directory};
 use crate::format::{impossible_latencies, impossible_sample};
+use crate::json::{printable, value_from_json};
 use crate::{Circumstance, FORMAT_VERSION, Latencies, Library, Plan, RecordError, State};
 use base::model::{OtherEnd, RawSample, Settling};
 use rustix::fs::OFlags;

@@ -11,6 +11,7 @@ mod format;
 mod host;
 pub mod import;
 mod journal;
+mod json;
 mod measurement;
 mod reading;
 #[cfg(test)]
@@ -29,8 +30,7 @@ pub use executed::{
 };
 pub use file::{
     RecordError, bytes, check_writable, from_bytes, from_json, load, load_text, older_kind,
-    open_regular, pack, pretty, printable, read_most, save, text, unmarked, value_from_json,
-    write_file,
+    open_regular, pack, read_most, save, text, write_file,
 };
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, PlannedCase,
@@ -44,6 +44,7 @@ pub use host::{
 pub use journal::{
     Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,
 };
+pub use json::{pretty, printable, unmarked, value_from_json};
 pub use measurement::{
     Check, Evidence, Finding, Fit, Imported, KeySetup, Latencies, Latency, LibraryId, Measurement,
     ProcessCosts, ProcessKind, Rekeying, Samples, Settled, State, Stopped, ThreadShare, WITH,

@@ -1,8 +1,9 @@
 //! Records of every kind, as this version writes them or an older one did: before format 1.4 runs of TLS and of pages
 //! were documents of their own, of a format 1.0.
 
-use crate::file::{RecordError, from_json, older_kind, printable, unmarked};
+use crate::file::{RecordError, from_json, older_kind};
 use crate::format::Record;
+use crate::json::{printable, unmarked};
 use crate::{at_rest, tls};
 use serde_json::Value;
 
