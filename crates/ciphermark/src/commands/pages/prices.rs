@@ -30,8 +30,10 @@ use std::time::{Duration, Instant};
 const PAIRS: usize = 6;
 /// The share of the time that a look at everything may take.
 const LOOK: f64 = 0.35;
-/// Kept for verdicts on secrets.
+/// Kept for verdicts on secrets, twice: before anything is measured, and of what is printed.
 const JUDGING: Duration = Duration::from_secs(4);
+/// The time that is kept for prices, however long the verdicts before took.
+const PRICING: Duration = Duration::from_secs(10);
 /// Bytes of the pages that are made up for a server that runs.
 const MADE_UP: u64 = 8 << 20;
 
@@ -144,8 +146,6 @@ struct Shortlist {
     pairs: Pairs,
     /// Verdicts on their secrets.
     leaks: Vec<Leaks>,
-    /// How much longer than they should verdicts on secrets took.
-    waited: Duration,
     /// Whether there was no time to look at everything, or to judge it.
     is_cut: bool,
 }
@@ -161,8 +161,8 @@ impl Pricing<'_> {
         let mut refused = BTreeSet::new();
         loop {
             let shortlist = self.shortlist(store.page_size(), own, &refused, stop);
-            // What verdicts took longer than they should does not go from the time for prices.
-            *stop = stop.longer(shortlist.waited);
+            let left = stop.left().unwrap_or(PRICING);
+            *stop = stop.longer(PRICING.saturating_sub(left));
             let record = self.measured(store, &shortlist, stop)?;
             let known = refused.len();
             refused.extend(refused_in(&record));
@@ -179,12 +179,13 @@ impl Pricing<'_> {
         refused: &BTreeSet<(usize, String)>,
         stop: &Stop,
     ) -> Shortlist {
+        let begun = Instant::now();
         let mut look = self.look(size, stop);
         for (library, scheme) in refused {
             self.strike(&mut look.record, *library, scheme);
         }
-        let judging = stop.left().map_or(JUDGING, |left| JUDGING.max(left / 3));
-        let (soon, begun) = (stop.within(judging), Instant::now());
+        // Of what was looked at before, most is judged as well.
+        let soon = stop.within(JUDGING.max(3 * begun.elapsed()));
         let mut pairs = BTreeSet::new();
         for wish in self.wishes {
             let best = self.cheapest_judged(wish, &mut look, &soon);
@@ -193,11 +194,10 @@ impl Pricing<'_> {
             let of_own = self.libraries.iter().enumerate().filter(|(_, l)| own.is(&l.facts.path));
             pairs.extend(of_own.flat_map(|(l, _)| schemes.iter().map(move |s| (l, s.clone()))));
         }
-        let waited = begun.elapsed().saturating_sub(judging);
         // They are proven once more, and shown as what they are.
         pairs.extend(refused.iter().cloned());
         let is_cut = look.is_cut || soon.is_over();
-        Shortlist { pairs: pairs.into_iter().collect(), leaks: look.record.leaks, waited, is_cut }
+        Shortlist { pairs: pairs.into_iter().collect(), leaks: look.record.leaks, is_cut }
     }
 
     fn strike(&self, look: &mut record::Record, library: usize, scheme: &str) {
@@ -384,8 +384,8 @@ impl Pricing<'_> {
         let evidence = Evidence::Pages(record);
         let mut around = surroundings(evidence, today);
         around.judged.clone_from(&shortlist.leaks);
+        let until = stop.within(JUDGING);
         for wish in self.wishes {
-            let until = stop.within(JUDGING);
             judged_first(
                 self.args.quiet,
                 self.data,
