@@ -27,7 +27,7 @@ use judge::advise::{
 use record::at_rest::PagesRecord;
 use record::{LeakVerdict, Leaks, LibraryId, Record};
 use report::ComparisonFormat;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -878,22 +878,29 @@ impl Measuring<'_> {
         let request = Request { sizes: vec![self.question.size], ..self.request(algorithms) };
         let quick = Request { latency: false, ..request.clone() };
         let look = look(self.args, &quick, &self.libraries, &self.stop, LOOK);
-        let bounds = match &known {
+        let mut bounds = match &known {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
         };
-        let (mut wanted, mut leaks) = self.contenders(bounds, &look.screened, whose);
+        let judged = bounds.leaks.len();
+        let mut wanted = self.contenders(&mut bounds, &look.screened, whose);
         let mut record = self.measured(&request, &look.screened, &wanted)?;
-        record.leaks.append(&mut leaks);
+        record.leaks.extend(bounds.leaks.split_off(judged));
         let mut done = Pairs::new();
         for _ in 1..ROUNDS {
             if whose != Wished::Asked || !self.has_time() {
                 break;
             }
             done.append(&mut wanted);
-            wanted = self.missing(&mut record)?.difference(&done).cloned().collect();
-            if wanted.is_empty() || !self.has_time() {
+            let mut missing = self.missing(&mut record)?;
+            missing.retain(|pair| !done.contains(pair));
+            if missing.is_empty() || !self.has_time() {
                 break;
+            }
+            wanted = self.contenders(&mut record, &look.screened, whose);
+            wanted.retain(|pair| missing.contains(pair));
+            if wanted.is_empty() {
+                wanted = missing;
             }
             let more = self.measured(&request, &look.screened, &wanted)?;
             record = completed(record, more);
@@ -904,46 +911,64 @@ impl Measuring<'_> {
         })
     }
 
-    /// What seems cheapest, and verdicts on it: what of it depends on a secret gives its place to the next.
-    fn contenders(
-        &self,
-        mut bounds: Record,
-        screened: &Screened,
-        whose: Wished,
-    ) -> (Pairs, Vec<Leaks>) {
+    /// What seems cheapest of what is not measured, and verdicts on it: what depends on a secret gives its place to the next.
+    /// Once a cipher of a library does not, only what is in such libraries is worth it.
+    fn contenders(&self, bounds: &mut Record, screened: &Screened, whose: Wished) -> Pairs {
         let Self { data, args, question, stop, .. } = self;
-        let stop = stop.left().map_or(stop.clone(), |left| stop.within(left.mul_f64(JUDGE)));
-        let known = bounds.leaks.len();
+        let share =
+            |share| stop.left().map_or(stop.clone(), |left| stop.within(left.mul_f64(share)));
+        let (soon, late) = (share(JUDGE), share(MEASURE));
+        let mut is_settled = question.wishes.alone;
         loop {
-            let evidence = Evidence::Survey(&bounds);
+            let evidence = Evidence::Survey(bounds);
             let found = judge::advise::contenders(data, question, evidence, whose, FIRST);
-            let is_known = |(id, algorithm): &&(LibraryId, &'static str)| {
-                bounds.leaks.iter().any(|v| v.is_of(id, algorithm, question.tier))
+            let leaks = &bounds.leaks;
+            let is_fine = |(id, name): &&(LibraryId, &'static str)| {
+                let mut own = leaks.iter().filter(|v| v.verdict == LeakVerdict::SameTrace);
+                own.any(|v| v.is_of(id, cipher_of(name), question.tier))
             };
-            let has_secret = |(_, algorithm): &&(LibraryId, &'static str)| {
-                Algorithm::find(algorithm).is_ok_and(Algorithm::has_secret)
-            };
-            let open = found.iter().filter(|pair| has_secret(pair) && !is_known(pair));
-            let least = |(id, algorithm): &(LibraryId, &'static str)| {
-                let library = self.libraries.iter().position(|own| is_build(own, id))?;
-                screened.both(library, algorithm)
-            };
-            let mut open: Vec<_> =
-                open.map(|pair| (least(pair).unwrap_or(u64::MAX), pair)).collect();
-            open.sort_unstable();
-            let cheapest = open.into_iter().take(IN_LINE);
-            let pairs: Pairs = cheapest.map(|(_, (l, a))| (l.clone(), (*a).to_owned())).collect();
-            let judged = match question.wishes.alone || stop.is_over() {
-                true => Vec::new(),
-                false => judge_in(&self.libraries, args.quiet, &pairs, question.tier, &stop),
-            };
-            let depends = judged.iter().any(|v| v.verdict == LeakVerdict::Depends);
-            bounds.leaks.extend(judged);
-            if !depends {
-                let pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
-                return (pairs, bounds.leaks.split_off(known));
+            let fine: BTreeSet<&LibraryId> = found.iter().filter(is_fine).map(|(l, _)| l).collect();
+            let until = if fine.is_empty() { &late } else { &soon };
+            if is_settled || until.is_over() {
+                let is_worth = |id: &LibraryId| fine.is_empty() || fine.contains(id);
+                let worth = found.iter().filter(|(id, _)| is_worth(id));
+                return worth.map(|(id, name)| (id.clone(), (*name).to_owned())).collect();
             }
+            let pairs = self.in_line(&found, leaks, screened);
+            let judged = judge_in(&self.libraries, args.quiet, &pairs, question.tier, until);
+            is_settled = !judged.iter().any(|v| v.verdict == LeakVerdict::Depends);
+            let wholes: Vec<Leaks> = judged.iter().flat_map(|v| of_part(v, &found)).collect();
+            bounds.leaks.extend(judged.into_iter().chain(wholes));
         }
+    }
+
+    /// What is judged next: of each library the cipher that seems cheapest, for what holds for one mode mostly holds for the
+    /// others; of what has parts first its cipher.
+    fn in_line(
+        &self,
+        found: &BTreeSet<(LibraryId, &'static str)>,
+        leaks: &[Leaks],
+        screened: &Screened,
+    ) -> Pairs {
+        let tier = self.question.tier;
+        let mut open: BTreeMap<&LibraryId, (u64, &'static str)> = BTreeMap::new();
+        for (id, name) in found {
+            let is_known = |name: &str| leaks.iter().any(|v| v.is_of(id, name, tier));
+            if is_known(name) || !encrypts(name) {
+                continue;
+            }
+            let library = self.libraries.iter().position(|own| is_build(own, id));
+            let least = library.and_then(|l| screened.both(l, name)).unwrap_or(u64::MAX);
+            let cipher = cipher_of(name);
+            let one = (least, if is_known(cipher) { *name } else { cipher });
+            let best = open.entry(id).or_insert(one);
+            *best = one.min(*best);
+        }
+        let mut open: Vec<_> =
+            open.into_iter().map(|(id, (least, name))| (least, id, name)).collect();
+        open.sort_unstable();
+        let next = open.into_iter().take(IN_LINE);
+        next.map(|(_, id, name)| (id.clone(), name.to_owned())).collect()
     }
 
     /// With what the choice takes at other sizes, and the line through them.
@@ -1037,6 +1062,29 @@ impl Measuring<'_> {
         });
         Ok(pairs.collect())
     }
+}
+
+fn encrypts(name: &str) -> bool {
+    Algorithm::find(name).is_ok_and(Algorithm::encrypts)
+}
+
+/// The cipher of what has parts, else the algorithm itself.
+fn cipher_of(name: &'static str) -> &'static str {
+    let parts = Algorithm::find(name).ok().and_then(|a| a.composite);
+    parts.map_or(name, |parts| parts.cipher)
+}
+
+/// What of these has this part, where it depends on the secret: they do, too.
+fn of_part(part: &Leaks, found: &BTreeSet<(LibraryId, &'static str)>) -> Vec<Leaks> {
+    let whole = |name: &str| Leaks {
+        algorithm: name.to_owned(),
+        reason: Some(format!("its part {} was judged", part.algorithm)),
+        ..part.clone()
+    };
+    let depends = part.verdict == LeakVerdict::Depends;
+    let has_part = |name| cipher_of(name) == part.algorithm && name != part.algorithm;
+    let own = found.iter().filter(|(id, name)| depends && *id == part.library && has_part(name));
+    own.map(|(_, name)| whole(name)).collect()
 }
 
 /// What is known of this machine while it is measured.
