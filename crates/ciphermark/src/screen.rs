@@ -41,9 +41,8 @@ pub enum FormatArg {
     Parquet,
 }
 
-/// Columns if standard output is not a terminal: wide enough for six sizes, and what pagers and
-/// issue trackers show without wrapping.
-const DEFAULT_WIDTH: usize = 120;
+/// Columns if standard output is not a terminal: what pagers and issue trackers show without wrapping.
+const DEFAULT_WIDTH: usize = 100;
 
 /// Prints what `render` produces for this terminal.
 pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
