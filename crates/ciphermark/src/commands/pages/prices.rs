@@ -32,8 +32,8 @@ const PAIRS: usize = 6;
 const LOOK: f64 = 0.35;
 /// Kept for verdicts on secrets, twice: before anything is measured, and of what is printed.
 const JUDGING: Duration = Duration::from_secs(4);
-/// The time that is kept for prices, however long the verdicts before took.
-const PRICING: Duration = Duration::from_secs(10);
+/// The share that is kept for prices, however long the verdicts before took.
+const PRICING: f64 = 0.33;
 /// Bytes of the pages that are made up for a server that runs.
 const MADE_UP: u64 = 8 << 20;
 
@@ -159,10 +159,11 @@ impl Pricing<'_> {
         stop: &mut Stop,
     ) -> Result<(Shortlist, PagesRecord), Failure> {
         let mut refused = BTreeSet::new();
+        let pricing = stop.left().unwrap_or_default().mul_f64(PRICING);
         loop {
             let shortlist = self.shortlist(store.page_size(), own, &refused, stop);
-            let left = stop.left().unwrap_or(PRICING);
-            *stop = stop.longer(PRICING.saturating_sub(left));
+            let left = stop.left().unwrap_or_default();
+            *stop = stop.longer(pricing.saturating_sub(left));
             let record = self.measured(store, &shortlist, stop)?;
             let known = refused.len();
             refused.extend(refused_in(&record));
