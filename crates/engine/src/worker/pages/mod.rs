@@ -428,6 +428,11 @@ impl Prober<'_> {
                 let change = present.iter().zip(&meant).map(|(a, b)| a ^ b);
                 made.cipher.iter_mut().zip(change).for_each(|(c, x)| *c ^= x);
             }
+            // The old version, whole.
+            SchemeClass::Wide => {
+                meant.copy_from_slice(old);
+                made.cipher.clone_from(&then.cipher);
+            }
             // Of two versions' blocks whichever one likes.
             SchemeClass::Blocks => {
                 let half = present.len() / 2;

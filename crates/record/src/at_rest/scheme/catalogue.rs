@@ -16,6 +16,8 @@ const SCHEMES: &[(&str, &[Option<Sum>])] = &[
     ("aes-256-cbc", &[Some(Sum::HmacSha1), Some(Sum::HmacSha256), Some(Sum::HmacSha512)]),
     ("aes-128-xts", &[None, Some(Sum::Xxh3), Some(Sum::Crc32c)]),
     ("aes-256-xts", &[None, Some(Sum::Xxh3), Some(Sum::Crc32c)]),
+    ("aes-256-hctr2", &[None]),
+    ("adiantum", &[None]),
     ("aes-128-gcm", &[None]),
     ("aes-256-gcm", &[None]),
     ("aes-128-gcm-siv", &[None]),
@@ -64,7 +66,7 @@ pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
     // drawn: a CBC IV has to be unpredictable (NIST SP 800-38A §5.3), and a place comes again with
     // every rewrite.
     let nonce = match algorithm.mode {
-        Mode::Xts => NonceRule::Place(PLACE.to_vec()),
+        Mode::Xts | Mode::Hctr2 | Mode::Adiantum => NonceRule::Place(PLACE.to_vec()),
         _ => NonceRule::Random,
     };
     let mac = match sum {

@@ -119,6 +119,8 @@ pub enum SchemeClass {
     Blocks,
     /// Chained blocks: a change garbles its block and shows in the next.
     Chain,
+    /// The whole page as one block: any change garbles all of it.
+    Wide,
     Authenticated,
 }
 
@@ -218,6 +220,7 @@ impl Recipe {
             Some(a) => match a.mode {
                 Mode::Xts => SchemeClass::Blocks,
                 Mode::Cbc => SchemeClass::Chain,
+                Mode::Hctr2 | Mode::Adiantum => SchemeClass::Wide,
                 _ => SchemeClass::Stream,
             },
         }
@@ -237,8 +240,10 @@ impl Recipe {
     pub fn on_reuse(&self) -> OnReuse {
         let Some(algorithm) = self.algorithm() else { return OnReuse::Nothing };
         match algorithm.mode {
-            // CBC: equal beginnings show; XTS: equal blocks at one place.
-            Mode::Xts | Mode::Cbc | Mode::GcmSiv | Mode::Siv => OnReuse::EqualitySeen,
+            // CBC: equal beginnings show; XTS: equal blocks at one place; the others: equal pages.
+            Mode::Xts | Mode::Cbc | Mode::Hctr2 | Mode::Adiantum | Mode::GcmSiv | Mode::Siv => {
+                OnReuse::EqualitySeen
+            }
             Mode::Gcm | Mode::Ocb | Mode::Poly1305 | Mode::Ccm | Mode::Eax | Mode::Aegis => {
                 OnReuse::PlaintextsLeakAndForgery
             }
@@ -489,15 +494,15 @@ impl Probe {
 }
 
 /// What becomes unnoticed of a plaintext, by class: `None` where the scheme has nothing to change.
-type Row = (Probe, [Expected; 4]);
+type Row = (Probe, [Expected; 5]);
 
 const fn un(effect: Effect) -> Expected {
     Expected::Unnoticed(effect)
 }
 
-const fn all(effects: [Effect; 4]) -> [Expected; 4] {
-    let [plain, stream, blocks, chain] = effects;
-    [un(plain), un(stream), un(blocks), un(chain)]
+const fn all(effects: [Effect; 5]) -> [Expected; 5] {
+    let [plain, stream, blocks, chain, wide] = effects;
+    [un(plain), un(stream), un(blocks), un(chain), un(wide)]
 }
 
 const NA: Expected = Expected::NotApplicable;
@@ -509,17 +514,17 @@ const WITHOUT_CHECK: [Row; 11] = {
         AsMeant, BlockAndBit, Garbage, HalfZero, Mixed, OldPage, OneBit, OneBlock, OtherPage, Zeros,
     };
     [
-        (Probe::FlipCiphertext, all([OneBit, OneBit, OneBlock, BlockAndBit])),
-        (Probe::FlipNonce, [NA, un(Garbage), NA, un(OneBit)]),
-        (Probe::FlipTag, [NA; 4]),
-        (Probe::FlipSum, [NA; 4]),
-        (Probe::Swap, all([OtherPage, OtherPage, Garbage, OtherPage])),
-        (Probe::OtherFile, all([OtherPage, OtherPage, Garbage, Garbage])),
-        (Probe::Torn, all([Mixed, Garbage, Mixed, Mixed])),
-        (Probe::Truncated, all([HalfZero, Garbage, Garbage, Garbage])),
-        (Probe::Zeroed, all([Zeros, Garbage, Garbage, Garbage])),
-        (Probe::Replay, [un(OldPage); 4]),
-        (Probe::Rewrite, all([AsMeant, AsMeant, AsMeant, Mixed])),
+        (Probe::FlipCiphertext, all([OneBit, OneBit, OneBlock, BlockAndBit, Garbage])),
+        (Probe::FlipNonce, [NA, un(Garbage), NA, un(OneBit), NA]),
+        (Probe::FlipTag, [NA; 5]),
+        (Probe::FlipSum, [NA; 5]),
+        (Probe::Swap, all([OtherPage, OtherPage, Garbage, OtherPage, Garbage])),
+        (Probe::OtherFile, all([OtherPage, OtherPage, Garbage, Garbage, Garbage])),
+        (Probe::Torn, all([Mixed, Garbage, Mixed, Mixed, Garbage])),
+        (Probe::Truncated, all([HalfZero, Garbage, Garbage, Garbage, Garbage])),
+        (Probe::Zeroed, all([Zeros, Garbage, Garbage, Garbage, Garbage])),
+        (Probe::Replay, [un(OldPage); 5]),
+        (Probe::Rewrite, all([AsMeant, AsMeant, AsMeant, Mixed, AsMeant])),
     ]
 };
 
@@ -564,7 +569,7 @@ fn without_check(recipe: &Recipe, probe: Probe) -> Expected {
     let place_is_in_nonce = matches!(recipe.nonce, NonceRule::Place(_) | NonceRule::MaskedPlace(_));
     match (recipe.class(), probe) {
         // A file's number that is neither in the tweak nor in the key binds no page to its file.
-        (SchemeClass::Blocks, Probe::OtherFile) if !names_file(recipe) => {
+        (SchemeClass::Blocks | SchemeClass::Wide, Probe::OtherFile) if !names_file(recipe) => {
             return un(Effect::OtherPage);
         }
         (SchemeClass::Chain, Probe::OtherFile) if recipe.key == KeyScope::Store => {
@@ -581,6 +586,7 @@ fn without_check(recipe: &Recipe, probe: Probe) -> Expected {
         SchemeClass::Stream => 1,
         SchemeClass::Blocks => 2,
         SchemeClass::Chain | SchemeClass::Authenticated => 3,
+        SchemeClass::Wide => 4,
     };
     WITHOUT_CHECK.iter().find(|(p, _)| *p == probe).map_or(NA, |(_, row)| row[column])
 }
