@@ -199,7 +199,7 @@ impl Measuring<'_> {
     }
 
     /// What seems cheapest of what is not measured, and verdicts on it: what depends on a secret gives its place to the next.
-    /// Once a cipher of a library does not, only what is in such libraries is worth it.
+    /// Once a cipher of a library does not, what is worth it ends a few libraries behind it.
     fn contenders(&self, bounds: &mut Record, screened: &Screened, whose: Wished) -> Pairs {
         let Self { data, args, question, stop, .. } = self;
         let share =
@@ -215,13 +215,16 @@ impl Measuring<'_> {
                 own.any(|v| v.is_of(id, cipher_of(name), question.tier))
             };
             let fine: BTreeSet<&LibraryId> = found.iter().filter(is_fine).map(|(l, _)| l).collect();
+            let pairs = self.in_line(&found, leaks, screened);
             let until = if fine.is_empty() { &late } else { &soon };
             if is_settled || until.is_over() {
-                let is_worth = |id: &LibraryId| fine.is_empty() || fine.contains(id);
+                // Those that there was no time to judge, too, and the next four.
+                let is_seen = |id: &LibraryId| leaks.iter().any(|v| v.library == *id);
+                let is_next = |id: &LibraryId| pairs.iter().any(|(next, _)| next == id);
+                let is_worth = |id: &LibraryId| fine.is_empty() || is_seen(id) || is_next(id);
                 let worth = found.iter().filter(|(id, _)| is_worth(id));
                 return worth.map(|(id, name)| (id.clone(), (*name).to_owned())).collect();
             }
-            let pairs = self.in_line(&found, leaks, screened);
             let judged = judge_in(&self.libraries, args.quiet, &pairs, question.tier, until);
             is_settled = !judged.iter().any(|v| v.verdict == LeakVerdict::Depends);
             let wholes: Vec<Leaks> = judged.iter().flat_map(|v| of_part(v, &found)).collect();
