@@ -20,7 +20,7 @@ pub fn usable_cpus() -> usize {
 /// The machine, as far as cases hang on it: before the scheduler steps aside, because it asks for the
 /// CPUs that may be used.
 pub fn machine() -> Machine {
-    Machine::new(&host::facts(measuring_cpu()), placed_cpus())
+    Machine::new(&host::facts(measuring_cpu()), placed_cpus()).with_room(host::room_bytes())
 }
 
 /// CPUs in the order in which threads are placed, the measuring CPU first.

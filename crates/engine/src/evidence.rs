@@ -7,7 +7,7 @@ use crate::pool::{Asking, Cache, InWorkers, Key, deadline};
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, SetSteps, Stepping, Steps};
 use crate::time::Stop;
-use base::model::{Algorithm, Case, Direction, Feature, Model, Primitive, Tier};
+use base::model::{Algorithm, Case, Direction, Feature, MAX_REPEATED_SIZE, Model, Primitive, Tier};
 use record::{
     ClassCount, Executed, ExecutedSize, FunctionCount, LibraryId, Measurement, PmuCount, Share,
     State, UncountedSize,
@@ -257,20 +257,29 @@ impl Counted {
     /// Instructions that sizes which the choice of sizes leaves open are foretold to take. Kept counts
     /// are foretold all the same: which sizes a run counts does not hang on what ran before.
     fn foretold(&self) -> Vec<u64> {
-        let open = |size: &&usize| !self.kept.runs.iter().any(|r| r.size == **size && r.complete);
+        let open = |size: &&usize| {
+            !self.is_large(**size) && !self.kept.runs.iter().any(|r| r.size == **size && r.complete)
+        };
         let open = self.sizes.iter().filter(open);
         open.filter_map(|size| foretold(&self.kept.runs, *size)).collect()
     }
 
     /// Sizes to step: short enough, and not known.
     fn lacking(&self, limit: u64) -> Vec<usize> {
-        let missing = |size: &usize| self.run(*size).is_none() && !self.was_too_long(*size, limit);
+        let missing = |size: &usize| {
+            self.run(*size).is_none() && !self.was_too_long(*size, limit) && !self.is_large(*size)
+        };
         let possible = self.why.is_none();
         let short = |size: &usize| match foretold(&self.kept.runs, *size) {
             Some(instructions) => instructions <= limit,
             None => self.unforeseen_too && possible,
         };
         self.sizes.iter().copied().filter(|s| missing(s) && short(s)).collect()
+    }
+
+    /// Of the largest messages a few instructions may take long (`rep movsb`), and the rounds before them do.
+    fn is_large(&self, size: usize) -> bool {
+        Algorithm::find(&self.subject.algorithm).is_ok_and(|a| a.is_large(size))
     }
 
     fn was_too_long(&self, size: usize, limit: u64) -> bool {
@@ -296,6 +305,9 @@ impl Counted {
                 "more than {} instructions, the most that are stepped",
                 most_steps(limit)
             ));
+        }
+        if self.is_large(size) {
+            return Err(format!("operations on up to {MAX_REPEATED_SIZE} bytes are stepped"));
         }
         match (foretold(&self.kept.runs, size), &self.why) {
             (Some(n), _) => {

@@ -118,6 +118,12 @@ impl Subject {
         }
     }
 
+    /// Whether one operation is a sample, so that a visit takes seconds.
+    pub(crate) fn is_large(&self) -> bool {
+        let Self::Message(Message { case, .. }) = self else { return false };
+        Algorithm::find(&case.algorithm).is_ok_and(|a| a.is_large(case.size))
+    }
+
     /// CPUs of the threads that measure at once; none where there is one.
     pub(crate) fn cpus(&self) -> &[u32] {
         match self {

@@ -156,7 +156,8 @@ pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Ve
                                 size: *size,
                                 ..kind.clone()
                             };
-                            let mut plan = plan(attached, algorithm, case, setting.clone());
+                            let mut plan =
+                                plan(attached, algorithm, case, setting.clone(), machine);
                             let screened = request.screened.finding(&plan.case);
                             plan.verdict = plan.verdict.or(screened);
                             planned.push(plan);
@@ -174,16 +175,38 @@ fn plan(
     algorithm: &Algorithm,
     case: Case,
     setting: Result<Setting, String>,
+    machine: &Machine,
 ) -> Planned {
     let offered = verdict(attached, algorithm, &case);
     let (setting, impossible) = match setting {
         Ok(setting) => {
             let why = does_not_fit(algorithm, &case, &setting);
+            let (size, threads) = (case.size, case.threads);
+            let why = why.or_else(|| lacks_memory(algorithm, size, threads, machine.room_bytes));
             (setting, why)
         }
         Err(why) => (Setting::default(), Some(why)),
     };
     Planned { case, verdict: offered.or(impossible.map(Finding::unsupported)), setting }
+}
+
+/// Why operations of this size cannot be, in so many threads at once, where a worker may take so many bytes.
+pub fn lacks_memory(
+    algorithm: &Algorithm,
+    size: usize,
+    threads: u32,
+    room_bytes: u64,
+) -> Option<String> {
+    let needed = algorithm.memory_bytes(size) * u64::from(threads.max(1));
+    (needed > room_bytes).then(|| {
+        let threads = if threads > 1 { format!(" in {threads} threads") } else { String::new() };
+        format!(
+            "{} need {} MiB of memory{threads}, and a worker may take {} MiB: half of this machine's, and no more than is available (MemAvailable)",
+            algorithm.size_in_words(size),
+            needed >> 20,
+            room_bytes >> 20
+        )
+    })
 }
 
 /// Why an operation does not fit the case's footprint.
@@ -355,6 +378,8 @@ pub(crate) struct Setting {
 pub struct Machine {
     caches: Vec<Cache>,
     memory_bytes: u64,
+    /// Bytes that a worker may take.
+    room_bytes: u64,
     /// CPUs that may be used, in the order in which threads are placed: the measuring CPU first, then
     /// CPUs of other cores, then hardware threads of cores that measure already.
     cpus: Vec<u32>,
@@ -364,7 +389,12 @@ impl Machine {
     /// The machine around the measuring CPU. `cpus` in the order of placement.
     pub fn new(host: &Host, cpus: Vec<u32>) -> Self {
         let (caches, memory_bytes) = (host.cpu.caches.clone(), host.memory.total_bytes);
-        Self { caches, memory_bytes, cpus }
+        Self { caches, memory_bytes, room_bytes: u64::MAX, cpus }
+    }
+
+    /// Where a worker may take no more than so many bytes.
+    pub fn with_room(self, room_bytes: u64) -> Self {
+        Self { room_bytes, ..self }
     }
 
     /// The CPU that measures alone.
@@ -644,7 +674,8 @@ mod tests {
             cache(2, "Unified", 1 << 20, "1"),
             cache(3, "Unified", 32 << 20, "0-3,8"),
         ];
-        Machine { caches, memory_bytes: memory_mib << 20, cpus: vec![1, 0, 9] }
+        let memory_bytes = memory_mib << 20;
+        Machine { caches, memory_bytes, room_bytes: memory_bytes / 2, cpus: vec![1, 0, 9] }
     }
 
     fn bytes(footprint: Footprint, threads: u32) -> Result<Option<usize>, String> {
@@ -672,6 +703,23 @@ mod tests {
     fn in_place_is_fresh_data_within_the_first_level() {
         let hot = machine_with_memory(8192).setting(Footprint::Hot, true, 1, false).unwrap();
         assert_eq!(hot.walk_bytes, Some(24 << 10));
+    }
+
+    #[test]
+    fn messages_that_need_more_memory_than_there_is_are_unsupported_and_say_so() {
+        let library = || attached(vec![offer("aes-128-ctr", Direction::Encrypt, None)]);
+        let planned = |memory_mib, threads: &[u32]| {
+            let sizes = vec![1024, 256 << 20];
+            let request = Request { sizes, threads: threads.to_vec(), ..request(&["aes-128-ctr"]) };
+            cases(&request, &[library()], &machine_with_memory(memory_mib))
+        };
+        let why = |planned: &Planned| planned.verdict.as_ref().map(|v| v.why.clone());
+        assert!(planned(4096, &[1]).iter().all(|p| p.verdict.is_none()));
+        let [small, large] = &planned(4096, &[2])[..] else { panic!("two cases") };
+        assert_eq!(why(small), None);
+        let why = why(large).unwrap();
+        assert!(why.starts_with("268435456 bytes need 4096 MiB of memory in 2 threads"), "{why}");
+        assert!(why.contains("may take 2048 MiB"), "{why}");
     }
 
     #[test]

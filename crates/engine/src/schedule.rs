@@ -292,7 +292,12 @@ impl<'a> Schedule<'a> {
         let mut blocks = Vec::new();
         for (pool, mut queue) in queues {
             queue.shuffle(&mut self.order);
-            blocks.extend(queue.chunks(BLOCK).map(|cases| Block::of(pool, cases.to_vec())));
+            // What the hypervisor takes in seconds is no other case's loss.
+            let is_large = |i: &usize| self.all_progress[*i].subject.is_large();
+            let (large, others): (Vec<usize>, Vec<usize>) = queue.into_iter().partition(is_large);
+            let of_one = large.chunks(1);
+            let cases = others.chunks(BLOCK).chain(of_one);
+            blocks.extend(cases.map(|cases| Block::of(pool, cases.to_vec())));
         }
         blocks.shuffle(&mut self.order);
         blocks
@@ -775,6 +780,16 @@ mod tests {
         assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
         assert!(blocks.iter().all(|b| b.cases.iter().all(|i| i % 2 == b.pool)));
         assert!(blocks.iter().all(|b| b.cases.len() <= BLOCK));
+    }
+
+    #[test]
+    fn a_case_whose_operation_is_a_sample_has_a_block_of_its_own() {
+        let libraries = [attached()];
+        let sizes = [1 << 10, 16 << 20, 64 << 20, 256 << 20];
+        let all_progress = sizes.iter().map(|size| progress(0, *size)).collect();
+        let blocks = schedule(&libraries, all_progress, 1).blocks();
+        let of = |case: usize| blocks.iter().find(|b| b.cases.contains(&case)).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|case| of(case).cases.len()), [2, 2, 1, 1]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub fn survey(
     let cpus_allowed = probe::allowed_cpus().len() as u32;
     let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
-    let extra = Extra { seed: request.seed, sizes: &request.sizes, earlier: true };
+    let extra = Extra { seed: request.seed, sizes: &request.sizes, before_a_run: true };
     // What has an end needs time for samples, too: what was not verified by then is left out.
     let proof = &stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(PROOF)));
     let checks = verify(&mut planned, libraries, extra, proof, events);

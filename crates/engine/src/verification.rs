@@ -78,16 +78,38 @@ pub struct Extra<'a> {
     pub seed: u64,
     /// Sizes in bytes to check, those that are measured among them.
     pub sizes: &'a [usize],
-    /// Whether what passed in an earlier run counts.
-    pub earlier: bool,
+    /// Whether it is before a run: then what passed before an earlier one counts, and the largest messages are
+    /// checked where they are timed.
+    pub before_a_run: bool,
 }
 
 impl Extra<'_> {
+    /// The sizes of an algorithm's messages.
+    fn sizes_of(&self, algorithm: &Algorithm) -> Vec<usize> {
+        let all = self.sizes.iter().copied();
+        all.filter(|size| !(self.before_a_run && algorithm.is_large(*size))).collect()
+    }
+
     /// How long all checks over one algorithm may take: beside the usual time that of the sizes, at half a
     /// megabyte a second.
     fn deadline(&self) -> Duration {
         let bytes: usize = self.sizes.iter().sum();
         ALGORITHM_DEADLINE + Duration::from_micros(2 * bytes as u64)
+    }
+
+    /// The same of one check, which makes up to three calls with one message before it says that it is at work.
+    fn check_deadline(&self) -> Duration {
+        let largest = self.sizes.iter().max().copied().unwrap_or(0);
+        CHECK_DEADLINE + Duration::from_micros(6 * largest as u64)
+    }
+
+    /// How many workers have memory for their messages side by side.
+    fn side_by_side(&self, subjects: &[Subject]) -> usize {
+        let needed = subjects.iter().flat_map(|(.., algorithm)| {
+            self.sizes_of(algorithm).into_iter().map(|size| algorithm.memory_bytes(size))
+        });
+        let needed = needed.max().unwrap_or(0).max(1);
+        usize::try_from(host::room_bytes() / needed).unwrap_or(usize::MAX).max(1)
     }
 }
 
@@ -109,7 +131,7 @@ pub fn verify_all(
     let cache = &cache;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
+        for _ in 0..threads.min(count).min(extra.side_by_side(subjects)) {
             scope.spawn(|| {
                 while let Some((library, tier)) = next(&queue) {
                     let own = subjects.iter().filter(|(l, t, _)| (*l, *t) == (library, tier));
@@ -180,7 +202,7 @@ impl Verifying<'_> {
         let mut results = Vec::new();
         let mut rng = unforeseen();
         for algorithm in algorithms {
-            let key = if self.extra.earlier { self.key(algorithm) } else { None };
+            let key = if self.extra.before_a_run { self.key(algorithm) } else { None };
             let earlier = key.as_ref().filter(|_| rng.random_range(0.0..1.0) >= AGAIN);
             let earlier = earlier.and_then(|key| self.earlier(key, algorithm));
             let outcome = if let Some(passed) = earlier {
@@ -201,8 +223,12 @@ impl Verifying<'_> {
     }
 
     fn key(&self, algorithm: &str) -> Option<Key> {
-        let subject = [algorithm.to_owned(), format!("{:?} bytes", self.extra.sizes)];
+        let subject = [algorithm.to_owned(), format!("{:?} bytes", self.sizes_of(algorithm))];
         key(self.cache, self.library, self.tier, &subject)
+    }
+
+    fn sizes_of(&self, algorithm: &str) -> Vec<usize> {
+        Algorithm::find(algorithm).map_or(Vec::new(), |a| self.extra.sizes_of(a))
     }
 
     /// What is kept under it is that something was found, at whatever sizes and tier.
@@ -270,15 +296,15 @@ impl Verifying<'_> {
             Some(worker) => worker,
             None => Worker::start(self.library.hello(self.tier, None, 0, 0))?,
         };
-        let (algorithm, Extra { seed, sizes, .. }) = (algorithm.to_owned(), self.extra);
-        worker.send(&Request::Verify { algorithm, seed, sizes: sizes.to_vec() });
+        let (sizes, seed) = (self.sizes_of(algorithm), self.extra.seed);
+        worker.send(&Request::Verify { algorithm: algorithm.to_owned(), seed, sizes });
         "opening".clone_into(check);
         let printed = worker.printed();
         let (begun, mut away) = (Instant::now(), Duration::ZERO);
         let verdict = loop {
             let waited = spent(begun.elapsed().saturating_sub(away));
             let left = self.extra.deadline().saturating_sub(waited);
-            let reply = worker.reply_unless(self.stop, CHECK_DEADLINE.min(left))?;
+            let reply = worker.reply_unless(self.stop, self.extra.check_deadline().min(left))?;
             away += worker.take_away();
             match reply {
                 Reply::Checking { check: next } => *check = next,
@@ -620,6 +646,18 @@ mod tests {
         let check = Check { name: "cross-library".into(), count: 1 };
         assert_eq!(verdicts[0].outcome, Ok(vec![check]));
         assert_eq!(verdicts[2].outcome.as_ref().unwrap_err().state, record::State::Refused);
+    }
+
+    #[test]
+    fn before_a_run_the_largest_messages_are_left_to_the_timed_loop() {
+        let sizes = [16, 16 << 20, 64 << 20];
+        let of = |before_a_run, name: &str| {
+            let extra = Extra { seed: 1, sizes: &sizes, before_a_run };
+            extra.sizes_of(Algorithm::find(name).unwrap())
+        };
+        assert_eq!(of(true, "aes-128-ctr"), sizes[..2]);
+        assert_eq!(of(true, "argon2id-t3"), sizes, "a cost is no message");
+        assert_eq!(of(false, "aes-128-ctr"), sizes, "whoever asks for it has it");
     }
 
     #[test]

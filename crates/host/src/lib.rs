@@ -70,6 +70,11 @@ pub fn available_bytes() -> Option<u64> {
     machine::available_bytes(&Tree::at("/"))
 }
 
+/// Bytes of memory that a worker can take now: what its confinement leaves it, and no more than there is.
+pub fn room_bytes() -> u64 {
+    confine::half_of_memory().min(available_bytes().unwrap_or(u64::MAX))
+}
+
 fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
     Host {
         cpu: machine::cpu(tree, measuring_cpu),

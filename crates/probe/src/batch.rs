@@ -109,6 +109,8 @@ pub struct MessageBatch<'a> {
     size: usize,
     /// Whether its operations may take so long that CPU time is counted.
     is_long: bool,
+    /// Whether one operation is a sample.
+    is_large: bool,
     count: usize,
     /// The descriptor that the next operation uses.
     at: usize,
@@ -254,6 +256,7 @@ impl<'a> MessageBatch<'a> {
         let keys = Keys([Key([0; KEY_BYTES]); RING]);
         let descriptors = Box::new(Descriptors { ring: Ring(slots), keys });
         let (tags, size, at) = (Box::new([[0; 64]; RING]), set.size, 0);
+        let is_large = timed::is_large(session.algorithm(), size);
         let mut batch = Self {
             session,
             descriptors,
@@ -264,7 +267,8 @@ impl<'a> MessageBatch<'a> {
             flight,
             roll,
             size,
-            is_long: set.cost.is_some(),
+            is_long: set.cost.is_some() || is_large,
+            is_large,
             count,
             at,
             away: Away::default(),

@@ -1,6 +1,7 @@
 //! Algorithms: cipher, mode and key length under one name, with the lengths that the name fixes; the
 //! directions that each kind has; and the one table that names and lengths come from.
 
+use crate::model::{BUFFERS, MAX_REPEATED_SIZE};
 use std::fmt;
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
@@ -471,8 +472,11 @@ impl Algorithm {
             };
         }
         match self.sizes {
-            SizeRule::Between(least, most) => {
+            SizeRule::Between(least, most) if self.kind == Kind::Random => {
                 format!("{self} is measured with {least} to {most} bytes")
+            }
+            SizeRule::Between(least, most) => {
+                format!("{self} takes messages of {least} to {most} bytes")
             }
             SizeRule::Any | SizeRule::PowerOfTwo(..) | SizeRule::WholeKib(_) => {
                 format!("{self} takes messages of any size")
@@ -530,6 +534,18 @@ impl Algorithm {
     /// Bytes of a message's input in memory. That of a derivation whose size is a cost is looked at by nobody.
     pub fn input_len(&self, size: usize) -> usize {
         if self.cost_unit().is_some() { 16 } else { size }
+    }
+
+    /// Whether an operation on so much is a sample by itself ([`MAX_REPEATED_SIZE`]).
+    pub fn is_large(&self, size: usize) -> bool {
+        self.input_len(size) > MAX_REPEATED_SIZE
+    }
+
+    /// Bytes of memory that an operation needs at the most, with what makes and checks it ([`BUFFERS`]).
+    pub fn memory_bytes(&self, size: usize) -> u64 {
+        // The library's, and the reference's after it, which the heap may not give back.
+        let own = if self.mode == Mode::MemoryHard { 2 * size } else { 0 };
+        (BUFFERS * self.input_len(size) + own) as u64
     }
 
     /// Whether an operation reads a message: none does whose size is a cost, or how much is drawn.
@@ -738,7 +754,7 @@ const fn block(
     let (kind, nonce_len, tag_len, sizes) = match mode {
         Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(block_len)),
         Mode::Cbc | Mode::Essiv => (Kind::Cipher, block_len, 0, SizeRule::MultipleOf(block_len)),
-        Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
+        Mode::Xts => (Kind::Cipher, 16, 0, XTS_SIZES),
         // HCTR2 takes tweaks of any length; Linux has 32 bytes, so that a file's number fits beside a block's.
         Mode::Hctr2 => (Kind::Cipher, 32, 0, SizeRule::AtLeast(16)),
         // RFC 5116 §5: 12-byte nonces and 16-byte tags for GCM and CCM; RFC 7253 for OCB; RFC 8452
@@ -829,7 +845,7 @@ const fn composite(
     // The mode is the name's last three letters.
     let sizes = match bytes[bytes.len() - 3] {
         b'c' if bytes[bytes.len() - 2] == b'b' => SizeRule::MultipleOf(16),
-        b'x' => SizeRule::AtLeast(16),
+        b'x' => XTS_SIZES,
         _ => SizeRule::Any,
     };
     Algorithm {
@@ -1121,6 +1137,8 @@ const fn derivation(
     Algorithm { sizes, ..other(name, Kind::Derivation, cipher, mode, (16, 16, 32)) }
 }
 
+/// A data unit has at most 2^20 blocks (NIST SP 800-38E §4).
+const XTS_SIZES: SizeRule = SizeRule::Between(16, 16 << 20);
 /// OpenSSL takes no longer info before 4.0; protocols have some dozens of bytes.
 const HKDF_SIZES: SizeRule = SizeRule::LessThan(1025);
 /// scrypt's N is two at least (RFC 7914 §2), which takes 2 KiB with r = 8.

@@ -161,9 +161,17 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .min()
         .map(|(_, c)| c.to_owned())
 }
-/// The largest size in bytes: 16 MiB leaves the last-level cache of today's servers, and two
-/// buffers of it per worker still fit small machines.
-pub const MAX_SIZE: usize = 16 << 20;
+/// The largest size in bytes: past the last-level cache of today's servers, while what an operation works on
+/// ([`BUFFERS`]) still fits their memory.
+pub const MAX_SIZE: usize = 256 << 20;
+
+/// The largest size at which operations are made again and again: a larger one takes milliseconds, is a sample by
+/// itself, and is neither stepped nor checked but where it is timed.
+pub const MAX_REPEATED_SIZE: usize = 16 << 20;
+
+/// Messages that a thread which works on one has in memory at the most: two plaintexts, two ciphertexts, both as they
+/// are placed, the output, and one that the library may take.
+pub const BUFFERS: usize = 8;
 
 /// The most sizes that one list may name: past this the text is a slip, not a wish.
 const MAX_COUNT: usize = 4096;
@@ -245,7 +253,7 @@ fn number(text: &str) -> Result<usize, String> {
     };
     match value {
         Some(n @ 1..=MAX_SIZE) => Ok(n),
-        _ => Err("sizes run from 1 byte to 16 MiB".to_owned()),
+        _ => Err("sizes run from 1 byte to 256 MiB".to_owned()),
     }
 }
 /// Masks, values and the kernel's names of the features (`Features` of /proc/cpuinfo). Encodings are those of the Arm
@@ -343,6 +351,7 @@ mod tests {
         assert_eq!(parse_sizes("16..128").unwrap(), [16, 32, 64, 128]);
         assert_eq!(parse_sizes("16..64+16").unwrap(), [16, 32, 48, 64]);
         assert_eq!(parse_sizes("2^12, 4KiB").unwrap(), [4096]);
+        assert_eq!(parse_sizes("256M, 2^28, 256MiB").unwrap(), [MAX_SIZE]);
         assert_eq!(parse_sizes("16..64K").unwrap().len(), 13);
         assert_eq!(parse_sizes("100..1000").unwrap(), [100, 200, 400, 800]);
     }
@@ -350,7 +359,7 @@ mod tests {
     #[test]
     fn what_is_no_size_is_named() {
         for bad in
-            ["", "x", "0", "16..", "64..16", "17M", "2^70", "1G", "1..16M+1", "-4", "16..64+0"]
+            ["", "x", "0", "16..", "64..16", "257M", "2^70", "1G", "1..16M+1", "-4", "16..64+0"]
         {
             let e = parse_sizes(bad).unwrap_err().to_string();
             assert!(e.contains("is not a size"), "{bad}: {e}");

@@ -1,7 +1,7 @@
 //! `ciphermark explain`: what runs inside the clock, counted now or read from a record.
 
 use crate::commands::claims::is_imported;
-use crate::commands::{DirectionArg, Filter, TierGlobs, choose};
+use crate::commands::{DirectionArg, Filter, TierGlobs, choose, counted_sizes};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Direction, Model, NameGlob, Tier};
@@ -109,6 +109,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     choose::learn(&args.library, &args.algorithm)?;
     let algorithms = choose::algorithms_or_all(&args.algorithm)?;
     let sizes = base::model::parse_sizes(&args.size).map_err(Failure::usage)?;
+    let sizes = counted_sizes(sizes)?;
     let directions = choose::directions(args.direction);
     let tiers: Vec<Tier> = match args.tier.as_slice() {
         [] => vec![Tier::Native],

@@ -1,7 +1,7 @@
 //! `ciphermark leaks`: what of each algorithm's execution depends on its key.
 
 use crate::commands::run::{claim_output, watch_signals};
-use crate::commands::{Sizes, TierGlobs, choose};
+use crate::commands::{Sizes, TierGlobs, choose, counted_sizes};
 use crate::screen::Bar;
 use crate::{Exit, Failure, screen};
 use base::model::{Algorithm, Tier};
@@ -82,6 +82,8 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     choose::learn(&args.library, &args.algorithm)?;
     let chosen = Chosen::of(&args.algorithm)?;
     let tiers = choose::tiers(&args.tier)?;
+    let sizes =
+        args.size.as_ref().map_or(Ok(Vec::new()), |typed| counted_sizes(typed.0.clone()))?;
     let journal = args.output.as_deref().map(claim_output).transpose()?.flatten();
     let stop = watch_signals()?;
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
@@ -92,7 +94,7 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
         )));
     }
     let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
-    let judged = judge(args, &libraries, &subjects, &stop);
+    let judged = judge(args, sizes, &libraries, &subjects, &stop);
     let not_offered: Vec<&LeakSubject> = judged.not_offered.iter().map(|(of, _)| of).collect();
     if let Some((_, why)) =
         judged.not_offered.first().filter(|_| not_offered.len() == subjects.len())
@@ -131,13 +133,14 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
 
 fn judge(
     args: &LeaksArgs,
+    sizes: Vec<usize>,
     libraries: &[Attached],
     subjects: &[LeakSubject],
     stop: &engine::Stop,
 ) -> AllJudged {
     let secrets = Secrets {
         count: if args.thorough { THOROUGH } else { args.secrets },
-        sizes: args.size.as_ref().map(|sizes| sizes.0.clone()).unwrap_or_default(),
+        sizes,
         trace: args.trace.clone(),
         until_one: false,
         skips_long: false,

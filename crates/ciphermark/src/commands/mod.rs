@@ -31,7 +31,7 @@ use self::verify::{OnceArgs, VerifyArgs};
 use crate::{Exit, Failure, screen};
 use advise::AdviseArgs;
 use archive::{ArchiveArgs, TrendArgs};
-use base::model::{Footprint, Model, Tier};
+use base::model::{Footprint, MAX_REPEATED_SIZE, Model, Tier};
 use base::text::flags::parse_duration;
 use claims::ClaimsArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -67,7 +67,8 @@ pub struct Filter {
     /// to add a file; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
-    /// Message sizes in bytes: 16,64,1K or 16..64K (doubling) or 16..256+16 (in steps).
+    /// Message sizes in bytes, to 256M: 16,64,1K or 16..64K (doubling) or 16..256+16 (in steps). To measure takes
+    /// eight times a message's memory in each thread: 256M 2 GiB.
     #[arg(short, long, value_name = "LIST")]
     pub size: Option<Sizes>,
     /// Encrypt, decrypt or both.
@@ -139,6 +140,16 @@ impl FromStr for Sizes {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         base::model::parse_sizes(text).map(Self)
+    }
+}
+
+/// Sizes whose operations are stepped or counted.
+pub fn counted_sizes(sizes: Vec<usize>) -> Result<Vec<usize>, Failure> {
+    match sizes.iter().find(|size| **size > MAX_REPEATED_SIZE) {
+        Some(size) => Err(Failure::usage(format!(
+            "--size {size}: operations on at most {MAX_REPEATED_SIZE} bytes are stepped or counted"
+        ))),
+        None => Ok(sizes),
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::commands::{Sizes, TierGlobs, choose};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Algorithm, Direction, MAX_SIZE, Tier};
+use base::model::{Algorithm, Direction, MAX_REPEATED_SIZE, Tier};
 use base::text::flags::{Hex, parse_hex};
 use clap::Args;
 use engine::protocol::{Finding, Once, Reply, Request};
@@ -29,9 +29,9 @@ use verify::{Repeated, vectors};
     ciphermark verify -l mine=./libcrypto.so -s 777,3000,12345     check these sizes as well\n  \
     ciphermark verify -l mine=./libcrypto.so --seed 4711           repeat an earlier random choice\n  \
     ciphermark verify --vectors aes_gcm_test.json\n\n\
-    Checks every size from 0 to 257 bytes, sizes around powers of two up to 64 KiB, those of --size,\n\
-    and for each algorithm six random ones up to 1 MiB. The output ends with what was tried. Exit\n\
-    code 1 if a check found something.")]
+    Checks every size from 0 to 257 bytes, sizes around powers of two up to 64 KiB, those of --size\n\
+    (to 256 MiB; eight times as much memory), and for each algorithm six random ones up to 1 MiB. The\n\
+    output ends with what was tried. Exit code 1 if a check found something.")]
 pub struct VerifyArgs {
     /// Algorithms by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
@@ -76,7 +76,8 @@ pub struct VerifyArgs {
 #[command(
     after_help = "Example:\n  printf hello | ciphermark once -a aes-128-gcm -l openssl \\\n    \
     --key 000102030405060708090a0b0c0d0e0f --nonce 000000000000000000000000 | xxd\n\n\
-    `ciphermark list algorithms --json` shows the lengths of key and nonce."
+    Standard input is the message, of at most 16 MiB. `ciphermark list algorithms --json` shows the\n\
+    lengths of key and nonce."
 )]
 pub struct OnceArgs {
     /// The algorithm.
@@ -128,7 +129,14 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let seed = args.seed.unwrap_or_else(choose::random_seed);
     let sizes: &[usize] = args.size.as_ref().map_or(&[], |sizes| &sizes.0);
-    let extra = Extra { seed, sizes, earlier: false };
+    let extra = Extra { seed, sizes, before_a_run: false };
+    let room_bytes = host::room_bytes();
+    let each = subjects.iter().flat_map(|(.., a)| sizes.iter().map(move |size| (*a, *size)));
+    let mut lacking = each.filter(|(a, size)| a.sizes.allows(*size));
+    let lacking = lacking.find_map(|(a, size)| engine::lacks_memory(a, size, 1, room_bytes));
+    if let Some(why) = lacking {
+        return Err(Failure::not_done(why));
+    }
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
     let verdicts =
@@ -437,7 +445,7 @@ fn print_vectors_json(
 
 // `ciphermark once`: one operation through one library, for settling disagreements by hand.
 
-/// One operation on at most 16 MiB: a minute is enough for the slowest software known.
+/// One operation on at most 16 MiB, which passes the worker's pipes as text: a minute is enough for the slowest software known.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Reads standard input, runs the operation in a worker, writes the result to standard output.
@@ -498,7 +506,7 @@ fn direction(algorithm: &Algorithm, decrypt: bool) -> Result<Direction, Failure>
 /// Standard input as message and, for decryption, the tag at its end.
 fn message(algorithm: &Algorithm, direction: Direction) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let mut input = Vec::new();
-    let most = MAX_SIZE + algorithm.tag_len;
+    let most = MAX_REPEATED_SIZE + algorithm.tag_len;
     std::io::stdin()
         .take(most as u64 + 1)
         .read_to_end(&mut input)

@@ -5,7 +5,7 @@
 //! and messages.
 
 use crate::protocol::{Finding, NO_FORGERY, Visit, not_opened};
-use base::model::{AAD_LEN, Algorithm, Direction, Kind, Mode, Model};
+use base::model::{AAD_LEN, Algorithm, Direction, Kind, MAX_REPEATED_SIZE, Mode, Model};
 use contract::{Library, Message, Outcome, Session, raw};
 use probe::{Done, MessageBatch, MessageSet};
 use rand::Rng;
@@ -290,6 +290,11 @@ impl Subject {
         if self.session.in_flight() > 1 && visit.size > LARGEST_IN_FLIGHT {
             return Err(Finding::unsupported(format!(
                 "with several messages in flight, none is larger than {LARGEST_IN_FLIGHT} bytes"
+            )));
+        }
+        if self.session.is_remote() && self.session.algorithm().is_large(visit.size) {
+            return Err(Finding::unsupported(format!(
+                "a runtime's program takes messages of up to {MAX_REPEATED_SIZE} bytes"
             )));
         }
         if visit.in_place && !self.session.in_place() {
@@ -579,7 +584,11 @@ impl<'a> Expected<'a> {
     fn compare_with(&self, done: &Done<'_>, (output, tag): (&[u8], &[u8])) -> Result<(), Finding> {
         let Done { output: left, from, .. } = *done;
         let output = output.get(from..).unwrap_or_default();
-        if let Some(at) = output.iter().zip(left).position(|(a, b)| a != b) {
+        let both = output.len().min(left.len());
+        // As a whole first: the largest have hundreds of millions of bytes.
+        let differs = output[..both] != left[..both];
+        let differing = || output.iter().zip(left).position(|(a, b)| a != b);
+        if let Some(at) = differs.then(differing).flatten() {
             return Err(Finding::refused(format!(
                 "timed-output: byte {} of {} that the timed loop left is {:02x}, the reference has {:02x}",
                 from + at,

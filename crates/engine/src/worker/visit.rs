@@ -656,7 +656,9 @@ impl Around<'_> {
         }
         let op_ns = taken.sample.ticks_per_op() / self.ticks_per_ns;
         let fit = (LONGEST_ALONE_NS / op_ns.max(1.0)) as u32;
-        let wanted = visit.latency_ops.min(fit).max(LOOK_EVERY);
+        // One by one where each takes milliseconds.
+        let least = if fit > 0 { LOOK_EVERY } else { 1 };
+        let wanted = visit.latency_ops.min(fit).max(least);
         let (mut counts, mut disturbed, mut codes) = (BTreeMap::new(), 0, 0);
         let mut ticks = Vec::with_capacity(LOOK_EVERY as usize);
         let mut left = wanted;

@@ -263,7 +263,7 @@ fn lower_to(resource: Resource, most: u64) -> rustix::io::Result<()> {
 
 /// Half of the machine's memory: more than any case takes, and what a library that asks for all of it
 /// leaves to everybody else.
-fn half_of_memory() -> u64 {
+pub(crate) fn half_of_memory() -> u64 {
     let system = rustix::system::sysinfo();
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit)) / 2
 }

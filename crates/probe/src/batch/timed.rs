@@ -13,7 +13,7 @@ use crate::clock::{Clock, warm_probe};
 use crate::fault::GuardedBuffer;
 use crate::step::{Stepper, Unavailable};
 use crate::surroundings::OthersTime;
-use base::model::{RawSample, Settling};
+use base::model::{Algorithm, Kind, RawSample, Settling};
 use contract::raw::DrainFn;
 use contract::{Outcome, Session};
 use std::arch::asm;
@@ -373,6 +373,9 @@ impl Batch for MessageBatch<'_> {
         if self.is_after_work() {
             return self.operations_after_work(clock, ticks_per_ns);
         }
+        if self.is_large {
+            return 1;
+        }
         calibrate_ops(clock, ticks_per_ns, pace, self)
     }
 
@@ -384,7 +387,7 @@ impl Batch for MessageBatch<'_> {
             return self.sample_remotely(clock, process, ops);
         }
         if self.is_long {
-            return self.sample_of_cpu_time(clock, process, ops);
+            return sample_of_cpu_time(clock, process, ops, || self.run(ops));
         }
         bracket(clock, process, ops, || self.run(ops))
     }
@@ -412,29 +415,34 @@ impl Batch for MessageBatch<'_> {
 /// between, and below that a sample that was left alone is had soon.
 const LONG_NS: u128 = 500_000;
 
-impl MessageBatch<'_> {
-    /// A sample in which other programs may run: its ticks are those for which the process did. All of its threads
-    /// count, so that nobody gains by handing work to another one.
-    fn sample_of_cpu_time(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
-        let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
-        let mut taken = bracket(clock, process, ops, || {
-            let (before, begun) = (OthersTime::now(), Instant::now());
-            let codes = self.run(ops);
-            wall = begun.elapsed();
-            let (own, others) = OthersTime::now().since(before);
-            cpu = own + others;
-            codes
-        });
-        if wall.as_nanos() >= LONG_NS {
-            let elapsed = taken.sample.ticks;
-            // What reads the clocks is in the CPU time too.
-            let share = (cpu.as_secs_f64() / wall.as_secs_f64()).min(1.0);
-            taken.sample.ticks = (elapsed as f64 * share).round() as u64;
-            taken.sample.away_ticks = elapsed - taken.sample.ticks;
-        }
-        taken
-    }
+/// Whether one operation of so many bytes is a sample: what does nothing takes no longer for them.
+pub(crate) fn is_large(algorithm: &Algorithm, size: usize) -> bool {
+    algorithm.kind != Kind::Null && algorithm.is_large(size)
+}
 
+/// A sample in which other programs may run: its ticks are those for which the process did. All of its threads
+/// count, so that nobody gains by handing work to another one.
+fn sample_of_cpu_time(clock: &Clock, process: u32, ops: u32, run: impl FnOnce() -> i32) -> Taken {
+    let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
+    let mut taken = bracket(clock, process, ops, || {
+        let (before, begun) = (OthersTime::now(), Instant::now());
+        let codes = run();
+        wall = begun.elapsed();
+        let (own, others) = OthersTime::now().since(before);
+        cpu = own + others;
+        codes
+    });
+    if wall.as_nanos() >= LONG_NS {
+        let elapsed = taken.sample.ticks;
+        // What reads the clocks is in the CPU time too.
+        let share = (cpu.as_secs_f64() / wall.as_secs_f64()).min(1.0);
+        taken.sample.ticks = (elapsed as f64 * share).round() as u64;
+        taken.sample.away_ticks = elapsed - taken.sample.ticks;
+    }
+    taken
+}
+
+impl MessageBatch<'_> {
     /// Runs `part` on each of the stacks, which is given what runs operations. Of messages that are in
     /// flight, so many at once.
     #[inline(always)]
@@ -735,6 +743,20 @@ impl Batch for StreamBatch<'_> {
         self.loop_over(ops, |step, ops| step(ops))
     }
 
+    fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32 {
+        if self.is_large() {
+            return 1;
+        }
+        calibrate_ops(clock, ticks_per_ns, pace, self)
+    }
+
+    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        if self.is_large() {
+            return sample_of_cpu_time(clock, process, ops, || self.run(ops));
+        }
+        bracket(clock, process, ops, || self.run(ops))
+    }
+
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
         self.loop_over(ops, |step, ops| {
             (0..ops).fold(0, |codes, _| {
@@ -749,6 +771,10 @@ impl Batch for StreamBatch<'_> {
 }
 
 impl StreamBatch<'_> {
+    fn is_large(&self) -> bool {
+        is_large(self.session.algorithm(), self.buffer.len())
+    }
+
     #[inline(always)]
     fn loop_over(
         &mut self,

@@ -7,7 +7,7 @@ use crate::commands::choose;
 use crate::commands::run::{claim_output, survey, watch_signals};
 use crate::screen::Bar;
 use crate::{Failure, screen};
-use base::model::{Algorithm, MAX_SIZE};
+use base::model::{Algorithm, MAX_REPEATED_SIZE};
 use engine::{Attached, Budget, Event, Looks, Request, Screened, Stop};
 use jiff::civil::Date;
 use judge::advise::{Data, Evidence, Only, OpenWhy, Outcome, Question, Surroundings, Wished};
@@ -411,10 +411,11 @@ fn beside(mut record: Record, mut other: Record) -> Record {
     record
 }
 
-/// The unit's, and two more for the line through them, in whole blocks.
+/// The unit's, and two more for the line through them, in whole blocks. None is added whose operation is a sample.
 fn sizes(size: usize) -> Vec<usize> {
     let blocks = |n: usize| (n / 16).max(1) * 16;
-    let all = BTreeSet::from([blocks(size / 16), size, blocks(size * 4).min(MAX_SIZE)]);
+    let larger = blocks(size * 4).min(MAX_REPEATED_SIZE).max(size);
+    let all = BTreeSet::from([blocks(size / 16), size, larger]);
     all.into_iter().collect()
 }
 
@@ -452,6 +453,6 @@ mod tests {
     fn three_sizes_make_a_line_and_are_whole_blocks_beside_the_units_own() {
         assert_eq!(sizes(8192), [512, 8192, 32768]);
         assert_eq!(sizes(100), [16, 100, 400]);
-        assert_eq!(sizes(MAX_SIZE), [MAX_SIZE / 16, MAX_SIZE]);
+        assert_eq!(sizes(64 << 20), [4 << 20, 64 << 20]);
     }
 }
