@@ -539,6 +539,7 @@ struct Asked {
 
 /// What a block's samples may meet without seeing it, as it was when they were asked for.
 struct Before {
+    begun: Instant,
     stolen: u64,
     suspend: Suspend,
     /// Time in which this process was stopped.
@@ -607,7 +608,8 @@ impl Schedule<'_> {
         // Several threads measure on CPUs of their own, and then nothing else does.
         let looked_at = if self.cpus.len() > 1 { cpu.into_iter().collect() } else { Vec::new() };
         let stolen = self.stolen.of(&looked_at);
-        let before = Before { stolen, suspend: Suspend::new(), away: self.away };
+        let begun = Instant::now();
+        let before = Before { begun, stolen, suspend: Suspend::new(), away: self.away };
         let deadline = started.and_then(|()| self.send(&block, cpu, stop));
         Asked { block, cpu, looked_at, deadline, before }
     }
@@ -635,6 +637,10 @@ impl Schedule<'_> {
         Ok(block.cases.iter().map(|i| self.all_progress[*i].deadline()).sum())
     }
 
+    fn is_large(&self, block: &Block) -> bool {
+        block.cases.iter().any(|i| self.all_progress[*i].subject.is_large())
+    }
+
     /// Waits for the answer. After an error there is no worker.
     fn hear(&mut self, asked: &Asked, stop: &Stop) -> Answer {
         let answer = match &asked.deadline {
@@ -652,8 +658,9 @@ impl Schedule<'_> {
         let reply = worker.reply_unless(stop, deadline);
         let (away, stood_still) = (worker.take_away(), worker.stood_still());
         self.away += away;
-        let Before { stolen, suspend, away } = &asked.before;
-        let stolen = self.stolen.of(&asked.looked_at) > *stolen;
+        let Before { begun, stolen, suspend, away } = &asked.before;
+        let lost = self.stolen.of(&asked.looked_at).saturating_sub(*stolen);
+        let stolen = is_stolen(lost, begun.elapsed(), self.is_large(&asked.block));
         let taken = stolen || suspend.clone().advanced() || stood_still || self.away > *away;
         match reply? {
             Reply::Samples { results } if results.len() == asked.block.cases.len() => {
@@ -704,6 +711,16 @@ impl Schedule<'_> {
         let answer = self.hear(&asked, stop);
         self.take_block(asked, answer, stop)
     }
+}
+
+/// The share of a large message's visit that may be lost: a step of the kernel's count, ten milliseconds, is lost in
+/// most seconds of a shared machine, and of a visit's seconds its samples are a small part.
+const MOST_STOLEN: f64 = 0.01;
+
+/// Whether what was lost meanwhile, in the kernel's steps, may be the samples'.
+fn is_stolen(lost: u64, time: Duration, is_large: bool) -> bool {
+    let seconds = lost as f64 / host::ticks_per_second() as f64;
+    lost > 0 && !(is_large && seconds <= time.as_secs_f64() * MOST_STOLEN)
 }
 
 impl Block {
@@ -790,6 +807,14 @@ mod tests {
         let blocks = schedule(&libraries, all_progress, 1).blocks();
         let of = |case: usize| blocks.iter().find(|b| b.cases.contains(&case)).unwrap();
         assert_eq!([0, 1, 2, 3].map(|case| of(case).cases.len()), [2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn a_step_of_stolen_time_is_a_short_blocks_and_a_share_of_it_a_large_messages() {
+        let (step, seconds) = (host::ticks_per_second(), Duration::from_secs(4));
+        assert!(is_stolen(1, seconds, false) && !is_stolen(0, seconds, false));
+        assert!(!is_stolen(1, seconds, true));
+        assert!(is_stolen(step / 10, seconds, true), "a tenth of a second of four");
     }
 
     #[test]
