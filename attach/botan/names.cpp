@@ -18,6 +18,7 @@ constexpr Entry whole_names[] = {
     {"chacha12", "ChaCha(12)", open_stream},
     {"chacha8", "ChaCha(8)", open_stream},
     {"salsa20", "Salsa20", open_stream},
+    {"rc4", "RC4", open_rc4},
     {"chacha20-poly1305", "ChaCha20Poly1305", open_aead},
     // As above.
     {"xchacha20-poly1305", "ChaCha20Poly1305", open_aead},

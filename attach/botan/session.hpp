@@ -23,6 +23,7 @@ struct Wanted {
 // Each is given a name of its interface. They throw Lookup_Error where the build lacks it.
 cm_session open_block(const Wanted &);
 cm_session open_stream(const Wanted &);
+cm_session open_rc4(const Wanted &);
 cm_session open_mode(const Wanted &);
 cm_session open_aead(const Wanted &);
 cm_session open_gmac(const Wanted &); // GCM of nothing: Botan 2

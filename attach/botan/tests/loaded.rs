@@ -42,7 +42,7 @@ fn everything_that_it_offers_passes_every_check() {
         camellia-256-gcm aria-128-ctr sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 \
         xchacha20-poly1305 sha3-384 blake2b512 hmac-sha512 poly1305 serpent-192-cbc \
         twofish-256-ocb bf-cfb cast5-ofb idea-ecb seed-ctr des-cbc aes-256-ccm8 xchacha20 chacha8 \
-        salsa20 md4 sha1 sha512-256 shake256 sm3 rmd160 whirlpool streebog-512 crc32 adler32 \
+        salsa20 rc4 md4 sha1 sha512-256 shake256 sm3 rmd160 whirlpool streebog-512 crc32 adler32 \
         hmac-sha3-256 hmac-sm3 aes-192-cmac des-ede3-cmac siphash-1-3",
     );
 }

@@ -44,7 +44,7 @@ fn everything_that_it_offers_passes_every_check_but_aria_in_place() {
         aes-256-gcm aes-128-ccm aes-192-eax aes-256-gmac camellia-256-gcm aria-128-cbc \
         sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 xchacha20-poly1305 sha3-384 \
         blake2b512 crc32c hmac-sha512 poly1305 serpent-192-cbc twofish-256-eax bf-cfb cast5-ofb \
-        idea-ecb rc2-cbc seed-ctr des-cbc aes-256-ccm8 xchacha20 salsa20 xsalsa20-poly1305 md4 sha1 \
+        idea-ecb rc2-cbc seed-ctr des-cbc aes-256-ccm8 xchacha20 salsa20 rc4 xsalsa20-poly1305 md4 sha1 \
         shake256 blake2b256 sm3 rmd160 whirlpool crc32 adler32 hmac-sha3-256 hmac-sm3 aes-192-cmac \
         des-ede3-cmac siphash-1-3 blake2b512-mac blake2s256-mac",
     );

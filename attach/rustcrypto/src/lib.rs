@@ -354,6 +354,7 @@ mod tests {
                 | P::Blake3
                 | P::Seed
                 | P::XSalsa20
+                | P::Rc4
                 | P::SipHash24
                 | P::SipHash13
                 | P::None

@@ -7,6 +7,7 @@ mod derivation;
 
 use crate::family::{self, Attached, Family, In, Out, calls, operations, steps};
 use crate::random;
+use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
@@ -60,6 +61,7 @@ unsafe impl Family for Botan {
         match name {
             Name::Block(name) => open_block(request, &name),
             Name::Cipher(name) if algorithm.takes_aad() => open_aead(request, &name),
+            Name::Cipher(name) if algorithm.cipher == Primitive::Rc4 => open_rc4(request, &name),
             Name::Cipher(name) => open_cipher(request, &name),
             Name::Hash(name) => open_hash(request, name),
             Name::Mac(_)
@@ -255,6 +257,7 @@ fn stream(primitive: Primitive) -> Option<&'static str> {
         Primitive::ChaCha12 => "ChaCha(12)",
         Primitive::ChaCha8 => "ChaCha(8)",
         Primitive::Salsa20 => "Salsa20",
+        Primitive::Rc4 => "RC4",
         _ => return None,
     })
 }
@@ -469,6 +472,29 @@ operations! { impl for CipherState;
 
     fn rekey(&mut self, key) {
         calls!((self.api.botan_cipher_set_key)(self.cipher.raw, key, self.key_len))
+    }
+}
+
+/// RC4 begins with the key, and has no nonce.
+fn open_rc4(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
+    let state = || -> Result<CipherState, OpenError> {
+        let (cipher, key_len) = (request.cipher(name)?, request.key.len());
+        Ok(CipherState { api: *request.api(), cipher, key_len, nonce_len: 0 })
+    };
+    let call = c"botan_cipher_set_key, botan_cipher_start, botan_cipher_update";
+    Ok(rc4::session([state()?, state()?], request.key, request.forced(), call))
+}
+
+steps! { impl Keyed for CipherState;
+    fn schedule(&mut self, key: In) -> i32 {
+        calls!(
+            (self.api.botan_cipher_set_key)(self.cipher.raw, key, self.key_len),
+            self.begin(ptr::null()),
+        )
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        self.crypt(input, output, len)
     }
 }
 

@@ -16,6 +16,7 @@ mod kernel;
 mod mbedtls;
 mod nettle;
 mod random;
+mod rc4;
 pub mod runtime;
 mod sodium;
 pub mod stacks;

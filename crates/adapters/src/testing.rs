@@ -180,7 +180,7 @@ pub(crate) const GCRYPT: Family = Family {
         twofish-256-eax twofish-128-gcm seed-cbc bf-cbc cast5-cfb idea-ofb rc2-cbc des-ctr salsa20 md4 md5 sha1 \
         sha224 sha512-224 sha512-256 sha3-224 shake128 shake256 blake2b256 blake2s256 sm3 rmd160 whirlpool \
         streebog-256 streebog-512 crc32 hmac-md5 hmac-sha1 hmac-sha224 hmac-sha512-256 hmac-sha3-256 hmac-sha3-512 \
-        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac random random-nonce",
+        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac random random-nonce rc4",
     has_not: "xxh3-64 crc32c adler32 aes-128-cfb1 aegis-256 twofish-192-cbc magma-cbc kuznyechik-cbc xchacha20 chacha8 \
         xsalsa20-poly1305 kmac128 ghash memcpy null",
     ..UNKNOWN
@@ -197,7 +197,7 @@ pub(crate) const MBEDTLS: Family = Family {
         let block = |ciphers: &[&str], modes: &[&str]| {
             ciphers.iter().any(|c| name.starts_with(c)) && modes.iter().any(|m| name.ends_with(m))
         };
-        let others = "sha256 sha384 sha512 poly1305 chacha20 chacha20-poly1305 md4 md5 sha1 sha224 rmd160 random";
+        let others = "sha256 sha384 sha512 poly1305 chacha20 chacha20-poly1305 md4 md5 sha1 sha224 rmd160 random rc4";
         block(&["aes-"], &["-cbc-essiv", "-cfb8", "-ofb", "-xts", "-gmac", "-ccm8", "-cmac"])
             || block(&["aes-", "camellia-"], &["-ecb", "-cbc", "-cfb", "-ctr", "-gcm", "-ccm"])
             || block(&["des-"], &["-ecb", "-cbc", "-cmac"])
@@ -267,7 +267,7 @@ pub(crate) const TOMCRYPT: Family = Family {
             "random" => name == "random",
             "hmac" => !ends(&["-sm3"]),
             first => {
-                "seed bf cast5 rc2 chacha8 chacha12 chacha20 poly1305 md4 md5 sha1 sha224 sha256 sha384 sha512 sha3 \
+                "seed bf cast5 rc2 rc4 chacha8 chacha12 chacha20 poly1305 md4 md5 sha1 sha224 sha256 sha384 sha512 sha3 \
                     shake128 shake256 blake2b256 blake2b512 blake2s256 rmd160 whirlpool crc32 adler32"
                     .split_whitespace()
                     .any(|name| name == first)

@@ -6,6 +6,7 @@ use crate::evp::{
     Ways, ctrl,
 };
 use crate::family::{In, Object, Out, messages, operations, steps};
+use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{Operations, Table, raw};
@@ -616,6 +617,36 @@ messages! { for State;
             FAILED_LEN => state.not_done(raw::REJECTED),
             rest => state.done(rest == 0),
         }
+    }
+}
+
+// RC4, whose message begins with the key.
+
+/// The table for the timing loop; `close` there frees both contexts.
+pub(crate) fn rc4_session(
+    api: &Api,
+    contexts: [Context; 2],
+    (algorithm, direction): (&Algorithm, Direction),
+    key: &[u8],
+) -> raw::Session {
+    let states = contexts.map(|context| State::new(api, context, algorithm, direction));
+    rc4::session(states, key, 0, calls_of(algorithm.mode, direction))
+}
+
+steps! { #[inline(always)] impl Keyed for State;
+    fn schedule(&mut self, key: In) -> i32 {
+        self.done(self.set_key(key))
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        self.done(whole(self.feed(input, output, len), len))
+    }
+
+    /// With the final call.
+    fn whole(&mut self, input: In, output: Out, len: usize) -> i32 {
+        // A null pointer would end the message.
+        let written = if len == 0 { 0 } else { self.feed(input, output, len) };
+        self.done(written >= 0 && whole(self.end(output, written), len))
     }
 }
 

@@ -95,6 +95,7 @@ impl Evp {
             P::Seed,
             P::Rc2,
             P::Des,
+            P::Rc4,
             P::Md4,
             P::Whirlpool,
             // In the default provider too since OpenSSL 3.0.7.
@@ -124,6 +125,7 @@ impl Request<'_, Evp> {
             return None;
         }
         match self.algorithm.kind {
+            Kind::Cipher if self.algorithm.cipher == Primitive::Rc4 => self.rc4(),
             Kind::Cipher => self.cipher().or_else(|| self.chacha()),
             Kind::Aead if self.algorithm.mode == Mode::None => None,
             Kind::Aead => self.aead().or_else(|| self.cipher()).or_else(|| self.joined()),
@@ -159,6 +161,21 @@ impl Request<'_, Evp> {
 
     fn context(&self, cipher: &Method) -> Result<Context, String> {
         Context::open(&self.library.api, cipher, self.algorithm, self.direction, self.key)
+    }
+
+    /// The `EVP_CIPHER` of RC4, without an IV.
+    fn rc4(&self) -> Offer {
+        let cipher = cipher::find_cipher(&self.library.object, &self.library.api, self.algorithm)?;
+        let context = || self.context(&cipher);
+        let contexts = context().and_then(|first| Ok([first, context()?]));
+        Some(contexts.map(|contexts| {
+            cipher::rc4_session(
+                &self.library.api,
+                contexts,
+                (self.algorithm, self.direction),
+                self.key,
+            )
+        }))
     }
 
     /// `CRYPTO_chacha_20`, `CRYPTO_xchacha_20`

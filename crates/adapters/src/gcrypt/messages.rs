@@ -6,6 +6,7 @@ use crate::gcrypt::{
     self, BytesFn, CipherApi, CryptFn, CtlFn, Error, ExtractFn, GetTagFn, MacApi, MdApi, Opened,
     ctl, outcome, unless_weak,
 };
+use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Direction, Mode};
 use contract::{Table, raw};
 use std::ffi::{c_int, c_void};
@@ -191,10 +192,7 @@ steps! { impl for CipherState;
     }
 
     fn crypt(&self, cipher: &Opened, input: In, output: Out, len: usize) -> Error {
-        // In place is asked for by a null input, not by equal pointers.
-        let (input, input_len) =
-            if ptr::eq(input, output) { (ptr::null(), 0) } else { (input, len) };
-        (self.crypt)(cipher.raw, output.cast(), len, input.cast(), input_len)
+        crypt(self.crypt, cipher, (input, output), len)
     }
 
     fn authenticate(&self, m: &raw::Message) -> Error {
@@ -268,6 +266,50 @@ operations! { impl for CipherState;
 
     fn rekey(&mut self, key) {
         calls!(unless_weak((self.set_key)(self.message.raw, key.cast(), self.key_len)))
+    }
+}
+
+/// One call.
+///
+/// # Safety
+/// `call` is the library's, and the buffers cover the length.
+#[inline]
+unsafe fn crypt(call: CryptFn, cipher: &Opened, (input, output): (In, Out), len: usize) -> Error {
+    // In place is asked for by a null input, not by equal pointers.
+    let (input, input_len) = if ptr::eq(input, output) { (ptr::null(), 0) } else { (input, len) };
+    // SAFETY: the caller's.
+    unsafe { call(cipher.raw, output.cast(), len, input.cast(), input_len) }
+}
+
+/// RC4, in one direction.
+struct Arcfour {
+    cipher: Opened,
+    set_key: BytesFn,
+    crypt: CryptFn,
+    key_len: usize,
+}
+
+pub(crate) fn rc4_session(
+    api: &CipherApi,
+    handles: [Opened; 2],
+    request: &gcrypt::Request<'_>,
+) -> raw::Session {
+    let (set_key, key_len) = (api.gcry_cipher_setkey, request.key.len());
+    let (crypt, call) = match request.decrypts() {
+        true => (api.gcry_cipher_decrypt, c"gcry_cipher_setkey, gcry_cipher_decrypt"),
+        false => (api.gcry_cipher_encrypt, c"gcry_cipher_setkey, gcry_cipher_encrypt"),
+    };
+    let states = handles.map(|cipher| Arcfour { cipher, set_key, crypt, key_len });
+    rc4::session(states, request.key, 0, call)
+}
+
+steps! { impl Keyed for Arcfour;
+    fn schedule(&mut self, key: In) -> i32 {
+        outcome((self.set_key)(self.cipher.raw, key.cast(), self.key_len))
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        outcome(crypt(self.crypt, &self.cipher, (input, output), len))
     }
 }
 

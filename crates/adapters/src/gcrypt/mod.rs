@@ -102,6 +102,9 @@ impl Request<'_> {
         let algorithm = self.algorithm;
         let numbers = cipher_number(algorithm).ok_or_else(|| absent(algorithm))?;
         let handles = [self.keyed(numbers)?, self.keyed(numbers)?];
+        if algorithm.cipher == Primitive::Rc4 {
+            return Ok(messages::rc4_session(&self.library.cipher, handles, self));
+        }
         let state =
             messages::CipherState::new(&self.library.cipher, handles, algorithm, self.direction);
         Ok(state.into_session(algorithm.mode, self.direction))
@@ -267,6 +270,7 @@ fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
         (Primitive::Aes, 24) => 8,
         (Primitive::Aes, 32) => 9,
         (Primitive::Twofish, 32) => 10,
+        (Primitive::Rc4, 16) => 301,
         (Primitive::Des, 8) => 302,
         (Primitive::Twofish, 16) => 303,
         (Primitive::Serpent, 16) => 304,

@@ -3,6 +3,7 @@
 
 use crate::family::{In, Out, calls, operations, steps, symbol};
 use crate::mbedtls::{Context, Request, done, outcome};
+use crate::rc4::{self, Keyed};
 use base::model::{Mode, Primitive};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -318,6 +319,43 @@ operations! { impl for ChaChaState;
 
     fn rekey(&mut self, key) {
         calls!((self.f.mbedtls_chacha20_setkey)(self.context.get(), key))
+    }
+}
+
+functions! {
+    /// arc4.h, which version 3 has no more.
+    struct Arc4Functions {
+        /// Context, key, bytes.
+        mbedtls_arc4_setup: fn(*mut c_void, In, c_uint);
+        /// Context, length, input, output.
+        mbedtls_arc4_crypt: fn(*mut c_void, usize, In, Out) -> c_int;
+    }
+}
+
+struct Arc4 {
+    context: Context,
+    f: Arc4Functions,
+    key_len: c_uint,
+}
+
+pub(crate) fn open_arc4(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = Arc4Functions::of(&request.library.object)?;
+    let state = || -> Result<Arc4, OpenError> {
+        let context = Context::new(request, "mbedtls_arc4")?;
+        Ok(Arc4 { context, f, key_len: request.key_bits() / 8 })
+    };
+    let call = c"mbedtls_arc4_setup, mbedtls_arc4_crypt";
+    Ok(rc4::session([state()?, state()?], request.key, 0, call))
+}
+
+steps! { impl Keyed for Arc4;
+    fn schedule(&mut self, key: In) -> i32 {
+        (self.f.mbedtls_arc4_setup)(self.context.get(), key, self.key_len);
+        raw::OK
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        outcome((self.f.mbedtls_arc4_crypt)(self.context.get(), len, input, output))
     }
 }
 

@@ -72,6 +72,7 @@ unsafe impl Family for Mbedtls {
                 ciphers::open_chachapoly(request)
             }
             (Mode::Stream, _) if cipher == Primitive::ChaCha20 => ciphers::open_chacha(request),
+            (Mode::Stream, _) if cipher == Primitive::Rc4 => ciphers::open_arc4(request),
             (Mode::Hmac | Mode::Cmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => {
                 open_digest(request)
             }

@@ -5,6 +5,7 @@
 
 use crate::family::{Aligned, In, Out, in_turn, operations, steps, symbol};
 use crate::nettle::{CipherFn, CipherMeta, CryptFn, ModeFn, Request, SetFn, plenty, schedule};
+use crate::rc4::{self, Keyed};
 use base::model::{Mode, Primitive};
 use contract::{Table, raw};
 use std::ffi::{CStr, c_int, c_void};
@@ -348,8 +349,8 @@ operations! { impl for XtsState;
     }
 }
 
-// ChaCha20 with a nonce of twelve bytes, and Salsa20. No stream: the library drops what is left of a key
-// stream's block of 64 bytes at the end of each call, so that only the last may end within one.
+// RC4; ChaCha20 with a nonce of twelve bytes, and Salsa20. These two without a stream: the library drops what is left of a
+// key stream's block of 64 bytes at the end of each call, so that only the last may end within one.
 
 /// A stream cipher of the library's. Setting the nonce sets the counter back as well.
 struct StreamState {
@@ -359,7 +360,37 @@ struct StreamState {
     crypt: CryptFn,
 }
 
+/// `arcfour_ctx`.
+struct Arcfour {
+    context: Aligned,
+    set_key: SetFn,
+    crypt: CryptFn,
+}
+
+fn open_arcfour(request: &Request<'_>) -> Option<raw::Session> {
+    let ([set_key, crypt], words) = in_turn!("nettle_arcfour": "128_set_key", "_crypt");
+    // SAFETY: arcfour.h; `struct arcfour_ctx` has 258 bytes.
+    let (set_key, crypt) = unsafe { (request.function(set_key)?, request.function(crypt)?) };
+    let states = [(); 2].map(|()| Arcfour { context: plenty(), set_key, crypt });
+    Some(rc4::session(states, request.key, 0, words))
+}
+
+steps! { impl Keyed for Arcfour;
+    fn schedule(&mut self, key: In) -> i32 {
+        (self.set_key)(self.context.as_mut_ptr(), key);
+        raw::OK
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        (self.crypt)(self.context.as_mut_ptr(), len, output, input);
+        raw::OK
+    }
+}
+
 pub(crate) fn open_stream(request: &Request<'_>) -> Option<raw::Session> {
+    if request.algorithm.cipher == Primitive::Rc4 {
+        return open_arcfour(request);
+    }
     let (set_key, ([set_nonce, crypt], words)) = match request.algorithm.cipher {
         // `nettle_chacha_crypt32`, for the 32-bit counter that goes with twelve bytes of nonce, came with Nettle 3.7.
         Primitive::ChaCha20 => {

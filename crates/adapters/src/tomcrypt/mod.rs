@@ -9,9 +9,10 @@ use crate::family::{
     self, Aligned, Attached, Family, In, Out, c_concat, calls, in_turn, operations, steps,
 };
 use crate::random;
+use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use tagged::DoneFn;
 
@@ -66,6 +67,7 @@ unsafe impl Family for Api {
             (_, Mode::Hmac | Mode::Cmac) => open_hmac(request),
             (Primitive::Blake2b | Primitive::Blake2s, Mode::Keyed) => open_blake2(request),
             (Primitive::Poly1305, _) => open_poly1305(request),
+            (Primitive::Rc4, _) => open_rc4(request),
             (Primitive::ChaCha8, _) => tagged::open_chacha(request, 8),
             (Primitive::ChaCha12, _) => tagged::open_chacha(request, 12),
             (Primitive::ChaCha20, Mode::Stream) => tagged::open_chacha(request, 20),
@@ -301,6 +303,43 @@ operations! { impl for Ecb;
 
     fn rekey(&mut self, key) {
         self.0.rekey(key)
+    }
+}
+
+functions! {
+    /// Of tomcrypt_cipher.h.
+    struct Rc4Functions {
+        /// State, key, length.
+        rc4_stream_setup: fn(*mut c_void, In, c_ulong) -> c_int;
+        /// State, input, length, output.
+        rc4_stream_crypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+    }
+}
+
+struct Rc4State {
+    state: Aligned,
+    f: Rc4Functions,
+    key_len: c_ulong,
+}
+
+fn open_rc4(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = Rc4Functions::of(&request.library.object)?;
+    let key_len = request.key.len() as c_ulong;
+    let states = [(); 2].map(|()| {
+        let state = request.library.memory(c"rc4_state", 4 * 264);
+        Rc4State { state, f, key_len }
+    });
+    Ok(rc4::session(states, request.key, 0, c"rc4_stream_setup, rc4_stream_crypt"))
+}
+
+steps! { impl Keyed for Rc4State;
+    fn schedule(&mut self, key: In) -> i32 {
+        outcome((self.f.rc4_stream_setup)(self.state.context(), key, self.key_len))
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        let crypt = self.f.rc4_stream_crypt;
+        outcome(crypt(self.state.context(), input, len as c_ulong, output))
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::family::{
     In, KEY_IN_EACH_MESSAGE, Out, c_concat, calls, operations, steps, symbol, whole,
 };
+use crate::rc4::{self, Keyed};
 use crate::wolfssl::{
     ASCON_WRONG_TAG, CCM_WRONG_TAG, Context, EAX_WRONG_TAG, ENCRYPTION, GCM_WRONG_TAG,
     MAC_WRONG_TAG, NO_DEVICE, Request, SIV_WRONG_TAG, done, lengths, number, outcome, verdict,
@@ -166,6 +167,44 @@ fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
         }
         _ => return None,
     })
+}
+
+functions! {
+    /// arc4.h, of builds with RC4.
+    struct Arc4Functions {
+        /// Context, key, length.
+        wc_Arc4SetKey: fn(*mut c_void, In, u32) -> c_int;
+        /// Context, output, input, length.
+        wc_Arc4Process: fn(*mut c_void, Out, In, u32) -> c_int;
+    }
+}
+
+struct Arc4 {
+    context: Context,
+    f: Arc4Functions,
+    key_len: u32,
+}
+
+pub(crate) fn open_arc4(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let f = Arc4Functions::of(object)?;
+    let state = || -> Result<Arc4, OpenError> {
+        // SAFETY: both are those of arc4.h.
+        let context = unsafe { Context::initialised(object, "wc_Arc4Init", "wc_Arc4Free")? };
+        Ok(Arc4 { context, f, key_len: request.key_len() })
+    };
+    Ok(rc4::session([state()?, state()?], request.key, 0, c"wc_Arc4SetKey, wc_Arc4Process"))
+}
+
+steps! { impl Keyed for Arc4;
+    fn schedule(&mut self, key: In) -> i32 {
+        outcome((self.f.wc_Arc4SetKey)(self.context.pointer(), key, self.key_len))
+    }
+
+    fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
+        lengths!(words = len);
+        outcome((self.f.wc_Arc4Process)(self.context.pointer(), output, input, words))
+    }
 }
 
 pub(crate) fn open_cipher(request: &Request<'_>) -> Result<raw::Session, OpenError> {

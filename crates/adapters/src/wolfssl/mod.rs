@@ -68,6 +68,7 @@ unsafe impl Family for Wolfssl {
             (Primitive::Aes, Mode::Eax | Mode::Siv | Mode::GcmSiv)
             | (Primitive::ChaCha20, Mode::Poly1305) => encryption::open_one_shot(request),
             (Primitive::XChaCha20, Mode::Stream) => encryption::open_xchacha_stream(request),
+            (Primitive::Rc4, _) => encryption::open_arc4(request),
             (Primitive::XChaCha20, _) => encryption::open_xchacha(request),
             (Primitive::Ascon, _) => encryption::open_ascon(request),
             (Primitive::Aes, Mode::Gmac) => encryption::open_gmac(request),

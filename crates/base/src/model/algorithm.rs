@@ -75,7 +75,7 @@ pub enum Mode {
     Siv,
     /// Nonce misuse-resistant GCM, RFC 8452.
     GcmSiv,
-    /// The cipher's own key stream: ChaCha20 from block 0, RFC 8439 §2.4.
+    /// The cipher's own key stream: ChaCha20 from block 0, RFC 8439 §2.4; RC4 from its key on.
     Stream,
     /// ChaCha20 with Poly1305, RFC 8439; with XChaCha20, draft-irtf-cfrg-xchacha-03.
     Poly1305,
@@ -160,6 +160,8 @@ pub enum Primitive {
     Salsa20,
     /// XSalsa20 (Bernstein 2008).
     XSalsa20,
+    /// RC4 (Rivest 1987), as RFC 6229 has its key stream; without a nonce.
+    Rc4,
     /// ChaCha20, RFC 8439.
     ChaCha20,
     /// XChaCha20, draft-irtf-cfrg-xchacha-03.
@@ -304,6 +306,8 @@ impl Primitive {
             // RFC 6150, RFC 6151; Leurent, Peyrin: SHA-1 is a Shambles, 2020.
             P::Md4 | P::Md5 => Some("weak: collisions are made in seconds"),
             P::Sha1 => Some("weak: collisions have been made"),
+            // RFC 7465; AlFardan, Bernstein, Paterson, Poettering, Schuldt: On the Security of RC4 in TLS, 2013.
+            P::Rc4 => Some("weak: its key stream is biased, which gives plaintexts away"),
             // Bhargavan, Leurent: On the Practical (In-)Security of 64-bit Block Ciphers, 2016.
             _ if self.block_len() == Some(8) => {
                 Some("weak: blocks of 64 bits repeat after some gigabytes under one key")
@@ -987,6 +991,8 @@ const STREAMS: &[&[Algorithm]] = &[&[
     other("chacha8", Kind::Cipher, Primitive::ChaCha8, Mode::Stream, (32, 12, 0)),
     other("chacha12", Kind::Cipher, Primitive::ChaCha12, Mode::Stream, (32, 12, 0)),
     other("salsa20", Kind::Cipher, Primitive::Salsa20, Mode::Stream, (32, 8, 0)),
+    // The length that peers measure; the cipher takes 5 to 256 bytes.
+    other("rc4", Kind::Cipher, Primitive::Rc4, Mode::Stream, (16, 0, 0)),
     other("xsalsa20-poly1305", Kind::Aead, Primitive::XSalsa20, Mode::SecretBox, (32, 24, 16)),
     other("ascon-aead128", Kind::Aead, Primitive::Ascon, Mode::None, (16, 16, 16)),
     adiantum("adiantum", 12),
@@ -1033,6 +1039,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("cast128", "cast5"),
     ("grasshopper", "kuznyechik"),
     ("chacha", "chacha20"),
+    ("arcfour", "rc4"),
+    ("arc4", "rc4"),
     ("secretbox", "xsalsa20-poly1305"),
     ("sha2", "sha"),
     ("ripemd160", "rmd160"),
@@ -1301,7 +1309,8 @@ mod tests {
         rand=random hctr2=aes-256-hctr2 aes-hctr2-plain64=aes-256-hctr2 \
         xchacha12,aes-adiantum-plain64=adiantum xchacha20,aes-adiantum=adiantum-xchacha20 \
         adiantum(xchacha12,aes)=adiantum aes-cbc-essiv:sha256=aes-256-cbc-essiv \
-        aes-128-cbc-essiv:sha256=aes-128-cbc-essiv essiv(cbc(aes),sha256)=aes-256-cbc-essiv";
+        aes-128-cbc-essiv:sha256=aes-128-cbc-essiv essiv(cbc(aes),sha256)=aes-256-cbc-essiv \
+        RC4=rc4 arcfour=rc4 ARC4=rc4";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");

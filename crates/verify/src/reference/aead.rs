@@ -114,6 +114,37 @@ impl Implementation for SecretBox {
     }
 }
 
+/// RC4: what the key makes of its permutation, where each message and stream begins.
+pub(crate) struct Rc4([u8; 256]);
+
+impl Rc4 {
+    pub(crate) fn new(key: &[u8]) -> Self {
+        let mut state = std::array::from_fn(|i| i as u8);
+        let mut j = 0_u8;
+        for i in 0..state.len() {
+            j = j.wrapping_add(state[i]).wrapping_add(key[i % key.len()]);
+            state.swap(i, usize::from(j));
+        }
+        Self(state)
+    }
+}
+
+impl Implementation for Rc4 {
+    fn stream(&self, _direction: Direction, _nonce: &[u8], _next: bool) -> Option<Update<'_>> {
+        let (mut state, mut i, mut j) = (self.0, 0_u8, 0_u8);
+        Some(Box::new(move |buffer| {
+            for byte in buffer {
+                i = i.wrapping_add(1);
+                let first = state[usize::from(i)];
+                j = j.wrapping_add(first);
+                let second = state[usize::from(j)];
+                state.swap(usize::from(i), usize::from(j));
+                *byte ^= state[usize::from(first.wrapping_add(second))];
+            }
+        }))
+    }
+}
+
 /// OCB, RFC 7253, 96-bit nonces, 128-bit tags.
 pub(crate) fn ocb(cipher: AnyCipher) -> impl Implementation + use<> {
     Aead { aead: Ocb3::<AnyCipher, U12>::from(cipher.clone()), stream: Offsets::new(cipher) }

@@ -1,6 +1,6 @@
 //! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
 //! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
-//! XTS, ESSIV, HCTR2, Adiantum, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
+//! XTS, ESSIV, HCTR2, Adiantum, RC4, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
 //! together of two of them, and which implementation an algorithm has; digests, checksums and message
 //! authentication codes, too.
 //!
@@ -239,7 +239,7 @@ impl<'a> Reference<'a> {
         self.encrypt(salt, &[], &vec![0; cost], &mut [], derived);
     }
 
-    /// The model `stream` under one nonce: ECB, CBC, CFB, OFB, CTR and ChaCha20 continue from
+    /// The model `stream` under one nonce: ECB, CBC, CFB, OFB, CTR, ChaCha20 and RC4 continue from
     /// update to update; GCM, EAX and (X)ChaCha20-Poly1305 continue the key stream of their
     /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
     /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
@@ -426,6 +426,7 @@ fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> 
         (Primitive::ChaCha8, _) => Box::new(aead::Keystream::<ChaCha8>::new(key, 0)),
         (Primitive::ChaCha12, _) => Box::new(aead::Keystream::<ChaCha12>::new(key, 0)),
         (Primitive::Salsa20, _) => Box::new(aead::Keystream::<Salsa20>::new(key, 0)),
+        (Primitive::Rc4, _) => Box::new(aead::Rc4::new(key)),
         (Primitive::XSalsa20, _) => Box::new(aead::SecretBox::new(key)),
         (Primitive::Ascon, _) => Box::new(aead::ascon(key)),
         (Primitive::ChaCha20, _) if mode == Mode::Stream => {
@@ -831,6 +832,40 @@ mod tests {
         let nonce = [9; 16];
         assert_eq!(encrypt(&null, &nonce, b"", b"abc").0, [0; 3]);
         assert_eq!(decrypt(&null, &nonce, b"", b"abc", b"").unwrap(), [0; 3]);
+    }
+
+    /// RFC 6229 §2, keys of 128 bits: the key stream at these places, 16 bytes each.
+    #[test]
+    fn rc4_is_right_as_far_as_its_vectors_go() {
+        const PLACES: [usize; 18] = [
+            0, 16, 240, 256, 496, 512, 752, 768, 1008, 1024, 1520, 1536, 2032, 2048, 3056, 3072,
+            4080, 4096,
+        ];
+        let streams = [
+            (
+                "0102030405060708090a0b0c0d0e0f10",
+                "9ac7cc9a609d1ef7b2932899cde41b975248c4959014126a6e8a84f11d1a9e1c065902e4b620f6cc36c8589f66432f2b \
+                d39d566bc6bce3010768151549f3873fb6d1e6c4a5e4771cad79538df295fb11c68c1d5c559a974123df1dbc52a43b89 \
+                c5ecf88de897fd57fed301701b82a259eccbe13de1fcc91c11a0b26c0bc8fa4de7a72574f8782ae26aabcf9ebcd66065 \
+                bdf0324e6083dcc6d3cedd3ca8c53c16b40110c4190b5622a96116b0017ed297ffa0b514647ec04f6306b892ae661181 \
+                d03d1bc03cd33d70dff9fa5d71963ebd8a44126411eaa78bd51e8d87a8879bf5fabeb76028ade2d0e48722e46c4615a3 \
+                c05d88abd50357f935a63c59ee537623ff38265c1642c1abe8d3c2fe5e572bf8a36a4c301ae8ac13610ccbc12256cacc",
+            ),
+            (
+                "ebb46227c6cc8b37641910833222772a",
+                "720c94b63edf44e131d950ca211a5a30c366fdeacf9ca80436be7c358424d20bb3394a40aabf75cba42282ef25a0059f \
+                4847d81da4942dbc249defc48c922b9f08128c469f275342adda202b2b58da95970dacef40ad98723bac5d6955b81761 \
+                3cb89993b07b0ced93de13d2a11013acef2d676f1545c2c13dc680a02f4adbfeb60595514f24bc9fe522a6cad7393644 \
+                b515a8c5011754f59003058bdb81514e3c70047e8cbc038e3b9820db601da4951175da6ee756de46a53e2b075660b770 \
+                00a542bba02111cc2c65b38ebdba587e5865fdbb5b48064104e830b380f2aede34b21ad2ad44e999db2d7f0863f0d9b6 \
+                84a9218fc36e8a5f2ccfbeae53a27d25a2221a11b833ccb498a59540f0545f4a5bbeb4787d59e5373fdbea6c6f75c29b",
+            ),
+        ];
+        for (key, stream) in streams {
+            let made = encrypt(&reference("rc4", key), b"", b"", &[0; 4112]).0;
+            let made: Vec<u8> = PLACES.iter().flat_map(|at| made[*at..at + 16].to_vec()).collect();
+            assert_eq!(hex::encode(made), stream.replace(' ', ""), "{key}");
+        }
     }
 
     #[test]

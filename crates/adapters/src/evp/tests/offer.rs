@@ -51,7 +51,7 @@ fn the_systems_openssl_offers_all_that_it_has() {
             | Primitive::Des,
             mode,
         ) => !legacy || mode == Mode::Ctr,
-        (Primitive::Md4 | Primitive::Whirlpool, _) => !legacy,
+        (Primitive::Md4 | Primitive::Whirlpool | Primitive::Rc4, _) => !legacy,
         (
             Primitive::Serpent
             | Primitive::Twofish
