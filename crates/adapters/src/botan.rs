@@ -5,9 +5,12 @@
 
 mod derivation;
 
-use crate::family::{self, Attached, Family, In, Out, calls, operations, steps};
+use crate::family::{
+    self, Attached, Family, In, KEY_IN_EACH_MESSAGE, Out, calls, operations, steps,
+};
 use crate::random;
 use crate::rc4::{self, Keyed};
+use crate::wrap::{self, CHECK, KeyWrap};
 use base::model::{Algorithm, Kind, Mode, Primitive, RANDOM};
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, Table, functions, raw};
@@ -54,6 +57,14 @@ unsafe impl Family for Botan {
         }
         if algorithm.name == RANDOM {
             return open_random(request);
+        }
+        if algorithm.wraps_keys() {
+            return open_key_wrap(request).ok_or_else(|| {
+                let version = request.version;
+                OpenError::Unsupported(format!(
+                    "Botan {version} has no {algorithm} in its C interface"
+                ))
+            });
         }
         let name = name_of(algorithm).ok_or_else(|| {
             OpenError::Unsupported(format!("Botan has no name for {algorithm} in its C interface"))
@@ -380,6 +391,12 @@ functions! {
         botan_pwdhash: fn(*const c_char, usize, usize, usize, Out, usize, *const c_char, usize, In, usize) -> Code;
         /// Function, output, secret, salt, label.
         botan_kdf: fn(*const c_char, Out, usize, In, usize, In, usize, In, usize) -> Code;
+        /// Since 3.0: cipher, whether padded, key, key that wraps, output and its length.
+        botan_nist_kw_enc: fn(*const c_char, c_int, In, usize, In, usize, Out, *mut usize) -> Code;
+        botan_nist_kw_dec: fn(*const c_char, c_int, In, usize, In, usize, Out, *mut usize) -> Code;
+        /// Since 2.2: key, key that wraps, output and its length.
+        botan_key_wrap3394: fn(In, usize, In, usize, Out, *mut usize) -> Code;
+        botan_key_unwrap3394: fn(In, usize, In, usize, Out, *mut usize) -> Code;
         /// Since 2.8.
         botan_error_description: fn(Code) -> *const c_char;
     }
@@ -668,6 +685,90 @@ operations! { impl for AeadState;
 
     fn rekey(&mut self, key) {
         calls!((self.api.botan_cipher_set_key)(self.message.raw, key, self.key_len))
+    }
+}
+
+// AES key wrap: a call that takes both keys, and makes the cipher anew.
+
+/// `botan_nist_kw_enc` and `_dec`
+type KwFn =
+    unsafe extern "C" fn(*const c_char, c_int, In, usize, In, usize, Out, *mut usize) -> Code;
+/// `botan_key_wrap3394` and `_unwrap3394`
+type Rfc3394Fn = unsafe extern "C" fn(In, usize, In, usize, Out, *mut usize) -> Code;
+
+#[derive(Clone, Copy)]
+enum WrapCall {
+    /// With the cipher's name, and 1 for padding.
+    Kw(KwFn, &'static CStr, c_int),
+    Rfc3394(Rfc3394Fn),
+}
+
+struct KeyWrapState {
+    key: Vec<u8>,
+    call: WrapCall,
+}
+
+/// `None` where the version does not have it.
+fn open_key_wrap(request: &Request<'_>) -> Option<raw::Session> {
+    let (api, decrypts) = (request.api(), request.decrypts());
+    let cipher = match request.key.len() {
+        16 => c"AES-128",
+        24 => c"AES-192",
+        _ => c"AES-256",
+    };
+    let padded = request.algorithm.mode == Mode::KeyWrapPadded;
+    let new = if decrypts { api.botan_nist_kw_dec } else { api.botan_nist_kw_enc };
+    let old = if decrypts { api.botan_key_unwrap3394 } else { api.botan_key_wrap3394 };
+    let (call, calls) = match new {
+        Some(call) => (
+            WrapCall::Kw(call, cipher, c_int::from(padded)),
+            [c"botan_nist_kw_enc, memcpy", c"memcpy, botan_nist_kw_dec"],
+        ),
+        None if padded => return None,
+        None => (
+            WrapCall::Rfc3394(old?),
+            [c"botan_key_wrap3394, memcpy", c"memcpy, botan_key_unwrap3394"],
+        ),
+    };
+    let state = KeyWrapState { key: request.key.to_vec(), call };
+    // A build may be without the module, which only a call says.
+    let (input, mut output) = ([0; 16 + CHECK], [0; 16 + CHECK]);
+    let (len, expected) = if decrypts { (16 + CHECK, 16) } else { (16, 16 + CHECK) };
+    // SAFETY: the buffers cover both lengths.
+    let code = unsafe { state.call(input.as_ptr(), len, output.as_mut_ptr(), expected) };
+    if code == NOT_IMPLEMENTED {
+        return None;
+    }
+    Some(wrap::session(state, decrypts, raw::ALLOCATES, calls, KEY_IN_EACH_MESSAGE))
+}
+
+steps! { impl for KeyWrapState;
+    /// All of the input, into as many bytes as there must be.
+    fn call(&self, input: In, len: usize, output: Out, expected: usize) -> i32 {
+        let (key, key_len, mut written) = (self.key.as_ptr(), self.key.len(), expected);
+        let room = &raw mut written;
+        let code = match self.call {
+            WrapCall::Kw(call, cipher, padded) => {
+                call(cipher.as_ptr(), padded, input, len, key, key_len, output, room)
+            }
+            WrapCall::Rfc3394(call) => call(input, len, key, key_len, output, room),
+        };
+        if code == 0 && written != expected { raw::FAILED } else { outcome(code) }
+    }
+}
+
+steps! { impl KeyWrap for KeyWrapState;
+    fn wrap(&mut self, key: In, len: usize, wrapped: Out) -> i32 {
+        self.call(key, len, wrapped, len + CHECK)
+    }
+
+    fn unwrap(&mut self, wrapped: Out, len: usize, key: Out) -> i32 {
+        self.call(wrapped, len + CHECK, key, len)
+    }
+
+    fn rekey(&mut self, key: In) -> i32 {
+        ptr::copy_nonoverlapping(key, self.key.as_mut_ptr(), self.key.len());
+        raw::OK
     }
 }
 

@@ -24,6 +24,7 @@ pub mod stacks;
 mod testing;
 mod tomcrypt;
 mod wolfssl;
+mod wrap;
 mod xxhash;
 mod zlib;
 

@@ -133,7 +133,7 @@ pub(crate) const BOTAN: Family = Family {
             blake2s256-mac xsalsa20- ghash polyval bcrypt";
         let new = "random kuznyechik- ascon- kmac blake2s256 blake2b512-mac";
         let mut other = never.split_whitespace().chain(new.split_whitespace());
-        !["-cfb1", "-gcm-siv", "-hctr2"].iter().any(|end| name.ends_with(end))
+        !["-cfb1", "-gcm-siv", "-hctr2", "-kwp"].iter().any(|end| name.ends_with(end))
             && !other.any(|start| name.starts_with(start))
     }),
     streams: Names::These(
@@ -180,7 +180,7 @@ pub(crate) const GCRYPT: Family = Family {
         twofish-256-eax twofish-128-gcm seed-cbc bf-cbc cast5-cfb idea-ofb rc2-cbc des-ctr salsa20 md4 md5 sha1 \
         sha224 sha512-224 sha512-256 sha3-224 shake128 shake256 blake2b256 blake2s256 sm3 rmd160 whirlpool \
         streebog-256 streebog-512 crc32 hmac-md5 hmac-sha1 hmac-sha224 hmac-sha512-256 hmac-sha3-256 hmac-sha3-512 \
-        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac random random-nonce rc4",
+        hmac-sm3 hmac-rmd160 aes-192-cmac camellia-256-cmac sm4-cmac des-ede3-cmac blake2b512-mac blake2s256-mac random random-nonce rc4 aes-192-kw aes-256-kwp",
     has_not: "xxh3-64 crc32c adler32 aes-128-cfb1 aegis-256 twofish-192-cbc magma-cbc kuznyechik-cbc xchacha20 chacha8 \
         xsalsa20-poly1305 kmac128 ghash memcpy null",
     ..UNKNOWN
@@ -224,7 +224,7 @@ pub(crate) const NETTLE: Family = Family {
             argon2 bcrypt s2k- random shake128";
         let new = name.starts_with("sm4-") || name.ends_with("-ocb") || name.ends_with("-gcm-siv");
         let missing = never.split_whitespace().any(|start| name.starts_with(start))
-            || ["-ofb", "-cfb1", "-hctr2"].iter().any(|end| name.ends_with(end))
+            || ["-ofb", "-cfb1", "-hctr2", "-kwp"].iter().any(|end| name.ends_with(end))
             || new && version < "3.9";
         !missing
     }),
@@ -291,10 +291,10 @@ pub(crate) const WOLFSSL: Family = Family {
     name: "wolfssl",
     version: "5",
     has: "aes-128-cfb1 aes-192-gmac aes-256-xts aes-256-siv camellia-192-cbc des-ede3-ecb \
-        xchacha20-poly1305 blake2b512 hmac-sha384 poly1305 xchacha20 des-cbc aes-128-ccm8 aes-256-cmac md4 md5 sha1 \
+        xchacha20-poly1305 blake2b512 hmac-sha384 poly1305 xchacha20 des-cbc aes-192-kw aes-128-ccm8 aes-256-cmac md4 md5 sha1 \
         sha224 sha512-224 sha512-256 sha3-224 shake256 rmd160 blake2b256 blake2s256 blake2b512-mac blake2s256-mac \
         hmac-md5 hmac-sha3-512 siphash-2-4",
-    has_not: "aes-128-ocb camellia-128-ecb rc2-ecb sm3 siphash-1-3",
+    has_not: "aes-128-kwp aes-128-ocb camellia-128-ecb rc2-ecb sm3 siphash-1-3",
     // 5.5.4 does not count a block that came in parts (README).
     fault: |name, finding, version| {
         version == "5.5.4" && name == "siphash-2-4" && finding.contains(" in parts of ")

@@ -307,6 +307,7 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
     let meaning = |label: &str| match label {
         "no-integrity" => Some("tampering is not noticed"),
         "accident-only" => Some("finds accidental damage only: tampering is not noticed"),
+        "for-keys" => Some("made for keys: equal keys give equal output"),
         "ecb-leaks-patterns" => Some("equal blocks stay equal; no integrity"),
         "composite" => {
             Some("a cipher and a checksum or MAC, joined by ciphermark or by the library")

@@ -57,6 +57,7 @@ impl Inputs {
         match self.algorithm.sizes {
             SizeRule::MultipleOf(n) => size.next_multiple_of(n),
             SizeRule::AtLeast(n) => size.max(n),
+            SizeRule::MultipleFrom(n, least) => size.next_multiple_of(n).max(least),
             SizeRule::LessThan(n) => size.min(n - 1),
             SizeRule::Any => size,
             SizeRule::Between(least, most) => size.clamp(least, most),
@@ -241,7 +242,7 @@ const LARGEST: usize = 64 << 10;
 pub(crate) const MAX_LEN: usize = LARGEST + 1;
 
 /// What is checked in every verification, in words.
-pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES and CFB8 to 4097, CFB1 to 1025), where the mode defines them";
+pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES, CFB8 and key wrap to 4097, CFB1 to 1025), where the mode defines them";
 
 /// Every size from nothing to past the widest stride; of a function that needs memory, each that is defined from the
 /// least on.
@@ -260,6 +261,7 @@ fn largest(algorithm: &Algorithm) -> usize {
         (_, Mode::Bcrypt) => 128,
         (_, Mode::Pbkdf2) => 2 << 10,
         (_, Mode::Cfb8) => 4 << 10,
+        _ if algorithm.wraps_keys() => 4 << 10,
         (cipher, _) if cipher.block_len() == Some(8) => 4 << 10,
         _ => LARGEST,
     }

@@ -10,6 +10,7 @@ use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{Operations, Table, raw};
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 
@@ -251,7 +252,7 @@ steps! { #[inline(always)] impl for State;
     }
 
     /// Sets a new key and keeps cipher and direction.
-    fn set_key(&self, key: In) -> bool {
+    pub(crate) fn set_key(&self, key: In) -> bool {
         (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0
     }
 
@@ -319,6 +320,9 @@ impl Context {
     ) -> Result<Self, String> {
         let context = Self::empty(api)?;
         let set_up = SetUp { api, ctx: context.as_ptr(), calls: api.calls(direction) };
+        if algorithm.wraps_keys() {
+            set_up.allow_wrap();
+        }
         set_up.cipher(cipher)?;
         if matches!(algorithm.mode, Mode::Ccm | Mode::Ocb) {
             // Both take part in CCM's and OCB's set-up, so they come before the key.
@@ -352,6 +356,16 @@ impl SetUp<'_> {
             (self.calls.init)(self.ctx, cipher, ptr::null_mut(), ptr::null(), ptr::null())
         };
         self.check(code, "initialising the cipher")
+    }
+
+    /// Before OpenSSL 3 key wrap has to be allowed, as its manual asks for.
+    fn allow_wrap(&self) {
+        /// `EVP_CIPHER_CTX_FLAG_WRAP_ALLOW`
+        const WRAP_ALLOW: c_int = 1;
+        if let Some(set_flags) = self.api.f.EVP_CIPHER_CTX_set_flags {
+            // SAFETY: sets a flag.
+            unsafe { set_flags(self.ctx, WRAP_ALLOW) }
+        }
     }
 
     fn lengths(&self, algorithm: &Algorithm, direction: Direction) -> Result<(), String> {
@@ -415,14 +429,16 @@ pub(crate) fn find_cipher(
     algorithm: &Algorithm,
 ) -> Option<Method> {
     let name = name_of(algorithm);
-    named(object, api, name, &getter(algorithm, name), algorithm.key_len)
+    named(object, api, &name, &getter(algorithm, &name), algorithm.key_len)
 }
 
 /// The library's name: a tag's length is no part of it.
-fn name_of(algorithm: &Algorithm) -> &'static str {
+fn name_of(algorithm: &Algorithm) -> Cow<'static, str> {
     match algorithm.mode {
-        Mode::Ccm => algorithm.name.trim_end_matches('8'),
-        _ => algorithm.name,
+        Mode::Ccm => algorithm.name.trim_end_matches('8').into(),
+        Mode::KeyWrap => format!("id-aes{}-wrap", 8 * algorithm.key_len).into(),
+        Mode::KeyWrapPadded => format!("id-aes{}-wrap-pad", 8 * algorithm.key_len).into(),
+        _ => algorithm.name.into(),
     }
 }
 
@@ -465,7 +481,9 @@ fn getter(algorithm: &Algorithm, name: &str) -> String {
         (Mode::Cfb, _) => "128",
         _ => "",
     };
-    format!("EVP_{}{segment}", name.replace('-', "_"))
+    // The getter of `id-aes128-wrap` is `EVP_aes_128_wrap`.
+    let name = name.replace("id-aes", "aes-").replace('-', "_");
+    format!("EVP_{name}{segment}")
 }
 
 /// Bytes of the cipher's IV, if the library says so.

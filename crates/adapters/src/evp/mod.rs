@@ -9,6 +9,7 @@ mod cipher;
 mod derivation;
 pub(crate) mod digest;
 mod mac;
+mod wrap;
 
 use crate::family::{self, Attached, Family, In, Out, Request};
 use aead::{Aead, Joined};
@@ -128,6 +129,7 @@ impl Request<'_, Evp> {
             Kind::Cipher if self.algorithm.cipher == Primitive::Rc4 => self.rc4(),
             Kind::Cipher => self.cipher().or_else(|| self.chacha()),
             Kind::Aead if self.algorithm.mode == Mode::None => None,
+            Kind::Aead if self.algorithm.wraps_keys() => self.key_wrap(),
             Kind::Aead => self.aead().or_else(|| self.cipher()).or_else(|| self.joined()),
             Kind::Digest => self.digest(),
             Kind::Mac => self.mac(),
@@ -161,6 +163,17 @@ impl Request<'_, Evp> {
 
     fn context(&self, cipher: &Method) -> Result<Context, String> {
         Context::open(&self.library.api, cipher, self.algorithm, self.direction, self.key)
+    }
+
+    /// The `EVP_CIPHER` of AES key wrap, else `AES_wrap_key`.
+    fn key_wrap(&self) -> Offer {
+        let (object, api) = (&self.library.object, &self.library.api);
+        match cipher::find_cipher(object, api, self.algorithm) {
+            Some(cipher) => {
+                Some(self.context(&cipher).map(|context| wrap::cipher_session(api, context, self)))
+            }
+            None => wrap::aes_session(object, api.errors, self),
+        }
     }
 
     /// The `EVP_CIPHER` of RC4, without an IV.
@@ -509,6 +522,7 @@ functions! {
     optional {
         /// To, from.
         EVP_CIPHER_CTX_copy: fn(Ctx, Ctx) -> c_int;
+        EVP_CIPHER_CTX_set_flags: fn(Ctx, c_int);
         /// From OpenSSL 3 on.
         EVP_CIPHER_CTX_set_params: fn(Ctx, *const Param) -> c_int;
     }

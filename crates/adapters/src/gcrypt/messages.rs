@@ -3,10 +3,11 @@
 
 use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, calls, messages, operations, steps};
 use crate::gcrypt::{
-    self, BytesFn, CipherApi, CryptFn, CtlFn, Error, ExtractFn, GetTagFn, MacApi, MdApi, Opened,
-    ctl, outcome, unless_weak,
+    self, BytesFn, CipherApi, CryptFn, CtlFn, Error, ExtractFn, GetTagFn, InfoFn, MacApi, MdApi,
+    Opened, ctl, outcome, unless_weak,
 };
 use crate::rc4::{self, Keyed};
+use crate::wrap::{self, CHECK, KeyWrap};
 use base::model::{Algorithm, Direction, Mode};
 use contract::{Table, raw};
 use std::ffi::{c_int, c_void};
@@ -310,6 +311,56 @@ steps! { impl Keyed for Arcfour;
 
     fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
         outcome(crypt(self.crypt, &self.cipher, (input, output), len))
+    }
+}
+
+/// AES key wrap, in one direction.
+struct AesWrap {
+    cipher: Opened,
+    crypt: CryptFn,
+    /// With padding: what says how long the key was that came out, if it was wrapped so.
+    info: Option<InfoFn>,
+    set_key: BytesFn,
+    key_len: usize,
+}
+
+pub(crate) fn wrap_session(
+    api: &CipherApi,
+    cipher: Opened,
+    request: &gcrypt::Request<'_>,
+) -> raw::Session {
+    let (set_key, key_len) = (api.gcry_cipher_setkey, request.key.len());
+    let crypt = if request.decrypts() { api.gcry_cipher_decrypt } else { api.gcry_cipher_encrypt };
+    let padded = request.algorithm.mode == Mode::KeyWrapPadded;
+    let info = padded.then_some(api.gcry_cipher_info);
+    let state = AesWrap { cipher, crypt, info, set_key, key_len };
+    let calls = match padded {
+        false => [c"gcry_cipher_encrypt, memcpy", c"memcpy, gcry_cipher_decrypt"],
+        true => [c"gcry_cipher_encrypt, memcpy", c"memcpy, gcry_cipher_decrypt, gcry_cipher_info"],
+    };
+    wrap::session(state, request.decrypts(), 0, calls, c"gcry_cipher_setkey")
+}
+
+steps! { impl KeyWrap for AesWrap;
+    fn wrap(&mut self, key: In, len: usize, wrapped: Out) -> i32 {
+        outcome((self.crypt)(self.cipher.raw, wrapped.cast(), len + CHECK, key.cast(), len))
+    }
+
+    fn unwrap(&mut self, wrapped: Out, len: usize, key: Out) -> i32 {
+        let (cipher, wrapped) = (self.cipher.raw, wrapped.cast_const().cast());
+        let error = (self.crypt)(cipher, key.cast(), len, wrapped, len + CHECK);
+        let Some(info) = self.info.filter(|_| error == 0) else { return outcome(error) };
+        // It takes what was wrapped without padding as well, and says then that there was no length.
+        let (mut plain, mut room) = ([0; 4], 4);
+        match info(cipher, ctl::GET_KEYLEN, plain.as_mut_ptr().cast(), &raw mut room) {
+            0 if u32::from_be_bytes(plain) as usize == len => raw::OK,
+            0 => raw::REJECTED,
+            error => outcome(error),
+        }
+    }
+
+    fn rekey(&mut self, key: In) -> i32 {
+        outcome((self.set_key)(self.cipher.raw, key.cast(), self.key_len))
     }
 }
 

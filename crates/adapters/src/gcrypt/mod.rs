@@ -101,6 +101,10 @@ impl Request<'_> {
     fn cipher(&self) -> Result<raw::Session, OpenError> {
         let algorithm = self.algorithm;
         let numbers = cipher_number(algorithm).ok_or_else(|| absent(algorithm))?;
+        if algorithm.wraps_keys() {
+            let handle = self.keyed(numbers)?;
+            return Ok(messages::wrap_session(&self.library.cipher, handle, self));
+        }
         let handles = [self.keyed(numbers)?, self.keyed(numbers)?];
         if algorithm.cipher == Primitive::Rc4 {
             return Ok(messages::rc4_session(&self.library.cipher, handles, self));
@@ -174,9 +178,12 @@ impl Request<'_> {
 
     /// A cipher's handle with its key schedule done.
     fn keyed(&self, (cipher, mode): (c_int, c_int)) -> Result<Opened, OpenError> {
+        /// `GCRY_CIPHER_EXTENDED`: key wrap with padding, since 1.10.
+        const EXTENDED: u32 = 16;
         let (api, mut handle) = (&self.library.cipher, ptr::null_mut());
-        // SAFETY: `handle` is writable; flags 0: ordinary memory.
-        let error = unsafe { (api.gcry_cipher_open)(&raw mut handle, cipher, mode, 0) };
+        let flags = if self.algorithm.mode == Mode::KeyWrapPadded { EXTENDED } else { 0 };
+        // SAFETY: `handle` is writable; without a flag for it the memory is ordinary.
+        let error = unsafe { (api.gcry_cipher_open)(&raw mut handle, cipher, mode, flags) };
         if error != 0 {
             return Err(self.library.open_error("gcry_cipher_open", error));
         }
@@ -248,6 +255,7 @@ fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
         Mode::Stream => 4,
         Mode::Ofb => 5,
         Mode::Ctr => 6,
+        Mode::KeyWrap | Mode::KeyWrapPadded => 7,
         Mode::Ccm => 8,
         Mode::Gcm => 9,
         Mode::Poly1305 => 10,
@@ -464,6 +472,8 @@ type BytesFn = unsafe extern "C" fn(Handle, *const c_void, usize) -> Error;
 type GetTagFn = unsafe extern "C" fn(Handle, *mut c_void, usize) -> Error;
 /// `gcry_cipher_ctl` and `gcry_mac_ctl`: handle, command, buffer, length.
 type CtlFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
+/// `gcry_cipher_info`
+type InfoFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut usize) -> Error;
 /// `gcry_md_extract`: handle, algorithm, buffer, length.
 type ExtractFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
 
@@ -473,6 +483,7 @@ pub(crate) mod ctl {
 
     pub(crate) const RESET: c_int = 4;
     pub(crate) const FINALIZE: c_int = 5;
+    pub(crate) const GET_KEYLEN: c_int = 6;
     pub(crate) const DISABLE_SECMEM: c_int = 37;
     pub(crate) const INITIALIZATION_FINISHED: c_int = 38;
     pub(crate) const INITIALIZATION_FINISHED_P: c_int = 39;
@@ -514,6 +525,8 @@ functions! {
         gcry_cipher_gettag: fn(Handle, *mut c_void, usize) -> Error;
         gcry_cipher_checktag: fn(Handle, *const c_void, usize) -> Error;
         gcry_cipher_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        /// Handle, what is asked, buffer, its length in and the answer's out.
+        gcry_cipher_info: fn(Handle, c_int, *mut c_void, *mut usize) -> Error;
         gcry_strerror: fn(Error) -> *const c_char;
     }
 }

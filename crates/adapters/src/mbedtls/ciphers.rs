@@ -4,6 +4,7 @@
 use crate::family::{In, Out, calls, operations, steps, symbol};
 use crate::mbedtls::{Context, Request, done, outcome};
 use crate::rc4::{self, Keyed};
+use crate::wrap::{self, CHECK, KeyWrap};
 use base::model::{Mode, Primitive};
 use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -356,6 +357,72 @@ steps! { impl Keyed for Arc4;
 
     fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
         outcome((self.f.mbedtls_arc4_crypt)(self.context.get(), len, input, output))
+    }
+}
+
+functions! {
+    /// nist_kw.h.
+    struct KwFunctions {
+        /// Context, cipher, key, bits, whether to wrap.
+        mbedtls_nist_kw_setkey: fn(*mut c_void, c_int, In, c_uint, c_int) -> c_int;
+        /// Context, mode, input, output, how much came out, its room.
+        mbedtls_nist_kw_wrap: fn(*mut c_void, c_int, In, usize, Out, *mut usize, usize) -> c_int;
+        mbedtls_nist_kw_unwrap: fn(*mut c_void, c_int, In, usize, Out, *mut usize, usize) -> c_int;
+    }
+}
+
+/// `MBEDTLS_ERR_CIPHER_AUTH_FAILED`
+const CIPHER_AUTH_FAILED: c_int = -0x6300;
+/// `MBEDTLS_KW_MODE_KW`
+const KW: c_int = 0;
+/// `MBEDTLS_KW_MODE_KWP`
+const KWP: c_int = 1;
+
+struct Kw {
+    context: Context,
+    f: KwFunctions,
+    id: c_int,
+    key_bits: c_uint,
+    wraps: c_int,
+    mode: c_int,
+}
+
+pub(crate) fn open_key_wrap(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = KwFunctions::of(&request.library.object)?;
+    let (id, key_bits) = (request.cipher_id()?, request.key_bits());
+    let context = Context::new(request, "mbedtls_nist_kw")?;
+    let wraps = c_int::from(!request.decrypts());
+    let mode = if request.algorithm.mode == Mode::KeyWrapPadded { KWP } else { KW };
+    let mut state = Kw { context, f, id, key_bits, wraps, mode };
+    // SAFETY: the key has so many bits.
+    let code = unsafe { state.rekey(request.key.as_ptr()) };
+    done("mbedtls_nist_kw_setkey", code)?;
+    let calls = [c"mbedtls_nist_kw_wrap, memcpy", c"memcpy, mbedtls_nist_kw_unwrap"];
+    let set_key = c"mbedtls_nist_kw_setkey";
+    Ok(wrap::session(state, request.decrypts(), 0, calls, set_key))
+}
+
+steps! { impl KeyWrap for Kw;
+    fn wrap(&mut self, key: In, len: usize, wrapped: Out) -> i32 {
+        let (context, whole, mut written) = (self.context.get(), len + CHECK, 0);
+        let wrap = self.f.mbedtls_nist_kw_wrap;
+        let code = wrap(context, self.mode, key, len, wrapped, &raw mut written, whole);
+        if code == 0 && written != whole { raw::FAILED } else { outcome(code) }
+    }
+
+    fn unwrap(&mut self, wrapped: Out, len: usize, key: Out) -> i32 {
+        let (context, whole, mut written) = (self.context.get(), len + CHECK, 0);
+        let unwrap = self.f.mbedtls_nist_kw_unwrap;
+        match unwrap(context, self.mode, wrapped, whole, key, &raw mut written, len) {
+            CIPHER_AUTH_FAILED => raw::REJECTED,
+            0 if written != len => raw::FAILED,
+            code => outcome(code),
+        }
+    }
+
+    fn rekey(&mut self, key: In) -> i32 {
+        let set_key = self.f.mbedtls_nist_kw_setkey;
+        outcome(set_key(self.context.get(), self.id, key, self.key_bits, self.wraps))
     }
 }
 

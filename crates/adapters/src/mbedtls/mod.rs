@@ -66,6 +66,7 @@ unsafe impl Family for Mbedtls {
                 ciphers::open_block(request)
             }
             (Mode::Xts, _) => ciphers::open_xts(request),
+            (Mode::KeyWrap | Mode::KeyWrapPadded, _) => ciphers::open_key_wrap(request),
             (Mode::Gcm | Mode::Gmac, _) => ciphers::open_gcm(request),
             (Mode::Ccm, _) => ciphers::open_ccm(request),
             (Mode::Poly1305, _) if cipher == Primitive::ChaCha20 => {

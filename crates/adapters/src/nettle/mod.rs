@@ -53,6 +53,7 @@ fn open(request: &Request<'_>) -> Option<raw::Session> {
             steps::open_aead(request)
         }
         (Mode::Siv | Mode::GcmSiv, _) => modes::open_joined(request),
+        (Mode::KeyWrap, _) => modes::open_wrap(request),
         (Mode::Hmac | Mode::Cmac, _) => open_digest(request).or_else(|| general::open_mac(request)),
         (_, Kind::Derivation) => derivation::open(request),
         (Mode::Gmac, _) | (Mode::None, Kind::Digest) => open_digest(request),

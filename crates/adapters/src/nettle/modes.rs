@@ -6,6 +6,7 @@
 use crate::family::{Aligned, In, Out, in_turn, operations, steps, symbol};
 use crate::nettle::{CipherFn, CipherMeta, CryptFn, ModeFn, Request, SetFn, plenty, schedule};
 use crate::rc4::{self, Keyed};
+use crate::wrap::{self, CHECK, INITIAL, KeyWrap};
 use base::model::{Mode, Primitive};
 use contract::{Table, raw};
 use std::ffi::{CStr, c_int, c_void};
@@ -624,5 +625,66 @@ operations! { impl for JoinedState;
             JoinedCall::Seal { .. } | JoinedCall::SealAny { .. } => return raw::FAILED,
         };
         if right == 1 { raw::OK } else { raw::REJECTED }
+    }
+}
+
+// AES key wrap: functions for a whole key since Nettle 3.8, which is one piece with its check.
+
+/// `aes128_keywrap`: schedule, check, bytes that come out, output, input.
+type WrapFn = unsafe extern "C" fn(*mut c_void, In, usize, Out, In);
+/// `aes128_keyunwrap`: the same; 1 when the check is right.
+type UnwrapFn = unsafe extern "C" fn(*mut c_void, In, usize, Out, In) -> c_int;
+
+enum WrapCall {
+    Wrap(WrapFn),
+    Unwrap(UnwrapFn),
+}
+
+struct WrapState {
+    schedule: Aligned,
+    set_key: SetFn,
+    call: WrapCall,
+}
+
+pub(crate) fn open_wrap(request: &Request<'_>) -> Option<raw::Session> {
+    let cipher = request.cipher()?;
+    let (way, set_key) = match request.decrypts() {
+        true => ("un", cipher.set_decrypt_key),
+        false => ("", cipher.set_encrypt_key),
+    };
+    let name = format!("nettle_{}_key{way}wrap", request.cipher_name()?);
+    // SAFETY: nist-keywrap.h.
+    let call = unsafe {
+        match request.decrypts() {
+            true => WrapCall::Unwrap(request.function(&name)?),
+            false => WrapCall::Wrap(request.function(&name)?),
+        }
+    };
+    let schedule = schedule(cipher, set_key, request.key);
+    let calls = match request.key_bits() {
+        128 => [c"nettle_aes128_keywrap, memcpy", c"memcpy, nettle_aes128_keyunwrap"],
+        192 => [c"nettle_aes192_keywrap, memcpy", c"memcpy, nettle_aes192_keyunwrap"],
+        _ => [c"nettle_aes256_keywrap, memcpy", c"memcpy, nettle_aes256_keyunwrap"],
+    };
+    let state = WrapState { schedule, set_key, call };
+    Some(wrap::session(state, request.decrypts(), 0, calls, c"the set_key function of the cipher"))
+}
+
+steps! { impl KeyWrap for WrapState;
+    fn wrap(&mut self, key: In, len: usize, wrapped: Out) -> i32 {
+        let WrapCall::Wrap(call) = self.call else { return raw::FAILED };
+        call(self.schedule.as_mut_ptr(), INITIAL.as_ptr(), len + CHECK, wrapped, key);
+        raw::OK
+    }
+
+    fn unwrap(&mut self, wrapped: Out, len: usize, key: Out) -> i32 {
+        let WrapCall::Unwrap(call) = self.call else { return raw::FAILED };
+        let right = call(self.schedule.as_mut_ptr(), INITIAL.as_ptr(), len, key, wrapped);
+        if right == 1 { raw::OK } else { raw::REJECTED }
+    }
+
+    fn rekey(&mut self, key: In) -> i32 {
+        (self.set_key)(self.schedule.as_mut_ptr(), key);
+        raw::OK
     }
 }

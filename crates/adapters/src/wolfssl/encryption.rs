@@ -9,8 +9,10 @@ use crate::family::{
 use crate::rc4::{self, Keyed};
 use crate::wolfssl::{
     ASCON_WRONG_TAG, CCM_WRONG_TAG, Context, EAX_WRONG_TAG, ENCRYPTION, GCM_WRONG_TAG,
-    MAC_WRONG_TAG, NO_DEVICE, Request, SIV_WRONG_TAG, done, lengths, number, outcome, verdict,
+    MAC_WRONG_TAG, NO_DEVICE, Request, SIV_WRONG_TAG, WRONG_CHECK, done, lengths, number, outcome,
+    verdict,
 };
+use crate::wrap::{self, CHECK, KeyWrap};
 use base::model::{Mode, Primitive};
 use contract::loader::SharedObject;
 use contract::{OpenError, Table, functions, raw};
@@ -60,7 +62,7 @@ impl SetKey {
     fn find(request: &Request<'_>) -> Result<(Self, &'static CStr), OpenError> {
         let (object, len) = (&request.library.object, request.key_len());
         // The modes that make a key stream run the block cipher forwards both ways.
-        let forwards = !matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
+        let forwards = !matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc | Mode::KeyWrap);
         let way = if forwards { ENCRYPTION } else { number(request.direction) };
         let name = match request.algorithm.cipher {
             Primitive::TripleDes => c"wc_Des3_SetKey",
@@ -204,6 +206,58 @@ steps! { impl Keyed for Arc4;
     fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
         lengths!(words = len);
         outcome((self.f.wc_Arc4Process)(self.context.pointer(), output, input, words))
+    }
+}
+
+functions! {
+    /// aes.h, of builds with key wrap.
+    struct KeyWrapFunctions {
+        /// Context, input, its length, output, its room, check or null for the default; bytes of output, or an error.
+        wc_AesKeyWrap_ex: fn(*mut c_void, In, u32, Out, u32, In) -> c_int;
+        wc_AesKeyUnWrap_ex: fn(*mut c_void, In, u32, Out, u32, In) -> c_int;
+    }
+}
+
+struct KeyWrapState {
+    context: Context,
+    set_key: SetKey,
+    f: KeyWrapFunctions,
+}
+
+pub(crate) fn open_key_wrap(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let f = KeyWrapFunctions::of(&request.library.object)?;
+    let (set_key, words) = SetKey::find(request)?;
+    let context = keyed_cipher(request, (set_key, words))?;
+    let calls = [c"wc_AesKeyWrap_ex, memcpy", c"memcpy, wc_AesKeyUnWrap_ex"];
+    let state = KeyWrapState { context, set_key, f };
+    Ok(wrap::session(state, request.decrypts(), 0, calls, words))
+}
+
+steps! { impl KeyWrap for KeyWrapState;
+    fn wrap(&mut self, key: In, len: usize, wrapped: Out) -> i32 {
+        lengths!(plain = len, whole = len + CHECK);
+        let wrap = self.f.wc_AesKeyWrap_ex;
+        written(wrap(self.context.pointer(), key, plain, wrapped, whole, ptr::null()), whole)
+    }
+
+    fn unwrap(&mut self, wrapped: Out, len: usize, key: Out) -> i32 {
+        lengths!(plain = len, whole = len + CHECK);
+        let unwrap = self.f.wc_AesKeyUnWrap_ex;
+        written(unwrap(self.context.pointer(), wrapped, whole, key, plain, ptr::null()), plain)
+    }
+
+    fn rekey(&mut self, key: In) -> i32 {
+        outcome(self.set_key.run(self.context.pointer(), key))
+    }
+}
+
+/// A code that says how many bytes were written.
+#[inline]
+fn written(code: c_int, expected: u32) -> i32 {
+    match u32::try_from(code) {
+        Ok(bytes) if bytes == expected => raw::OK,
+        Ok(_) => raw::FAILED,
+        Err(_) => verdict(code, WRONG_CHECK),
     }
 }
 

@@ -69,6 +69,7 @@ unsafe impl Family for Wolfssl {
             | (Primitive::ChaCha20, Mode::Poly1305) => encryption::open_one_shot(request),
             (Primitive::XChaCha20, Mode::Stream) => encryption::open_xchacha_stream(request),
             (Primitive::Rc4, _) => encryption::open_arc4(request),
+            (_, Mode::KeyWrap) => encryption::open_key_wrap(request),
             (Primitive::XChaCha20, _) => encryption::open_xchacha(request),
             (Primitive::Ascon, _) => encryption::open_ascon(request),
             (Primitive::Aes, Mode::Gmac) => encryption::open_gmac(request),
@@ -133,6 +134,8 @@ const EAX_WRONG_TAG: c_int = -122;
 const GCM_WRONG_TAG: c_int = -180;
 /// `AES_CCM_AUTH_E`
 const CCM_WRONG_TAG: c_int = -181;
+/// `BAD_KEYWRAP_IV_E`
+const WRONG_CHECK: c_int = -240;
 /// `MAC_CMP_FAILED_E`, of Poly1305.
 const MAC_WRONG_TAG: c_int = -213;
 /// `AES_SIV_AUTH_E`

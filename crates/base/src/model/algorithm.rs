@@ -75,6 +75,11 @@ pub enum Mode {
     Siv,
     /// Nonce misuse-resistant GCM, RFC 8452.
     GcmSiv,
+    /// Key wrap, RFC 3394, KW of NIST SP 800-38F §6.2. What comes out is eight bytes longer than the key; the first eight,
+    /// the integrity check, are the tag.
+    KeyWrap,
+    /// Key wrap with padding, RFC 5649, KWP of NIST SP 800-38F §6.3, of keys that need none: the tag holds the length, too.
+    KeyWrapPadded,
     /// The cipher's own key stream: ChaCha20 from block 0, RFC 8439 §2.4; RC4 from its key on.
     Stream,
     /// ChaCha20 with Poly1305, RFC 8439; with XChaCha20, draft-irtf-cfrg-xchacha-03.
@@ -359,6 +364,8 @@ pub enum SizeRule {
     MultipleOf(usize),
     /// At least so many bytes.
     AtLeast(usize),
+    /// Whole multiples of so many bytes, and at least so many.
+    MultipleFrom(usize, usize),
     /// Fewer than so many bytes.
     LessThan(usize),
     /// From so much to so much.
@@ -376,6 +383,7 @@ impl SizeRule {
             Self::Any => true,
             Self::MultipleOf(n) => len.is_multiple_of(n),
             Self::AtLeast(n) => len >= n,
+            Self::MultipleFrom(n, least) => len >= least && len.is_multiple_of(n),
             Self::LessThan(n) => len < n,
             Self::Between(least, most) => (least..=most).contains(&len),
             Self::PowerOfTwo(least, most) => (least..=most).contains(&len) && len.is_power_of_two(),
@@ -435,6 +443,11 @@ impl Algorithm {
         let text = squeezed(text);
         // How dm-crypt is to number sectors is no part of the cipher.
         let text = text.trim_end_matches("plain64");
+        let ending = OTHER_ENDINGS.iter().find_map(|(theirs, ours)| {
+            let rest = text.strip_suffix(theirs)?;
+            Some(rest.to_owned() + ours)
+        });
+        let text = ending.as_deref().unwrap_or(text);
         let other = OTHER_NAMES.iter().find_map(|(theirs, ours)| {
             let rest = text.strip_prefix(theirs)?;
             Some(squeezed(ours) + rest)
@@ -489,6 +502,9 @@ impl Algorithm {
                 format!("{self} without padding takes whole blocks of {n} bytes")
             }
             SizeRule::AtLeast(n) => format!("{self} takes messages of at least {n} bytes"),
+            SizeRule::MultipleFrom(n, least) => {
+                format!("{self} takes whole multiples of {n} bytes, from {least} on")
+            }
             SizeRule::LessThan(n) => format!("{self} takes messages of fewer than {n} bytes"),
         }
     }
@@ -559,7 +575,12 @@ impl Algorithm {
 
     /// Whether associated data belong to a message.
     pub fn takes_aad(&self) -> bool {
-        self.kind == Kind::Aead && self.mode != Mode::SecretBox
+        self.kind == Kind::Aead && self.mode != Mode::SecretBox && !self.wraps_keys()
+    }
+
+    /// Whether it is made to encrypt keys: deterministic, and slow for anything longer.
+    pub fn wraps_keys(&self) -> bool {
+        matches!(self.mode, Mode::KeyWrap | Mode::KeyWrapPadded)
     }
 
     /// Whether decryption holds a tag against the message, and so can reject it.
@@ -644,12 +665,15 @@ impl Algorithm {
             (Kind::Random, _) => Some("no encryption: random bytes"),
             (Kind::Copy, _) => Some("no encryption: a baseline"),
             (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
+            (Kind::Aead, _) if self.wraps_keys() => {
+                Some("made for keys: equal keys give equal output; no associated data")
+            }
             (Kind::Aead, _) => None,
         }
     }
 
     /// The warning in one word for narrow places: `weak`, `ecb-leaks-patterns`, `no-integrity`,
-    /// `accident-only`, `no-encryption`; of an algorithm that an adapter brings `own-vectors-only`.
+    /// `accident-only`, `for-keys`, `no-encryption`; of an algorithm that an adapter brings `own-vectors-only`.
     pub fn warning_label(&self) -> Option<&'static str> {
         if self.is_weak() {
             return Some("weak");
@@ -661,6 +685,7 @@ impl Algorithm {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
             (Kind::Cipher, _) => Some("no-integrity"),
             (Kind::Checked, _) => Some("accident-only"),
+            (Kind::Aead, _) if self.wraps_keys() => Some("for-keys"),
             (Kind::Aead, _) => None,
             _ => Some("no-encryption"),
         }
@@ -768,6 +793,10 @@ const fn block(
         Mode::Ccm => (Kind::Aead, 12, 16, SizeRule::LessThan(1 << 24)),
         // Both take nonces of any length; a block is what their papers' vectors have.
         Mode::Eax | Mode::Siv => (Kind::Aead, 16, 16, SizeRule::Any),
+        // SP 800-38F §5.3.1: two semiblocks of eight bytes at least.
+        Mode::KeyWrap => (Kind::Aead, 0, 8, SizeRule::MultipleFrom(8, 16)),
+        // Other lengths are padded to these, and what comes out is longer than the tag and the key.
+        Mode::KeyWrapPadded => (Kind::Aead, 0, 8, SizeRule::MultipleFrom(8, 8)),
         Mode::Gmac => (Kind::Mac, 12, 16, SizeRule::Any),
         Mode::Cmac => (Kind::Mac, 0, block_len, SizeRule::Any),
         _ => (Kind::Cipher, block_len, 0, SizeRule::Any),
@@ -920,6 +949,8 @@ const AES: &[&[Algorithm]] =
 const AES_ALONE: &[&[Algorithm]] = &[
     rows!(Aes, GcmSiv, "-gcm-siv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Gmac, "-gmac": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+    rows!(Aes, KeyWrap, "-kw": "aes-128" 16, "aes-192" 24, "aes-256" 32),
+    rows!(Aes, KeyWrapPadded, "-kwp": "aes-128" 16, "aes-192" 24, "aes-256" 32),
     rows!(Aes, Essiv, "-cbc-essiv": "aes-128" 16, "aes-256" 32),
     rows!(Aes, Hctr2, "-hctr2": "aes-128" 16, "aes-256" 32),
     &[ccm_8("aes-128-ccm8", 16), ccm_8("aes-256-ccm8", 32)],
@@ -1014,6 +1045,9 @@ const COMPOSITES: &[&[Algorithm]] = &[composites! {
     "aes-128-cbc" 16 + "hmac-sha256" as "hmac-sha256", mac true;
     "aes-256-cbc" 32 + "hmac-sha256" as "hmac-sha256", mac true;
 }];
+/// What others call what ends so, without dashes; a longer one before what it ends with.
+const OTHER_ENDINGS: &[(&str, &str)] =
+    &[("keywrappad", "kwp"), ("wrappad", "kwp"), ("keywrap", "kw"), ("wrap", "kw")];
 /// What others call what begins so, without dashes; a longer one before what it begins with.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("idaes", "aes"),
@@ -1029,6 +1063,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("adiantumxchacha12aes", "adiantum"),
     ("adiantumxchacha20aes", "adiantum-xchacha20"),
     ("adiantumxchacha12", "adiantum"),
+    ("rfc3394", "aes-256-kw"),
+    ("rfc5649", "aes-256-kwp"),
     ("rijndael", "aes"),
     ("des3", "des-ede3-cbc"),
     ("3des", "des-ede3"),
@@ -1310,7 +1346,8 @@ mod tests {
         xchacha12,aes-adiantum-plain64=adiantum xchacha20,aes-adiantum=adiantum-xchacha20 \
         adiantum(xchacha12,aes)=adiantum aes-cbc-essiv:sha256=aes-256-cbc-essiv \
         aes-128-cbc-essiv:sha256=aes-128-cbc-essiv essiv(cbc(aes),sha256)=aes-256-cbc-essiv \
-        RC4=rc4 arcfour=rc4 ARC4=rc4";
+        RC4=rc4 arcfour=rc4 ARC4=rc4 aes128-wrap=aes-128-kw id-aes256-wrap=aes-256-kw AES-192-WRAP=aes-192-kw \
+        aes-256-key-wrap=aes-256-kw rfc3394=aes-256-kw aes128-wrap-pad=aes-128-kwp id-aes256-wrap-pad=aes-256-kwp";
         for pair in names.split_whitespace() {
             let (theirs, ours) = pair.split_once('=').unwrap();
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");
@@ -1325,7 +1362,8 @@ mod tests {
     #[test]
     fn every_algorithm_but_authenticated_encryption_carries_a_warning() {
         for a in &ALL {
-            assert_eq!(a.warning().is_none(), a.kind == Kind::Aead && !a.is_weak(), "{a}");
+            let is_for_messages = a.kind == Kind::Aead && !a.wraps_keys();
+            assert_eq!(a.warning().is_none(), is_for_messages && !a.is_weak(), "{a}");
             assert_eq!(a.warning().is_none(), a.warning_label().is_none(), "{a}");
         }
     }

@@ -114,7 +114,7 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
                 usable.iter().filter(|l| offers(l, a)).map(|l| l.label()).collect();
             json!({
                 "name": a.name, "family": a.family(), "key_bytes": a.key_len, "nonce_bytes": a.nonce_len,
-                "tag_bytes": a.tag_len, "warning": a.warning(), "libraries": labels,
+                "tag_bytes": a.tag_len, "sizes": a.size_reason(), "warning": a.warning(), "libraries": labels,
             })
         });
         return json(&rows.collect::<Vec<_>>());

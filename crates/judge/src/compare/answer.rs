@@ -134,6 +134,7 @@ fn asked(algorithm: &str) -> Option<Asked> {
         _ if algorithm.is_brought() => None,
         _ if algorithm.is_weak() => Some(Asked::Weak),
         Kind::Mac if algorithm.mode == Mode::Universal || algorithm.tag_len < 16 => None,
+        Kind::Aead if algorithm.wraps_keys() => None,
         Kind::Aead => Some(Asked::Authenticated),
         Kind::Cipher if algorithm.mode != Mode::Ecb => Some(Asked::KeepsLength),
         Kind::Digest | Kind::Mac if !algorithm.is_checksum() => Some(Asked::Digest),

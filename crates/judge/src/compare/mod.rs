@@ -53,7 +53,10 @@ pub enum Class {
 impl Class {
     fn has(self, a: &Algorithm) -> bool {
         match self {
-            Self::Authenticated => a.encrypts() && a.integrity() == Integrity::Tamper,
+            // A wrapped key is no message.
+            Self::Authenticated => {
+                a.encrypts() && a.integrity() == Integrity::Tamper && !a.wraps_keys()
+            }
             Self::Unauthenticated => a.encrypts() && a.integrity() != Integrity::Tamper,
             Self::Composite => a.composite.is_some(),
             Self::Digest => a.kind == Kind::Digest,
@@ -340,7 +343,7 @@ mod tests {
                 class(Class::Authenticated),
                 // A MAC notices tampering.
                 "aes-128-gcm aegis-256x4 aes-256-cbc+hmac-sha256",
-                "aes-256-ctr+xxh3 aes-128-ctr sha256",
+                "aes-256-ctr+xxh3 aes-128-ctr sha256 aes-128-kw",
             ),
             (class(Class::Unauthenticated), "aes-128-ctr", "aes-128-gcm sha256"),
             (class(Class::Composite), "aes-256-ctr+xxh3", "aes-128-gcm"),

@@ -145,6 +145,99 @@ impl Implementation for Rc4 {
     }
 }
 
+/// Key wrap (NIST SP 800-38F §6.2, RFC 3394 §2.2): six passes over the key's halves of a block, each enciphered with the
+/// integrity check, which changes with each and is the tag at the end. With padding (§6.3, RFC 5649 §4) the check says the
+/// length, and a single half is one block.
+pub(crate) struct KeyWrap {
+    cipher: AnyCipher,
+    padded: bool,
+}
+
+const SEMIBLOCK: usize = 8;
+type Semiblock = [u8; SEMIBLOCK];
+
+impl KeyWrap {
+    pub(crate) fn new(cipher: AnyCipher, padded: bool) -> Self {
+        Self { cipher, padded }
+    }
+
+    /// RFC 3394 §2.2.3.1, RFC 5649 §3.
+    fn initial(&self, len: usize) -> Semiblock {
+        if !self.padded {
+            return [0xa6; SEMIBLOCK];
+        }
+        (0xa659_59a6_u64 << 32 | len as u64).to_be_bytes()
+    }
+
+    fn wrap(&self, initial: Semiblock, buffer: &mut [u8]) -> Semiblock {
+        let (halves, _) = buffer.as_chunks_mut::<SEMIBLOCK>();
+        if let ([half], true) = (&mut *halves, self.padded) {
+            return self.forth(u64::from_be_bytes(initial), half).to_be_bytes();
+        }
+        let (mut check, mut step) = (u64::from_be_bytes(initial), 0);
+        for _ in 0..PASSES {
+            for half in &mut *halves {
+                step += 1;
+                check = self.forth(check, half) ^ step;
+            }
+        }
+        check.to_be_bytes()
+    }
+
+    fn unwrap(&self, tag: &[u8], buffer: &mut [u8]) -> Semiblock {
+        let (halves, _) = buffer.as_chunks_mut::<SEMIBLOCK>();
+        let tag = tag.try_into().expect("the tag is a semiblock");
+        if let ([half], true) = (&mut *halves, self.padded) {
+            return self.back(u64::from_be_bytes(tag), half).to_be_bytes();
+        }
+        let (mut check, mut step) = (u64::from_be_bytes(tag), PASSES * halves.len() as u64);
+        for _ in 0..PASSES {
+            for half in halves.iter_mut().rev() {
+                check = self.back(check ^ step, half);
+                step -= 1;
+            }
+        }
+        check.to_be_bytes()
+    }
+
+    /// Enciphers both halves of a block, of which the first is given back.
+    fn forth(&self, check: u64, half: &mut Semiblock) -> u64 {
+        let mut block = Block::from(joined(check, half));
+        self.cipher.encrypt_block(&mut block);
+        parted(&block, half)
+    }
+
+    fn back(&self, check: u64, half: &mut Semiblock) -> u64 {
+        let mut block = Block::from(joined(check, half));
+        self.cipher.decrypt_block(&mut block);
+        parted(&block, half)
+    }
+}
+
+const PASSES: u64 = 6;
+
+fn joined(check: u64, half: &Semiblock) -> [u8; 2 * SEMIBLOCK] {
+    let mut block = [0; 2 * SEMIBLOCK];
+    block[..SEMIBLOCK].copy_from_slice(&check.to_be_bytes());
+    block[SEMIBLOCK..].copy_from_slice(half);
+    block
+}
+
+fn parted(block: &Block, half: &mut Semiblock) -> u64 {
+    half.copy_from_slice(&block[SEMIBLOCK..]);
+    u64::from_be_bytes(block[..SEMIBLOCK].try_into().expect("half a block"))
+}
+
+impl Implementation for KeyWrap {
+    fn encrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], tag: &mut [u8]) {
+        tag.copy_from_slice(&self.wrap(self.initial(buffer.len()), buffer));
+    }
+
+    fn decrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], tag: &[u8]) -> bool {
+        self.unwrap(tag, buffer) == self.initial(buffer.len())
+    }
+}
+
 /// OCB, RFC 7253, 96-bit nonces, 128-bit tags.
 pub(crate) fn ocb(cipher: AnyCipher) -> impl Implementation + use<> {
     Aead { aead: Ocb3::<AnyCipher, U12>::from(cipher.clone()), stream: Offsets::new(cipher) }
@@ -579,6 +672,30 @@ mod tests {
     use base::model::Primitive;
     use cipher::consts::U12;
     use ocb3::Ocb3;
+
+    /// RFC 5649 §6. What is measured needs no padding.
+    #[test]
+    fn keys_of_other_lengths_are_padded_with_zeros() {
+        let bytes = |digits: &str| hex::decode(digits).unwrap();
+        let key = bytes("5840df6e29b02af1ab493b705bf16ea1ae8338f4dcc176a8");
+        let keyed = KeyWrap::new(AnyCipher::keyed(Primitive::Aes, &key), true);
+        for (plain, wrapped) in [
+            (
+                "c37b7e6492584340bed12207808941155068f738",
+                "138bdeaa9b8fa7fc61f97742e72248ee5ae6ae5360d1ae6a5f54f373fa543b6a",
+            ),
+            ("466f7250617369", "afbeb0f07dfbf5419200f2ccb50bb24f"),
+        ] {
+            let (plain, wrapped) = (bytes(plain), bytes(wrapped));
+            let initial = keyed.initial(plain.len());
+            let mut padded = plain.clone();
+            padded.resize(plain.len().next_multiple_of(SEMIBLOCK), 0);
+            let mut buffer = padded.clone();
+            let tag = keyed.wrap(initial, &mut buffer);
+            assert_eq!([&tag[..], &buffer].concat(), wrapped);
+            assert_eq!((keyed.unwrap(&tag, &mut buffer), buffer), (initial, padded));
+        }
+    }
 
     fn agrees_with_the_crate<C>(key: &[u8])
     where

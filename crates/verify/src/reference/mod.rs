@@ -1,6 +1,6 @@
 //! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
 //! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
-//! XTS, ESSIV, HCTR2, Adiantum, RC4, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
+//! XTS, ESSIV, HCTR2, Adiantum, RC4, key wrap, OCB's offsets, CFB with short segments, AEGIS and the composites. Here are references, what is put
 //! together of two of them, and which implementation an algorithm has; digests, checksums and message
 //! authentication codes, too.
 //!
@@ -244,7 +244,7 @@ impl<'a> Reference<'a> {
     /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
     /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
     /// one after each. `None` where updates have no meaning without the message's length, the whole
-    /// message or an end (CCM, SIV, GCM-SIV, ESSIV, HCTR2, Adiantum, AEGIS, composites, digests, MACs), and for
+    /// message or an end (CCM, SIV, GCM-SIV, key wrap, ESSIV, HCTR2, Adiantum, AEGIS, composites, digests, MACs), and for
     /// copies.
     ///
     /// # Panics
@@ -472,6 +472,8 @@ fn block_128(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> {
         Mode::Ocb => Box::new(aead::ocb(cipher)),
         Mode::Eax => Box::new(aead::eax(cipher, &key)),
         Mode::Hctr2 => Box::new(wide::Hctr2::new(cipher)),
+        Mode::KeyWrap => Box::new(aead::KeyWrap::new(cipher, false)),
+        Mode::KeyWrapPadded => Box::new(aead::KeyWrap::new(cipher, true)),
         _ => block(cipher, mode),
     }
 }
@@ -813,6 +815,8 @@ mod tests {
                 Mode::Ccm
                     | Mode::Siv
                     | Mode::GcmSiv
+                    | Mode::KeyWrap
+                    | Mode::KeyWrapPadded
                     | Mode::Essiv
                     | Mode::Hctr2
                     | Mode::Adiantum

@@ -113,9 +113,15 @@ fn plain(error: &serde_json::Error) -> String {
 }
 
 /// The algorithm that a test is of, by its lengths.
-fn fit(name: &str, test: Test) -> Result<(&'static Algorithm, Vector), String> {
+fn fit(name: &str, mut test: Test) -> Result<(&'static Algorithm, Vector), String> {
     if test.result == TestResult::Acceptable {
         return Err("either answer is acceptable, so it proves nothing".to_owned());
+    }
+    // What wraps keys writes one piece, with the tag in front.
+    if named(name).any(Algorithm::wraps_keys)
+        && let Some((tag, rest)) = test.ct.split_at_checked(16)
+    {
+        (test.tag, test.ct) = (tag.to_owned(), rest.to_owned());
     }
     let len = |what: &str, text: &str| match hex::decode(text) {
         Ok(bytes) => Ok(bytes.len()),
@@ -651,12 +657,18 @@ mod tests {
 
     #[test]
     fn tampering_is_represented_where_wycheproof_has_it() {
-        for name in
-            ["aes-128-gcm", "aes-192-ccm", "chacha20-poly1305", "aes-256-gcm-siv", "aes-128-eax"]
-        {
+        for (name, valid) in [
+            ("aes-128-gcm", 20),
+            ("aes-192-ccm", 20),
+            ("chacha20-poly1305", 20),
+            ("aes-256-gcm-siv", 20),
+            ("aes-128-eax", 20),
+            ("aes-256-kw", 10),
+            ("aes-256-kwp", 10),
+        ] {
             let vectors = of(Algorithm::find(name).unwrap());
             assert!(vectors.iter().filter(|v| v.forged).count() >= 10, "{name}");
-            assert!(vectors.iter().filter(|v| !v.forged).count() >= 20, "{name}");
+            assert!(vectors.iter().filter(|v| !v.forged).count() >= valid, "{name}");
         }
     }
 }

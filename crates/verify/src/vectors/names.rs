@@ -5,6 +5,8 @@ const NAMES: &[(&str, &str)] = &[
     ("AES-EAX", "aes-{}-eax"),
     ("AES-GCM-SIV", "aes-{}-gcm-siv"),
     ("AEAD-AES-SIV-CMAC", "aes-{}-siv"),
+    ("AES-WRAP", "aes-{}-kw"),
+    ("AES-KWP", "aes-{}-kwp"),
     ("AES-XTS", "aes-{}-xts"),
     ("AES-CBC", "aes-{}-cbc"),
     ("AES-ECB", "aes-{}-ecb"),

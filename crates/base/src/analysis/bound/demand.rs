@@ -230,6 +230,13 @@ pub(crate) fn aes(call: &Call<'_>) -> Option<Demand> {
         Mode::Ccm => ccm(call, n, r),
         Mode::Eax => eax(call, n, r),
         Mode::Siv => siv(call, n, r),
+        // SP 800-38F §6.1: six passes over halves of a block; each step needs the one before.
+        Mode::KeyWrap => Demand { inverse: !call.encrypts(), ..serial(6.0 * call.pieces(8)) },
+        // §6.3: a single half is one block.
+        Mode::KeyWrapPadded => {
+            let passes = if call.size <= 8 { 1.0 } else { 6.0 };
+            Demand { inverse: !call.encrypts(), ..serial(passes * call.pieces(8)) }
+        }
         // SP 800-38B §6.2: a chain over the blocks, the last of which may be only padding.
         Mode::Cmac => serial(n.max(call.once(1.0))),
         _ => return None,
