@@ -1,7 +1,7 @@
-//! AES key wrap (RFC 3394), and with padding (RFC 5649). What a library wraps is one piece, the integrity check and then the key, eight bytes longer than
-//! the key. Here the check is a message's tag and lies apart, so the piece lies in a buffer of the session's: wrapping copies
-//! tag and ciphertext out of it, unwrapping puts them together there. The copy is inside the clock and declared (`copies`);
-//! whoever keeps wrapped keys in one piece does not pay it.
+//! AES key wrap (RFC 3394), and with padding (RFC 5649). What a library wraps is one piece, the integrity check and then the
+//! key, eight bytes longer than the key. Here the check is a message's tag and lies apart, so the piece lies in a buffer of the
+//! session's: wrapping copies tag and ciphertext out of it, unwrapping puts them together there. The copy is inside the clock
+//! and declared (`copies`); whoever keeps wrapped keys in one piece does not pay it.
 
 use crate::family::{In, Out, operations};
 use contract::{Table, raw};
