@@ -17,13 +17,19 @@ pub fn value_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
 
 /// What the text says, or what is wrong with it and where.
 pub(crate) fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|e| explain(&path_of(&e, text), &e))
+    serde_json::from_str(text).map_err(|e| {
+        let path = if e.is_eof() { String::new() } else { path_of(&e, text) };
+        explain(&path, &e)
+    })
 }
 
 /// Editors on some systems put a mark at the beginning of what they save.
 pub fn unmarked(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
+
+/// How deep a path goes at the most.
+const MOST_OPEN: usize = 128;
 
 /// What is wrong and where, on one line: serde quotes the input, which may hold anything.
 pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
@@ -59,11 +65,16 @@ fn path_of(error: &serde_json::Error, text: &str) -> String {
     let end = before + error.column();
     let bytes = text.as_bytes();
     let mut open: Vec<Open<'_>> = Vec::new();
+    // What nothing of ours has: unknown members may be as deep as they like.
+    let mut deeper = 0_usize;
     let mut at = 0;
     while at < end.min(bytes.len()) {
         let begun = at;
         at += 1;
         match bytes[begun] {
+            b'{' | b'[' if open.len() == MOST_OPEN => deeper += 1,
+            b'}' | b']' if deeper > 0 => deeper -= 1,
+            b',' if deeper > 0 => {}
             b'{' => open.push(Open::Object(None)),
             b'[' => open.push(Open::Array(0)),
             b'}' | b']' => drop(open.pop()),
@@ -74,7 +85,9 @@ fn path_of(error: &serde_json::Error, text: &str) -> String {
             },
             b'"' => {
                 at = end_of_string(bytes, at);
-                if let Some(Open::Object(name @ None)) = open.last_mut() {
+                if let Some(Open::Object(name @ None)) = open.last_mut()
+                    && deeper == 0
+                {
                     *name = text.get(begun + 1..at.saturating_sub(1));
                 }
             }
@@ -123,6 +136,12 @@ mod tests {
         sizes: Vec<u8>,
     }
 
+    #[derive(Debug, serde::Deserialize)]
+    struct Two {
+        #[allow(dead_code, reason = "read, not used")]
+        known: String,
+    }
+
     fn wrong(text: &str) -> String {
         parsed::<BTreeMap<String, Vec<One>>>(text).unwrap_err()
     }
@@ -145,5 +164,11 @@ mod tests {
             assert!(why.starts_with(said), "{text}: {why}");
         }
         assert!(wrong(r#"{"a": ["#).starts_with("it ends too early"));
+        let deep = |n| "[".repeat(n) + &"]".repeat(n);
+        let why = wrong(&format!("{{\"a\": [{{\"sizes\": {}}}]}}", deep(1000)));
+        assert!(why.starts_with("a[0].sizes[0]: invalid type: sequence"), "{why}");
+        let skipped = format!("{{\"other\": {}, \"known\": 1}}", deep(1000));
+        let why = parsed::<Two>(&skipped).unwrap_err();
+        assert!(why.starts_with("known: invalid type: integer"), "{why}");
     }
 }

@@ -30,7 +30,8 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
 fn parts(list: &str) -> Vec<&str> {
     let is_name = |text: &str| Algorithm::meant_by(text).is_some();
     let parts: Vec<&str> = NameGlob::of_list(list).collect();
-    if is_name(list) && !parts.iter().all(|part| is_name(part)) { vec![list] } else { parts }
+    let has_other = parts.iter().any(|part| !part.is_empty() && !is_name(part));
+    if is_name(list) && has_other { vec![list] } else { parts }
 }
 
 /// Makes the algorithms known that libraries bring, so that they can be named. Returned are those of libraries that

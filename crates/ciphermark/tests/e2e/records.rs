@@ -204,7 +204,9 @@ fn a_file_gets_what_standard_output_would() {
     let directory = scratch();
     let (record, file) = (record(), file(&directory, "out"));
     for format in ["table", "csv", "jsonl", "markdown", "openssl", "openssl-mr", "parquet"] {
-        let printed = call(&format!("show {record} --format {format}")).with_code(0);
+        // A file has the width of what is piped.
+        let shown = ["show", record, "--format", format];
+        let printed = ciphermark_with(&shown, &[("COLUMNS", "")]).with_code(0);
         let written = call(&format!("export {record} --format {format} -o {file}")).with_code(0);
         assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
         assert_eq!(std::fs::read(&file).unwrap(), printed.bytes, "{format}");

@@ -359,7 +359,9 @@ impl Lane {
             let ns = taken.sample.ticks as f64 / around.ticks_per_ns;
             let time = time_for(Duration::from_nanos(ns as u64));
             seen.all = expected.check(&batch, ops, time, &mut self.placement)?;
-            let again = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
+            let drawn = self.placement.next_u64().is_multiple_of(AGAIN_OF);
+            // The largest are not tried before the run.
+            let again = visit.every_check || drawn || algorithm.is_large(visit.size);
             if around.meeting.is_none() && again {
                 checks::run_again(&mut expected, &mut batch, ops, &mut self.placement)?;
             }
@@ -656,8 +658,8 @@ impl Around<'_> {
         }
         let op_ns = taken.sample.ticks_per_op() / self.ticks_per_ns;
         let fit = (LONGEST_ALONE_NS / op_ns.max(1.0)) as u32;
-        // One by one where each takes milliseconds.
-        let least = if fit > 0 { LOOK_EVERY } else { 1 };
+        let is_large = Algorithm::find(&visit.algorithm).is_ok_and(|a| a.is_large(visit.size));
+        let least = if is_large { 1 } else { LOOK_EVERY };
         let wanted = visit.latency_ops.min(fit).max(least);
         let (mut counts, mut disturbed, mut codes) = (BTreeMap::new(), 0, 0);
         let mut ticks = Vec::with_capacity(LOOK_EVERY as usize);

@@ -221,7 +221,9 @@ impl Measuring<'_> {
                 // Those that there was no time to judge, too, and the next four.
                 let is_seen = |id: &LibraryId| leaks.iter().any(|v| v.library == *id);
                 let is_next = |id: &LibraryId| pairs.iter().any(|(next, _)| next == id);
-                let is_worth = |id: &LibraryId| fine.is_empty() || is_seen(id) || is_next(id);
+                // With one wish changed, what is cheapest by all of them is not what is cheapest by one.
+                let all = fine.is_empty() || whose != Wished::Asked;
+                let is_worth = |id: &LibraryId| all || is_seen(id) || is_next(id);
                 let worth = found.iter().filter(|(id, _)| is_worth(id));
                 return worth.map(|(id, name)| (id.clone(), (*name).to_owned())).collect();
             }
@@ -364,11 +366,13 @@ fn cipher_of(name: &'static str) -> &'static str {
     parts.map_or(name, |parts| parts.cipher)
 }
 
-/// What of these has this part, where it depends on the secret: they do, too.
+/// What of these has this part, where it depends on the secret: they do, too, at its places. None of theirs was stepped.
 fn of_part(part: &Leaks, found: &BTreeSet<(LibraryId, &'static str)>) -> Vec<Leaks> {
     let whole = |name: &str| Leaks {
         algorithm: name.to_owned(),
-        reason: Some(format!("its part {} was judged", part.algorithm)),
+        secrets: 0,
+        operations: Vec::new(),
+        reason: None,
         ..part.clone()
     };
     let depends = part.verdict == LeakVerdict::Depends;

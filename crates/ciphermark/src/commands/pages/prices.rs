@@ -159,11 +159,11 @@ impl Pricing<'_> {
         stop: &mut Stop,
     ) -> Result<(Shortlist, PagesRecord), Failure> {
         let mut refused = BTreeSet::new();
-        let pricing = stop.left().unwrap_or_default().mul_f64(PRICING);
+        let mut pricing = stop.left().unwrap_or_default().mul_f64(PRICING);
         loop {
             let shortlist = self.shortlist(store.page_size(), own, &refused, stop);
             let left = stop.left().unwrap_or_default();
-            *stop = stop.longer(pricing.saturating_sub(left));
+            *stop = stop.longer(std::mem::take(&mut pricing).saturating_sub(left));
             let record = self.measured(store, &shortlist, stop)?;
             let known = refused.len();
             refused.extend(refused_in(&record));

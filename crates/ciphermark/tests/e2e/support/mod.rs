@@ -242,6 +242,8 @@ fn forget(command: &mut Command) {
     VARIABLES.iter().for_each(|variable| {
         command.env_remove(variable);
     });
+    // Sentences that tests look for are on one line.
+    command.env("COLUMNS", "120");
 }
 
 fn done(command: &mut Command) -> Done {
