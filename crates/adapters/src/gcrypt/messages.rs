@@ -324,21 +324,22 @@ struct AesWrap {
     key_len: usize,
 }
 
+/// `None` where nothing says whether a key was wrapped with padding.
 pub(crate) fn wrap_session(
     api: &CipherApi,
     cipher: Opened,
     request: &gcrypt::Request<'_>,
-) -> raw::Session {
+) -> Option<raw::Session> {
     let (set_key, key_len) = (api.gcry_cipher_setkey, request.key.len());
     let crypt = if request.decrypts() { api.gcry_cipher_decrypt } else { api.gcry_cipher_encrypt };
     let padded = request.algorithm.mode == Mode::KeyWrapPadded;
-    let info = padded.then_some(api.gcry_cipher_info);
+    let info = if padded { Some(api.gcry_cipher_info?) } else { None };
     let state = AesWrap { cipher, crypt, info, set_key, key_len };
     let calls = match padded {
         false => [c"gcry_cipher_encrypt, memcpy", c"memcpy, gcry_cipher_decrypt"],
         true => [c"gcry_cipher_encrypt, memcpy", c"memcpy, gcry_cipher_decrypt, gcry_cipher_info"],
     };
-    wrap::session(state, request.decrypts(), 0, calls, c"gcry_cipher_setkey")
+    Some(wrap::session(state, request.decrypts(), 0, calls, c"gcry_cipher_setkey"))
 }
 
 steps! { impl KeyWrap for AesWrap;

@@ -103,7 +103,8 @@ impl Request<'_> {
         let numbers = cipher_number(algorithm).ok_or_else(|| absent(algorithm))?;
         if algorithm.wraps_keys() {
             let handle = self.keyed(numbers)?;
-            return Ok(messages::wrap_session(&self.library.cipher, handle, self));
+            let session = messages::wrap_session(&self.library.cipher, handle, self);
+            return session.ok_or_else(|| absent(algorithm));
         }
         let handles = [self.keyed(numbers)?, self.keyed(numbers)?];
         if algorithm.cipher == Primitive::Rc4 {
@@ -512,7 +513,8 @@ fn error_code(error: Error) -> u32 {
 
 functions! {
     /// Ciphers, and what errors are in words.
-    struct CipherApi {
+    struct CipherApi
+    required {
         /// Handle, cipher, mode, flags.
         gcry_cipher_open: fn(*mut Handle, c_int, c_int, u32) -> Error;
         gcry_cipher_close: fn(Handle);
@@ -525,9 +527,11 @@ functions! {
         gcry_cipher_gettag: fn(Handle, *mut c_void, usize) -> Error;
         gcry_cipher_checktag: fn(Handle, *const c_void, usize) -> Error;
         gcry_cipher_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        gcry_strerror: fn(Error) -> *const c_char;
+    }
+    optional {
         /// Handle, what is asked, buffer, its length in and the answer's out.
         gcry_cipher_info: fn(Handle, c_int, *mut c_void, *mut usize) -> Error;
-        gcry_strerror: fn(Error) -> *const c_char;
     }
 }
 
