@@ -5,7 +5,7 @@ use crate::evp::{
     self, Api, Calls, CipherPtr, CtrlFn, Ctx, Errors, FinalFn, InitFn, Method, Param, UpdateFn,
     Ways, ctrl,
 };
-use crate::family::{In, Object, Out, messages, operations, steps};
+use crate::family::{In, Object, Out, Request, messages, operations, steps};
 use crate::rc4::{self, Keyed};
 use base::model::{Algorithm, Direction, Mode, Primitive};
 use contract::loader::SharedObject;
@@ -641,14 +641,14 @@ messages! { for State;
 // RC4, whose message begins with the key.
 
 /// The table for the timing loop; `close` there frees both contexts.
-pub(crate) fn rc4_session(
+pub(crate) fn rc4_session<L>(
     api: &Api,
     contexts: [Context; 2],
-    (algorithm, direction): (&Algorithm, Direction),
-    key: &[u8],
+    request: &Request<'_, L>,
 ) -> raw::Session {
+    let (algorithm, direction) = (request.algorithm, request.direction);
     let states = contexts.map(|context| State::new(api, context, algorithm, direction));
-    rc4::session(states, key, 0, calls_of(algorithm.mode, direction))
+    rc4::session(states, request.key, 0, calls_of(algorithm.mode, direction))
 }
 
 steps! { #[inline(always)] impl Keyed for State;

@@ -181,14 +181,7 @@ impl Request<'_, Evp> {
         let cipher = cipher::find_cipher(&self.library.object, &self.library.api, self.algorithm)?;
         let context = || self.context(&cipher);
         let contexts = context().and_then(|first| Ok([first, context()?]));
-        Some(contexts.map(|contexts| {
-            cipher::rc4_session(
-                &self.library.api,
-                contexts,
-                (self.algorithm, self.direction),
-                self.key,
-            )
-        }))
+        Some(contexts.map(|contexts| cipher::rc4_session(&self.library.api, contexts, self)))
     }
 
     /// `CRYPTO_chacha_20`, `CRYPTO_xchacha_20`

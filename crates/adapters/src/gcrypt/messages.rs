@@ -193,7 +193,7 @@ steps! { impl for CipherState;
     }
 
     fn crypt(&self, cipher: &Opened, input: In, output: Out, len: usize) -> Error {
-        crypt(self.crypt, cipher, (input, output), len)
+        crypt(self.crypt, cipher, input, output, len)
     }
 
     fn authenticate(&self, m: &raw::Message) -> Error {
@@ -275,7 +275,7 @@ operations! { impl for CipherState;
 /// # Safety
 /// `call` is the library's, and the buffers cover the length.
 #[inline]
-unsafe fn crypt(call: CryptFn, cipher: &Opened, (input, output): (In, Out), len: usize) -> Error {
+unsafe fn crypt(call: CryptFn, cipher: &Opened, input: In, output: Out, len: usize) -> Error {
     // In place is asked for by a null input, not by equal pointers.
     let (input, input_len) = if ptr::eq(input, output) { (ptr::null(), 0) } else { (input, len) };
     // SAFETY: the caller's.
@@ -310,7 +310,7 @@ steps! { impl Keyed for Arcfour;
     }
 
     fn advance(&mut self, input: In, output: Out, len: usize) -> i32 {
-        outcome(crypt(self.crypt, &self.cipher, (input, output), len))
+        outcome(crypt(self.crypt, &self.cipher, input, output, len))
     }
 }
 
