@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # sourced by recipes, which the driver reads
 # How every OpenSSL here is built: as its authors configure it by default (assembler for all CPUs,
-# picked at run time), the two libraries only; with `apps=yes` the program `openssl` too.
+# picked at run time), the two libraries only; with `apps=yes` the program `openssl` too, with `fips=yes` the FIPS provider.
 name=openssl
 object=libcrypto.so.$soname
 licence="Apache-2.0"
@@ -30,6 +30,31 @@ build() {
   # shellcheck disable=SC2016 # the loader's word
   link ssl -L"$OUT" -l:"libcrypto.so.$soname" '-Wl,-rpath,$ORIGIN'
   [ "${apps-}" != yes ] || program
+  [ "${fips-}" != yes ] || fips_provider
+}
+
+# The FIPS provider and its settings, as `openssl fipsinstall` writes them (fips_config(5)), beside the library.
+fips_provider() {
+  local source=$PWD/fips/source modules=$OUT/ossl-modules
+  mkdir -p fips "$modules"
+  cp -as "$SRC/openssl" "$source"
+  # The package leaves out what makes the module's list of symbols, of which there is one: linked with it below.
+  sed -i '/^ *IF\[{- defined \$target{shared_defflag} -}\]/,/^ *ENDIF/d' "$source/providers/build.info"
+  (
+    cd fips
+    noted perl source/Configure "linux-$(uname -m)" enable-fips no-shared no-legacy no-tests no-docs no-engine \
+      enable-ec_nistp_64_gcc_128
+    make build_generated
+    make providers/libfips.a providers/fips/fips-dso-fips_entry.o
+    noted cc -shared -o "$modules/fips.so" -Wl,-Bsymbolic -Wl,-z,noexecstack -Wl,--exclude-libs,ALL \
+      providers/fips/fips-dso-fips_entry.o providers/libfips.a -pthread -ldl
+    # FIPSKEY of the source's Configure: a checksum's key, no secret.
+    perl -MDigest::SHA=hmac_sha256_hex -we '
+      local (@ARGV, $/) = @ARGV;
+      my $mac = hmac_sha256_hex(<>, pack "H*", "f4556650ac31d35461610bac4ed81b1a181b2d8a43ea2854cbae22ca74560813");
+      print "[fips_sect]\nactivate = 1\nconditional-errors = 1\nsecurity-checks = 1\nmodule-mac = ",
+        join(":", uc($mac) =~ /../g), "\n"' "$modules/fips.so" >"$modules/fipsmodule.cnf"
+  )
 }
 
 # The program on the shared objects above, so that `openssl speed` times the very code that is measured.

@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC1091,SC2034 # read by the driver
-seconds=250
+seconds=310
 soname=3
+fips=yes
 source "$RECIPES/openssl.sh"

@@ -85,7 +85,13 @@ pub fn load_copy(
 
 fn attach(path: &Path, object: SharedObject, name: Option<&str>) -> Attached {
     match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
-        Some((_, attach)) => {
+        Some((symbol, attach)) => {
+            if name.is_some_and(|name| base::model::provider_of(name).is_some())
+                && *symbol != "EVP_CIPHER_CTX_new"
+            {
+                return Err(object
+                    .unusable("a name with ':' is a provider's, and only OpenSSL 3 on has them"));
+            }
             let library = attach(object, name)?;
             Ok(Box::new(composite::Composing(library)))
         }

@@ -225,6 +225,11 @@ impl SharedObject {
         unsafe { Ok(crate::text(self.asked(symbol)?)) }
     }
 
+    /// The file, without links; of a copy, the file that it is a copy of.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// That it cannot be used.
     pub fn unusable(&self, why: impl Into<String>) -> LoadError {
         LoadError::Unusable { path: self.path.clone(), why: why.into() }

@@ -4,7 +4,7 @@
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
 use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, StackHello, VERSION};
 use adapters::runtime::{Places, Program};
-use base::model::{Algorithm, KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest};
+use base::model::{Algorithm, KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest, provider_of};
 use host::tier::Mechanism;
 use record::AppliedTier;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Attached {
     pub facts: record::Library,
     /// Name that was given on the command line.
     pub given_name: Option<String>,
-    /// Name that it was built under with us: the library itself cannot tell two builds apart.
+    /// Name that it was built under with us, where the library itself cannot tell two builds apart; or with its provider's.
     pub bundled_name: Option<String>,
     pub offers: Vec<Offer>,
     /// The worker's clock, from its greeting.
@@ -217,8 +217,9 @@ fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attac
         files.extend(meant);
         others = not;
     }
-    files.extend(runtimes.into_iter().map(|path| File { given_name: None, path, problem: None }));
+    files.extend(runtimes.into_iter().map(File::of));
     let mut loaded = load_all(&files);
+    loaded.extend(load_all(&with_providers(&globs, &loaded)));
     // What nothing matches is answered with all that there is.
     if globs.iter().any(|glob| !loaded.iter().any(|library| library.matches(glob))) {
         loaded.extend(load_all(&others));
@@ -226,6 +227,19 @@ fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attac
     // In the order of the choices: of two that bring one name with different meanings it is always the second that is told.
     loaded.iter_mut().for_each(make_known);
     loaded
+}
+
+/// What globs such as `openssl:fips` ask for: libraries that are there, each once more with that provider alone.
+fn with_providers(globs: &[&NameGlob], loaded: &[Attached]) -> Vec<File> {
+    let asked = globs.iter().filter_map(|glob| glob.with_provider());
+    let mut files = Vec::new();
+    for (glob, provider) in asked {
+        for Attached { facts, .. } in loaded.iter().filter(|l| l.matches(&glob)) {
+            let name = format!("{}:{provider}", facts.name);
+            files.push(File { build_name: Some(name), ..File::of(PathBuf::from(&facts.path)) });
+        }
+    }
+    files
 }
 
 fn load_all(files: &[File]) -> Vec<Attached> {
@@ -241,18 +255,24 @@ fn load_all(files: &[File]) -> Vec<Attached> {
 /// A file to load.
 struct File {
     given_name: Option<String>,
+    /// Its name where neither the user nor the build gives one.
+    build_name: Option<String>,
     path: PathBuf,
     /// Why there is no need to try.
     problem: Option<String>,
 }
 
 impl File {
+    fn of(path: PathBuf) -> Self {
+        Self { given_name: None, build_name: None, path, problem: None }
+    }
+
     fn given(name: &str, path: &Path) -> Self {
-        Self { given_name: Some(name.to_owned()), path: path.to_owned(), problem: None }
+        Self { given_name: Some(name.to_owned()), ..Self::of(path.to_owned()) }
     }
 
     fn found(found: host::Found) -> Self {
-        Self { given_name: None, path: found.path, problem: found.problem }
+        Self { problem: found.problem, ..Self::of(found.path) }
     }
 
     /// Whether one of the globs may match, whatever the version: a bundled library has its name from its build, and is not
@@ -260,7 +280,7 @@ impl File {
     fn may_be_meant(&self, globs: &[&NameGlob]) -> bool {
         let Some(bundled) = host::bundled(&self.path) else { return true };
         globs.iter().any(|glob| {
-            let name = glob.text().split('@').next().unwrap_or_default();
+            let name = glob.text().split([':', '@']).next().unwrap_or_default();
             name.contains(['*', '?', '[', '{', '\\']) || name == bundled.name
         })
     }
@@ -270,7 +290,7 @@ impl File {
 fn load(file: &File) -> Attached {
     let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
     let bundled = host::bundled(&path);
-    let bundled_name = bundled.as_ref().map(|b| b.name.clone());
+    let bundled_name = file.build_name.clone().or_else(|| bundled.as_ref().map(|b| b.name.clone()));
     let name = file.given_name.as_ref().or(bundled_name.as_ref());
     let is_named = name.is_some();
     let mut attached = Attached {
@@ -401,6 +421,12 @@ fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
     objects.retain(|object| *object != own);
     let objects = host::loaded_files(&objects);
     let id = program.map_or(id, |program| id_of_runtime(&program, &ready));
+    // A provider within the library is in no file of its own.
+    let name = attached.given_name.as_ref().or(attached.bundled_name.as_ref());
+    let id = match name.and_then(|name| provider_of(name)) {
+        Some(provider) => format!("sha256:{}", host::text_hash(&format!("{id}\n{provider}"))),
+        None => id,
+    };
     Ok(LibraryAnswer {
         id: host::whole_id(&id, &objects),
         ready,

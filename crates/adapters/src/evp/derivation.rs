@@ -3,7 +3,7 @@
 
 use crate::derivation::{Derive, done, session};
 use crate::evp::digest::find_digest;
-use crate::evp::{Errors, Evp, Method, Offer, Param};
+use crate::evp::{Errors, Evp, Method, Offer, Param, Ways, find_method};
 use crate::family::{In, Object, Out, Request};
 use crate::random;
 use base::model::{Mode, Primitive, RANDOM};
@@ -35,6 +35,8 @@ functions! {
     }
 }
 
+const KDF: Ways = Ways { fetch: "EVP_KDF_fetch", free: "EVP_KDF_free", by_name: "" };
+
 impl Request<'_, Evp> {
     pub(super) fn derivation(&self) -> Offer {
         match (self.algorithm.mode, self.algorithm.cipher) {
@@ -59,7 +61,18 @@ impl Request<'_, Evp> {
         find_digest(&self.library.object, self.library.api.errors, name, len)
     }
 
+    /// Whether the provider that was chosen lacks what a function outside `EVP_KDF` and `EVP_RAND` fetches for itself.
+    fn is_lacking(&self, ways: &Ways, name: &CStr) -> bool {
+        let lacks =
+            self.library.has_chosen && find_method(&self.library.object, ways, name, "").is_none();
+        self.library.api.errors.clear();
+        lacks
+    }
+
     fn pbkdf2(&self) -> Option<raw::Session> {
+        if self.is_lacking(&KDF, c"PBKDF2") {
+            return None;
+        }
         let (object, errors) = (&self.library.object, self.library.api.errors);
         let (md, call) = (self.digest_below()?, c"PKCS5_PBKDF2_HMAC");
         if self.has_sizes() {
@@ -89,6 +102,9 @@ impl Request<'_, Evp> {
     }
 
     fn scrypt(&self) -> Option<raw::Session> {
+        if self.is_lacking(&KDF, c"SCRYPT") {
+            return None;
+        }
         let errors = self.library.api.errors;
         // SAFETY: the type is that of evp.h.
         let f = unsafe { self.library.object.function::<ScryptFn>("EVP_PBE_scrypt") }?;
@@ -170,7 +186,9 @@ impl Request<'_, Evp> {
         type BytesFn = unsafe extern "C" fn(Out, c_int) -> c_int;
         /// Of BoringSSL and AWS-LC.
         type BytesSizeFn = unsafe extern "C" fn(Out, usize) -> c_int;
-        if self.algorithm.name != RANDOM {
+        /// The kind of generator that `RAND_bytes` makes by default.
+        const RAND: Ways = Ways { fetch: "EVP_RAND_fetch", free: "EVP_RAND_free", by_name: "" };
+        if self.algorithm.name != RANDOM || self.is_lacking(&RAND, c"CTR-DRBG") {
             return None;
         }
         let (object, errors, call) = (&self.library.object, self.library.api.errors, c"RAND_bytes");

@@ -9,6 +9,7 @@ mod cipher;
 mod derivation;
 pub(crate) mod digest;
 mod mac;
+mod provider;
 mod wrap;
 
 use crate::family::{self, Attached, Family, In, Out, Request};
@@ -25,9 +26,14 @@ use std::{fmt, ptr};
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     initialise(&object)?;
-    let (product, build) = identify(&object)?;
+    let (product, mut build) = identify(&object)?;
+    let chosen = name.and_then(base::model::provider_of);
+    if let Some(provider) = chosen {
+        build.push(provider::choose(&object, api.errors, provider)?);
+    }
     let Product { name: own, version, .. } = product.clone();
-    family::library((name, &own), &version, build, Evp { product, api, object })
+    let has_chosen = chosen.is_some();
+    family::library((name, &own), &version, build, Evp { product, api, object, has_chosen })
 }
 
 /// Initialises the library without this machine's `openssl.cnf` (providers, engines, default properties), so that what is
@@ -67,6 +73,8 @@ struct Evp {
     product: Product,
     api: Api,
     object: SharedObject,
+    /// Whether one provider was chosen, beside which there is none.
+    has_chosen: bool,
 }
 
 // SAFETY: the functions of each interface follow its header, and each session has a state of its own.
@@ -102,7 +110,7 @@ impl Evp {
             // In the default provider too since OpenSSL 3.0.7.
             P::Ripemd160,
         ];
-        if !legacy.contains(&algorithm.cipher) {
+        if self.has_chosen || !legacy.contains(&algorithm.cipher) {
             return false;
         }
         // SAFETY: the type is that of provider.h.
@@ -172,6 +180,7 @@ impl Request<'_, Evp> {
             Some(cipher) => {
                 Some(self.context(&cipher).map(|context| wrap::cipher_session(api, context, self)))
             }
+            None if self.library.has_chosen => None,
             None => wrap::aes_session(object, api.errors, self),
         }
     }
@@ -705,6 +714,8 @@ pub(crate) struct Param {
 const UNSIGNED_INTEGER: c_uint = 2;
 /// `OSSL_PARAM_UTF8_STRING`
 const UTF8_STRING: c_uint = 4;
+/// `OSSL_PARAM_UTF8_PTR`
+const UTF8_PTR: c_uint = 6;
 /// `OSSL_PARAM_OCTET_STRING`
 const OCTET_STRING: c_uint = 5;
 /// `OSSL_PARAM_UNMODIFIED`
@@ -728,6 +739,11 @@ impl Param {
     #[inline(always)]
     pub(crate) fn bytes(key: &'static CStr, bytes: *const u8, len: usize) -> Self {
         Self::new(key, OCTET_STRING, bytes.cast_mut().cast(), len)
+    }
+
+    /// A pointer, to be set to a text of the callee's; it must outlive the call that it is passed to.
+    pub(crate) fn asked_for_text(key: &'static CStr, text: *mut *const c_char) -> Self {
+        Self::new(key, UTF8_PTR, text.cast(), 0)
     }
 
     /// What stands behind the last one.

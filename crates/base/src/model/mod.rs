@@ -139,10 +139,22 @@ impl NameGlob {
         self.matches(name) || self.matches(&format!("{name}@{version}"))
     }
 
+    /// Which libraries are meant, each with which provider: of `openssl:fips@3.*` the glob `openssl@3.*`, and `fips`.
+    pub fn with_provider(&self) -> Option<(Self, &str)> {
+        let (name, rest) = self.text.split_once(':')?;
+        let (provider, version) = rest.split_at(rest.find('@').unwrap_or(rest.len()));
+        Some((Self::parse(&format!("{name}{version}")).ok()?, provider))
+    }
+
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// The provider that a library is measured with alone: of `openssl:fips`, `fips`.
+pub fn provider_of(library: &str) -> Option<&str> {
+    library.split_once(':').map(|(_, provider)| provider)
 }
 
 /// Names are no paths: a star matches what has slashes (`sha-512/256`), too.

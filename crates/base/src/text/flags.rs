@@ -139,7 +139,9 @@ pub enum BadLibrary {
     #[error(transparent)]
     Glob(#[from] BadGlob),
     /// What stands before the `=` is no name.
-    #[error("'{0}': a library's name is made of letters, digits, '-', '_' and '.'")]
+    #[error(
+        "'{0}': a library's name is made of letters, digits, '-', '_' and '.', and of ':' before one of OpenSSL's providers"
+    )]
     Name(String),
 }
 
@@ -152,7 +154,7 @@ impl<'a> LibraryText<'a> {
         let Some((name, path)) = text.split_once('=') else {
             return Ok(Self::Glob(NameGlob::parse(text)?));
         };
-        let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let good = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
         if name.is_empty() || !name.chars().all(good) {
             return Err(BadLibrary::Name(text.to_owned()));
         }

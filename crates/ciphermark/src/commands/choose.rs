@@ -96,10 +96,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         )));
     }
     let (name, path) = match LibraryText::parse(text).map_err(Failure::usage)? {
-        LibraryText::Glob(glob) => match glob.text().split_once(':') {
-            Some(("openssl", provider)) => return Err(of_provider(provider)),
-            _ => return Ok(LibraryChoice::Glob(glob)),
-        },
+        LibraryText::Glob(glob) => return Ok(LibraryChoice::Glob(glob)),
         LibraryText::File { name, path } => (name, path),
     };
     let path = PathBuf::from(path);
@@ -108,13 +105,6 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
-}
-
-fn of_provider(provider: &str) -> Failure {
-    Failure::usage(format!(
-        "OpenSSL's configuration chooses providers: `OPENSSL_CONF=FILE ciphermark run -l openssl -o {provider}.json` \
-         with a FILE that activates '{provider}' (config(5)), then `ciphermark compare default.json {provider}.json`"
-    ))
 }
 
 /// Finds and loads libraries; all that are found, without choices.

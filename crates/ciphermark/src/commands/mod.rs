@@ -64,7 +64,7 @@ pub struct Filter {
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries found on this machine, by name or name@version glob, separated by commas, or NAME=PATH
-    /// to add a file; may be repeated.
+    /// to add a file; may be repeated. `openssl:fips` is OpenSSL with its provider `fips` alone.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Message sizes in bytes, to 256M: 16,64,1K or 16..64K (doubling) or 16..256+16 (in steps). To measure takes

@@ -207,3 +207,62 @@ fn workers_get_what_is_listed_and_what_is_passed_on_by_name_and_nothing_else() {
     assert_eq!(code(&[]), 0);
     assert_ne!(code(&[("CIPHERMARK_PASS", "OTHER,SECRET")]), 0);
 }
+
+/// OpenSSL's providers are columns: of each, nothing but what it has itself is measured.
+#[test]
+fn a_provider_alone_is_another_build_with_its_own_algorithms() {
+    let file = system_libraries().join("libcrypto.so.3");
+    let with = |name: &str, algorithms: &str| {
+        let library = format!("{name}={}", arg(&file));
+        call(&format!("verify -l {library} -a {algorithms} --json"))
+    };
+    let passed = |name: &str| -> Vec<String> {
+        let rows = with(name, "rc4,aes-256-gcm,aes-256-kw,scrypt,random").rows();
+        assert!(rows.iter().all(|row| row["state"] == "passed"), "{name}: {rows:?}");
+        rows.iter().map(|row| row["algorithm"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(passed("openssl:legacy"), ["rc4"]);
+    assert_eq!(passed("openssl:default"), ["aes-256-gcm", "aes-256-kw", "random", "scrypt"]);
+    for (name, words) in [
+        ("openssl:nosuch", &["provider 'nosuch'", "cannot be loaded"][..]),
+        ("openssl:a.b", &["letters, digits"]),
+    ] {
+        let said = refusal(&["verify", "-l", &format!("{name}={}", arg(&file)), "-a", "rc4"]);
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+    let gcrypt = format!("x:y={}", arg(&system_libraries().join("libgcrypt.so.20")));
+    assert!(refusal(&["verify", "-l", &gcrypt, "-a", "rc4"]).contains("only OpenSSL 3"));
+}
+
+/// Of the release that `make libs` builds: the provider beside it starts with the settings beside it.
+#[test]
+#[ignore = "long: needs the library that is built here"]
+fn the_fips_provider_of_a_build_is_found_by_the_librarys_name() {
+    let built = repository("target/libs");
+    let variables = [("CIPHERMARK_BUNDLED", arg(&built))];
+    let line = "run -q -l openssl@3.5*,openssl:fips@3.5* -a aes-256-gcm,chacha20-poly1305 -s 16 -d encrypt --budget 5s --format json";
+    let done = ciphermark_with(&line.split(' ').collect::<Vec<_>>(), &variables).with_code(0);
+    let record: Value = serde_json::from_str(&done.stdout).unwrap();
+    let [own, fips] = record["libraries"].as_array().unwrap().as_slice() else {
+        panic!("{done:?}")
+    };
+    assert_eq!(
+        (own["name"].as_str(), fips["name"].as_str()),
+        (Some("openssl"), Some("openssl:fips"))
+    );
+    assert_ne!(own["id"], fips["id"]);
+    assert!(fips["build"].to_string().contains("provider: fips alone"), "{fips}");
+    assert!(fips["objects"].to_string().contains("ossl-modules/fips.so"), "{fips}");
+    let states = record["measurements"].as_array().unwrap().iter();
+    let states: Vec<_> = states
+        .map(|m| {
+            (
+                m["library"]["name"].as_str().unwrap(),
+                m["algorithm"].as_str().unwrap(),
+                m["state"] == "unsupported",
+            )
+        })
+        .collect();
+    assert!(states.contains(&("openssl:fips", "chacha20-poly1305", true)), "{states:?}");
+    assert!(states.contains(&("openssl:fips", "aes-256-gcm", false)), "{states:?}");
+}

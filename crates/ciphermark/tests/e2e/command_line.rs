@@ -153,7 +153,7 @@ fn unknown_names_get_the_nearest_spelling_and_what_lists_all() {
         ("run -a aes-128-gcm,", &["''"]),
         ("run -a mldsa44", &["ciphermark tls primitives"]),
         ("rank -a sha1,ml-kem-768", &["ciphermark tls primitives"]),
-        ("run -l openssl:fips", &["OPENSSL_CONF=FILE", "compare default.json fips.json"]),
+        ("run -l openssl:nosuch", &["'openssl:nosuch'", "cannot be loaded"]),
         ("run -l open[1", &["'open[1'", "glob"]),
         ("rum", &["'rum'", "run"]),
         ("run --algoritm x", &["--algoritm", "--algorithm"]),

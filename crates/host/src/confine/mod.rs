@@ -383,11 +383,11 @@ fn denied_to_runtimes() -> Vec<Rule> {
 /// The newest that is known; the kernel's own is used where that is older.
 const ABI_KNOWN: ABI = ABI::V9;
 
-/// Where the dynamic loader looks by itself (ld.so(8)), and what it reads to know.
+/// Where the dynamic loader looks by itself (ld.so(8)), what it reads to know, and the checksum of OpenSSL's FIPS module.
 #[rustfmt::skip]
-const SYSTEM: [&str; 8] = [
+const SYSTEM: [&str; 10] = [
     "/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib",
-    "/etc/ld.so.cache",
+    "/etc/ld.so.cache", "/etc/pki/tls/fipsmodule.cnf", "/etc/ssl/fipsmodule.cnf",
 ];
 
 /// What cryptographic libraries read when they are first used: randomness, what the CPU is, whether the
