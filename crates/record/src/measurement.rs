@@ -129,7 +129,7 @@ impl LibraryId {
 /// A check that passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// Name, as in `docs/METHOD.md`: `known-answers`, `cross-library`, `round-trip`, …
+    /// Name, as in `crates/verify/src/checks/README.md`: `known-answers`, `cross-library`, `round-trip`, …
     pub name: String,
     /// How many single comparisons it made.
     pub count: u64,
