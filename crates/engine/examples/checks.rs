@@ -48,7 +48,7 @@ fn check(libraries: &[Attached], algorithms: &[&'static Algorithm]) -> ExitCode 
         .filter(|(_, library, algorithm)| offers(library, algorithm))
         .map(|(i, _, algorithm)| (i, Tier::Native, algorithm))
         .collect();
-    let extra = engine::Extra { seed: 1, sizes: &[], before_a_run: false };
+    let extra = engine::Extra { seed: 1, sizes: &[], cases: &[], before_a_run: false };
     let verdicts =
         engine::verify_all(libraries, &subjects, extra, &engine::Stop::default(), &|| {});
     let (mut passed, mut comparisons, mut bad) = (0, 0, 0);

@@ -612,11 +612,23 @@ pub fn tier_here(tier: Tier) -> TierHere {
 /// The libraries with what they offer at each of the tiers, and how it was applied. As many are
 /// loaded at once as there are CPUs.
 pub fn at_tiers(libraries: &[Attached], tiers: &[Tier]) -> Vec<Attached> {
+    at_asked_tiers(libraries, tiers, |_, _| true)
+}
+
+/// The same of the tiers that each library is asked for.
+pub(crate) fn at_asked_tiers(
+    libraries: &[Attached],
+    tiers: &[Tier],
+    is_asked: impl Fn(&Attached, Tier) -> bool,
+) -> Vec<Attached> {
     let mut libraries = libraries.to_vec();
     let asked = (0..libraries.len())
         .flat_map(|library| tiers.iter().map(move |tier| (library, *tier)))
         .filter(|(library, tier)| {
-            *tier != Tier::Native && !libraries[*library].tiers.iter().any(|at| at.tier == *tier)
+            let attached = &libraries[*library];
+            *tier != Tier::Native
+                && !attached.tiers.iter().any(|at| at.tier == *tier)
+                && is_asked(attached, *tier)
         });
     let asked: Vec<(usize, Tier)> = asked.collect();
     prepare_copies(&mut libraries, &asked);

@@ -334,7 +334,8 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
     let subjects: Vec<Subject> = (0..libraries.len())
         .flat_map(|library| kinds().map(move |(tier, a)| (library, *tier, *a)))
         .collect();
-    let extra = Extra { seed: request.seed, sizes: &request.sizes, before_a_run: true };
+    let sizes = &*request.sizes;
+    let extra = Extra { seed: request.seed, sizes, cases: &[], before_a_run: true };
     let verdicts = verify_all(libraries, &subjects, extra, &Stop::default(), &|| {});
     for verdict in verdicts {
         if let Err(finding) = verdict.outcome {

@@ -3,12 +3,12 @@
 #[cfg(test)]
 mod properties;
 
-use crate::libraries::Attached;
+use crate::libraries::{Attached, at_asked_tiers};
 use crate::protocol::{Finding, NO_FORGERY, Offer};
-use base::model::{Algorithm, Case, Direction, Footprint, Kind, Model, Tier};
+use base::model::{Algorithm, Case, Direction, Footprint, Kind, Model, NameGlob, Tier};
 use probe::Place;
 use record::{Cache, Host, PlannedCase};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 /// When sampling of a case, and of the run, ends.
@@ -94,19 +94,38 @@ pub struct Request {
     pub command: Vec<String>,
 }
 
-impl Request {
-    fn takes(
-        &self,
-        algorithm: &Algorithm,
-        direction: Direction,
-        model: Model,
-        size: usize,
+/// What [`Request::cases`] differ in mostly.
+type Key<'a> = (&'a str, Direction, Model, usize);
+
+/// [`Request::cases`], each with its tier and its libraries.
+struct Wanted<'a>(HashMap<Key<'a>, Vec<(Option<Tier>, Option<NameGlob>)>>);
+
+impl<'a> Wanted<'a> {
+    fn of(request: &'a Request) -> Self {
+        let mut wanted: HashMap<_, Vec<_>> = HashMap::new();
+        for case in &request.cases {
+            // A text that is no glob names no library.
+            if let Ok(libraries) = case.libraries.as_deref().map(NameGlob::parse).transpose() {
+                let key = (&*case.algorithm, case.direction, case.model, case.size);
+                wanted.entry(key).or_default().push((case.tier, libraries));
+            }
+        }
+        Self(wanted)
+    }
+
+    fn takes(&self, case: &Case, attached: &Attached) -> bool {
+        let key = (&*case.algorithm, case.direction, case.model, case.size);
+        let mut all = self.0.get(&key).into_iter().flatten();
+        all.any(|place| Self::is_in(place, attached, case.tier))
+    }
+
+    fn is_in(
+        (tier, libraries): &(Option<Tier>, Option<NameGlob>),
+        attached: &Attached,
+        at: Tier,
     ) -> bool {
-        let is_it = |case: &PlannedCase| {
-            case.algorithm == algorithm.name
-                && (case.direction, case.model, case.size) == (direction, model, size)
-        };
-        self.cases.is_empty() || self.cases.iter().any(is_it)
+        tier.is_none_or(|tier| tier == at)
+            && libraries.as_ref().is_none_or(|glob| attached.matches(glob))
     }
 }
 
@@ -121,11 +140,22 @@ pub struct Planned {
     pub(crate) setting: Setting,
 }
 
+/// The libraries at the tiers that a request asks each of them for.
+pub(crate) fn at_tiers(request: &Request, libraries: &[Attached]) -> Vec<Attached> {
+    let wanted = Wanted::of(request);
+    let is_asked = |attached: &Attached, tier| {
+        let mut all = wanted.0.values().flatten();
+        request.cases.is_empty() || all.any(|place| Wanted::is_in(place, attached, tier))
+    };
+    at_asked_tiers(libraries, &request.tiers, is_asked)
+}
+
 /// Every case of a request over the libraries, in the order in which the record lists them.
 /// Baselines (`memcpy`, `xxh3-64`, `null`) are rows of the libraries that offer them only: no
 /// cipher library is the poorer for not having them.
 pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Vec<Planned> {
     let mut planned = Vec::new();
+    let wanted = Wanted::of(request);
     for (library, attached) in libraries.iter().enumerate() {
         for algorithm in &request.algorithms {
             for direction in directions(request, algorithm) {
@@ -145,9 +175,6 @@ pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Ve
                             request.latency && *model != Model::Stream,
                         );
                         for size in &request.sizes {
-                            if !request.takes(algorithm, direction, *model, *size) {
-                                continue;
-                            }
                             let case = Case {
                                 library,
                                 algorithm: algorithm.name.to_owned(),
@@ -156,6 +183,9 @@ pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Ve
                                 size: *size,
                                 ..kind.clone()
                             };
+                            if !request.cases.is_empty() && !wanted.takes(&case, attached) {
+                                continue;
+                            }
                             let mut plan =
                                 plan(attached, algorithm, case, setting.clone(), machine);
                             let screened = request.screened.finding(&plan.case);

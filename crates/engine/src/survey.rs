@@ -4,9 +4,9 @@
 use crate::cpus::{machine, side_by_side, step_aside};
 use crate::evidence::{Evidence, Operation, Wanted};
 use crate::leaks::of_plan;
-use crate::libraries::{Attached, at_tiers};
+use crate::libraries::Attached;
 use crate::limits::Conditions;
-use crate::plan::{Budget, Machine, Planned, Request, Screened, cases};
+use crate::plan::{Budget, Machine, Planned, Request, Screened, at_tiers, cases};
 use crate::pool::{Cache, Key, Source, Start};
 use crate::progress::{CaseProgress, Earlier, Event, Progress, all_progress};
 use crate::race::Race;
@@ -76,7 +76,7 @@ pub fn survey(
     stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Outcome, SurveyError> {
-    let libraries = &*at_tiers(libraries, &request.tiers);
+    let libraries = &*at_tiers(request, libraries);
     let machine = machine();
     let mut planned = cases(request, libraries, &machine);
     if planned.is_empty() {
@@ -99,7 +99,8 @@ pub fn survey(
     let cpus_allowed = probe::allowed_cpus().len() as u32;
     let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
-    let extra = Extra { seed: request.seed, sizes: &request.sizes, before_a_run: true };
+    let (sizes, cases) = (&*request.sizes, &*request.cases);
+    let extra = Extra { seed: request.seed, sizes, cases, before_a_run: true };
     // What has an end needs time for samples, too: what was not verified by then is left out.
     let proof = &stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(PROOF)));
     let checks = verify(&mut planned, libraries, extra, proof, events);
@@ -555,7 +556,7 @@ pub fn screen(
     stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Look {
-    let libraries = &*at_tiers(libraries, &request.tiers);
+    let libraries = &*at_tiers(request, libraries);
     let machine = machine();
     let planned = cases(request, libraries, &machine);
     let seen = (looks != Looks::Ignored).then(|| Seen {

@@ -12,7 +12,7 @@ use crate::protocol::{Costs, Finding, Metering, Offer, Reply, Request};
 use crate::time::{Stop, spent};
 use base::model::{Algorithm, Direction, Tier};
 use rand::RngExt as _;
-use record::{Check, State};
+use record::{Check, PlannedCase, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -78,6 +78,8 @@ pub struct Extra<'a> {
     pub seed: u64,
     /// Sizes in bytes to check, those that are measured among them.
     pub sizes: &'a [usize],
+    /// Of which algorithm which of them is measured; where there is none, every size of each.
+    pub cases: &'a [PlannedCase],
     /// Whether it is before a run: then what passed before an earlier one counts, and the largest messages are
     /// checked where they are timed.
     pub before_a_run: bool,
@@ -87,7 +89,12 @@ impl Extra<'_> {
     /// The sizes of an algorithm's messages.
     fn sizes_of(&self, algorithm: &Algorithm) -> Vec<usize> {
         let all = self.sizes.iter().copied();
-        all.filter(|size| !(self.before_a_run && algorithm.is_large(*size))).collect()
+        let is_measured = |size| {
+            let mut of_it = self.cases.iter().filter(|case| case.algorithm == algorithm.name);
+            self.cases.is_empty() || of_it.any(|case| case.size == size)
+        };
+        let is_left = |size| self.before_a_run && algorithm.is_large(size);
+        all.filter(|size| is_measured(*size) && !is_left(*size)).collect()
     }
 
     /// How long all checks over one algorithm may take: beside the usual time that of the sizes, at half a
@@ -652,7 +659,7 @@ mod tests {
     fn before_a_run_the_largest_messages_are_left_to_the_timed_loop() {
         let sizes = [16, 16 << 20, 64 << 20];
         let of = |before_a_run, name: &str| {
-            let extra = Extra { seed: 1, sizes: &sizes, before_a_run };
+            let extra = Extra { seed: 1, sizes: &sizes, cases: &[], before_a_run };
             extra.sizes_of(Algorithm::find(name).unwrap())
         };
         assert_eq!(of(true, "aes-128-ctr"), sizes[..2]);

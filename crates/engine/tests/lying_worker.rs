@@ -80,7 +80,7 @@ fn a_size_that_was_not_asked_for_is_not_asked_for_again() {
 fn checks_that_are_announced_without_end_end_together() {
     let libraries = [attached("check-after-check")];
     let subject = (0, Tier::Native, Algorithm::find("aes-128-ctr").unwrap());
-    let extra = Extra { seed: 1, sizes: &[], before_a_run: false };
+    let extra = Extra { seed: 1, sizes: &[], cases: &[], before_a_run: false };
     let verdicts = verify_all(&libraries, &[subject], extra, &Stop::default(), &|| ());
     let why =
         &verdicts[0].outcome.as_ref().expect_err("what announces for ever proves nothing").why;

@@ -315,6 +315,12 @@ pub struct PlannedCase {
     pub model: base::model::Model,
     /// Bytes of plaintext in one operation.
     pub size: usize,
+    /// Which CPU instructions the library may see; absent: each tier that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<base::model::Tier>,
+    /// Which libraries, a glob of names or `name@version`; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub libraries: Option<String>,
 }
 
 fn hot() -> Vec<base::model::Footprint> {

@@ -351,6 +351,16 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
             most: usize::MAX,
         }
     };
+    let open: Vec<&str> =
+        judged.iter().filter(|j| j.verdict == Verdict::NoTime).map(|j| &*j.claim.id).collect();
+    let no_time = Line {
+        subject: format!("{} claims", open.len()),
+        says: format!(
+            "{}: --thorough takes the time; what is verified by now is kept",
+            open.join(", ")
+        ),
+        own: false,
+    };
     // Why they could not be tested is mostly the same for many.
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for j in judged.iter().filter(|j| j.verdict == Verdict::NotTestable) {
@@ -372,10 +382,14 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
         most: usize::MAX,
     };
     let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
-    let testable = judged.len() - count(Verdict::NotTestable);
+    let testable = judged.len() - count(Verdict::NotTestable) - open.len();
+    let without_time = match open.len() {
+        0 => String::new(),
+        open => format!("; no time for {open}"),
+    };
     Answer {
         title: format!(
-            "Published claims on {}: of {testable} that could be tested {} hold, {} do not, {} depend",
+            "Published claims on {}: of {testable} that could be tested {} hold, {} do not, {} depend{without_time}",
             clean(machine),
             count(Verdict::Holds),
             count(Verdict::DoesNotHold),
@@ -385,6 +399,12 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
             with(Verdict::DoesNotHold, ALARM),
             with(Verdict::Depends, CAUTION),
             with(Verdict::Holds, PLAIN),
+            Group {
+                title: Verdict::NoTime.words().to_owned(),
+                style: CAUTION,
+                lines: if open.is_empty() { Vec::new() } else { vec![no_time] },
+                most: usize::MAX,
+            },
             untested,
         ],
         sentences: vec![

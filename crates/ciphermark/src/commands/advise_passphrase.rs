@@ -137,6 +137,8 @@ fn request(args: &AdviseArgs, wanted: &[Wanted], cost: impl Fn(&Wanted) -> usize
         direction: Direction::of(known(w).kind)[0],
         model: Model::Message,
         size: cost(w),
+        tier: None,
+        libraries: None,
     };
     let sizes: BTreeSet<usize> = wanted.iter().map(&cost).collect();
     let budget = Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) };

@@ -10,10 +10,10 @@ use clap::Args;
 use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
 use record::tls::{Run, RunKind, Subject, Temperature};
-use record::{Record, State};
+use record::{PlannedCase, Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `ciphermark claims`
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let chosen = chosen(&sources, args)?;
     let claims: Vec<&Claim> = chosen.iter().map(|(_, claim)| *claim).collect();
     let wanted = Wanted {
-        surveys: judge::claims::needs_of_claims(&claims),
+        survey: judge::claims::need_of_claims(&claims),
         handshakes: judge::claims::handshakes_of_claims(&claims),
         claims: &chosen,
     };
@@ -104,9 +104,9 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
 fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
     let table = judge::claims::published(name)
         .ok_or_else(|| unknown_source(&judge::claims::built_in(), name))?;
-    let surveys = judge::claims::needs_of_table(&table);
+    let survey = judge::claims::need_of_table(&table);
     let handshakes = HandshakeNeed::default();
-    let (records, _) = known(args, &Wanted { surveys, handshakes, claims: &[] })?;
+    let (records, _) = known(args, &Wanted { survey, handshakes, claims: &[] })?;
     let printed = judge::claims::printed_table(&table, &Evidence::of(&records));
     screen::print(|options| judge::claims::render_table(&printed, args.format, options))?;
     Ok(Exit::Done)
@@ -147,7 +147,7 @@ fn unknown_source(sources: &[Source], name: &str) -> Failure {
 }
 
 struct Wanted<'a> {
-    surveys: Vec<Need>,
+    survey: Need,
     handshakes: HandshakeNeed,
     /// What is to be decided; nothing where figures are wanted.
     claims: &'a [(&'a Source, &'a Claim)],
@@ -156,11 +156,9 @@ struct Wanted<'a> {
 /// The claims that a record has not decided, and could: intervals overlap, or there was no time for a case.
 fn open<'a>(chosen: &[(&'a Source, &'a Claim)], record: &Record) -> Vec<&'a Claim> {
     let evidence = Evidence::of(std::slice::from_ref(record));
-    let is_left_out = record.measurements.iter().any(record::Measurement::is_left_out);
     let is_open = |outcome: &Outcome| match outcome {
-        Outcome::Undecided => true,
-        Outcome::Missing(_) => is_left_out,
-        Outcome::Holds | Outcome::Fails => false,
+        Outcome::Undecided | Outcome::NoTime(_) => true,
+        Outcome::Holds | Outcome::Fails | Outcome::Missing(_) => false,
     };
     let judged = chosen.iter().map(|(s, c)| (judge::claims::judge(s, c, &evidence), *c));
     let open = judged.filter(|(judged, _)| judged.cases.iter().any(|c| is_open(&c.outcome)));
@@ -171,10 +169,7 @@ fn open<'a>(chosen: &[(&'a Source, &'a Claim)], record: &Record) -> Vec<&'a Clai
 /// differences of a per cent and more.
 const COARSE: f64 = 0.03;
 const FINE: f64 = 0.005;
-/// The share of the time for the first.
-const AT_FIRST: f64 = 0.5;
-
-/// What claims ask for, coarsely, then finely what that has not decided.
+/// What claims ask for, coarsely, then in the time that is left finely what that has not decided.
 fn by_elimination(
     args: &ClaimsArgs,
     wanted: &Wanted<'_>,
@@ -182,17 +177,15 @@ fn by_elimination(
     libraries: &[Attached],
     stop: &Stop,
 ) -> Result<Option<Record>, Failure> {
-    let all = |needs: &[Need], precision, time, stop: &Stop| {
-        measure(args, needs, precision, time, libraries, stop).map(judge::claims::merged)
-    };
     if args.time.thorough || wanted.claims.is_empty() {
-        return all(&wanted.surveys, FINE, time, stop);
+        return measure(args, &wanted.survey, FINE, time, libraries, stop);
     }
-    let at_first = stop.left().map_or(time, |left| left.mul_f64(AT_FIRST));
-    let first = all(&wanted.surveys, COARSE, time.mul_f64(AT_FIRST), &stop.within(at_first))?;
+    let begun = Instant::now();
+    let first = measure(args, &wanted.survey, COARSE, time, libraries, stop)?;
     let Some(first) = first else { return Ok(None) };
-    let open = judge::claims::needs_of_claims(&open(wanted.claims, &first));
-    Ok(Some(match all(&open, FINE, time.mul_f64(1.0 - AT_FIRST), stop)? {
+    let open = judge::claims::need_of_claims(&open(wanted.claims, &first));
+    let left = time.saturating_sub(begun.elapsed());
+    Ok(Some(match measure(args, &open, FINE, left, libraries, stop)? {
         Some(finer) => advise::with_rows(first, finer),
         None => first,
     }))
@@ -209,11 +202,11 @@ fn known(args: &ClaimsArgs, wanted: &Wanted<'_>) -> Result<Known, Failure> {
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
     let budget = args.time.sampling(THOROUGH);
-    let libraries = match wanted.surveys.is_empty() {
+    let libraries = match wanted.survey.cases.is_empty() {
         true => Vec::new(),
         false => choose::attached(&args.library)?,
     };
-    let has_both = !wanted.surveys.is_empty() && !wanted.handshakes.cases.is_empty();
+    let has_both = !wanted.survey.cases.is_empty() && !wanted.handshakes.cases.is_empty();
     let for_handshakes = if has_both { budget / 3 } else { budget };
     let for_surveys = if has_both { budget - for_handshakes } else { budget };
     let first = stop.left().filter(|_| has_both);
@@ -299,7 +292,7 @@ fn handshakes(
     if need.cases.is_empty() || stop.is_over() {
         return None;
     }
-    let globs = globs(&need.libraries);
+    let globs = globs(need.libraries.iter().map(String::as_str));
     // Who asked for libraries without a stack has no answer, and no error: other claims have theirs.
     let (mut stacks, _) = crate::commands::tls::stacks(&args.library, false).ok()?;
     stacks.retain(|stack| {
@@ -329,61 +322,54 @@ fn handshakes(
     run.ok()
 }
 
-/// One survey after the other; each has its share of the time, by the number of its cases.
 fn measure(
     args: &ClaimsArgs,
-    needs: &[Need],
+    need: &Need,
     precision: f64,
-    budget: Duration,
+    time: Duration,
     libraries: &[Attached],
     stop: &Stop,
-) -> Result<Vec<Record>, Failure> {
-    let weigh = |need: &Need| {
-        let of_it = wanted(libraries, need).len() * need.algorithms.len() * need.sizes.len();
-        (of_it * need.directions.len()) as f64
-    };
-    let all: f64 = needs.iter().map(weigh).sum();
-    let mut rest = all;
-    let mut records = Vec::new();
-    for need in needs {
-        let share = weigh(need) / rest.max(1.0);
-        rest -= weigh(need);
-        let stop =
-            stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(share)));
-        let libraries = wanted(libraries, need);
-        if libraries.is_empty() || stop.is_over() {
-            continue;
-        }
-        // Never so little that nothing can be measured.
-        let time = budget.mul_f64(weigh(need) / all).max(Duration::from_secs(3));
-        let request = request(need, precision, time)?;
-        if engine::cases(&request, &libraries, &engine::machine()).is_empty() {
-            continue;
-        }
-        records.push(survey(args.quiet, &request, &libraries, &stop)?);
+) -> Result<Option<Record>, Failure> {
+    let libraries = wanted(libraries, need);
+    if need.cases.is_empty() || libraries.is_empty() || stop.is_over() {
+        return Ok(None);
     }
-    Ok(records)
+    // Never so little that nothing can be measured.
+    let request = request(need, precision, time.max(Duration::from_secs(3)))?;
+    if engine::cases(&request, &libraries, &engine::machine()).is_empty() {
+        return Ok(None);
+    }
+    survey(args.quiet, &request, &libraries, stop).map(Some)
 }
 
 fn wanted(libraries: &[Attached], need: &Need) -> Vec<Attached> {
-    let globs = globs(&need.libraries);
+    if need.cases.iter().any(|case| case.libraries.is_none()) {
+        return libraries.to_vec();
+    }
+    let globs = globs(need.cases.iter().filter_map(|case| case.libraries.as_deref()));
     let is_wanted =
         |l: &&Attached| globs.iter().any(|g| g.matches_library(&l.facts.name, &l.facts.version));
     libraries.iter().filter(is_wanted).cloned().collect()
 }
 
-fn globs(texts: &BTreeSet<String>) -> Vec<NameGlob> {
-    texts.iter().filter_map(|text| NameGlob::parse(text).ok()).collect()
+fn globs<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<NameGlob> {
+    let distinct: BTreeSet<&str> = texts.collect();
+    distinct.into_iter().filter_map(|text| NameGlob::parse(text).ok()).collect()
 }
 
 fn request(need: &Need, precision: f64, time: Duration) -> Result<Request, Failure> {
-    let names: Vec<String> = need.algorithms.iter().map(|name| (*name).to_owned()).collect();
+    fn all<T: Ord>(need: &Need, of: impl Fn(&PlannedCase) -> Option<T>) -> Vec<T> {
+        let all: BTreeSet<T> = need.cases.iter().filter_map(of).collect();
+        all.into_iter().collect()
+    }
+    let names = all(need, |case| Some(case.algorithm.clone()));
     let budget = Budget { precision, time };
     Ok(Request {
-        directions: need.directions.iter().copied().collect(),
-        models: vec![need.model],
-        sizes: need.sizes.iter().copied().collect(),
-        tiers: vec![need.tier],
+        directions: all(need, |case| Some(case.direction)),
+        models: all(need, |case| Some(case.model)),
+        sizes: all(need, |case| Some(case.size)),
+        tiers: all(need, |case| case.tier),
+        cases: need.cases.iter().cloned().collect(),
         evidence: need.instructions,
         ..choose::plain_request(choose::algorithms(&names)?, budget)
     })
@@ -397,14 +383,10 @@ mod tests {
     fn every_claim_can_be_asked_of_the_engine() {
         let sources = judge::claims::built_in();
         let all: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
-        let needs = judge::claims::needs_of_claims(&all);
-        for need in &needs {
-            let request = request(need, FINE, Duration::from_secs(1)).unwrap();
-            assert_eq!(request.algorithms.len(), need.algorithms.len());
-        }
-        // OpenSSL as `openssl speed` measures it in three tiers, all libraries' messages, and a few
-        // that are asked for at other sizes.
-        assert!(needs.len() <= 15, "{needs:#?}");
+        let need = judge::claims::need_of_claims(&all);
+        let request = request(&need, FINE, Duration::from_secs(1)).unwrap();
+        let of = |name: &str| request.algorithms.iter().any(|a| a.name == name);
+        assert!(need.cases.iter().all(|case| of(&case.algorithm)), "{need:?}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let seed = args.seed.unwrap_or_else(choose::random_seed);
     let sizes: &[usize] = args.size.as_ref().map_or(&[], |sizes| &sizes.0);
-    let extra = Extra { seed, sizes, before_a_run: false };
+    let extra = Extra { seed, sizes, cases: &[], before_a_run: false };
     let room_bytes = host::room_bytes();
     let each = subjects.iter().flat_map(|(.., a)| sizes.iter().map(move |size| (*a, *size)));
     let mut lacking = each.filter(|(a, size)| a.sizes.allows(*size));

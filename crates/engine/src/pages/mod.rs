@@ -451,7 +451,7 @@ fn check(
         events(PagesEvent::Checking { done, of: asked.len() as u64 });
     };
     // Every page of the store is verified as well, so the page's size is.
-    let extra = Extra { seed: plan.seed, sizes: &[], before_a_run: true };
+    let extra = Extra { seed: plan.seed, sizes: &[], cases: &[], before_a_run: true };
     let mut generators = Generators::new();
     for verdict in verify_all(libraries, &asked, extra, &within(&plan.stop, 0.35), &step) {
         let Err(finding) = verdict.outcome else {

@@ -447,9 +447,9 @@ impl TryFrom<String> for Condition {
 impl Condition {
     pub fn holds(&self, values: &Values) -> bool {
         let value = |name: &String| match values.get(name.as_str()) {
-            Some(known) => known.clone().ok_or_else(|| Missing(format!("no {name}"))),
+            Some(known) => known.clone().ok_or_else(|| Missing::Impossible(format!("no {name}"))),
             // What is no name is a word, such as `adversary`.
-            None if is_name(name) => Err(Missing(format!("no {name}"))),
+            None if is_name(name) => Err(Missing::Impossible(format!("no {name}"))),
             None => Ok(word(name)),
         };
         self.0.evaluate(&value) == Ok(truth(true))

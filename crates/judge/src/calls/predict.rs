@@ -172,6 +172,8 @@ impl Workload {
                     direction,
                     model,
                     size,
+                    tier: None,
+                    libraries: None,
                 })
             })
         };

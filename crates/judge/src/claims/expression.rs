@@ -52,9 +52,16 @@ pub enum Operator {
     Smallest,
 }
 
+/// Why there is no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Missing(pub String);
+pub enum Missing {
+    /// It cannot be had here.
+    #[error("{0}")]
+    Impossible(String),
+    /// It was not measured, for want of time: nothing follows from that.
+    #[error("no time for {0}")]
+    Time(String),
+}
 
 impl<F> Expression<F> {
     /// Reads an expression; `fact` makes facts of the names and calls in it.
@@ -163,7 +170,7 @@ impl Operator {
         }
         let of: Vec<Value> = of.into_iter().collect::<Result<_, _>>()?;
         let kinds: Vec<Kind> = of.iter().map(Value::kind).collect();
-        let kind = self.kind(&kinds).map_err(Missing)?;
+        let kind = self.kind(&kinds).map_err(Missing::Impossible)?;
         if let Kind::Number(unit) = kind {
             let numbers: Vec<Interval> = of.iter().filter_map(Value::interval).collect();
             return Ok(Value::Number(self.computed(&numbers)?, unit));
@@ -188,7 +195,9 @@ impl Operator {
             Self::Plus => of[0].with(of[1], |a, b| a + b),
             Self::Minus => of[0].with(of[1], |a, b| a - b),
             Self::Times => of[0].with(of[1], |a, b| a * b),
-            _ if of[1].has_zero() => return Err(Missing("a ratio to what may be zero".to_owned())),
+            _ if of[1].has_zero() => {
+                return Err(Missing::Impossible("a ratio to what may be zero".to_owned()));
+            }
             _ => of[0].with(of[1], |a, b| a / b),
         })
     }
@@ -205,7 +214,9 @@ impl Operator {
         }
         let (a, b) = match (a.interval(), b.interval()) {
             (Some(a), Some(b)) => (a, b),
-            _ => a.ranks(b).ok_or_else(|| Missing(format!("'{a}' and '{b}' have no order")))?,
+            _ => a
+                .ranks(b)
+                .ok_or_else(|| Missing::Impossible(format!("'{a}' and '{b}' have no order")))?,
         };
         let less = |a: Interval, b: Interval, equal_counts: bool| {
             if a.high < b.low || (equal_counts && a.high <= b.low) {
@@ -234,7 +245,7 @@ fn joined(of: Vec<Result<Value, Missing>>, deciding: bool) -> Result<Value, Miss
     }
     let truth = |value: Value| match value {
         Value::Truth(truth) => Ok(truth),
-        other => Err(Missing(format!("{} where a condition must stand", other.kind()))),
+        other => Err(Missing::Impossible(format!("{} where a condition must stand", other.kind()))),
     };
     let truths: Vec<_> = of.into_iter().map(|v| v.and_then(truth)).collect::<Result<_, _>>()?;
     Ok(Value::Truth((!truths.contains(&None)).then_some(!deciding)))
@@ -599,7 +610,9 @@ mod tests {
             "a.level" => Value::Level(1, LEVELS),
             "a.word" => Value::Word("red".to_owned()),
             "a.truth" => Value::Truth(Some(true)),
-            dotted if dotted.contains('.') => return Err(Missing(format!("no {dotted}"))),
+            dotted if dotted.contains('.') => {
+                return Err(Missing::Impossible(format!("no {dotted}")));
+            }
             word => Value::Word(word.to_owned()),
         })
     }
@@ -680,7 +693,7 @@ mod tests {
             ("a.ratio < a.word", "a word where a number must stand"),
             ("a.word and 1 < 2", "a word where a condition must stand"),
         ] {
-            assert_eq!(worth(text), Err(Missing(why.to_owned())), "{text}");
+            assert_eq!(worth(text), Err(Missing::Impossible(why.to_owned())), "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use crate::claims::expression::{Argument, Expression, Interval, Kind, Missing, T
 use base::model::{Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
 use record::import::Row;
 use record::tls::{Case, Filter, Row as Handshake, Run, Temperature};
-use record::{Call, Estimate, Library, LibraryId, Measurement, Record, State};
+use record::{Call, Estimate, LibraryId, Measurement, Record, State, Stopped};
 use std::collections::BTreeSet;
 use strum::VariantNames as _;
 
@@ -96,7 +96,7 @@ impl Fact {
         evidence: &Evidence<'_>,
         library: Option<&LibraryId>,
     ) -> Result<Value, Missing> {
-        let unnamed = |what: String| Missing(format!("no library is named for {what}"));
+        let unnamed = |what: String| Missing::Impossible(format!("no library is named for {what}"));
         let (asked, cases) = match self {
             Self::Handshake(case) => {
                 let library = library.ok_or_else(|| unnamed(case.to_string()))?;
@@ -128,7 +128,7 @@ impl Fact {
 
 fn newest<'a>(evidence: &Evidence<'a>, glob: &NameGlob) -> Result<&'a LibraryId, Missing> {
     let found = evidence.libraries(glob).into_iter().max_by_key(|l| version(&l.version));
-    found.ok_or_else(|| Missing(format!("no library '{}' was measured", glob.text())))
+    found.ok_or_else(|| Missing::Impossible(format!("no library '{}' was measured", glob.text())))
 }
 
 /// Numbers in a version, so that 3.10 is newer than 3.9.
@@ -295,7 +295,7 @@ impl<'a> Evidence<'a> {
             return self.executed(class, cases, library);
         }
         let m = self.measurement(cases, library)?;
-        let lacking = |what: &str| Missing(format!("no {what} of {}", described(m)));
+        let lacking = |what: &str| Missing::Impossible(format!("no {what} of {}", described(m)));
         match asked {
             Asked::Cycles => {
                 let each = |cycles: f64| cycles / m.size as f64;
@@ -325,17 +325,30 @@ impl<'a> Evidence<'a> {
         });
         let speeds = matching.filter_map(|m| speed(m).ok());
         let fastest = speeds.max_by(|a, b| a.median.total_cmp(&b.median));
-        fastest.ok_or_else(|| Missing(format!("nothing measured of {}", asked_for(cases))))
+        let is_open = |m: &Measurement| {
+            m.is_left_out()
+                && m.stopped != Some(Stopped::Screened)
+                && cases.algorithm.matches(&m.algorithm)
+                && matches_case(m, cases)
+                && cases.library.as_ref().is_none_or(|glob| is(glob, &m.library))
+        };
+        if let Some(open) = self.own().find(|m| is_open(m)) {
+            return Err(Missing::Time(described(open)));
+        }
+        fastest
+            .ok_or_else(|| Missing::Impossible(format!("nothing measured of {}", asked_for(cases))))
     }
 
     /// Whether there is a measurement of a case, with every check passed.
     pub(crate) fn is_measured(&self, cases: &Cases, library: &LibraryId) -> Result<bool, Missing> {
-        let state = self.found(cases, library).map(|m| m.state);
-        match state {
-            Some(state) => Ok(state == State::Measured),
-            None => {
-                Err(Missing(format!("{} was not asked for {}", label(library), asked_for(cases))))
-            }
+        match self.found(cases, library) {
+            Some(m) if m.is_left_out() => Err(Missing::Time(described(m))),
+            Some(m) => Ok(m.state == State::Measured),
+            None => Err(Missing::Impossible(format!(
+                "{} was not asked for {}",
+                label(library),
+                asked_for(cases)
+            ))),
         }
     }
 
@@ -348,7 +361,7 @@ impl<'a> Evidence<'a> {
             cases.algorithm.matches(&c.algorithm) && c.direction == cases.direction.unwrap_or(usual)
         });
         calls.next().ok_or_else(|| {
-            Missing(format!("the record does not say what {} calls", label(library)))
+            Missing::Impossible(format!("the record does not say what {} calls", label(library)))
         })
     }
 
@@ -367,7 +380,14 @@ impl<'a> Evidence<'a> {
                 && e.source.is_some()
         });
         let found = of_it.next().ok_or_else(|| {
-            Missing(format!("no instruction counts of {} in {}", asked_for(cases), label(library)))
+            if let Some(m) = self.found(cases, library).filter(|m| m.is_left_out()) {
+                return Missing::Time(described(m));
+            }
+            Missing::Impossible(format!(
+                "no instruction counts of {} in {}",
+                asked_for(cases),
+                label(library)
+            ))
         })?;
         let of_class = found.classes.iter().filter(|c| c.class == class);
         // The sum of none is -0.
@@ -377,13 +397,16 @@ impl<'a> Evidence<'a> {
     fn measurement(&self, cases: &Cases, library: &LibraryId) -> Result<&'a Measurement, Missing> {
         match self.found(cases, library) {
             Some(m) if m.state == State::Measured => Ok(m),
+            Some(m) if m.is_left_out() => Err(Missing::Time(described(m))),
             Some(m) => {
                 let reason = m.reason.as_deref().unwrap_or("no reason given");
-                Err(Missing(format!("{}: {}: {reason}", described(m), m.state.name())))
+                Err(Missing::Impossible(format!("{}: {}: {reason}", described(m), m.state.name())))
             }
-            None => {
-                Err(Missing(format!("{} in {} was not measured", asked_for(cases), label(library))))
-            }
+            None => Err(Missing::Impossible(format!(
+                "{} in {} was not measured",
+                asked_for(cases),
+                label(library)
+            ))),
         }
     }
 
@@ -405,7 +428,7 @@ fn matches_case(m: &Measurement, cases: &Cases) -> bool {
 /// MB/s; the longest time is the lowest speed.
 pub(crate) fn speed(m: &Measurement) -> Result<Interval, Missing> {
     let Some(Estimate { median, low, high }) = m.ns_per_op.filter(|e| e.low > 0.0) else {
-        return Err(Missing(format!("{} has no time", described(m))));
+        return Err(Missing::Impossible(format!("{} has no time", described(m))));
     };
     let of = |ns: f64| m.size as f64 / ns * 1e3;
     Ok(Interval { median: of(median), low: of(high), high: of(low) })
@@ -454,13 +477,17 @@ impl Handshakes {
 
     /// What a case costs the server in a library's stack, in µs, from caches that are hot.
     pub(crate) fn time(&self, case: &Case, library: &LibraryId) -> Result<Interval, Missing> {
-        let missing = |why: &str| Missing(format!("{case} in {}: {why}", label(library)));
+        let missing =
+            |why: &str| Missing::Impossible(format!("{case} in {}: {why}", label(library)));
         let is_it = |(of, row): &&(LibraryId, Handshake)| {
             (of, row.case(), row.temperature) == (library, Some(case), Temperature::Hot)
         };
         let (_, row) = self.0.iter().find(is_it).ok_or_else(|| {
             missing("no such handshake was measured; a run of ciphermark tls handshake has them")
         })?;
+        if row.is_left_out() {
+            return Err(Missing::Time(format!("{case} in {}", label(library))));
+        }
         match (row.state, row.cost()) {
             (State::Measured, Some(cost)) => {
                 let us = |ns: f64| ns / 1000.0;
@@ -475,70 +502,6 @@ impl Handshakes {
                 Err(missing(&format!("{}: {reason}", state.name())))
             }
         }
-    }
-}
-
-// Several surveys of one machine as one record, so that they can be kept, shown and judged again.
-
-/// The records in one: host, clock and limits of the first; libraries, plans, counts and measurements
-/// of all. `None` of none.
-pub fn merged(records: Vec<Record>) -> Option<Record> {
-    let mut records = records.into_iter();
-    let mut first = records.next()?;
-    for record in records {
-        first.measuring_seconds += record.measuring_seconds;
-        first.measurements.extend(record.measurements);
-        first.executed.extend(record.executed);
-        first.fits.extend(record.fits);
-        for library in record.libraries {
-            add_library(&mut first.libraries, library);
-        }
-        for floor in record.limits.floors {
-            let same = |f: &base::analysis::bound::Floor| {
-                (&f.algorithm, f.direction, f.model, f.tier)
-                    == (&floor.algorithm, floor.direction, floor.model, floor.tier)
-            };
-            if !first.limits.floors.iter().any(same) {
-                first.limits.floors.push(floor);
-            }
-        }
-        // Samples of several runs, each disturbed in its own way: said of the whole or not at all.
-        if let (Some(noise), Some(more)) = (&mut first.noise, record.noise) {
-            noise.samples += more.samples;
-            noise.clean += more.clean;
-            for why in base::model::Disturbance::ALL {
-                noise.disturbed.add(why, more.disturbed.of(why));
-            }
-            noise.stolen_seconds =
-                noise.stolen_seconds.zip(more.stolen_seconds).map(|(a, b)| a + b);
-        }
-        let (plan, more) = (&mut first.plan, record.plan);
-        add(&mut plan.algorithms, more.algorithms);
-        add(&mut plan.sizes, more.sizes);
-        add(&mut plan.models, more.models);
-        add(&mut plan.directions, more.directions);
-        add(&mut plan.tiers, more.tiers);
-        plan.budget_seconds += more.budget_seconds;
-    }
-    first.plan.sizes.sort_unstable();
-    Some(first)
-}
-
-fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-    for value in more {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-}
-
-fn add_library(libraries: &mut Vec<Library>, library: Library) {
-    match libraries.iter_mut().find(|l| l.path == library.path && l.id == library.id) {
-        Some(known) => {
-            add(&mut known.calls, library.calls);
-            add(&mut known.tiers, library.tiers);
-        }
-        None => libraries.push(library),
     }
 }
 
@@ -656,19 +619,5 @@ mod tests {
         }
         let why = parse("handshake(1.2, x25591, p256, full)", Model::Stream).unwrap_err();
         assert!(why.to_string().contains("did you mean 'x25519'?"), "{why}");
-    }
-
-    #[test]
-    fn what_was_measured_apart_stands_in_one_record_and_each_library_once() {
-        let one = sample::record_for_claims();
-        let mut two = one.clone();
-        two.plan.sizes = vec![16];
-        two.libraries[0].calls.clear();
-        let both = merged(vec![one.clone(), two]).unwrap();
-        assert_eq!(both.measurements.len(), 2 * one.measurements.len());
-        assert_eq!(both.libraries, one.libraries);
-        assert!(both.plan.sizes.starts_with(&[16]));
-        record::from_json(&record::to_json(&both), "both").unwrap();
-        assert_eq!(merged(Vec::new()), None);
     }
 }

@@ -6,18 +6,18 @@ pub mod expression;
 mod facts;
 mod report;
 
-use base::model::{Algorithm, Direction, Model, NameGlob, Tier};
-use expression::{Expression, Kind, Value};
+use base::model::{Algorithm, Model, NameGlob, Tier};
+use expression::{Expression, Kind, Missing, Value};
 use facts::label;
-pub use facts::{Asked, Cases, Evidence, Fact, Handshakes, evaluate, merged, parse};
-use record::LibraryId;
+pub use facts::{Asked, Cases, Evidence, Fact, Handshakes, evaluate, parse};
 use record::import::{Row, Table};
+use record::{LibraryId, PlannedCase};
 pub use report::{
     Column, Format, Group, Line, PrintedTable, printed_table, published, render_claims,
     render_table,
 };
 use serde::{Deserialize, Deserializer};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 // The claims as data.
 
@@ -159,7 +159,9 @@ pub enum Verdict {
     DoesNotHold,
     /// Some of it, in some libraries; or the intervals overlap.
     Depends,
-    /// Nothing that was measured decides it.
+    /// Nothing that was measured decides it, and more time would.
+    NoTime,
+    /// Nothing that can be measured here decides it.
     NotTestable,
 }
 
@@ -169,6 +171,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold",
             Self::Depends => "depends",
+            Self::NoTime => "no time",
             Self::NotTestable => "not testable here",
         }
     }
@@ -179,8 +182,16 @@ pub enum Outcome {
     Holds,
     Fails,
     Undecided,
+    /// There is no measurement for want of time: of what.
+    NoTime(String),
     /// There is no measurement, and why.
     Missing(String),
+}
+
+impl Outcome {
+    fn is_decided(&self) -> bool {
+        !matches!(self, Self::NoTime(_) | Self::Missing(_))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,7 +231,7 @@ impl Judged<'_> {
     /// The verdict in a sentence: which parts hold where, what it depends on, why it is not testable.
     pub fn why(&self) -> String {
         let reason = match self.verdict {
-            Verdict::NotTestable => self.reason_missing(),
+            Verdict::NotTestable | Verdict::NoTime => self.reason_missing(),
             Verdict::Depends => {
                 let on = self.claim.depends_on.as_ref();
                 let on = on.map(|on| format!("on {on}: ")).unwrap_or_default();
@@ -231,15 +242,20 @@ impl Judged<'_> {
         };
         let mut sentences: Vec<String> =
             Some(reason).filter(|r| !r.is_empty()).into_iter().collect();
-        if self.verdict != Verdict::NotTestable {
+        if !matches!(self.verdict, Verdict::NotTestable | Verdict::NoTime) {
             sentences.extend(self.left_open());
+            let open = self.libraries_without_time();
+            if !open.is_empty() {
+                sentences.push(format!("no time in {}", open.join(", ")));
+            }
         }
         sentences.join("; ")
     }
 
     fn reason_missing(&self) -> String {
-        let missing = self.cases.iter().find_map(|c| match &c.outcome {
-            Outcome::Missing(why) => Some(why.clone()),
+        let missing = self.cases.iter().find_map(|c| match (&c.outcome, self.verdict) {
+            (Outcome::NoTime(why), Verdict::NoTime) => Some(why.clone()),
+            (Outcome::Missing(why), Verdict::NotTestable) => Some(why.clone()),
             _ => None,
         });
         missing.unwrap_or_else(|| match &self.claim.each {
@@ -248,12 +264,22 @@ impl Judged<'_> {
         })
     }
 
-    fn decided_libraries(&self) -> Vec<String> {
-        let mut libraries: Vec<String> = Vec::new();
-        for case in &self.cases {
-            let missing = matches!(case.outcome, Outcome::Missing(_));
-            if !missing && !libraries.contains(&case.library) {
-                libraries.push(case.library.clone());
+    fn decided_libraries(&self) -> Vec<&str> {
+        let open = self.libraries_without_time();
+        let decided = self.distinct_libraries(Outcome::is_decided);
+        decided.into_iter().filter(|library| !open.contains(library)).collect()
+    }
+
+    fn libraries_without_time(&self) -> Vec<&str> {
+        self.distinct_libraries(|outcome| matches!(outcome, Outcome::NoTime(_)))
+    }
+
+    /// Those with such an outcome, each once.
+    fn distinct_libraries(&self, has: impl Fn(&Outcome) -> bool) -> Vec<&str> {
+        let mut libraries = Vec::new();
+        for case in self.cases.iter().filter(|case| has(&case.outcome)) {
+            if !libraries.contains(&&*case.library) {
+                libraries.push(&*case.library);
             }
         }
         libraries
@@ -298,7 +324,7 @@ impl Judged<'_> {
         let open = |part: usize| {
             let of_it = self.cases.iter().filter(|c| c.part == part);
             let missing = of_it.map(|case| match &case.outcome {
-                Outcome::Missing(why) => Some(why),
+                Outcome::Missing(why) | Outcome::NoTime(why) => Some(why),
                 _ => None,
             });
             missing.collect::<Option<Vec<_>>>()?.pop()
@@ -324,6 +350,7 @@ pub fn judge<'a>(source: &'a Source, claim: &'a Claim, evidence: &Evidence<'_>) 
                 Ok(Value::Truth(Some(true))) => Outcome::Holds,
                 Ok(Value::Truth(Some(false))) => Outcome::Fails,
                 Ok(_) => Outcome::Undecided,
+                Err(missing @ Missing::Time(_)) => Outcome::NoTime(missing.to_string()),
                 Err(missing) => Outcome::Missing(missing.to_string()),
             };
             CaseOutcome { library: library.map(label).unwrap_or_default(), part, outcome }
@@ -348,9 +375,15 @@ fn answers(
     libraries.iter().map(answer).collect()
 }
 
+/// Of the libraries of which everything was measured that can be: a part that there was no time for may turn it.
 fn verdict(cases: &[CaseOutcome]) -> Verdict {
-    let any = |outcome: &Outcome| cases.iter().any(|c| c.outcome == *outcome);
+    let is_open = |c: &CaseOutcome| matches!(c.outcome, Outcome::NoTime(_));
+    let open: BTreeSet<&String> = cases.iter().filter(|c| is_open(c)).map(|c| &c.library).collect();
+    let any = |outcome: &Outcome| {
+        cases.iter().any(|c| c.outcome == *outcome && !open.contains(&c.library))
+    };
     match (any(&Outcome::Holds), any(&Outcome::Fails), any(&Outcome::Undecided)) {
+        (false, false, false) if !open.is_empty() => Verdict::NoTime,
         (true, false, false) => Verdict::Holds,
         (false, true, false) => Verdict::DoesNotHold,
         (false, false, false) => Verdict::NotTestable,
@@ -360,32 +393,59 @@ fn verdict(cases: &[CaseOutcome]) -> Verdict {
 
 // What has to be measured to judge claims: read off their expressions.
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A survey: its cases, each of its own tier and libraries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    pub model: Model,
-    /// Which CPU instructions the libraries may see.
-    pub tier: Tier,
-    pub libraries: BTreeSet<String>,
-    pub algorithms: BTreeSet<&'static str>,
-    pub directions: BTreeSet<Direction>,
-    pub sizes: BTreeSet<usize>,
+    pub cases: BTreeSet<PlannedCase>,
+    /// Whether what they execute is counted.
     pub instructions: bool,
+}
+
+impl Need {
+    fn add(&mut self, asked: &Asked, cases: &Cases, each: Option<&str>) {
+        let Cases { algorithm, size, direction, model, tier, library } = cases;
+        let named = library.as_ref().map(NameGlob::text);
+        let libraries = match (named, each) {
+            (Some(glob), _) => Some(glob.to_owned()),
+            // Of all libraries.
+            (None, _) if *asked == Asked::Fastest => None,
+            (None, Some(glob)) => Some(glob.to_owned()),
+            (None, None) => return,
+        };
+        for a in Algorithm::all().iter().filter(|a| algorithm.matches(a.name)) {
+            let case = PlannedCase {
+                algorithm: a.name.to_owned(),
+                direction: direction.unwrap_or(Row::usual_direction(a.name)),
+                model: *model,
+                size: *size,
+                tier: Some(*tier),
+                libraries: libraries.clone(),
+            };
+            self.insert(case, matches!(asked, Asked::Instructions | Asked::Executed(_)));
+        }
+    }
+
+    fn insert(&mut self, case: PlannedCase, counts: bool) {
+        // That nothing that the tier excludes ran is proved by what was executed.
+        self.instructions |= counts || case.tier != Some(Tier::Native);
+        self.cases.insert(case);
+    }
 }
 
 /// The size at which tables are printed whose source does not say one: a page of `PostgreSQL`.
 pub(crate) const SIZE: usize = 8192;
 
-pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
-    let mut needs = Needs::default();
+pub fn need_of_claims(claims: &[&Claim]) -> Need {
+    let mut need = Need::default();
     for claim in claims {
         let each = claim.each.as_ref().map(NameGlob::text);
         for fact in claim.facts() {
             if let Fact::Cases(asked, cases) = fact {
-                needs.add(asked, cases, each);
+                need.add(asked, cases, each);
             }
         }
     }
-    needs.surveys()
+    need
 }
 
 /// Handshakes to be measured in the stacks of some libraries.
@@ -409,20 +469,24 @@ pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
     need
 }
 
-/// The surveys that a published table needs to stand beside this machine's figures.
-pub fn needs_of_table(table: &Table) -> Vec<Need> {
-    let mut needs = Needs::default();
+/// What a published table needs to stand beside this machine's figures.
+pub fn need_of_table(table: &Table) -> Need {
+    let mut need = Need::default();
     for row in &table.rows {
         // Only figures of ciphers and digests that ciphermark has can stand beside others.
         for a in Algorithm::all().iter().filter(|a| a.name == row.algorithm) {
-            let need = needs.of(row.model, row.tier, a.name);
-            need.libraries.insert(library_glob(row));
-            need.directions.insert(row.direction);
-            need.sizes.insert(row.size.unwrap_or(SIZE));
-            need.instructions |= row.instructions_per_byte.is_some();
+            let case = PlannedCase {
+                algorithm: a.name.to_owned(),
+                direction: row.direction,
+                model: row.model,
+                size: row.size.unwrap_or(SIZE),
+                tier: Some(row.tier),
+                libraries: Some(library_glob(row)),
+            };
+            need.insert(case, row.instructions_per_byte.is_some());
         }
     }
-    needs.surveys()
+    need
 }
 
 /// A library and its other builds: `wolfssl`, `wolfssl-noasm`.
@@ -430,103 +494,11 @@ pub(crate) fn library_glob(row: &Row) -> String {
     format!("{{{0},{0}@*,{0}-no*}}", row.library)
 }
 
-/// What each algorithm is asked for.
-#[derive(Default)]
-struct Needs(BTreeMap<(Model, Tier, &'static str), Need>);
-
-/// Cases that a survey of its own is worth: each begins with a second or two of looking at the core.
-const WORTH: usize = 12;
-
-const EVERY: &str = "*";
-
-impl Needs {
-    fn add(&mut self, asked: &Asked, cases: &Cases, each: Option<&str>) {
-        let Cases { algorithm, size, direction, model, tier, library } = cases;
-        let named = library.as_ref().map(NameGlob::text);
-        let every = (*asked == Asked::Fastest).then_some(EVERY);
-        let Some(glob) = named.or(every).or(each) else { return };
-        for a in Algorithm::all().iter().filter(|a| algorithm.matches(a.name)) {
-            let direction = direction.unwrap_or(Row::usual_direction(a.name));
-            let need = self.of(*model, *tier, a.name);
-            need.directions.insert(direction);
-            need.libraries.insert(glob.to_owned());
-            need.sizes.insert(*size);
-            need.instructions |= matches!(asked, Asked::Instructions | Asked::Executed(_));
-        }
-    }
-
-    fn of(&mut self, model: Model, tier: Tier, algorithm: &'static str) -> &mut Need {
-        self.0.entry((model, tier, algorithm)).or_insert_with(|| Need {
-            model,
-            tier,
-            libraries: BTreeSet::new(),
-            algorithms: BTreeSet::from([algorithm]),
-            directions: BTreeSet::new(),
-            sizes: BTreeSet::new(),
-            // That nothing that the tier excludes ran is proved by what was executed.
-            instructions: tier != Tier::Native,
-        })
-    }
-
-    fn surveys(self) -> Vec<Need> {
-        let mut needs = joined(self.0.into_values().collect());
-        for need in needs.iter_mut().filter(|need| need.libraries.contains(EVERY)) {
-            need.libraries.retain(|glob| glob == EVERY);
-        }
-        needs
-    }
-}
-
-/// A survey measures all of its algorithms at all of its sizes: those that ask for nearly the same are
-/// put together, the others are not made to measure what nobody asks for.
-fn joined(mut all: Vec<Need>) -> Vec<Need> {
-    loop {
-        let pairs = (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b)));
-        let is_one = |(a, b): &(usize, usize)| {
-            (all[*a].model, all[*a].tier) == (all[*b].model, all[*b].tier)
-        };
-        let added = |(a, b): (usize, usize)| {
-            let together = all[a].and(&all[b]).cases();
-            (together.saturating_sub(all[a].cases() + all[b].cases()), a, b)
-        };
-        match pairs.filter(is_one).map(added).min() {
-            Some((cases, a, b)) if cases <= WORTH => {
-                all[a] = all[a].and(&all[b]);
-                all.remove(b);
-            }
-            _ => return all,
-        }
-    }
-}
-
-impl Need {
-    fn cases(&self) -> usize {
-        // All libraries are many.
-        let libraries = if self.libraries.contains(EVERY) { 10 } else { self.libraries.len() };
-        libraries * self.algorithms.len() * self.directions.len() * self.sizes.len()
-    }
-
-    fn and(&self, other: &Self) -> Self {
-        fn both<T: Ord + Clone>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> BTreeSet<T> {
-            a.union(b).cloned().collect()
-        }
-        Self {
-            model: self.model,
-            tier: self.tier,
-            libraries: both(&self.libraries, &other.libraries),
-            algorithms: both(&self.algorithms, &other.algorithms),
-            directions: both(&self.directions, &other.directions),
-            sizes: both(&self.sizes, &other.sizes),
-            instructions: self.instructions || other.instructions,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
-    use base::model::{Algorithm, Model};
+    use base::model::{Algorithm, Direction, Model};
 
     #[test]
     fn every_built_in_claim_has_a_name_of_its_own_and_something_to_decide_it() {
@@ -660,47 +632,63 @@ mod tests {
              figures = [{ of = 'z', here = 'fastest(sha{256,384}, 64, message)' }]\n\
              parts = [{ holds = 'speed(aes-128-ctr, 16, decrypt) / speed(aes-128-ctr, 16, noaes) > 1' }]";
         let source = crate::sample::source_of_claim(Model::Stream, claim).unwrap();
-        let needs = needs_of_claims(&[&source.claims[0]]);
-        let [decrypt, noaes, digest] = &needs[..] else { panic!("{needs:?}") };
-        let of = |need: &Need| (need.model, need.tier, need.directions.first().copied());
-        assert_eq!(of(decrypt), (Model::Stream, Tier::Native, Some(Direction::Decrypt)));
-        assert_eq!(of(noaes), (Model::Stream, Tier::Noaes, Some(Direction::Encrypt)));
-        assert_eq!(noaes.libraries, BTreeSet::from(["openssl".to_owned()]));
-        assert_eq!((decrypt.instructions, noaes.instructions), (false, true));
-        assert_eq!(digest.model, Model::Message);
-        assert_eq!(digest.algorithms, BTreeSet::from(["sha256", "sha384"]));
-        assert_eq!(digest.libraries, BTreeSet::from([EVERY.to_owned()]));
-        assert_eq!(digest.sizes, BTreeSet::from([64]));
+        let need = need_of_claims(&[&source.claims[0]]);
+        assert!(need.instructions, "a tier is proved by counts");
+        let case = |algorithm: &str, size, model| PlannedCase {
+            algorithm: algorithm.to_owned(),
+            direction: Direction::Encrypt,
+            model,
+            size,
+            tier: Some(Tier::Native),
+            libraries: None,
+        };
+        let ctr = PlannedCase {
+            libraries: Some("openssl".to_owned()),
+            ..case("aes-128-ctr", 16, Model::Stream)
+        };
+        let noaes = PlannedCase { tier: Some(Tier::Noaes), ..ctr.clone() };
+        let digest =
+            |name| PlannedCase { direction: Direction::Digest, ..case(name, 64, Model::Message) };
+        let decrypt = PlannedCase { direction: Direction::Decrypt, ..ctr };
+        let all = BTreeSet::from([noaes, digest("sha256"), digest("sha384"), decrypt]);
+        assert_eq!(need.cases, all);
     }
 
+    /// Of 4.0.1 GCM had no time.
     #[test]
-    fn algorithms_that_are_asked_for_at_other_sizes_are_measured_apart_where_that_saves_much() {
-        let parts = |algorithm, sizes: &[usize]| Need {
-            model: Model::Stream,
-            tier: Tier::Native,
-            libraries: BTreeSet::from(["openssl".to_owned()]),
-            algorithms: BTreeSet::from([algorithm]),
-            directions: BTreeSet::from([Direction::Encrypt]),
-            sizes: sizes.iter().copied().collect(),
-            instructions: false,
+    fn what_there_was_no_time_for_is_no_answer() {
+        let mut record = sample::record_for_claims();
+        let is_it = |m: &&mut record::Measurement| {
+            m.library.version == "4.0.1" && m.algorithm == "aes-128-gcm"
         };
-        let many: Vec<usize> = (1..=30).map(|i| i * 16).collect();
-        let all =
-            vec![parts("a", &many), parts("b", &[8192]), parts("c", &[1024]), parts("d", &many)];
-        let surveys: Vec<Vec<&str>> =
-            joined(all).into_iter().map(|p| p.algorithms.into_iter().collect()).collect();
-        assert_eq!(surveys, [vec!["a", "d"], vec!["b", "c"]]);
+        let m = record.measurements.iter_mut().find(is_it).unwrap();
+        (m.state, m.stopped) = (record::State::Failed, Some(record::Stopped::Budget));
+        (m.ns_per_op, m.mb_per_s) = (None, None);
+        let of = |claim: &str| {
+            let source = sample::source_of_claim(Model::Message, claim).unwrap();
+            let judged =
+                judge(&source, &source.claims[0], &Evidence::of(std::slice::from_ref(&record)));
+            (judged.verdict, judged.why())
+        };
+        let no_time = "no time for aes-128-gcm encrypt of 8192 B, model message, tier native, in openssl@4.0.1";
+        for holds in ["measured(aes-128-gcm, 8192)", "fastest(aes-128-gcm, 8192) > 1 MB/s"] {
+            let claim = format!("each = 'openssl@4.0.1'\nparts = [{{ holds = '{holds}' }}]");
+            assert_eq!(of(&claim), (Verdict::NoTime, no_time.to_owned()), "{holds}");
+        }
+        let claim = "each = 'openssl'\nparts = [{ says = 'a', holds = 'speed(aes-128-ctr, 8192) > 1 MB/s' }, \
+            { says = 'b', holds = 'speed(aes-128-gcm, 8192) > 1 MB/s' }]";
+        let said = "in openssl@3.0.22; no time in openssl@4.0.1".to_owned();
+        assert_eq!(of(claim), (Verdict::Holds, said), "the half of a claim is no answer");
     }
 
     #[test]
     fn a_table_needs_its_rows_also_in_other_builds_of_a_library() {
         let text = "# source: s\nlibrary,algorithm,size,mb_per_s,tier\nwolfssl,aes-256-ctr,,1,noaes\n\
             wolfssl,rot13,,1,noaes\n";
-        let needs = needs_of_table(&record::import::parse_table(text).unwrap());
-        let [need] = &needs[..] else { panic!("{needs:?}") };
-        assert_eq!(need.algorithms, BTreeSet::from(["aes-256-ctr"]));
-        assert_eq!(need.sizes, BTreeSet::from([SIZE]));
-        let glob = NameGlob::parse(need.libraries.first().unwrap()).unwrap();
+        let need = need_of_table(&record::import::parse_table(text).unwrap());
+        let case = need.cases.first().unwrap();
+        assert_eq!((need.cases.len(), &*case.algorithm, case.size), (1, "aes-256-ctr", SIZE));
+        let glob = NameGlob::parse(case.libraries.as_deref().unwrap()).unwrap();
         assert!(glob.matches("wolfssl") && glob.matches("wolfssl-noasm"));
         assert!(!glob.matches("wolfsslx"));
     }

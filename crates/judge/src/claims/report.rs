@@ -55,12 +55,16 @@ fn reference(source: &Source) -> String {
 fn summary(judged: &[Judged<'_>]) -> String {
     let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
     format!(
-        "of {} that were judged {} hold, {} do not, {} depend, {} are not testable here",
+        "of {} that were judged {} hold, {} do not, {} depend, {} are not testable here{}",
         judged.len(),
         count(Verdict::Holds),
         count(Verdict::DoesNotHold),
         count(Verdict::Depends),
-        count(Verdict::NotTestable)
+        count(Verdict::NotTestable),
+        match count(Verdict::NoTime) {
+            0 => String::new(),
+            open => format!("; for {open} there was no time"),
+        }
     )
 }
 
@@ -178,7 +182,7 @@ fn claim_as_text(judged: &Judged<'_>, options: Options) -> String {
         Verdict::Holds => BEST,
         Verdict::DoesNotHold => ALARM,
         Verdict::Depends => CAUTION,
-        Verdict::NotTestable => ASIDE,
+        Verdict::NoTime | Verdict::NotTestable => ASIDE,
     };
     let verdict = format!("{:<1$}", judged.verdict.words(), INDENT);
     let mut margin = paint(&verdict, style, options.color);
@@ -400,6 +404,7 @@ fn case(judged: &Judged<'_>, case: &CaseOutcome) -> Json {
         Outcome::Holds => ("holds", None),
         Outcome::Fails => ("does not hold", None),
         Outcome::Undecided => ("undecided", None),
+        Outcome::NoTime(why) => ("no time", Some(why)),
         Outcome::Missing(why) => ("missing", Some(why)),
     };
     let says = &judged.claim.parts[case.part].says;
