@@ -97,8 +97,11 @@ pub struct Request {
 /// What [`Request::cases`] differ in mostly.
 type Key<'a> = (&'a str, Direction, Model, usize);
 
-/// [`Request::cases`], each with its tier and its libraries.
-struct Wanted<'a>(HashMap<Key<'a>, Vec<(Option<Tier>, Option<NameGlob>)>>);
+/// The tier and the libraries of one.
+type Place = (Option<Tier>, Option<NameGlob>);
+
+/// [`Request::cases`].
+struct Wanted<'a>(HashMap<Key<'a>, Vec<Place>>);
 
 impl<'a> Wanted<'a> {
     fn of(request: &'a Request) -> Self {
@@ -119,11 +122,7 @@ impl<'a> Wanted<'a> {
         all.any(|place| Self::is_in(place, attached, case.tier))
     }
 
-    fn is_in(
-        (tier, libraries): &(Option<Tier>, Option<NameGlob>),
-        attached: &Attached,
-        at: Tier,
-    ) -> bool {
+    fn is_in((tier, libraries): &Place, attached: &Attached, at: Tier) -> bool {
         tier.is_none_or(|tier| tier == at)
             && libraries.as_ref().is_none_or(|glob| attached.matches(glob))
     }
