@@ -316,8 +316,9 @@ fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Fi
     {
         return Some(Finding::unsupported(why));
     }
-    if case.model.is_between() && (case.in_place || case.threads > 1 || !case.footprint.is_hot()) {
-        let why = "between messages other work is done by one thread, and fills the caches itself";
+    let is_held = !matches!(case.footprint, Footprint::Hot | Footprint::Memory);
+    if case.model.is_between() && (case.in_place || case.threads > 1 || is_held) {
+        let why = "between messages other work is done by one thread, and fills the caches itself: a message comes from it (hot) or from memory";
         return Some(Finding::unsupported(why));
     }
     if algorithm.kind == Kind::Derivation

@@ -184,6 +184,8 @@ pub enum UseArg {
     Disk,
     /// SQLite's pages, 4 KiB.
     Sqlite,
+    /// MariaDB's pages, 16 KiB: among what it has, timed after other work with the key set anew for each.
+    Mariadb,
     /// Objects, in chunks of 64 KiB.
     ObjectStore,
     /// Backup archives, in chunks of 64 KiB.
@@ -222,7 +224,8 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     if let Some(flag) = args.passphrase.typed() {
         return Err(Failure::usage(format!("{flag} is for --for passphrase only")));
     }
-    if matches!(args.used, UseArg::Program) {
+    let is_watched = matches!(args.used, UseArg::Mariadb) && args.postgres.from.is_some();
+    if is_watched || matches!(args.used, UseArg::Program) {
         return advise_program(args);
     }
     if matches!(args.used, UseArg::TlsServer) {
@@ -405,8 +408,10 @@ pub(crate) fn question<'a>(
         question.size = size(text)?;
     }
     wishes(&mut question, args)?;
-    if let Some(text) = &args.only {
+    if let Some(text) = args.only.as_ref().or(question.used.program.as_ref()) {
         question.wishes.only = Some(Only::named(data, text).map_err(Failure::usage)?);
+    }
+    if args.only.is_some() {
         question.typed.insert("only");
     }
     Ok(question)

@@ -131,6 +131,26 @@ fn without_a_record_what_the_question_needs_is_measured_and_kept() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
+fn mariadb_gets_one_of_its_own_schemes_timed_after_other_work_in_the_systems_openssl() {
+    let directory = scratch();
+    let kept = file(&directory, "kept.json");
+    let asked = ["advise", "--for", "mariadb", "--format", "json", "-o", &kept, "--budget"];
+    let answer = with_more_time(|budget| ciphermark(&[&asked[..], &[budget]].concat(), b"")).json();
+    let choice = &answer["outcome"]["choice"];
+    assert!(text(choice, "scheme").starts_with("aes-") && text(choice, "scheme").ends_with("-ctr"));
+    for library in rows(&choice["price"], "libraries") {
+        let is_of_system = ["/usr/lib", "/lib"].iter().any(|p| text(library, "path").starts_with(p));
+        assert!(is_of_system && text(library, "name") == "openssl", "{choice}");
+    }
+    let measured = measurements(&std::fs::read_to_string(&kept).unwrap());
+    assert!(measured.iter().all(|row| text(row, "model") == "between-rekey"), "{measured:?}");
+    let copied = advice(&[&kept, "--for", "mariadb", "--snapshots", "yes"], 1);
+    assert!(!copied["outcome"]["none"].is_null(), "its nonces repeat in copies: {copied}");
+    refuses(&format!("advise {} --for mariadb", record()), &["no model between-rekey"]);
+}
+
+#[test]
 #[ignore = "long: seconds"]
 fn what_a_record_cannot_answer_is_named_with_what_would_measure_it() {
     for (flags, words) in [

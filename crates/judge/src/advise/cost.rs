@@ -198,10 +198,11 @@ impl Costs {
         judged: &[Leaks],
     ) -> Self {
         let (size, tier, model) = (question.size, question.tier, question.model());
+        let rekey = if model.is_between() { Model::BetweenRekey } else { Model::Rekey };
         let known: Box<dyn Fn(&Scheme) -> Known + '_> = match evidence {
             Evidence::Pages(record) => {
                 let pages = Pages::of(record, model);
-                let rekeyed = Pages::of(record, Model::Rekey);
+                let rekeyed = Pages::of(record, rekey);
                 let fits = (record.store.page_size, record.tier) == (size, tier);
                 let other = (!fits).then_some("the record of pages is of another size or tier");
                 let useless = record.withdrawn().or(other);
@@ -238,14 +239,14 @@ impl Costs {
             Evidence::Survey(record) => {
                 let parts = Parts::of(record, judged, (size, tier, model));
                 let joins = Joins::of(&data.schemes, &parts);
-                let rekeyed = Parts::of(record, judged, (size, tier, Model::Rekey));
+                let rekeyed = Parts::of(record, judged, (size, tier, rekey));
                 Box::new(move |s: &Scheme| {
                     let mut known = match s.rekeyed {
                         Some(of) => Known {
                             prices: derived(s, Ok(rekeyed.priced(of)), model),
-                            gaps: match model {
-                                Model::Rekey => Vec::new(),
-                                _ => parts::gaps_of_derived(of, &rekeyed, &parts),
+                            gaps: match model.rekeys() {
+                                true => Vec::new(),
+                                false => parts::gaps_of_derived(of, &rekeyed, &parts),
                             },
                             was_asked: true,
                         },
@@ -349,7 +350,7 @@ fn derived(
     model: Model,
 ) -> Result<Vec<Price>, String> {
     let of = scheme.rekeyed.map_or("", |a| a.name);
-    if model == Model::Rekey {
+    if model.rekeys() {
         return Err(format!("with a key for each write there is nothing to derive: {of} does"));
     }
     let mut all = prices.unwrap_or_default();
@@ -392,7 +393,7 @@ struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     pub fn of(record: &'a PagesRecord, model: Model) -> Self {
-        let keying = if model == Model::Rekey { Keying::PerPage } else { Keying::Reused };
+        let keying = if model.rekeys() { Keying::PerPage } else { Keying::Reused };
         let has = |c: &&Cell| c.state == State::Measured && c.threads == 1 && c.crypto_ns.is_some();
         let cells: Vec<&Cell> = record.cells.iter().filter(has).collect();
         let of = |medium: &Medium, direction: Direction| {

@@ -4,7 +4,7 @@
 use crate::advise::evaluate;
 use crate::advise::question::{IntegrityLevel, NonceSource, Question};
 use crate::claims::expression::{Expression, Interval, Missing, Term, Unit, Value};
-use base::model::{Algorithm, SizeRule};
+use base::model::{Algorithm, Model, SizeRule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +40,9 @@ pub struct Program {
     pub schemes: Vec<String>,
     /// Globs over libraries; any where there is none.
     pub libraries: Vec<String>,
+    /// Whether only the system's own packages count.
+    #[serde(default)]
+    pub of_system: bool,
     /// Where that is from.
     pub source: String,
 }
@@ -345,6 +348,10 @@ pub struct Use {
     pub writers: u32,
     /// Share of decryption in the cost that ranks, 0 to 1.
     pub reads: f64,
+    /// The program whose schemes are chosen from, unless `--only` names others.
+    pub program: Option<String>,
+    /// How a unit is timed, where the question does not say it.
+    pub model: Option<Model>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -584,8 +591,11 @@ mod tests {
     fn every_use_is_there_with_sane_numbers_and_a_note() {
         let data = Data::built_in();
         let ids: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
-        let all = ["postgres", "wal", "disk", "sqlite", "object-store", "backup", "messages"];
+        let all =
+            ["postgres", "wal", "disk", "sqlite", "mariadb", "object-store", "backup", "messages"];
         assert_eq!(ids, all);
+        let mut of_uses = data.uses.iter().filter_map(|u| u.program.as_ref());
+        assert!(of_uses.all(|name| data.programs.iter().any(|p| p.id == *name)));
         for one in &data.uses {
             assert!(one.size.is_multiple_of(16) && !one.notes.is_empty(), "{}", one.id);
             assert!((0.0..=1.0).contains(&one.reads) && one.writes_per_second > 0.0, "{}", one.id);

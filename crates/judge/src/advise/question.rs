@@ -81,6 +81,8 @@ pub struct Only {
     pub schemes: Vec<NameGlob>,
     /// Globs over libraries that a program can use; any where there is none.
     pub libraries: Vec<NameGlob>,
+    /// Whether only the system's own packages count.
+    of_system: bool,
 }
 
 impl Only {
@@ -90,7 +92,8 @@ impl Only {
     /// In one line: a name that is neither, with the nearest that is one.
     pub fn named(data: &Data, text: &str) -> Result<Self, String> {
         if let Some(p) = data.programs.iter().find(|p| p.id == text) {
-            return Self::of_program(text, &p.says, &p.schemes, &p.libraries);
+            let only = Self::of_program(text, &p.says, &p.schemes, &p.libraries)?;
+            return Ok(Self { of_system: p.of_system, ..only });
         }
         let only = Self::of_list(text)?;
         let names = || data.schemes.iter().map(|s| s.id.as_str());
@@ -119,6 +122,7 @@ impl Only {
             says: format!("{name} {says}"),
             schemes: globs(schemes.iter().map(AsRef::as_ref))?,
             libraries: globs(libraries.iter().map(AsRef::as_ref))?,
+            of_system: false,
         })
     }
 
@@ -129,6 +133,7 @@ impl Only {
             typed: text.to_owned(),
             schemes,
             libraries: Vec::new(),
+            of_system: false,
         })
     }
 
@@ -136,7 +141,8 @@ impl Only {
     pub(crate) fn takes(only: Option<&Self>, wished: &[NameGlob], library: &LibraryId) -> bool {
         let named = |g: &NameGlob| g.matches_library(&library.name, &library.version);
         let fits = |globs: &[NameGlob]| globs.is_empty() || globs.iter().any(named);
-        fits(wished) && only.is_none_or(|only| fits(&only.libraries))
+        let is_its = |only: &Self| !only.of_system || is_of_system(&library.path);
+        fits(wished) && only.is_none_or(|only| fits(&only.libraries) && is_its(only))
     }
 }
 
@@ -255,12 +261,13 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// What is measured for it: messages, with a new key each where each write has a key of its own.
+    /// What is measured for it: as the use says, else messages, with a new key each where each write has a key of its own.
     pub fn model(&self) -> Model {
-        match self.wishes.key_per {
+        let asked = match self.wishes.key_per {
             KeyPer::Store | KeyPer::Epoch => Model::Message,
             KeyPer::Write => Model::Rekey,
-        }
+        };
+        self.used.model.unwrap_or(asked)
     }
 
     /// The question that leaves everything to what is assumed.

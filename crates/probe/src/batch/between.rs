@@ -55,7 +55,8 @@ impl Work {
         Ok(Self { epoll, from, into, data, received, line: 0, branches: seed | 1 })
     }
 
-    /// Does it. The message passes through the kernel, so that it lies in the caches as one that was just received.
+    /// Does it. The message passes through the kernel, so that it lies in the caches as one that was just received; of
+    /// messages that no cache is to hold, one that was there before.
     fn before(&mut self, message: &[u8]) {
         self.branches = go_through_branches::<BRANCHES>(self.branches);
         self.walk();
@@ -151,9 +152,11 @@ impl MessageBatch<'_> {
     /// How many operations make up a sample.
     pub(crate) fn operations_after_work(&mut self, clock: &Clock, ticks_per_ns: f64) -> u32 {
         const TRIED: u32 = 4;
+        self.prepare(TRIED);
         let op_ns = self.time(clock, ticks_per_ns, TRIED) / f64::from(TRIED);
         let fit = (LONGEST_NS / op_ns.max(1.0)) as u32;
-        if fit >= OPERATIONS { OPERATIONS } else { (fit / TRIED * TRIED).max(1) }
+        let ops = if fit >= OPERATIONS { OPERATIONS } else { (fit / TRIED * TRIED).max(1) };
+        ops.min(self.most())
     }
 }
 
