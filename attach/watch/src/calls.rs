@@ -9,13 +9,19 @@ use crate::layout::*;
 use crate::libraries::library;
 use crate::names;
 use crate::region::{self, Area, Words};
-use crate::table::{Arguments, Does, Function, NONE, RESULT, number};
+use crate::table::{Arguments, Does, Function, NONE, RESULT, VECTORS, number};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Every so many-th call of a thread measures what its being timed costs; beyond so many ticks, something else ran.
 const OWN_EACH: u64 = 64;
 const OWN_MOST: u64 = 1 << 14;
+
+/// Bytes of an input from which on it matters where it lies: a page; one of so many is looked at.
+const FAR_BYTES: u64 = 4096;
+const FAR_EACH: u64 = 8;
+/// Ticks beyond which something else than memory took the time.
+const FAR_MOST: u64 = 1 << 12;
 
 /// One call, and where it is counted.
 struct Call<'a> {
@@ -27,13 +33,22 @@ struct Call<'a> {
     result: u64,
     ticks: u64,
     now: u64,
+    far: u64,
 }
 
-/// Ahead of a call that gives back a context: another thread may be given its address right after.
+/// Ahead of a call that gives back a context: another thread may be given its address right after. Ahead of one that
+/// encrypts: where its input lies.
 ///
 /// # Safety
 /// `enter` calls it.
 pub unsafe extern "C" fn before(slot: &Slot, arguments: &Arguments, thread: *mut Thread) {
+    // SAFETY: functions are constants.
+    let Some(function) = (unsafe { slot.function.load(Relaxed).as_ref() }) else { return };
+    if function.reads_data() {
+        // SAFETY: the caller's.
+        unsafe { (*thread).far = look(function, arguments).unwrap_or(0) };
+        return;
+    }
     // SAFETY: the caller's.
     let Some(call) = (unsafe { call(slot, arguments, 0, 0, 0, thread) }) else { return };
     if let Some(context) = find(call.region, call.address()) {
@@ -42,6 +57,21 @@ pub unsafe extern "C" fn before(slot: &Slot, arguments: &Arguments, thread: *mut
             context[word].store(0, Relaxed);
         }
     }
+}
+
+/// How far the middle of a long input is, of one call in some.
+fn look(function: &Function, arguments: &Arguments) -> Option<u64> {
+    let length = number(arguments, function.length);
+    let input = *arguments.get(usize::from(function.input))?;
+    let is_drawn =
+        || crate::enter::ticks().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (FAR_EACH - 1) == 0;
+    if length < FAR_BYTES || input == 0 || !is_drawn() {
+        return None;
+    }
+    let middle = usize::try_from(input + length / 2).ok()?;
+    // SAFETY: the function is about to read it.
+    let ticks = unsafe { crate::enter::far_ticks(middle as *const u8) };
+    (ticks < FAR_MOST).then_some(far(ticks))
 }
 
 /// Behind a call.
@@ -85,7 +115,9 @@ unsafe fn call<'a>(
         unsafe { (region::area(region, thread)?, slot.function.load(Relaxed).as_ref()?) };
     let ticks = ticks.saturating_sub(region[CLOCK_TICKS].load(Relaxed));
     let library = slot.library.load(Relaxed);
-    Some(Call { region, area, function, library, arguments, result, ticks, now })
+    // SAFETY: the caller's.
+    let far = unsafe { std::mem::take(&mut (*thread).far) };
+    Some(Call { region, area, function, library, arguments, result, ticks, now, far })
 }
 
 impl Call<'_> {
@@ -172,6 +204,7 @@ impl Call<'_> {
             pieces: 1,
             keys: key,
             in_place: self.is_in_place(),
+            far: self.far,
             ticks: self.ticks,
             ..Message::default()
         };
@@ -231,6 +264,7 @@ impl Call<'_> {
             let around = if tls & 1 == 0 { 0 } else { 16 + (tls & 8) };
             add(C_BYTES, self.bytes().saturating_sub(around));
             add(C_PIECES, 1);
+            add(C_FAR, self.far);
             add(C_AAD, number(self.arguments, f.aad).min(0xffff_ffff));
             set_tag(context, number(self.arguments, f.tag));
             set(if self.is_in_place() { LIVE | IN_PLACE } else { LIVE });
@@ -286,7 +320,7 @@ impl Call<'_> {
                 finish();
                 if let Some(from) = find(self.region, self.argument(1)) {
                     // The message goes on in the copy: of two, one is finished, and its bytes were read once.
-                    for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS] {
+                    for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS, C_FAR] {
                         context[word].store(from[word].swap(0, Relaxed), Relaxed);
                     }
                     let what = from[C_WHAT].load(Relaxed);
@@ -380,6 +414,13 @@ impl Call<'_> {
 }
 
 impl Function {
+    /// Whether a cipher reads data in it.
+    pub fn reads_data(&self) -> bool {
+        let reads = matches!(self.does, Does::Whole | Does::Update | Does::Each | Does::Last);
+        let is_plain = self.length != NONE && self.length & VECTORS == 0;
+        reads && is_plain && self.operation == CIPHER && self.input != NONE && self.output != NONE
+    }
+
     /// Whether each call sets up a key.
     fn algorithm_has_key(&self) -> bool {
         matches!(self.operation, CIPHER | MAC)
@@ -414,7 +455,7 @@ fn find(region: Words, address: u64) -> Option<Words> {
 fn finish(region: Words, area: Area, context: Words) {
     let Some(message) = Message::of_context(|at| context[at].load(Relaxed)) else { return };
     put(region, area, &message);
-    for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS] {
+    for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS, C_FAR] {
         context[word].store(0, Relaxed);
     }
     let of = context[C_WHAT].load(Relaxed);
@@ -439,6 +480,10 @@ fn put(region: Words, area: Area, message: &Message) {
     }
     if message.in_place {
         area.add(row + R_IN_PLACE, 1);
+    }
+    if message.far != 0 {
+        area.add(row + R_LOOKS, message.far >> 40);
+        area.add(row + R_FAR_TICKS, message.far & (far(0) - 1));
     }
     let at = row + R_BUCKETS + 2 * bucket(message.ticks);
     area.add(at, 1);

@@ -45,6 +45,8 @@ pub struct Thread {
     /// Its rows, and the region that they are in: another one after a fork.
     pub area: usize,
     pub region: usize,
+    /// What was read ahead of the call in progress; 0 where nothing was.
+    pub far: u64,
 }
 
 /// Most arguments of a function.
@@ -74,8 +76,8 @@ global_asm!(
     ".pushsection .tbss,\"awT\",%nobits",
     ".balign 8",
     ".type ciphermark_watch_thread, %object",
-    "ciphermark_watch_thread: .zero 24",
-    ".size ciphermark_watch_thread, 24",
+    "ciphermark_watch_thread: .zero 32",
+    ".size ciphermark_watch_thread, 32",
     ".popsection",
 );
 
@@ -335,5 +337,40 @@ pub fn ticks() -> u64 {
         // SAFETY: reads a counter that Linux lets every process read.
         unsafe { std::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
         ticks
+    }
+}
+
+/// How many ticks longer the first reading of a byte takes than the second.
+///
+/// # Safety
+/// It can be read.
+pub unsafe fn far_ticks(byte: *const u8) -> u64 {
+    let read = || {
+        let before = ticks_in_order();
+        // SAFETY: the caller's.
+        unsafe { byte.read_volatile() };
+        ticks_in_order().saturating_sub(before)
+    };
+    let first = read();
+    first.saturating_sub(read())
+}
+
+/// The tick, after all earlier readings and before all later ones.
+fn ticks_in_order() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has it.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+        let now = ticks();
+        std::arch::x86_64::_mm_lfence();
+        now
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: barriers.
+    unsafe {
+        std::arch::asm!("dsb ishld", "isb", options(nostack));
+        let now = ticks();
+        std::arch::asm!("isb", options(nostack));
+        now
     }
 }

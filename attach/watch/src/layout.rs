@@ -13,7 +13,7 @@
 #![allow(dead_code, reason = "each of the two programs uses its part")]
 
 /// First word of the file.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"cmwatch1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"cmwatch2");
 /// The file's own words: the magic, and how many processes found no room.
 pub const FILE_REFUSED: usize = 1;
 pub const FILE_WORDS: usize = 512;
@@ -24,7 +24,7 @@ pub const LIBRARY_WORDS: usize = 32;
 pub const ALGORITHMS: usize = 512;
 pub const ALGORITHM_WORDS: usize = 6;
 pub const CONTEXTS: usize = 4096;
-pub const CONTEXT_WORDS: usize = 8;
+pub const CONTEXT_WORDS: usize = 9;
 pub const AREAS: usize = 64;
 pub const ROWS: usize = 128;
 
@@ -84,6 +84,8 @@ pub const C_PIECES: usize = 5;
 pub const C_KEY_TICKS: usize = 6;
 /// When it was last used.
 pub const C_USED: usize = 7;
+/// What of its input was read ahead of the call: `far`.
+pub const C_FAR: usize = 8;
 /// A message has begun.
 pub const LIVE: u64 = 1 << 48;
 /// It has ended; what still comes, such as the tag, belongs to it.
@@ -104,7 +106,15 @@ pub struct Message {
     pub keys: u64,
     pub key_ticks: u64,
     pub in_place: bool,
+    /// What of its input was read ahead of the call: `far`.
+    pub far: u64,
     pub ticks: u64,
+}
+
+/// A byte of an input that was read ahead of the call, and the ticks that it took longer than once it was in the first-level
+/// cache; sums of such words are counts and ticks.
+pub const fn far(ticks: u64) -> u64 {
+    1 << 40 | ticks
 }
 
 impl Message {
@@ -126,6 +136,7 @@ impl Message {
             keys: pieces >> 32,
             key_ticks: word(C_KEY_TICKS),
             in_place: of & IN_PLACE != 0,
+            far: word(C_FAR),
             ticks: word(C_TICKS),
         })
     }
@@ -150,7 +161,10 @@ pub const R_IN_PLACE: usize = 6;
 /// Of a class: the second word that all its messages would have, or that they differ.
 pub const R_ONLY: usize = 7;
 pub const MIXED: u64 = u64::MAX;
-pub const R_BUCKETS: usize = 8;
+/// Inputs that were looked at, and ticks: see `far`.
+pub const R_LOOKS: usize = 8;
+pub const R_FAR_TICKS: usize = 9;
+pub const R_BUCKETS: usize = 10;
 /// Half octaves of ticks, each with how many messages and their ticks, from `FIRST_OCTAVE` on.
 pub const BUCKETS: usize = 48;
 pub const FIRST_OCTAVE: u32 = 5;

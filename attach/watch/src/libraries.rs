@@ -127,7 +127,7 @@ pub fn bind(function: &'static Function, real: usize, library: u64) -> usize {
     slot.function.store(pointer, Relaxed);
     slot.library.store(library, Relaxed);
     slot.on_stack.store(function.arguments.saturating_sub(IN_REGISTERS).into(), Relaxed);
-    slot.early.store((function.does == Does::Free).into(), Relaxed);
+    slot.early.store((function.does == Does::Free || function.reads_data()).into(), Relaxed);
     slot.real.store(real, Release);
     BOUND.store(bound + 1, Release);
     place(bound)

@@ -130,7 +130,7 @@ pub const RESULT: u8 = 0x20;
 /// Marks a length that is an `int`: the upper half of its word is anything.
 const INT: u8 = 0x40;
 /// Marks buffers (`struct iovec`) instead of a length; how many is the next argument.
-const VECTORS: u8 = 0x80;
+pub const VECTORS: u8 = 0x80;
 
 /// One function.
 #[derive(Clone, Copy)]

@@ -95,7 +95,7 @@ pub struct Request {
 }
 
 /// What [`Request::cases`] differ in mostly.
-type Key<'a> = (&'a str, Direction, Model, usize);
+type Key<'a> = (&'a str, Direction, Model, usize, Footprint);
 
 /// The tier and the libraries of one.
 type Place = (Option<Tier>, Option<NameGlob>);
@@ -109,7 +109,8 @@ impl<'a> Wanted<'a> {
         for case in &request.cases {
             // A text that is no glob names no library.
             if let Ok(libraries) = case.libraries.as_deref().map(NameGlob::parse).transpose() {
-                let key = (&*case.algorithm, case.direction, case.model, case.size);
+                let PlannedCase { algorithm, direction, model, size, footprint, .. } = case;
+                let key = (&**algorithm, *direction, *model, *size, *footprint);
                 wanted.entry(key).or_default().push((case.tier, libraries));
             }
         }
@@ -117,7 +118,7 @@ impl<'a> Wanted<'a> {
     }
 
     fn takes(&self, case: &Case, attached: &Attached) -> bool {
-        let key = (&*case.algorithm, case.direction, case.model, case.size);
+        let key = (&*case.algorithm, case.direction, case.model, case.size, case.footprint);
         let mut all = self.0.get(&key).into_iter().flatten();
         all.any(|place| Self::is_in(place, attached, case.tier))
     }
@@ -599,6 +600,18 @@ mod tests {
         assert_eq!((reason(0), reason(2), reason(3)), (None, None, None));
         assert!(reason(1).unwrap().contains("are more than the 24576 of the footprint l1"));
         assert!(reason(4).unwrap().contains("no level 3 cache"));
+    }
+
+    #[test]
+    fn after_other_work_a_message_comes_from_it_or_from_memory() {
+        let mut library = gcm();
+        library.offers[0].models.push(Model::Between);
+        let planned = of(library, |r| {
+            (r.models, r.directions) = (vec![Model::Between], vec![Direction::Encrypt]);
+            r.footprints = vec![Footprint::Hot, Footprint::L2, Footprint::Memory];
+        });
+        let is_held = |p: &Planned| p.verdict.as_ref().is_some_and(|v| v.why.contains("itself"));
+        assert_eq!(planned.iter().map(is_held).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

@@ -292,6 +292,7 @@ impl Row {
         row[R_KEYS] = message.keys;
         row[R_KEY_TICKS] = message.key_ticks;
         row[R_IN_PLACE] = message.in_place.into();
+        (row[R_LOOKS], row[R_FAR_TICKS]) = (message.far >> 40, message.far & (far(0) - 1));
         let at = R_BUCKETS + 2 * bucket(message.ticks);
         row[at] = 1;
         row[at + 1] = message.ticks;
@@ -350,6 +351,8 @@ impl Row {
             seconds: self.buckets().map(|(_, ticks)| ticks as f64).sum::<f64>() * ns_per_tick / 1e9,
             key_seconds: self.0[R_KEY_TICKS] as f64 * ns_per_tick / 1e9,
             trimmed_ns: self.trimmed() * ns_per_tick,
+            looks: self.0[R_LOOKS],
+            far_ns: self.0[R_FAR_TICKS] as f64 / self.0[R_LOOKS].max(1) as f64 * ns_per_tick,
         })
     }
 }

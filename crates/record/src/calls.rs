@@ -104,6 +104,16 @@ pub struct CallCount {
     pub key_seconds: f64,
     /// Mean time of a message without the slowest twentieth, in ns.
     pub trimmed_ns: f64,
+    /// Long inputs of which a byte was read ahead of the call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub looks: u64,
+    /// How much longer that took than once the byte was in the first-level cache, in ns; mean.
+    #[serde(default)]
+    pub far_ns: f64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a call does; a watched process writes the number.
@@ -221,6 +231,9 @@ impl CallCount {
 
     fn add(&mut self, more: &Self) {
         let [own, others] = [&*self, more].map(|row| row.trimmed_ns * row.count as f64);
+        let far = self.far_ns * self.looks as f64 + more.far_ns * more.looks as f64;
+        self.looks += more.looks;
+        self.far_ns = far / self.looks.max(1) as f64;
         self.count += more.count;
         self.trimmed_ns = (own + others) / self.count.max(1) as f64;
         self.bytes += more.bytes;

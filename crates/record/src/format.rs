@@ -315,6 +315,9 @@ pub struct PlannedCase {
     pub model: base::model::Model,
     /// Bytes of plaintext in one operation.
     pub size: usize,
+    /// What operations walk through.
+    #[serde(default, skip_serializing_if = "base::model::Footprint::is_hot")]
+    pub footprint: base::model::Footprint,
     /// Which CPU instructions the library may see; absent: each tier that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<base::model::Tier>,

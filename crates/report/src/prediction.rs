@@ -74,7 +74,11 @@ fn headline(prediction: &Prediction, cpu: f64) -> String {
 }
 
 fn rows(prediction: &Prediction, cpu: f64, screen: Screen) -> String {
-    let way = |m: &Messages| format!("{}{}", m.direction, if m.rekeys { " +key" } else { "" });
+    let way = |m: &Messages| {
+        let key = if m.rekeys { " +key" } else { "" };
+        let from = if m.footprint.is_hot() { "" } else { " from memory" };
+        format!("{}{key}{from}", m.direction)
+    };
     let ratio = |row: &Measured| row.messages.in_situ_ns / row.between_ns.median;
     let hot = |row: &Measured| row.hot_ns.map_or_else(String::new, |hot| time(hot.median));
     screen.plain(
@@ -251,6 +255,7 @@ mod tests {
             direction: Direction::Encrypt,
             size: 16_385,
             rekeys: false,
+            footprint: base::model::Footprint::Hot,
             count: 6000,
             seconds: 0.06,
             in_situ_ns: 10_000.0,

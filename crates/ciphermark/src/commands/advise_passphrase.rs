@@ -8,7 +8,7 @@ use crate::commands::choose;
 use crate::commands::run::survey;
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Algorithm, Direction, Model};
+use base::model::{Algorithm, Direction, Footprint, Model};
 use base::text::flags::{parse_bytes, parse_duration};
 use clap::Args;
 use engine::{Budget, Request, Screened};
@@ -139,6 +139,7 @@ fn request(args: &AdviseArgs, wanted: &[Wanted], cost: impl Fn(&Wanted) -> usize
         size: cost(w),
         tier: None,
         libraries: None,
+        footprint: Footprint::Hot,
     };
     let sizes: BTreeSet<usize> = wanted.iter().map(&cost).collect();
     let budget = Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) };

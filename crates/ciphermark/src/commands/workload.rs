@@ -46,6 +46,7 @@ pub fn request(
         all.dedup();
         all
     };
+    let footprints: BTreeSet<_> = cases.iter().map(|case| case.footprint).collect();
     let models: BTreeSet<_> = cases.iter().map(|case| case.model).collect();
     let algorithms = Algorithm::all().iter().filter(|a| named.contains(a.name)).collect();
     let budget =
@@ -53,6 +54,7 @@ pub fn request(
     Request {
         directions: vec![Direction::Encrypt, Direction::Decrypt, Direction::Digest],
         models: models.into_iter().collect(),
+        footprints: footprints.into_iter().collect(),
         sizes: distinct(cases.iter().map(|case| case.size).collect()),
         seed,
         cases,

@@ -140,7 +140,8 @@ fn mariadb_gets_one_of_its_own_schemes_timed_after_other_work_in_the_systems_ope
     let choice = &answer["outcome"]["choice"];
     assert!(text(choice, "scheme").starts_with("aes-") && text(choice, "scheme").ends_with("-ctr"));
     for library in rows(&choice["price"], "libraries") {
-        let is_of_system = ["/usr/lib", "/lib"].iter().any(|p| text(library, "path").starts_with(p));
+        let is_of_system =
+            ["/usr/lib", "/lib"].iter().any(|p| text(library, "path").starts_with(p));
         assert!(is_of_system && text(library, "name") == "openssl", "{choice}");
     }
     let measured = measurements(&std::fs::read_to_string(&kept).unwrap());

@@ -198,6 +198,7 @@ impl Costs {
         judged: &[Leaks],
     ) -> Self {
         let (size, tier, model) = (question.size, question.tier, question.model());
+        let footprint = question.used.footprint;
         let rekey = if model.is_between() { Model::BetweenRekey } else { Model::Rekey };
         let known: Box<dyn Fn(&Scheme) -> Known + '_> = match evidence {
             Evidence::Pages(record) => {
@@ -237,9 +238,9 @@ impl Costs {
                 })
             }
             Evidence::Survey(record) => {
-                let parts = Parts::of(record, judged, (size, tier, model));
+                let parts = Parts::of(record, judged, (size, tier, model, footprint));
                 let joins = Joins::of(&data.schemes, &parts);
-                let rekeyed = Parts::of(record, judged, (size, tier, rekey));
+                let rekeyed = Parts::of(record, judged, (size, tier, rekey, footprint));
                 Box::new(move |s: &Scheme| {
                     let mut known = match s.rekeyed {
                         Some(of) => Known {
@@ -715,7 +716,11 @@ mod tests {
         for tier in [Tier::Native, Tier::Aesni, Tier::Noaes] {
             for scheme in data.schemes.iter().filter(|s| !s.composed.is_empty()) {
                 let Some(whole) = scheme.measured.first() else { continue };
-                let parts = Parts::of(&record, &[], (8192, tier, Model::Message));
+                let parts = Parts::of(
+                    &record,
+                    &[],
+                    (8192, tier, Model::Message, base::model::Footprint::Hot),
+                );
                 for price in parts.priced(whole) {
                     let library = &price.libraries[0];
                     let mut less = record.clone();

@@ -4,7 +4,7 @@
 use crate::advise::evaluate;
 use crate::advise::question::{IntegrityLevel, NonceSource, Question};
 use crate::claims::expression::{Expression, Interval, Missing, Term, Unit, Value};
-use base::model::{Algorithm, Model, SizeRule};
+use base::model::{Algorithm, Footprint, Model, SizeRule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -352,6 +352,9 @@ pub struct Use {
     pub program: Option<String>,
     /// How a unit is timed, where the question does not say it.
     pub model: Option<Model>,
+    /// Where units lie before, when they are timed.
+    #[serde(default)]
+    pub footprint: Footprint,
     pub(crate) notes: Vec<Note>,
 }
 

@@ -8,7 +8,7 @@
 
 use super::{Fault, FaultKind, is_work, programs};
 use base::analysis::Estimate;
-use base::model::{Algorithm, Direction, Kind, MAX_SIZE, Model, Tier};
+use base::model::{Algorithm, Direction, Footprint, Kind, MAX_SIZE, Model, Tier};
 use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, LibraryId};
 use record::{Measurement, PlannedCase, Record, State};
 use serde::Serialize;
@@ -20,6 +20,10 @@ const MOST_ROWS: usize = 24;
 const LEAST_PIECE: u64 = 1024;
 /// Keys for so many of the messages are one for each.
 const EACH: f64 = 0.5;
+/// Ns that a byte of the input takes longer than from the first-level cache, from which on it lies in memory: no
+/// second-level cache takes so long, and no memory half as long. So many messages must have been looked at.
+const FAR_NS: f64 = 40.0;
+const LOOKS: u64 = 8;
 /// How much colder or warmer than in the build that the program used a kind may be in another, as a part.
 const COLDER: f64 = 0.25;
 /// The coldest that a kind is taken for: a program that has slept finds less in the caches than one that has worked, and what it
@@ -43,6 +47,8 @@ pub struct Messages {
     pub size: usize,
     /// Whether each has a key of its own.
     pub rekeys: bool,
+    /// Whether they lie in memory before, as a store's pages do, or in a cache.
+    pub footprint: Footprint,
     /// How many; of messages in pieces, of pieces.
     pub count: u64,
     pub seconds: f64,
@@ -73,7 +79,8 @@ pub fn workload(calls: &Calls) -> Workload {
     for row in rows.iter().filter(|row| is_work(row) && row.seconds > 0.0) {
         match as_messages(row) {
             Ok(one) => {
-                let key = (one.called, one.algorithm, one.direction, one.size, one.rekeys);
+                let key = (one.called, one.algorithm, one.direction, one.size);
+                let key = (key, one.rekeys, one.footprint);
                 messages.entry(key).and_modify(|sum| sum.add(&one)).or_insert(one);
             }
             Err(why) => note(&mut left_out, why, row.seconds),
@@ -126,6 +133,11 @@ fn as_messages(row: &CallCount) -> Result<Messages, &'static str> {
         direction,
         size,
         rekeys: algorithm.key_len > 0 && row.keys as f64 >= EACH * row.count as f64,
+        footprint: if row.looks >= LOOKS && row.far_ns >= FAR_NS {
+            Footprint::Memory
+        } else {
+            Footprint::Hot
+        },
         count,
         seconds: row.seconds,
         in_situ_ns: row.trimmed_ns * row.count as f64 / count.max(1) as f64,
@@ -149,6 +161,11 @@ impl Messages {
         }
     }
 
+    /// What of a program's memory a model's messages have: in a loop none.
+    fn footprint(&self, model: Model) -> Footprint {
+        if model.is_between() { self.footprint } else { Footprint::Hot }
+    }
+
     /// What else would do the same.
     fn alternatives(&self) -> impl Iterator<Item = &'static Algorithm> + '_ {
         let is_authenticated = AUTHENTICATED.contains(&self.algorithm);
@@ -163,7 +180,8 @@ impl Workload {
     pub fn cases(&self) -> Vec<PlannedCase> {
         let of = |one: &Messages| {
             let own = Algorithm::find(one.algorithm).ok();
-            let (direction, size, models) = (one.direction, one.size, one.models());
+            let (direction, size, models, one) =
+                (one.direction, one.size, one.models(), one.clone());
             let algorithms: Vec<_> = own.into_iter().chain(one.alternatives()).collect();
             algorithms.into_iter().flat_map(move |algorithm| {
                 let algorithm = algorithm.name.to_owned();
@@ -174,6 +192,7 @@ impl Workload {
                     size,
                     tier: None,
                     libraries: None,
+                    footprint: one.footprint(model),
                 })
             })
         };
@@ -321,7 +340,7 @@ pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
     }
 }
 
-struct Figures<'r>(BTreeMap<(Direction, Model, usize), Vec<Figure<'r>>>);
+struct Figures<'r>(BTreeMap<(Direction, Model, Footprint, usize), Vec<Figure<'r>>>);
 
 struct Figure<'r> {
     library: &'r LibraryId,
@@ -332,17 +351,13 @@ struct Figure<'r> {
 impl<'r> Figures<'r> {
     fn of(record: &'r Record) -> Self {
         let is_plain = |m: &&Measurement| {
-            m.state == State::Measured
-                && m.tier == Tier::Native
-                && m.threads == 1
-                && m.footprint.is_hot()
-                && !m.in_place
+            m.state == State::Measured && m.tier == Tier::Native && m.threads == 1 && !m.in_place
         };
         let mut all = BTreeMap::<_, Vec<Figure<'_>>>::new();
         for m in record.measurements.iter().filter(is_plain) {
             let Some(ns) = m.ns_per_op else { continue };
             let figure = Figure { library: &m.library, algorithm: &m.algorithm, ns };
-            all.entry((m.direction, m.model, m.size)).or_default().push(figure);
+            all.entry((m.direction, m.model, m.footprint, m.size)).or_default().push(figure);
         }
         Self(all)
     }
@@ -354,7 +369,8 @@ impl<'r> Figures<'r> {
         messages: &Messages,
         model: Model,
     ) -> Option<Estimate> {
-        let all = self.0.get(&(messages.direction, model, messages.size))?;
+        let footprint = messages.footprint(model);
+        let all = self.0.get(&(messages.direction, model, footprint, messages.size))?;
         let is_it = |f: &&Figure<'_>| f.library == library && f.algorithm == algorithm;
         all.iter().find(is_it).map(|figure| figure.ns)
     }
@@ -582,6 +598,7 @@ mod tests {
                     direction: case.direction,
                     model: case.model,
                     size: case.size,
+                    footprint: case.footprint,
                     ns_per_op: Some(Estimate { median: ns, low: 0.99 * ns, high: 1.01 * ns }),
                     ..blank
                 });
@@ -649,6 +666,21 @@ mod tests {
         let one = &of.messages[0];
         assert_eq!((one.size, one.count), (32 << 10, 128));
         assert!((one.in_situ_ns - 0.4 / 128.0 * 1e9).abs() < 1.0, "{one:?}");
+    }
+
+    #[test]
+    fn messages_that_were_found_in_memory_are_measured_there() {
+        use Footprint::{Hot, Memory};
+        for (looks, far_ns, footprint) in [(100, 90.0, Memory), (100, 9.0, Hot), (3, 90.0, Hot)] {
+            let far = CallCount { looks, far_ns, ..row("aes-128-ctr", 16_384, 1000, 0.1) };
+            let calls = watched(vec![far]);
+            let messages = workload(&calls);
+            let cases = messages.cases().into_iter().map(|case| (case.model, case.footprint));
+            let expected = [(Model::Message, Hot), (Model::Between, footprint)];
+            assert_eq!(cases.collect::<Vec<_>>(), expected);
+            let all = predict(&calls, &record(&messages)).unwrap();
+            assert_eq!(all.rows[0].between_ns.median, 2000.0);
+        }
     }
 
     #[test]

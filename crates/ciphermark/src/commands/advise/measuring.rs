@@ -316,6 +316,7 @@ impl Measuring<'_> {
         // Without evidence: secrets are judged when it is known whose.
         Request {
             models: vec![question.model()],
+            footprints: vec![question.used.footprint],
             sizes: sizes(question.size),
             tiers: vec![question.tier],
             latency: question.wishes.max_p99_us.is_some(),

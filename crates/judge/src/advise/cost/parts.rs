@@ -50,15 +50,15 @@ impl<'a> Parts<'a> {
     pub fn of(
         record: &'a Record,
         judged: &'a [Leaks],
-        (size, tier, model): (usize, Tier, Model),
+        (size, tier, model, footprint): (usize, Tier, Model, Footprint),
     ) -> Self {
         let plain = |m: &&Measurement| {
             (m.tier, m.model, m.threads, m.footprint, m.in_place)
-                == (tier, model, 1, Footprint::Hot, false)
+                == (tier, model, 1, footprint, false)
         };
         let on_line = |f: &&Fit| {
             (f.tier, f.model, f.threads, f.footprint, f.in_place)
-                == (tier, model, 1, Footprint::Hot, false)
+                == (tier, model, 1, footprint, false)
                 && f.linear
         };
         let mut rows: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
