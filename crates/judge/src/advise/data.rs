@@ -352,7 +352,7 @@ pub struct Use {
     pub program: Option<String>,
     /// How a unit is timed, where the question does not say it.
     pub model: Option<Model>,
-    /// Where units lie before, when they are timed.
+    /// Where units lie that are encrypted; those that are decrypted were just read.
     #[serde(default)]
     pub footprint: Footprint,
     pub(crate) notes: Vec<Note>,

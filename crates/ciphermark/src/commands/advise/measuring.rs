@@ -7,7 +7,7 @@ use crate::commands::choose;
 use crate::commands::run::{claim_output, survey, watch_signals};
 use crate::screen::Bar;
 use crate::{Failure, screen};
-use base::model::{Algorithm, MAX_REPEATED_SIZE};
+use base::model::{Algorithm, Footprint, MAX_REPEATED_SIZE};
 use engine::{Attached, Budget, Event, Looks, Request, Screened, Stop};
 use jiff::civil::Date;
 use judge::advise::{Data, Evidence, Only, OpenWhy, Outcome, Question, Surroundings, Wished};
@@ -313,10 +313,11 @@ impl Measuring<'_> {
         let (question, time) = (self.question, &self.args.time);
         let wanted = Algorithm::all().iter().filter(|a| algorithms.contains(a.name)).collect();
         let budget = Budget { precision: PRECISION, time: time.sampling(THOROUGH) };
+        let footprints = BTreeSet::from([Footprint::Hot, question.used.footprint]);
         // Without evidence: secrets are judged when it is known whose.
         Request {
             models: vec![question.model()],
-            footprints: vec![question.used.footprint],
+            footprints: footprints.into_iter().collect(),
             sizes: sizes(question.size),
             tiers: vec![question.tier],
             latency: question.wishes.max_p99_us.is_some(),

@@ -52,13 +52,14 @@ impl<'a> Parts<'a> {
         judged: &'a [Leaks],
         (size, tier, model, footprint): (usize, Tier, Model, Footprint),
     ) -> Self {
+        let lies = |of| if of == Direction::Encrypt { footprint } else { Footprint::Hot };
         let plain = |m: &&Measurement| {
             (m.tier, m.model, m.threads, m.footprint, m.in_place)
-                == (tier, model, 1, footprint, false)
+                == (tier, model, 1, lies(m.direction), false)
         };
         let on_line = |f: &&Fit| {
             (f.tier, f.model, f.threads, f.footprint, f.in_place)
-                == (tier, model, 1, footprint, false)
+                == (tier, model, 1, lies(f.direction), false)
                 && f.linear
         };
         let mut rows: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
