@@ -98,10 +98,10 @@ pub struct Request {
 type Key<'a> = (&'a str, Direction, Model, usize, Footprint);
 
 /// The tier and the libraries of one.
-type Place = (Option<Tier>, Option<NameGlob>);
+type OfCase = (Option<Tier>, Option<NameGlob>);
 
 /// [`Request::cases`].
-struct Wanted<'a>(HashMap<Key<'a>, Vec<Place>>);
+struct Wanted<'a>(HashMap<Key<'a>, Vec<OfCase>>);
 
 impl<'a> Wanted<'a> {
     fn of(request: &'a Request) -> Self {
@@ -123,7 +123,7 @@ impl<'a> Wanted<'a> {
         all.any(|place| Self::is_in(place, attached, case.tier))
     }
 
-    fn is_in((tier, libraries): &Place, attached: &Attached, at: Tier) -> bool {
+    fn is_in((tier, libraries): &OfCase, attached: &Attached, at: Tier) -> bool {
         tier.is_none_or(|tier| tier == at)
             && libraries.as_ref().is_none_or(|glob| attached.matches(glob))
     }

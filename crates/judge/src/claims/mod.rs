@@ -6,7 +6,7 @@ pub mod expression;
 mod facts;
 mod report;
 
-use base::model::{Algorithm, Model, NameGlob, Tier};
+use base::model::{Algorithm, Footprint, Model, NameGlob, Tier};
 use expression::{Expression, Kind, Missing, Value};
 use facts::label;
 pub use facts::{Asked, Cases, Evidence, Fact, Handshakes, evaluate, parse};
@@ -418,6 +418,7 @@ impl Need {
                 direction: direction.unwrap_or(Row::usual_direction(a.name)),
                 model: *model,
                 size: *size,
+                footprint: Footprint::Hot,
                 tier: Some(*tier),
                 libraries: libraries.clone(),
             };
@@ -480,6 +481,7 @@ pub fn need_of_table(table: &Table) -> Need {
                 direction: row.direction,
                 model: row.model,
                 size: row.size.unwrap_or(SIZE),
+                footprint: Footprint::Hot,
                 tier: Some(row.tier),
                 libraries: Some(library_glob(row)),
             };
@@ -639,6 +641,7 @@ mod tests {
             direction: Direction::Encrypt,
             model,
             size,
+            footprint: Footprint::Hot,
             tier: Some(Tier::Native),
             libraries: None,
         };
