@@ -354,7 +354,7 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
     let open: Vec<&str> =
         judged.iter().filter(|j| j.verdict == Verdict::NoTime).map(|j| &*j.claim.id).collect();
     let no_time = Line {
-        subject: format!("{} claims", open.len()),
+        subject: format!("{} {}", open.len(), if open.len() == 1 { "claim" } else { "claims" }),
         says: format!(
             "{}: --thorough takes the time; what is verified by now is kept",
             open.join(", ")
@@ -389,7 +389,7 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
     };
     Answer {
         title: format!(
-            "Published claims on {}: of {testable} that could be tested {} hold, {} do not, {} depend{without_time}",
+            "Published claims on {}: of {testable} tested {} hold, {} do not, {} depend{without_time}",
             clean(machine),
             count(Verdict::Holds),
             count(Verdict::DoesNotHold),
