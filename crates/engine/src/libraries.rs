@@ -236,7 +236,7 @@ fn with_providers(globs: &[&NameGlob], loaded: &[Attached]) -> Vec<File> {
     for (glob, provider) in asked {
         for Attached { facts, .. } in loaded.iter().filter(|l| l.matches(&glob)) {
             let name = format!("{}:{provider}", facts.name);
-            files.push(File { build_name: Some(name), ..File::of(PathBuf::from(&facts.path)) });
+            files.push(File { with_provider: Some(name), ..File::of(PathBuf::from(&facts.path)) });
         }
     }
     files
@@ -255,8 +255,8 @@ fn load_all(files: &[File]) -> Vec<Attached> {
 /// A file to load.
 struct File {
     given_name: Option<String>,
-    /// Its name where neither the user nor the build gives one.
-    build_name: Option<String>,
+    /// Its name with the provider's, where it is measured with that alone.
+    with_provider: Option<String>,
     path: PathBuf,
     /// Why there is no need to try.
     problem: Option<String>,
@@ -264,7 +264,7 @@ struct File {
 
 impl File {
     fn of(path: PathBuf) -> Self {
-        Self { given_name: None, build_name: None, path, problem: None }
+        Self { given_name: None, with_provider: None, path, problem: None }
     }
 
     fn given(name: &str, path: &Path) -> Self {
@@ -290,7 +290,8 @@ impl File {
 fn load(file: &File) -> Attached {
     let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
     let bundled = host::bundled(&path);
-    let bundled_name = file.build_name.clone().or_else(|| bundled.as_ref().map(|b| b.name.clone()));
+    let bundled_name =
+        file.with_provider.clone().or_else(|| bundled.as_ref().map(|b| b.name.clone()));
     let name = file.given_name.as_ref().or(bundled_name.as_ref());
     let is_named = name.is_some();
     let mut attached = Attached {

@@ -4,7 +4,9 @@
 use super::{Errors, Param, TextFn};
 use contract::functions;
 use contract::loader::{LoadError, SharedObject};
-use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_ulong, c_void};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -18,7 +20,7 @@ functions! {
         NCONF_new: fn(*mut c_void) -> *mut c_void;
         NCONF_free: fn(*mut c_void);
         NCONF_load_bio: fn(*mut c_void, *mut c_void, *mut c_long) -> c_int;
-        CONF_modules_load: fn(*mut c_void, *const c_char, std::ffi::c_ulong) -> c_int;
+        CONF_modules_load: fn(*mut c_void, *const c_char, c_ulong) -> c_int;
         BIO_new_mem_buf: fn(*const c_void, c_int) -> *mut c_void;
         BIO_free: fn(*mut c_void) -> c_int;
     }
@@ -53,8 +55,7 @@ pub(super) fn choose(
     }
     if name == FIPS {
         // Before it is loaded: without its settings it fails for good.
-        let mut files = settings_of(object, &beside).into_iter();
-        if let Some(settings) = files.find_map(|file| std::fs::read_to_string(file).ok()) {
+        if let Some(settings) = settings_of(object, &beside).iter().find_map(|file| read(file)) {
             configure(&f, &settings);
         }
     }
@@ -84,6 +85,14 @@ fn settings_of(object: &SharedObject, beside: &Path) -> Vec<PathBuf> {
     let directory = info.and_then(|info| unsafe { contract::text(info(CONFIG_DIR)) });
     let directories = [Some(beside.to_owned()), directory.map(PathBuf::from)];
     directories.into_iter().flatten().map(|d| d.join(FIPS_SETTINGS)).collect()
+}
+
+/// A file of some hundred bytes; a library may have named any.
+fn read(file: &Path) -> Option<String> {
+    const MOST_BYTES: u64 = 1 << 16;
+    let mut text = String::new();
+    File::open(file).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 /// Gives the FIPS provider its settings, which stand in section `fips_sect`, as an openssl.cnf that includes them does

@@ -169,6 +169,7 @@ fn open<'a>(chosen: &[(&'a Source, &'a Claim)], record: &Record) -> Vec<&'a Clai
 /// differences of a per cent and more.
 const COARSE: f64 = 0.03;
 const FINE: f64 = 0.005;
+
 /// What claims ask for, coarsely, then in the time that is left finely what that has not decided.
 fn by_elimination(
     args: &ClaimsArgs,

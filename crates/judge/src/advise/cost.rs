@@ -9,7 +9,7 @@ use crate::advise::question::{Evidence, KeyPer, NonceSource, Question};
 use crate::claims::expression::Interval;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
 pub(crate) use parts::Gap;
-use parts::{Part, Parts};
+use parts::{Part, Parts, Timed};
 use record::at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
 use record::{LeakVerdict, Leaks, LibraryId, State};
 use serde::{Deserialize, Serialize};
@@ -238,9 +238,10 @@ impl Costs {
                 })
             }
             Evidence::Survey(record) => {
-                let parts = Parts::of(record, judged, (size, tier, model, footprint));
+                let timed = Timed { size, tier, model, footprint };
+                let parts = Parts::of(record, judged, timed);
                 let joins = Joins::of(&data.schemes, &parts);
-                let rekeyed = Parts::of(record, judged, (size, tier, rekey, footprint));
+                let rekeyed = Parts::of(record, judged, Timed { model: rekey, ..timed });
                 Box::new(move |s: &Scheme| {
                     let mut known = match s.rekeyed {
                         Some(of) => Known {
@@ -716,11 +717,8 @@ mod tests {
         for tier in [Tier::Native, Tier::Aesni, Tier::Noaes] {
             for scheme in data.schemes.iter().filter(|s| !s.composed.is_empty()) {
                 let Some(whole) = scheme.measured.first() else { continue };
-                let parts = Parts::of(
-                    &record,
-                    &[],
-                    (8192, tier, Model::Message, base::model::Footprint::Hot),
-                );
+                let (size, model, footprint) = (8192, Model::Message, base::model::Footprint::Hot);
+                let parts = Parts::of(&record, &[], Timed { size, tier, model, footprint });
                 for price in parts.priced(whole) {
                     let library = &price.libraries[0];
                     let mut less = record.clone();

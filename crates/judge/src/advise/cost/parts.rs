@@ -45,13 +45,20 @@ pub(crate) struct Parts<'a> {
     tier: Tier,
 }
 
+/// How a unit is timed.
+#[derive(Clone, Copy)]
+pub struct Timed {
+    pub size: usize,
+    pub tier: Tier,
+    pub model: Model,
+    /// Where it lies when it is encrypted; what is decrypted was just read.
+    pub footprint: Footprint,
+}
+
 impl<'a> Parts<'a> {
     /// `judged`: verdicts on secrets from elsewhere than the record.
-    pub fn of(
-        record: &'a Record,
-        judged: &'a [Leaks],
-        (size, tier, model, footprint): (usize, Tier, Model, Footprint),
-    ) -> Self {
+    pub fn of(record: &'a Record, judged: &'a [Leaks], timed: Timed) -> Self {
+        let Timed { size, tier, model, footprint } = timed;
         let lies = |of| if of == Direction::Encrypt { footprint } else { Footprint::Hot };
         let plain = |m: &&Measurement| {
             (m.tier, m.model, m.threads, m.footprint, m.in_place)
