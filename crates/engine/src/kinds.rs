@@ -233,8 +233,8 @@ pub(crate) type Facts = Vec<Found>;
 /// count. Where fewer than half of the samples are clean, more of the same would not be either.
 pub(crate) const MOST_VISITS: u32 = 2 * MIN_PER_PROCESS as u32;
 
-/// Samples of a process that takes them because they do not agree.
-const MOST_IN_A_ROW: u32 = 5;
+/// Samples of a process that takes them because the fastest do not agree.
+const MOST_IN_A_ROW: u32 = 9;
 
 /// The same for a unit of what a derivation costs: a round of bcrypt takes a tenth of a millisecond, ...
 const MOST_US_OF_A_COST: u64 = 2_000;

@@ -6,7 +6,7 @@ use crate::{
     Disturbances, Estimate, Executed, Fit, Host, Latencies, Latency, Leaks, LibraryId, Measurement,
     Noise, Rekeying, State,
 };
-use base::model::{Brought, Direction, MOST_OF_LIBRARY, RawSample};
+use base::model::{Brought, Direction, Disturbance, MOST_OF_LIBRARY, RawSample};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -454,10 +454,8 @@ fn of_noise(noise: &Noise) -> Result<(), String> {
 }
 
 fn of_disturbances(d: &Disturbances) -> Result<(), String> {
-    let Disturbances { migrated, switched, paged_in, stolen, clock_moved, contended, unsettled } =
-        *d;
-    let all = [migrated, switched, paged_in, stolen, clock_moved, contended, unsettled];
-    all.into_iter().chain([d.total()]).try_for_each(|n| at_most("disturbed", n))
+    let all = Disturbance::ALL.into_iter().map(|why| d.of(why));
+    all.chain([d.total()]).try_for_each(|n| at_most("disturbed", n))
 }
 
 pub(crate) fn at_most(what: &str, count: u64) -> Result<(), String> {

@@ -273,6 +273,9 @@ pub struct Disturbances {
     /// The process had not run the case for as long as it needs to reach its speed (since 1.6).
     #[serde(skip_serializing_if = "is_zero")]
     pub unsettled: u64,
+    /// The core was taken in between, as a faster sample of the process shows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub interrupted: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -315,6 +318,7 @@ impl Disturbances {
             Disturbance::ClockMoved => &mut self.clock_moved,
             Disturbance::Contended => &mut self.contended,
             Disturbance::Unsettled => &mut self.unsettled,
+            Disturbance::Interrupted => &mut self.interrupted,
         }
     }
 }

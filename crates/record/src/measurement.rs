@@ -615,6 +615,9 @@ pub struct Samples {
     /// Whether that was shorter than the case needs (since 1.6); absent where it never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsettled: Vec<bool>,
+    /// Whether a faster one of its process shows that the core was taken in between; absent where it never was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupted: Vec<bool>,
     /// Microseconds for which the core was waited for to be quiet, since the sample before (since 1.6); absent where it
     /// never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -653,6 +656,7 @@ impl Samples {
         push_rare(&mut self.cpu, before, s.cpu);
         push_rare(&mut self.settled_us, before, s.settled_us);
         push_rare(&mut self.unsettled, before, s.unsettled);
+        push_rare(&mut self.interrupted, before, s.interrupted);
         push_rare(&mut self.waited_us, before, s.waited_us);
         push_rare(&mut self.away_ticks, before, s.away_ticks);
     }
@@ -687,6 +691,7 @@ impl Samples {
                 cpu: rare(&self.cpu, i),
                 settled_us: rare(&self.settled_us, i),
                 unsettled: rare(&self.unsettled, i),
+                interrupted: rare(&self.interrupted, i),
                 waited_us: rare(&self.waited_us, i),
                 away_ticks: rare(&self.away_ticks, i),
             };
@@ -715,6 +720,7 @@ impl Samples {
             cpu,
             settled_us,
             unsettled,
+            interrupted,
             waited_us,
             away_ticks,
         } = self;
@@ -724,7 +730,7 @@ impl Samples {
         let always = lengths!(process ops clock_before clock_after probe_before probe_after
             switches migrated clean);
         let rare = lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled
-            waited_us away_ticks);
+            interrupted waited_us away_ticks);
         always.iter().all(|length| *length == ticks.len())
             && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }

@@ -33,7 +33,11 @@ pub use sample::QUIET_PROBE_FRACTION;
 #[cfg(feature = "records")]
 pub use sample::RawSample;
 #[cfg(feature = "records")]
+pub use sample::SAME_SPEED;
+#[cfg(feature = "records")]
 pub use sample::Settling;
+#[cfg(feature = "records")]
+pub use sample::mark_interrupted;
 use std::collections::BTreeMap;
 #[cfg(feature = "records")]
 pub use tier::Feature;

@@ -241,6 +241,9 @@ pub struct RawSample {
     /// Whether that was shorter than the case needs, as other processes have shown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unsettled: bool,
+    /// Whether a faster one of its process shows that the core was taken in between, by what no kernel counts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub interrupted: bool,
     /// Of operations that take longer than a program is left alone: `ticks` are of the process's CPU time then, and these
     /// are the ticks for which it did not run.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -337,6 +340,25 @@ pub enum Disturbance {
     Contended,
     /// The process had not run the case for as long as it needs to reach its speed.
     Unsettled,
+    /// The core was taken for microseconds: another sample of the process was faster.
+    Interrupted,
+}
+
+/// Samples of one process that differ by no more have the same speed.
+pub const SAME_SPEED: f64 = 0.01;
+
+/// Marks the samples of one process that were interrupted: what takes the core only ever adds to them, so the fastest that
+/// nothing else disturbed tells. Samples of one process scatter by half a per cent where nothing does.
+pub fn mark_interrupted(of_process: &mut [RawSample]) {
+    let left_alone = of_process.iter_mut().filter_map(|sample| {
+        sample.interrupted = false;
+        sample.disturbance(0.0).is_none().then_some(sample)
+    });
+    let mut left_alone: Vec<&mut RawSample> = left_alone.collect();
+    let fastest = left_alone.iter().map(|sample| sample.pace()).min_by(f64::total_cmp);
+    for sample in &mut left_alone {
+        sample.interrupted = fastest.is_some_and(|cost| sample.pace() > cost * (1.0 + SAME_SPEED));
+    }
 }
 
 /// The part of the quiet rate that the throughput probe must reach: a busy sibling thread takes
@@ -357,7 +379,7 @@ fn is_first(thread: &u32) -> bool {
 
 impl Disturbance {
     /// Every reason, in the order in which they are looked at.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Migrated,
         Self::Switched,
         Self::PagedIn,
@@ -365,6 +387,7 @@ impl Disturbance {
         Self::ClockMoved,
         Self::Contended,
         Self::Unsettled,
+        Self::Interrupted,
     ];
 
     /// The name in files.
@@ -387,6 +410,13 @@ impl RawSample {
     /// Core cycles of one operation.
     pub fn cycles_per_op(&self) -> f64 {
         self.ticks_per_op() * self.clock()
+    }
+
+    /// What it took beside others of its process: ticks of an operation by the faster reading of the clock, for what falls
+    /// into one of the two makes it slower.
+    pub fn pace(&self) -> f64 {
+        let clock = self.clock_before.max(self.clock_after);
+        self.ticks_per_op() * if clock > 0.0 { clock } else { 1.0 }
     }
 
     /// Context switches that another program or the kernel forced.
@@ -422,6 +452,8 @@ impl RawSample {
             Some(Disturbance::Contended)
         } else if self.unsettled {
             Some(Disturbance::Unsettled)
+        } else if self.interrupted {
+            Some(Disturbance::Interrupted)
         } else {
             None
         }

@@ -11,7 +11,7 @@ use crate::protocol::{Finding, Request, Visit, VisitResult};
 use crate::worker::visit::Bench;
 use crate::{decode, process, worker};
 use adapters::runtime::RUNTIME_ENDED;
-use base::model::{Algorithm, Direction, Model, RawSample};
+use base::model::{Algorithm, Direction, Model, RawSample, SAME_SPEED};
 use contract::Library;
 use host::confine::Forked;
 use rand::rngs::{StdRng, SysRng};
@@ -199,19 +199,13 @@ const OF_A_RUNTIME: u32 = 9;
 /// Samples that are longer are as many as were asked for.
 const LONG_NS: f64 = 2e6;
 
-/// Two samples of one process that agree differ by no more.
-const AGREE: f64 = 0.01;
-
-/// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and two of them agree.
-/// An interrupt, which the kernel counts nowhere, makes one longer by some per cent up to several times, and two so
-/// rarely by the same.
+/// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and the two fastest
+/// of them agree: an interruption, which the kernel counts nowhere, makes one longer by some per cent up to several times.
 fn agree(taken: &[RawSample], asked: u32) -> bool {
     let left_alone = taken.iter().filter(|s| s.disturbance(0.0).is_none());
-    let mut costs: Vec<f64> = left_alone
-        .map(|s| if s.clock() > 0.0 { s.cycles_per_op() } else { s.ticks_per_op() })
-        .collect();
+    let mut costs: Vec<f64> = left_alone.map(RawSample::pace).collect();
     costs.sort_unstable_by(f64::total_cmp);
-    let agree = costs.windows(2).any(|two| two[1] <= two[0] * (1.0 + AGREE));
+    let agree = costs.get(1).is_some_and(|second| *second <= costs[0] * (1.0 + SAME_SPEED));
     costs.len() >= asked as usize && (asked < 2 || agree)
 }
 

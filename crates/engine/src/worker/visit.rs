@@ -23,6 +23,7 @@ use verify::may_be_refused;
 pub(crate) struct Bench {
     clock: Clock,
     ticks_per_ns: f64,
+    pace: Pace,
     process: u32,
     seed: u64,
     /// One for each thread that measures.
@@ -41,6 +42,7 @@ impl Bench {
         let clock = Clock::calibrate();
         let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         Self {
+            pace: Pace::here(&clock),
             clock,
             ticks_per_ns,
             process,
@@ -107,12 +109,12 @@ impl Bench {
 
     fn alone(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
         self.lanes_for(1);
-        let Self { clock, ticks_per_ns, process, lanes, settling, .. } = self;
+        let Self { clock, ticks_per_ns, pace, process, lanes, settling, .. } = self;
         let around = Around {
             clock,
             ticks_per_ns: *ticks_per_ns,
             pace: match library.process() {
-                None => Pace::default(),
+                None => *pace,
                 Some(_) => Pace::of_a_runtime(),
             },
             process: *process,
@@ -139,7 +141,7 @@ impl Bench {
             return Err(Finding::unsupported(why));
         }
         self.lanes_for(cpus.len());
-        let Self { clock, ticks_per_ns, process, lanes, settling, .. } = self;
+        let Self { clock, ticks_per_ns, pace, process, lanes, settling, .. } = self;
         let settling = settling.get().is_none().then_some(&*settling);
         let (together, failed) = (Together::new(cpus.len()), AtomicBool::new(false));
         let ops = OnceLock::new();
@@ -154,7 +156,7 @@ impl Bench {
                     let around = Around {
                         clock,
                         ticks_per_ns: *ticks_per_ns,
-                        pace: Pace::default(),
+                        pace: *pace,
                         process: *process,
                         settling,
                         meeting: Some(meeting),

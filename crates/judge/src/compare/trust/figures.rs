@@ -64,6 +64,7 @@ fn undisturbed(sample: &RawSample) -> RawSample {
         migrated: false,
         stolen: false,
         unsettled: false,
+        interrupted: false,
         ..*sample
     }
 }
@@ -268,6 +269,7 @@ fn words(why: Disturbance) -> &'static str {
         Disturbance::ClockMoved => "taken while the core's clock moved",
         Disturbance::Contended => "taken beside another busy thread",
         Disturbance::Unsettled => "taken before the case had reached its speed",
+        Disturbance::Interrupted => "interrupted",
     }
 }
 
