@@ -34,26 +34,49 @@ use contract::loader::SharedObject;
 use family::Attached;
 use std::path::Path;
 
-/// Attaches a loaded object; the name, if given, in the place of the adapter's own.
-type Attach = fn(SharedObject, Option<&str>) -> Attached;
+/// A family of libraries.
+struct Family {
+    /// How its files are called on a system, up to the version behind it.
+    files: &'static [&'static str],
+    /// What its objects export themselves.
+    symbol: &'static str,
+    /// Attaches a loaded object; the name, if given, in the place of the adapter's own.
+    attach: fn(SharedObject, Option<&str>) -> Attached,
+}
 
-/// The families, each with a symbol that its objects export themselves. The first that fits is
-/// taken: the adapter interface comes first, because such an object may well export another
-/// library's symbols; libraries that come with OpenSSL's names for compatibility stand before EVP.
-const FAMILIES: &[(&str, Attach)] = &[
-    (contract::raw::SYMBOL, attached::attach),
-    ("wc_AesInit", wolfssl::attach),
-    ("EVP_CIPHER_CTX_new", evp::attach),
-    ("gcry_cipher_open", gcrypt::attach),
-    ("botan_cipher_init", botan::attach),
-    ("sodium_init", sodium::attach),
-    ("aegis256x4_encrypt_detached", aegis::attach),
-    ("nettle_gcm_aes256_encrypt", nettle::attach),
-    ("register_cipher", tomcrypt::attach),
-    ("XXH3_64bits", xxhash::attach),
-    ("mbedtls_aes_setkey_enc", mbedtls::attach),
-    ("zlibVersion", zlib::attach),
+const fn family(
+    files: &'static [&'static str],
+    symbol: &'static str,
+    attach: fn(SharedObject, Option<&str>) -> Attached,
+) -> Family {
+    Family { files, symbol, attach }
+}
+
+/// OpenSSL's, which alone has providers.
+const EVP: &str = "EVP_CIPHER_CTX_new";
+
+/// The families, in the order in which their libraries are listed. The last whose symbol an object exports is taken:
+/// libraries that come with OpenSSL's names for compatibility stand behind EVP, and the adapter interface comes last,
+/// because such an object may well export another library's symbols.
+const FAMILIES: &[Family] = &[
+    family(&["libcrypto.so"], EVP, evp::attach),
+    family(&["libgcrypt.so"], "gcry_cipher_open", gcrypt::attach),
+    family(&["libwolfssl.so"], "wc_AesInit", wolfssl::attach),
+    family(&["libsodium.so"], "sodium_init", sodium::attach),
+    family(&["libbotan-2.so", "libbotan-3.so"], "botan_cipher_init", botan::attach),
+    family(&["libtomcrypt.so"], "register_cipher", tomcrypt::attach),
+    family(&["libmbedcrypto.so"], "mbedtls_aes_setkey_enc", mbedtls::attach),
+    family(&["libnettle.so"], "nettle_gcm_aes256_encrypt", nettle::attach),
+    family(&["libaegis.so"], "aegis256x4_encrypt_detached", aegis::attach),
+    family(&["libxxhash.so"], "XXH3_64bits", xxhash::attach),
+    family(&["libz.so"], "zlibVersion", zlib::attach),
+    family(&[], contract::raw::SYMBOL, attached::attach),
 ];
+
+/// How the families' files are called, up to the version behind it.
+pub fn file_names() -> Vec<&'static str> {
+    FAMILIES.iter().flat_map(|family| family.files).copied().collect()
+}
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.
 ///
@@ -84,17 +107,13 @@ pub fn load_copy(
 }
 
 fn attach(path: &Path, object: SharedObject, name: Option<&str>) -> Attached {
-    match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
-        Some((symbol, attach)) => {
-            if name.is_some_and(|name| base::model::provider_of(name).is_some())
-                && *symbol != "EVP_CIPHER_CTX_new"
-            {
-                return Err(object
-                    .unusable("a name with ':' is a provider's, and only OpenSSL 3 on has them"));
-            }
-            let library = attach(object, name)?;
-            Ok(Box::new(composite::Composing(library)))
-        }
-        None => Err(LoadError::no_family(path, FAMILIES.iter().map(|(symbol, _)| *symbol))),
+    let Some(family) = FAMILIES.iter().rev().find(|family| object.defines(family.symbol)) else {
+        return Err(LoadError::no_family(path, FAMILIES.iter().map(|family| family.symbol)));
+    };
+    let is_provider = name.is_some_and(|name| base::model::provider_of(name).is_some());
+    if is_provider && family.symbol != EVP {
+        let why = "a name with ':' is a provider's, and only OpenSSL 3 on has them";
+        return Err(object.unusable(why));
     }
+    Ok(Box::new(composite::Composing((family.attach)(object, name)?)))
 }

@@ -325,10 +325,12 @@ pub(crate) const ZLIB: Family = Family {
     ..UNKNOWN
 };
 
+/// The tests of families, of each in a module of its name.
 macro_rules! families {
     ($($module:ident: $family:ident),+ $(,)?) => {$(
         mod $module {
-            use super::{Family, $family as FAMILY};
+            use super::$family as FAMILY;
+            use crate::testing::{Family, offer_passes, says_who_it_is, streams_agree};
             use testing::trial;
 
             fn each(test: fn(&Family, &dyn contract::Library)) {
@@ -337,34 +339,35 @@ macro_rules! families {
 
             #[test]
             fn the_library_says_who_it_is() {
-                each(super::says_who_it_is);
+                each(says_who_it_is);
             }
 
             #[test]
             fn everything_that_is_offered_is_right_and_each_cipher_and_mode_passes_every_check() {
-                each(|family, library| super::offer_passes(family, library, trial::offer));
+                each(|family, library| offer_passes(family, library, trial::offer));
             }
 
             #[test]
             #[ignore = "long: every check of everything that is offered"]
             fn everything_that_is_offered_passes_every_check() {
-                each(|family, library| super::offer_passes(family, library, trial::whole_offer));
+                each(|family, library| offer_passes(family, library, trial::whole_offer));
             }
 
             #[test]
             fn streams_are_the_references_and_leave_nothing_to_the_next_message() {
-                each(super::streams_agree);
+                each(streams_agree);
             }
         }
     )+};
 }
+pub(crate) use families;
 
 families! {
     aegis: AEGIS, botan: BOTAN, evp: EVP, gcrypt: GCRYPT, mbedtls: MBEDTLS, nettle: NETTLE, sodium: SODIUM,
     tomcrypt: TOMCRYPT, wolfssl: WOLFSSL, xxhash: XXHASH, zlib: ZLIB,
 }
 
-fn says_who_it_is(family: &Family, library: &dyn Library) {
+pub(crate) fn says_who_it_is(family: &Family, library: &dyn Library) {
     let identity = library.identity();
     if family.named().is_some() {
         assert!(!identity.name.is_empty() && !identity.version.is_empty(), "{identity:?}");
@@ -377,7 +380,11 @@ fn says_who_it_is(family: &Family, library: &dyn Library) {
     }
 }
 
-fn offer_passes(family: &Family, library: &dyn Library, checked: fn(&dyn Library) -> Offer) {
+pub(crate) fn offer_passes(
+    family: &Family,
+    library: &dyn Library,
+    checked: fn(&dyn Library) -> Offer,
+) {
     let version = &*library.identity().version;
     let Offer { names, refused } = checked(library);
     for (name, finding) in &refused {
@@ -411,7 +418,7 @@ fn names_its_calls(library: &dyn Library, algorithm: &Algorithm) {
     }
 }
 
-fn streams_agree(family: &Family, library: &dyn Library) {
+pub(crate) fn streams_agree(family: &Family, library: &dyn Library) {
     for algorithm in offered(library).into_iter().filter(|a| a.encrypts()) {
         let streams = open(library, algorithm.name, Direction::Encrypt).has_stream();
         if streams && family.streams.have(algorithm) {

@@ -211,7 +211,7 @@ fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attac
     }
     let mut others = Vec::new();
     if files.is_empty() || !globs.is_empty() {
-        let found = host::find_libraries().into_iter().map(File::found);
+        let found = host::find_libraries(&adapters::file_names()).into_iter().map(File::found);
         let (meant, not): (Vec<File>, _) =
             found.partition(|file| globs.is_empty() || file.may_be_meant(&globs));
         files.extend(meant);
@@ -357,7 +357,7 @@ pub fn learn_algorithms(
     });
     let mut files: Vec<(String, PathBuf)> = named.collect();
     if others && (files.is_empty() || files.len() < choices.len()) {
-        let found = host::find_libraries().into_iter();
+        let found = host::find_libraries(&adapters::file_names()).into_iter();
         let found = found.filter(|f| f.family == host::Family::Attached && f.problem.is_none());
         files.extend(found.map(|f| (String::new(), f.path)));
     }

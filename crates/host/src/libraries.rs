@@ -6,52 +6,17 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Which adapter a file's name and place call for. A hint: the exported symbols decide.
+/// What a file's name and place call for. A hint: the exported symbols decide. In the order in which libraries are
+/// listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
-    /// OpenSSL and its kin: `libcrypto`.
-    Evp,
-    /// `libgcrypt`.
-    Gcrypt,
-    /// `libwolfssl`.
-    Wolfssl,
-    /// `libsodium`.
-    Sodium,
-    /// Botan's C interface: `libbotan-2`, `libbotan-3`.
-    Botan,
-    /// LibTomCrypt: `libtomcrypt`.
-    Tomcrypt,
-    /// mbedTLS: `libmbedcrypto`.
-    Mbedtls,
-    /// `libnettle`.
-    Nettle,
-    /// `libaegis`.
-    Aegis,
-    /// xxHash: `libxxhash`.
-    Xxhash,
-    /// zlib, for its checksums: `libz`.
-    Zlib,
+    /// A name among those that were looked for: which one.
+    Named(usize),
     /// The running Linux kernel, under [`base::model::KERNEL_PATH`].
     Kernel,
     /// An object of the adapter interface.
     Attached,
 }
-
-/// How the families' files are called, up to the version behind it.
-const FILE_NAMES: [(&str, Family); 12] = [
-    ("libcrypto.so", Family::Evp),
-    ("libgcrypt.so", Family::Gcrypt),
-    ("libwolfssl.so", Family::Wolfssl),
-    ("libsodium.so", Family::Sodium),
-    ("libbotan-2.so", Family::Botan),
-    ("libbotan-3.so", Family::Botan),
-    ("libtomcrypt.so", Family::Tomcrypt),
-    ("libmbedcrypto.so", Family::Mbedtls),
-    ("libnettle.so", Family::Nettle),
-    ("libaegis.so", Family::Aegis),
-    ("libxxhash.so", Family::Xxhash),
-    ("libz.so", Family::Zlib),
-];
 
 /// One shared object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,7 +29,8 @@ pub struct Found {
     pub problem: Option<String>,
 }
 
-/// Every shared object that can be measured, each real file once, by family and path.
+/// Every shared object that can be measured, each real file once, by family and path. `names`: how libraries' files are
+/// called, up to the version behind it.
 ///
 /// The system's libraries: `libcrypto.so.N`, `libgcrypt.so.N` and the like in the loader's
 /// directories (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
@@ -74,8 +40,8 @@ pub struct Found {
 /// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured. Last on Linux the kernel
 /// itself; whether it lets itself be used, attaching it says.
-pub fn find_libraries() -> Vec<Found> {
-    let mut found = find(&Places::of_this_process());
+pub fn find_libraries(names: &[&str]) -> Vec<Found> {
+    let mut found = find(&Places::of_this_process(), names);
     if cfg!(target_os = "linux") {
         let path = PathBuf::from(base::model::KERNEL_PATH);
         found.push(Found { family: Family::Kernel, path, problem: None });
@@ -96,7 +62,7 @@ pub fn is_stack(path: &Path) -> bool {
 pub fn find_stacks() -> Vec<PathBuf> {
     let places = Places::of_this_process();
     let beside = places.own.iter().chain(&places.chosen).flat_map(|d| files(d));
-    let bundled = places.bundled.iter().flat_map(|place| find_bundled(place)).map(|f| f.path);
+    let bundled = places.bundled.iter().flat_map(|place| find_bundled(place, &[])).map(|f| f.path);
     let all = beside.chain(bundled).filter(|path| is_stack(path));
     let real: BTreeSet<PathBuf> = all.map(|p| p.canonicalize().unwrap_or(p)).collect();
     real.into_iter().collect()
@@ -158,18 +124,18 @@ fn directories_in(variable: &str) -> Vec<PathBuf> {
     std::env::split_paths(&value).filter(|p| !p.as_os_str().is_empty()).collect()
 }
 
-fn find(places: &Places) -> Vec<Found> {
+fn find(places: &Places, names: &[&str]) -> Vec<Found> {
     let mut found = BTreeSet::new();
     let mut add =
         |family: Family, path: PathBuf| found.insert(Found { family, path, problem: None });
     for path in places.system.iter().flat_map(|d| files(d)) {
-        if let Some(family) = system_family(&path).filter(|_| check_elf(&path).is_ok()) {
+        if let Some(family) = system_family(&path, names).filter(|_| check_elf(&path).is_ok()) {
             add(family, path);
         }
     }
     for path in places.android.iter().flat_map(|d| files(d)) {
         if versioned(&path, "libcrypto.so", true) && check_elf(&path).is_ok() {
-            add(Family::Evp, path);
+            add(family_by_name(&path, names), path);
         }
     }
     let is_own = |p: &PathBuf| name(p).starts_with("libciphermark_") && name(p).ends_with(".so");
@@ -178,9 +144,9 @@ fn find(places: &Places) -> Vec<Found> {
     }
     let is_object = |p: &PathBuf| name(p).ends_with(".so") && !is_stack(p);
     for path in places.chosen.iter().flat_map(|d| files(d)).filter(is_object) {
-        add(family_by_name(&path), path);
+        add(family_by_name(&path, names), path);
     }
-    let bundled = places.bundled.iter().flat_map(|place| find_bundled(place));
+    let bundled = places.bundled.iter().flat_map(|place| find_bundled(place, names));
     found.extend(bundled.filter(|f| !is_stack(&f.path)));
     real_files(found)
 }
@@ -195,14 +161,14 @@ fn name(path: &Path) -> &str {
     path.file_name().and_then(|n| n.to_str()).unwrap_or_default()
 }
 
-fn system_family(path: &Path) -> Option<Family> {
-    FILE_NAMES.iter().find(|(stem, _)| versioned(path, stem, false)).map(|(_, family)| *family)
+fn system_family(path: &Path, names: &[&str]) -> Option<Family> {
+    names.iter().position(|stem| versioned(path, stem, false)).map(Family::Named)
 }
 
 /// By the name alone: the user may have put any ending behind it (`libcrypto.patched.so`).
-pub(crate) fn family_by_name(path: &Path) -> Family {
-    let is_called = |stem: &str| name(path).starts_with(stem.trim_end_matches("so"));
-    FILE_NAMES.iter().find(|(stem, _)| is_called(stem)).map_or(Family::Attached, |(_, f)| *f)
+pub(crate) fn family_by_name(path: &Path, names: &[&str]) -> Family {
+    let is_called = |stem: &&str| name(path).starts_with(stem.trim_end_matches("so"));
+    names.iter().position(is_called).map_or(Family::Attached, Family::Named)
 }
 
 /// Whether the file is `stem` with a version behind it: `libcrypto.so.3`, `libcrypto.so.1.1.1w`,
@@ -282,14 +248,14 @@ pub fn bundled(object: &Path) -> Option<Bundled> {
 }
 
 /// The libraries whose directories lie in `place`.
-pub(crate) fn find_bundled(place: &Path) -> Vec<Found> {
+pub(crate) fn find_bundled(place: &Path, names: &[&str]) -> Vec<Found> {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let manifests = entries.map(|e| e.path().join(MANIFEST)).filter(|m| m.is_file());
-    manifests.flat_map(|manifest| objects_of_manifest(&manifest)).collect()
+    manifests.flat_map(|manifest| objects_of_manifest(&manifest, names)).collect()
 }
 
 /// A manifest's objects; the manifest itself, with the reason, in place of one that is not usable.
-fn objects_of_manifest(manifest: &Path) -> Vec<Found> {
+fn objects_of_manifest(manifest: &Path, names: &[&str]) -> Vec<Found> {
     let paths = match read_manifest(manifest) {
         Ok(read_manifest) => {
             read_manifest.objects().map(|(_, object)| object_of(manifest, object)).collect()
@@ -297,10 +263,10 @@ fn objects_of_manifest(manifest: &Path) -> Vec<Found> {
         Err(why) => vec![Err(why)],
     };
     let of = |path: Result<PathBuf, String>| match path {
-        Ok(path) => Found { family: family_by_name(&path), path, problem: None },
+        Ok(path) => Found { family: family_by_name(&path, names), path, problem: None },
         Err(why) => {
             let problem = Some(format!("'{}' {why}", manifest.display()));
-            Found { family: family_by_name(manifest), path: manifest.to_owned(), problem }
+            Found { family: family_by_name(manifest, names), path: manifest.to_owned(), problem }
         }
     };
     paths.into_iter().map(of).collect()
@@ -337,6 +303,21 @@ mod tests {
     use object::elf;
     use std::os::unix::fs::symlink;
 
+    const NAMES: [&str; 6] = [
+        "libcrypto.so",
+        "libgcrypt.so",
+        "libbotan-2.so",
+        "libwolfssl.so",
+        "libmbedcrypto.so",
+        "libz.so",
+    ];
+    const CRYPTO: Family = Family::Named(0);
+    const GCRYPT: Family = Family::Named(1);
+    const BOTAN: Family = Family::Named(2);
+    const WOLFSSL: Family = Family::Named(3);
+    const MBEDTLS: Family = Family::Named(4);
+    const ZLIB: Family = Family::Named(5);
+
     /// Finds in a tree of four directories; gives family and path below the tree.
     fn found(lay_out: impl Fn(&Path)) -> Vec<(Family, String)> {
         let directory = tempfile::tempdir().unwrap();
@@ -351,7 +332,7 @@ mod tests {
             chosen: place("chosen"),
         };
         let below = |p: &Path| p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-        find(&places).into_iter().map(|f| (f.family, below(&f.path))).collect()
+        find(&places, &NAMES).into_iter().map(|f| (f.family, below(&f.path))).collect()
     }
 
     fn is(family: Family, path: &str) -> (Family, String) {
@@ -371,18 +352,18 @@ mod tests {
                 "system/libmbedtls.so.14", "system/libmbedcrypto.so.7", "system/libz.so.1", "system/libzstd.so.1",
             ],
             &[
-                (Family::Evp, "system/libcrypto.so.1.1.1w"),
-                (Family::Evp, "system/libcrypto.so.3"),
-                (Family::Gcrypt, "system/libgcrypt.so.20"),
-                (Family::Botan, "system/libbotan-2.so.19"),
-                (Family::Mbedtls, "system/libmbedcrypto.so.7"),
-                (Family::Zlib, "system/libz.so.1"),
+                (CRYPTO, "system/libcrypto.so.1.1.1w"),
+                (CRYPTO, "system/libcrypto.so.3"),
+                (GCRYPT, "system/libgcrypt.so.20"),
+                (BOTAN, "system/libbotan-2.so.19"),
+                (MBEDTLS, "system/libmbedcrypto.so.7"),
+                (ZLIB, "system/libz.so.1"),
             ],
         ),
         (
             "Android's library needs no version",
             &["android/libcrypto.so.0", "android/libcrypto.so", "android/libssl.so.0"],
-            &[(Family::Evp, "android/libcrypto.so"), (Family::Evp, "android/libcrypto.so.0")],
+            &[(CRYPTO, "android/libcrypto.so"), (CRYPTO, "android/libcrypto.so.0")],
         ),
         (
             "own objects are known by their name and chosen ones by their place",
@@ -391,7 +372,7 @@ mod tests {
                 "chosen/notes.txt",
             ],
             &[
-                (Family::Evp, "chosen/libcrypto.patched.so"),
+                (CRYPTO, "chosen/libcrypto.patched.so"),
                 (Family::Attached, "chosen/mine.so"),
                 (Family::Attached, "own/libciphermark_rustcrypto.so"),
             ],
@@ -424,7 +405,7 @@ mod tests {
             symlink("../system/libgcrypt.so.20", root.join("chosen/again.so")).unwrap();
             symlink("nowhere", root.join("system/libcrypto.so.9")).unwrap();
         });
-        assert_eq!(all, [is(Family::Gcrypt, "system/libgcrypt.so.20.4.1")]);
+        assert_eq!(all, [is(GCRYPT, "system/libgcrypt.so.20.4.1")]);
     }
 
     #[test]
@@ -436,7 +417,7 @@ mod tests {
             let archive = elf_bytes(elf::ELFCLASS64.0, elf::ET_REL.0, THIS_MACHINE, 9);
             std::fs::write(root.join("system/libgcrypt.so.20"), archive).unwrap();
         });
-        assert_eq!(all, [is(Family::Evp, "system/libcrypto.so.3")]);
+        assert_eq!(all, [is(CRYPTO, "system/libcrypto.so.3")]);
     }
 
     #[test]
@@ -452,12 +433,12 @@ mod tests {
             std::fs::create_dir(root.join("chosen")).unwrap();
             symlink(directory.join("libcrypto.so.4"), root.join("chosen/libcrypto.so")).unwrap();
         });
-        assert_eq!(all, [is(Family::Evp, "bundled/openssl-4.0/libcrypto.so.4")]);
+        assert_eq!(all, [is(CRYPTO, "bundled/openssl-4.0/libcrypto.so.4")]);
     }
 
     #[test]
     fn this_system_is_searched_without_error() {
-        let mut found = find_libraries();
+        let mut found = find_libraries(&NAMES);
         if cfg!(target_os = "linux") {
             let kernel = found.pop().unwrap();
             assert_eq!((kernel.family, kernel.path), (Family::Kernel, "af_alg:".into()));
@@ -479,7 +460,7 @@ mod tests {
 
     fn problem(manifest: &str) -> String {
         let (place, directory) = library(manifest);
-        let found = find_bundled(place.path()).remove(0);
+        let found = find_bundled(place.path(), &NAMES).remove(0);
         assert_eq!(found.path, directory.join(MANIFEST));
         found.problem.expect("the manifest is wrong")
     }
@@ -490,9 +471,9 @@ mod tests {
         // Work in progress and anything else that has no manifest.
         shared_object(&place.path().join(".work/libcrypto.so"));
         let object = directory.join("libwolfssl.so");
-        let found = find_bundled(place.path());
+        let found = find_bundled(place.path(), &NAMES);
         let path = object.clone();
-        assert_eq!(found, [Found { family: Family::Wolfssl, path, problem: None }]);
+        assert_eq!(found, [Found { family: WOLFSSL, path, problem: None }]);
         let facts = bundled(&object).unwrap();
         assert_eq!((facts.name.as_str(), facts.version.as_str()), ("wolfssl-noasm", "5"));
         assert_eq!(facts.build, ["source: crate x 1", "cc 12", "configure"]);
@@ -500,19 +481,21 @@ mod tests {
 
     #[test]
     fn a_second_library_of_a_build_is_found_with_its_own_name() {
-        let two = format!("{GOOD}[[also]]\nname = \"botan-c\"\nobject = \"libbotan-3.so\"\n");
+        let two = format!("{GOOD}[[also]]\nname = \"botan-c\"\nobject = \"libbotan-2.so\"\n");
         let (place, directory) = library(&two);
-        shared_object(&directory.join("libbotan-3.so"));
-        let families: Vec<Family> = find_bundled(place.path()).iter().map(|f| f.family).collect();
-        assert_eq!(families, [Family::Wolfssl, Family::Botan]);
-        let facts = bundled(&directory.join("libbotan-3.so")).unwrap();
+        shared_object(&directory.join("libbotan-2.so"));
+        let families: Vec<Family> =
+            find_bundled(place.path(), &NAMES).iter().map(|f| f.family).collect();
+        assert_eq!(families, [WOLFSSL, BOTAN]);
+        let facts = bundled(&directory.join("libbotan-2.so")).unwrap();
         assert_eq!((facts.name.as_str(), facts.version.as_str()), ("botan-c", "5"));
         assert_eq!(bundled(&directory.join("libwolfssl.so")).unwrap().name, "wolfssl-noasm");
 
-        std::fs::remove_file(directory.join("libbotan-3.so")).unwrap();
-        let problems: Vec<_> = find_bundled(place.path()).into_iter().map(|f| f.problem).collect();
+        std::fs::remove_file(directory.join("libbotan-2.so")).unwrap();
+        let problems: Vec<_> =
+            find_bundled(place.path(), &NAMES).into_iter().map(|f| f.problem).collect();
         assert_eq!(problems[0], None);
-        assert!(problems[1].as_ref().unwrap().contains("names 'libbotan-3.so'"), "{problems:?}");
+        assert!(problems[1].as_ref().unwrap().contains("names 'libbotan-2.so'"), "{problems:?}");
     }
 
     #[test]
