@@ -12,6 +12,7 @@ mod essiv;
 mod evp;
 mod family;
 mod gcrypt;
+mod gnutls;
 mod kernel;
 mod mbedtls;
 mod nettle;
@@ -67,6 +68,7 @@ const FAMILIES: &[Family] = &[
     family(&["libtomcrypt.so"], "register_cipher", tomcrypt::attach),
     family(&["libmbedcrypto.so"], "mbedtls_aes_setkey_enc", mbedtls::attach),
     family(&["libnettle.so"], "nettle_gcm_aes256_encrypt", nettle::attach),
+    family(&["libgnutls.so"], "gnutls_aead_cipher_encrypt", gnutls::attach),
     family(&["libaegis.so"], "aegis256x4_encrypt_detached", aegis::attach),
     family(&["libxxhash.so"], "XXH3_64bits", xxhash::attach),
     family(&["libz.so"], "zlibVersion", zlib::attach),
