@@ -299,6 +299,7 @@ fn digest(primitive: Primitive) -> Option<&'static str> {
         Primitive::Sha3_256 => "SHA-3(256)",
         Primitive::Sha3_384 => "SHA-3(384)",
         Primitive::Sha3_512 => "SHA-3(512)",
+        Primitive::Keccak256 => "Keccak-1600(256)",
         Primitive::Shake128 => "SHAKE-128(256)",
         Primitive::Shake256 => "SHAKE-256(512)",
         Primitive::Blake2b => "BLAKE2b(512)",

@@ -199,6 +199,8 @@ pub enum Primitive {
     Sha3_384,
     /// SHA3-512, FIPS 202.
     Sha3_512,
+    /// Keccak-256 with the padding that it had before FIPS 202, as Ethereum has it (The Keccak SHA-3 submission, version 3).
+    Keccak256,
     /// BLAKE2b with 64 bytes of output, RFC 7693.
     Blake2b,
     /// BLAKE3 with 32 bytes of output.
@@ -1083,6 +1085,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("ripemd", "rmd160"),
     ("hmacripemd160", "hmac-rmd160"),
     ("sha3", "sha3-256"),
+    ("keccak", "keccak-256"),
     ("blake2b", "blake2b512"),
     ("blake2s", "blake2s256"),
     ("xxh3", "xxh3-64"),
@@ -1124,6 +1127,7 @@ const DIGESTS: &[&[Algorithm]] = &[&[
     digest("sha3-256", Primitive::Sha3_256, 32),
     digest("sha3-384", Primitive::Sha3_384, 48),
     digest("sha3-512", Primitive::Sha3_512, 64),
+    digest("keccak-256", Primitive::Keccak256, 32),
     digest("shake128", Primitive::Shake128, 32),
     digest("shake256", Primitive::Shake256, 64),
     digest("turboshake128", Primitive::TurboShake128, 32),

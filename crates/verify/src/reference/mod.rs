@@ -568,6 +568,7 @@ fn digest(primitive: Primitive) -> Tagger {
         Primitive::Sha512 => hash::<sha2::Sha512>(),
         Primitive::Sha3_256 => hash::<sha3::Sha3_256>(),
         Primitive::Sha3_384 => hash::<sha3::Sha3_384>(),
+        Primitive::Keccak256 => hash::<sha3::Keccak256>(),
         Primitive::Sha3_512 => hash::<sha3::Sha3_512>(),
         Primitive::Blake2b => hash::<blake2::Blake2b512>(),
         Primitive::Blake3 => bytes(|input| *blake3::hash(input).as_bytes()),
