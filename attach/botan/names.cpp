@@ -38,6 +38,7 @@ constexpr Entry whole_names[] = {
     {"sha3-256", "SHA-3(256)", open_hash},
     {"sha3-384", "SHA-3(384)", open_hash},
     {"sha3-512", "SHA-3(512)", open_hash},
+    {"keccak-256", "Keccak-1600(256)", open_hash},
     {"shake128", "SHAKE-128(256)", open_hash},
     {"shake256", "SHAKE-256(512)", open_hash},
     {"blake2b512", "BLAKE2b(512)", open_hash},

@@ -14,6 +14,7 @@
 #include <cryptopp/des.h>
 #include <cryptopp/gcm.h>
 #include <cryptopp/hmac.h>
+#include <cryptopp/keccak.h>
 #include <cryptopp/md4.h>
 #include <cryptopp/md5.h>
 #include <cryptopp/poly1305.h>
@@ -146,6 +147,7 @@ const Algorithm digest_functions[] = {
     {"sha3-256", digest<CryptoPP::SHA3_256>},
     {"sha3-384", digest<CryptoPP::SHA3_384>},
     {"sha3-512", digest<CryptoPP::SHA3_512>},
+    {"keccak-256", digest<CryptoPP::Keccak_256>},
     {"shake128", digest<CryptoPP::SHAKE128>},
     {"shake256", digest<CryptoPP::SHAKE256>},
     {"blake2b512", digest<CryptoPP::BLAKE2b>},

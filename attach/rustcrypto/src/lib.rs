@@ -61,6 +61,7 @@ pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
         "sha3-256" => hash::<sha3::Sha3_256>(wanted),
         "sha3-384" => hash::<sha3::Sha3_384>(wanted),
         "sha3-512" => hash::<sha3::Sha3_512>(wanted),
+        "keccak-256" => hash::<sha3::Keccak256>(wanted),
         "blake2b512" => hash::<blake2::Blake2b512>(wanted),
         "blake2b256" => hash::<blake2::Blake2b256>(wanted),
         "blake2s256" => hash::<blake2::Blake2s256>(wanted),

@@ -403,7 +403,7 @@ pub(crate) fn digest(call: &Call<'_>) -> Option<Demand> {
         }
         // Bytes of a block: FIPS 202 §5.2 (200 less twice the security), RFC 9861 §2.2.
         Primitive::Sha3_224 => keccak(call, 144, 24.0),
-        Primitive::Sha3_256 | Primitive::Shake256 => keccak(call, 136, 24.0),
+        Primitive::Sha3_256 | Primitive::Shake256 | Primitive::Keccak256 => keccak(call, 136, 24.0),
         Primitive::Sha3_384 => keccak(call, 104, 24.0),
         Primitive::Sha3_512 => keccak(call, 72, 24.0),
         Primitive::Shake128 => keccak(call, 168, 24.0),
