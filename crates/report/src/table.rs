@@ -1,5 +1,6 @@
 //! The ranked tables, for a terminal and as GitHub-flavoured Markdown.
 
+use crate::formats::instructions_per_cycle;
 use crate::labels::{cycles_per_byte, percent, speed};
 use crate::survey::{LEFT_OUT, Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
@@ -82,13 +83,20 @@ struct Figure {
     unknown: &'static str,
 }
 
-const FIGURES: [Figure; 3] = [
+const FIGURES: [Figure; 4] = [
     Figure { head: "c/B", align: Align::Point, style: PLAIN, of: cycles_per_byte, unknown: "" },
     Figure {
         head: "±%",
         align: Align::Right,
         style: ASIDE,
         of: |m| m.precision.map(percent),
+        unknown: "",
+    },
+    Figure {
+        head: "ipc",
+        align: Align::Point,
+        style: ASIDE,
+        of: |m| instructions_per_cycle(m).map(|ipc| format!("{ipc:.1}")),
         unknown: "",
     },
     Figure {
@@ -109,7 +117,7 @@ impl Figure {
 
 /// Columns in the order in which they go on a narrow terminal. The warnings' place is taken by a `!`
 /// behind the algorithm then.
-const GOING: [&str; 4] = ["±%", "limit%", "c/B", "warnings"];
+const GOING: [&str; 5] = ["ipc", "±%", "limit%", "c/B", "warnings"];
 
 impl Default for Extras {
     fn default() -> Self {

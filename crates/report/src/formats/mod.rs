@@ -1,5 +1,5 @@
 //! Formats for programs: JSON and JSON Lines; measurements as one flat table with typed columns, CSV and
-//! Parquet (`docs/FORMAT.md` lists the columns); and those of Bencher, github-action-benchmark and LNT. Text
+//! Parquet (`docs/FORMAT.md` lists the columns); and those of Bencher, github-action-benchmark, LNT. Text
 //! in them is data and stays as it is. Pure: plain data in, bytes out.
 
 #[cfg(feature = "parquet")]
@@ -246,7 +246,7 @@ const fn flag(name: &'static str, of: fn(&Row<'_>) -> bool) -> Column {
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
-pub(crate) const COLUMNS: [Column; 60] = [
+pub(crate) const COLUMNS: [Column; 61] = [
     text("library_name", |m| written(&m.library.name)),
     text("library_version", |m| written(&m.library.version)),
     text("library_path", |m| written(&m.library.path)),
@@ -308,7 +308,15 @@ pub(crate) const COLUMNS: [Column; 60] = [
     real("settled_first_ns", |m| Some(m.settled?.first_ns)).on_page("ns for the first message"),
     text("kinds", |m| m.kinds_in_words()).on_page("kinds of processes"),
     real("at_least_ns", |m| m.at_least_ns).on_page("ns at least"),
+    real("instructions_per_cycle", |m| instructions_per_cycle(m)).on_page("instructions per cycle"),
 ];
+
+/// Instructions of an operation in each core cycle, by the line through the counted sizes. Well below 1: it waits, for a
+/// result or for memory.
+pub(crate) fn instructions_per_cycle(m: &Measurement) -> Option<f64> {
+    let of_bytes = m.instructions_per_byte? * m.size as f64;
+    Some((of_bytes + m.instructions_per_message?) / m.cycles_per_op?.median)
+}
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {
     estimate.map(|e| e.median)
