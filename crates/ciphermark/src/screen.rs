@@ -37,6 +37,8 @@ pub enum FormatArg {
     Gha,
     /// LNT's report, format version 2.
     Lnt,
+    /// Go's benchmark format for benchstat, a line for each process.
+    Benchstat,
     /// The columns of the CSV with types and units, for pandas, DuckDB and others.
     Parquet,
 }
@@ -191,6 +193,9 @@ fn rendered<'a>(
         }
         FormatArg::Lnt => {
             return Ok(Rendered::Text(Box::new(|_| report::formats::lnt(record, rows))));
+        }
+        FormatArg::Benchstat => {
+            return Ok(Rendered::Text(Box::new(|_| report::formats::benchstat(record, rows))));
         }
         #[cfg(not(feature = "parquet"))]
         FormatArg::Parquet => {

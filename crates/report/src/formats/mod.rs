@@ -1,16 +1,16 @@
 //! Formats for programs: JSON and JSON Lines; measurements as one flat table with typed columns, CSV and
-//! Parquet (`docs/FORMAT.md` lists the columns); and those of Bencher, github-action-benchmark, LNT. Text
+//! Parquet (`docs/FORMAT.md` lists the columns); and those of Bencher, github-action-benchmark, LNT and benchstat. Text
 //! in them is data and stays as it is. Pure: plain data in, bytes out.
 
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use base::text::{csv_as_is, guarded};
+use base::text::{csv_as_is, guarded, one_line};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetError;
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
-use record::{Estimate, Executed, Leaks, Measurement, Record, State};
+use record::{Estimate, Executed, Leaks, Measurement, ProcessCosts, Record, State};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::ops::Deref;
@@ -142,6 +142,42 @@ pub fn github_action(rows: &[&Measurement]) -> String {
         )
     };
     as_text(&named(rows).into_iter().filter_map(entry).collect())
+}
+
+/// Go's benchmark format, which benchstat reads: a line for each process that counts, so that its test compares what
+/// ours does. What a case is stands as `/key=value`, for `benchstat -col /lib`.
+pub fn benchstat(record: &Record, rows: &[&Measurement]) -> String {
+    let mut out = format!("cpu: {}\npkg: ciphermark\n", one_line(&record.host.cpu.name));
+    for (name, m) in named(rows) {
+        let library = name.split(' ').next().unwrap_or_default();
+        let mut keys = vec![
+            ("lib", library.to_owned()),
+            ("alg", m.algorithm.clone()),
+            ("tier", m.tier.to_string()),
+            ("footprint", m.footprint.to_string()),
+            ("threads", m.threads.to_string()),
+            ("inplace", m.in_place.to_string()),
+            ("setting", m.setting.clone()),
+            ("size", m.size.to_string()),
+            ("dir", m.direction.to_string()),
+        ];
+        keys.retain(|(_, value)| !value.is_empty());
+        let keys = keys.iter().map(|(key, value)| format!("/{key}={}", value.replace(' ', "_")));
+        let model = m.model.name();
+        let title = model[..1].to_uppercase() + &model[1..] + &keys.collect::<String>();
+        let costs = ProcessCosts::of(record, m).unwrap_or_default();
+        for (ns, cycles) in costs.ns.iter().zip(&costs.cycles) {
+            out += &format!("Benchmark{title} 1 {ns:.4} ns/op");
+            if let Some((speed, of_all)) = m.mb_per_s.zip(m.ns_per_op) {
+                out += &format!(" {:.2} MB/s", speed * of_all.median / ns);
+            }
+            if *cycles > 0.0 {
+                out += &format!(" {cycles:.2} cycles/op");
+            }
+            out.push('\n');
+        }
+    }
+    out
 }
 
 /// LNT's report, format version 2: seconds of an operation, one test a case.
@@ -424,6 +460,12 @@ mod tests {
         assert_eq!(of_bencher.as_object().unwrap().len(), measured);
         assert_eq!(read(&github_action(&rows)).as_array().unwrap().len(), measured);
         assert_eq!(read(&lnt(&record, &rows))["tests"].as_array().unwrap().len(), measured);
+        let lines = benchstat(&record, &rows);
+        let names: std::collections::BTreeSet<&str> = lines
+            .lines()
+            .filter_map(|l| Some(l.strip_prefix("Benchmark")?.split(' ').next()?))
+            .collect();
+        assert_eq!(names.len(), measured, "{lines}");
     }
 
     #[test]
