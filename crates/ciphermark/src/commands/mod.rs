@@ -7,6 +7,7 @@ mod advise;
 mod advise_passphrase;
 mod advise_server;
 mod archive;
+mod cache;
 mod choose;
 mod claims;
 mod compare;
@@ -33,6 +34,7 @@ use advise::AdviseArgs;
 use archive::{ArchiveArgs, TrendArgs};
 use base::model::{Footprint, MAX_REPEATED_SIZE, Model, Tier};
 use base::text::flags::parse_duration;
+use cache::CacheArgs;
 use claims::ClaimsArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -324,6 +326,8 @@ pub enum Command {
     Fleet(FleetArgs),
     /// Check machine, clock, noise and libraries, and say how to fix what is wrong.
     Doctor(DoctorArgs),
+    /// Show what earlier runs found and later ones need not find again, or remove it.
+    Cache(CacheArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:\n  \
         ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
@@ -381,6 +385,7 @@ impl Command {
             Self::Quietly(args) => machine::quietly(&args),
             Self::Fleet(args) => fleet::fleet(&args),
             Self::Doctor(args) => machine::doctor(&args),
+            Self::Cache(args) => cache::cache(&args),
             Self::Completions { shell } => completions(shell),
             Self::Man { directory } => man(directory.as_deref()),
         }
