@@ -118,7 +118,7 @@ pub struct SiteArgs {
     ciphermark tls why --from 0.5% --to 2..3% --slower 1.3..2.5 --mbit 20 --calibration cal.json\n\n\
     Percentages are of one core; write a range as 2..3%. A specification adds two things: its rates\n\
     exclude explanations that need more connections, requests or bytes than there are, and each change\n\
-    of its settings gets a price. docs/TLS-LOAD.md works through an example.\n\n\
+    of its settings gets a price. claims/tls-2016.md works through an example.\n\n\
     Exit codes: 0 answered, even if CPU use alone cannot decide; 2 wrong usage or specification;\n\
     4 nothing to calculate from.")]
 pub struct WhyArgs {
