@@ -43,6 +43,20 @@ pub enum FormatArg {
     Parquet,
 }
 
+impl FormatArg {
+    /// One of this program's own.
+    pub fn own(self) -> Option<Format> {
+        match self {
+            Self::Table => Some(Format::Table),
+            Self::Json => Some(Format::Json),
+            Self::Jsonl => Some(Format::Jsonl),
+            Self::Csv => Some(Format::Csv),
+            Self::Markdown => Some(Format::Markdown),
+            _ => None,
+        }
+    }
+}
+
 /// Columns if standard output is not a terminal: what pagers and issue trackers show without wrapping.
 const DEFAULT_WIDTH: usize = 100;
 
@@ -174,29 +188,14 @@ fn rendered<'a>(
     rows: &'a [&'a Measurement],
     format: FormatArg,
 ) -> Result<Rendered<'a>, Failure> {
-    let format = match format {
-        FormatArg::Openssl => {
-            return Ok(Rendered::Text(Box::new(|_| {
-                record::import::openssl_speed::text(record, rows)
-            })));
-        }
-        FormatArg::OpensslMr => {
-            return Ok(Rendered::Text(Box::new(|_| {
-                record::import::openssl_speed::machine_readable(record, rows)
-            })));
-        }
-        FormatArg::Bencher => {
-            return Ok(Rendered::Text(Box::new(|_| report::formats::bencher(rows))));
-        }
-        FormatArg::Gha => {
-            return Ok(Rendered::Text(Box::new(|_| report::formats::github_action(rows))));
-        }
-        FormatArg::Lnt => {
-            return Ok(Rendered::Text(Box::new(|_| report::formats::lnt(record, rows))));
-        }
-        FormatArg::Benchstat => {
-            return Ok(Rendered::Text(Box::new(|_| report::formats::benchstat(record, rows))));
-        }
+    use record::import::openssl_speed;
+    Ok(Rendered::Text(match format {
+        FormatArg::Openssl => Box::new(|_| openssl_speed::text(record, rows)),
+        FormatArg::OpensslMr => Box::new(|_| openssl_speed::machine_readable(record, rows)),
+        FormatArg::Bencher => Box::new(|_| report::formats::bencher(rows)),
+        FormatArg::Gha => Box::new(|_| report::formats::github_action(rows)),
+        FormatArg::Lnt => Box::new(|_| report::formats::lnt(record, rows)),
+        FormatArg::Benchstat => Box::new(|_| report::formats::benchstat(record, rows)),
         #[cfg(not(feature = "parquet"))]
         FormatArg::Parquet => {
             return Err(Failure::usage(
@@ -209,18 +208,15 @@ fn rendered<'a>(
                 .map(Rendered::Bytes)
                 .map_err(Failure::not_done);
         }
-        FormatArg::Table => Format::Table,
-        FormatArg::Json => Format::Json,
-        FormatArg::Jsonl => Format::Jsonl,
-        FormatArg::Csv => Format::Csv,
-        FormatArg::Markdown => Format::Markdown,
-    };
-    let best = match format {
-        Format::Table => judge::compare::Best::of(record, rows),
-        _ => judge::compare::Best::default(),
-    };
-    let render = move |options| report::render(record, rows, &best, format, options);
-    Ok(Rendered::Text(Box::new(render)))
+        own => {
+            let format = own.own().unwrap_or_default();
+            let best = match format {
+                Format::Table => judge::compare::Best::of(record, rows),
+                _ => judge::compare::Best::default(),
+            };
+            Box::new(move |options| report::render(record, rows, &best, format, options))
+        }
+    }))
 }
 
 /// Replaces a file atomically. A device or pipe is written to as it is.
@@ -263,8 +259,16 @@ impl Bar {
         Self { bar, quiet }
     }
 
+    /// There while the work is done.
+    pub fn during<T>(quiet: bool, work: impl FnOnce(&Self) -> T) -> T {
+        let bar = Self::new(quiet);
+        let done = work(&bar);
+        bar.finish();
+        done
+    }
+
     /// So much of a number of things is done.
-    fn count(&self, prefix: &'static str, done: usize, of: usize, what: &str) {
+    pub fn count(&self, prefix: &'static str, done: usize, of: usize, what: &str) {
         self.share(prefix, done as f64 / of.max(1) as f64, format!("{done} of {of} {what}"));
     }
 
@@ -293,20 +297,8 @@ impl Bar {
         self.count("confirming", done, of, &format!("cases, now {algorithm} of {size} bytes"));
     }
 
-    pub fn counting(&self, done: usize, of: usize) {
-        self.count("counting", done, of, "algorithms in libraries");
-    }
-
     pub fn visits(&self, done: usize, of: usize) {
         self.count("loading", done, of, "visits of servers");
-    }
-
-    pub fn vectors(&self, done: usize, of: usize) {
-        self.count("vectors", done, of, "vectors in libraries");
-    }
-
-    pub fn comparing(&self, done: usize, of: usize) {
-        self.count("comparing", done, of, "comparisons");
     }
 
     pub fn sampling(&self, progress: &Progress) {

@@ -128,23 +128,17 @@ fn messages(rows: &[CallCount], library: usize, is: impl Fn(&CallCount) -> bool)
     rows.iter().filter(|row| row.library == library && is(row)).map(|row| row.count).sum()
 }
 
-fn is_habit(count: u64, of: u64) -> bool {
-    count >= HABIT && of > 0 && count as f64 >= EACH * of as f64
+/// A fault, where it is a habit.
+fn habit(kind: FaultKind, subject: &str, (count, of): (u64, u64), seconds: f64) -> Option<Fault> {
+    let is_habit = count >= HABIT && of > 0 && count as f64 >= EACH * of as f64;
+    is_habit.then(|| Fault { kind, subject: subject.to_owned(), count, of, seconds })
 }
 
 fn fetches(rows: &[CallCount], found: &mut Vec<Fault>) {
     for row in rows.iter().filter(|row| row.operation == CallOperation::Fetch) {
         let uses = |other: &CallCount| is_work(other) && other.algorithm.contains(&row.algorithm);
-        let of = messages(rows, row.library, uses);
-        if is_habit(row.count, of) {
-            found.push(Fault {
-                kind: FaultKind::Fetch,
-                subject: row.algorithm.clone(),
-                count: row.count,
-                of,
-                seconds: row.seconds,
-            });
-        }
+        let counts = (row.count, messages(rows, row.library, uses));
+        found.extend(habit(FaultKind::Fetch, &row.algorithm, counts, row.seconds));
     }
 }
 
@@ -162,15 +156,8 @@ fn contexts(rows: &[CallCount], found: &mut Vec<Fault>) {
                 && (other.library, &other.algorithm) == (row.library, &row.algorithm)
         };
         let freed: f64 = rows.iter().filter(is_free).map(|row| row.seconds).sum();
-        if is_habit(row.count, of) {
-            found.push(Fault {
-                kind: FaultKind::Context,
-                subject: row.algorithm.clone(),
-                count: row.count,
-                of,
-                seconds: row.seconds + freed,
-            });
-        }
+        let seconds = row.seconds + freed;
+        found.extend(habit(FaultKind::Context, &row.algorithm, (row.count, of), seconds));
     }
 }
 
@@ -225,16 +212,7 @@ fn settings(rows: &[CallCount], found: &mut Vec<Fault>) {
     for row in rows {
         if row.operation == Setting && row.algorithm == "padding" {
             let of = messages(rows, row.library, |other| other.operation == Cipher);
-            if is_habit(row.count, of) {
-                let subject = row.algorithm.clone();
-                found.push(Fault {
-                    kind: FaultKind::Padding,
-                    subject,
-                    count: row.count,
-                    of,
-                    seconds: row.seconds,
-                });
-            }
+            found.extend(habit(FaultKind::Padding, "padding", (row.count, of), row.seconds));
         }
         if row.operation == Random && row.size[1] <= NONCE {
             let sum = random.entry(row.library).or_default();
@@ -245,10 +223,7 @@ fn settings(rows: &[CallCount], found: &mut Vec<Fault>) {
         let of = messages(rows, library, |other| {
             other.operation == Cipher && other.direction != Some(CallDirection::Decrypt)
         });
-        if is_habit(count, of) {
-            let subject = "random".to_owned();
-            found.push(Fault { kind: FaultKind::Random, subject, count, of, seconds });
-        }
+        found.extend(habit(FaultKind::Random, "random", (count, of), seconds));
     }
 }
 

@@ -3,12 +3,10 @@
 //! each verdict); cases with raw samples, one cost a process. The rest is of the committed sample of the
 //! format.
 
-use crate::advise::Surroundings;
 use crate::advise::postgres::{Snapshot, Work};
 use crate::advise::tls_server::{Advice, Evidence, Question, advise};
 use crate::claims::{Source, parse_source};
 use base::model::{Direction, Model, RawSample, Tier};
-use jiff::civil::Date;
 use record::tls::{
     Case, Certificate, Exchange, Kind, Protection, Run, RunKind, Subject, Suite, Temperature,
     Version, fixtures,
@@ -90,11 +88,6 @@ pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
     record.executed.clear();
     record.leaks.clear();
     Record { started: started.to_owned(), measurements, ..record }
-}
-
-/// Nothing else is known, on this day.
-pub(crate) fn around(today: Date) -> Surroundings {
-    Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() }
 }
 
 /// A verdict without places.

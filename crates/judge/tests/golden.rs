@@ -1,16 +1,13 @@
 //! A table of questions and what must come out, from a published record of three tiers. A rule, a
 //! fact or a cost model that changes shows here.
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+use crate::{answer, choice_of, postgres, published};
 use base::model::{NameGlob, Tier};
 use ciphermark_judge::advise::{
-    Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Only, Outcome, Question,
-    Surroundings, advise, first_screen,
+    Advice, Data, Fips, IntegrityLevel, KeyPer, NonceSource, Only, Outcome, Question, first_screen,
 };
 use jiff::civil::{Date, date};
-use record::Record;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::OnceLock;
 
 const TODAY: Date = date(2026, 11, 23);
@@ -67,17 +64,6 @@ struct Row {
 #[derive(Deserialize)]
 struct Table {
     row: Vec<Row>,
-}
-
-fn record() -> &'static Record {
-    static RECORD: OnceLock<Record> = OnceLock::new();
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
-    RECORD.get_or_init(|| record::load(&path).unwrap())
-}
-
-fn around() -> Surroundings {
-    Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() }
 }
 
 fn question<'a>(data: &'a Data, row: &Row) -> Question<'a> {
@@ -169,11 +155,11 @@ fn rows() -> Vec<Row> {
 fn answers() -> &'static [(Row, Advice)] {
     static ANSWERS: OnceLock<Vec<(Row, Advice)>> = OnceLock::new();
     let data = Data::built_in();
-    let answer = |row: Row| {
-        let advice = advise(&data, &question(&data, &row), Evidence::Survey(record()), &around());
+    let answered = |row: Row| {
+        let advice = answer(&data, &question(&data, &row), published());
         (row, advice)
     };
-    ANSWERS.get_or_init(|| rows().into_iter().map(answer).collect())
+    ANSWERS.get_or_init(|| rows().into_iter().map(answered).collect())
 }
 
 /// One test, because making the answers takes longer than all checks of them.
@@ -267,7 +253,7 @@ fn every_scheme_is_either_chosen_from_or_rejected_with_a_reason() {
 /// The same record with latencies: the cheapest scheme is too slow at its 99th percentile.
 #[test]
 fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
-    let mut record = record().clone();
+    let mut record = published().clone();
     let with_number = record.measurements.iter_mut().filter(|m| m.ns_per_op.is_some());
     for m in with_number {
         let p99 = if m.algorithm == "aegis-256x4" { 25_000.0 } else { 5_000.0 };
@@ -282,17 +268,17 @@ fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
         });
     }
     let data = Data::built_in();
-    let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
+    let mut question = postgres(&data, TODAY);
     question.wishes.max_p99_us = Some(20.0);
-    let advice = advise(&data, &question, Evidence::Survey(&record), &around());
-    let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
-    assert_eq!((choice.scheme.as_str(), choice.price.p99_us), ("aegis-256x2", Some(5.0)));
+    let advice = answer(&data, &question, &record);
+    let chosen = choice_of(&advice);
+    assert_eq!((chosen.scheme.as_str(), chosen.price.p99_us), ("aegis-256x2", Some(5.0)));
     let slow = advice.rejected.iter().find(|r| r.scheme == "aegis-256x4").unwrap();
     assert_eq!((slow.rule.as_str(), slow.detail.as_str()), ("too-slow", "25 µs"));
     let composed = advice.fitting.iter().any(|f| f.scheme == "aes-256-cbc+hmac-sha512");
     assert!(composed, "{:?}", advice.fitting);
     question.wishes.max_p99_us = Some(1.0);
-    let advice = advise(&data, &question, Evidence::Survey(&record), &around());
+    let advice = answer(&data, &question, &record);
     let Outcome::None(conflict) = &advice.outcome else { panic!("{:?}", advice.outcome) };
     assert_eq!(conflict.flags, ["--max-p99 1us"]);
 }
@@ -301,8 +287,8 @@ fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
 #[test]
 fn every_change_that_is_offered_gives_what_it_says() {
     let data = Data::built_in();
-    let question = Question::of(data.find_use("postgres").unwrap(), TODAY);
-    let advice = advise(&data, &question, Evidence::Survey(record()), &around());
+    let question = postgres(&data, TODAY);
+    let advice = answer(&data, &question, published());
     for change in &advice.changes {
         let mut other = question.clone();
         match change.flags.join(" ").split_once(' ').unwrap() {
@@ -314,9 +300,8 @@ fn every_change_that_is_offered_gives_what_it_says() {
             ("--library-version", "system") => other.wishes.system_only = true,
             (flag, value) => panic!("{flag} {value}"),
         }
-        let advice = advise(&data, &other, Evidence::Survey(record()), &around());
-        let Outcome::Choice(choice) = &advice.outcome else { panic!("{change:?}") };
-        assert_eq!(choice.scheme, change.scheme, "{change:?}");
+        let advice = answer(&data, &other, published());
+        assert_eq!(choice_of(&advice).scheme, change.scheme, "{change:?}");
     }
     assert!(advice.changes.len() >= 4, "{:?}", advice.changes);
 }

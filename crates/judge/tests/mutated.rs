@@ -1,9 +1,10 @@
 //! Records that were cut short or tampered with: a price gone, an interval widened, a verdict on secrets gone, a size or
 //! a library gone. An answer changes only together with its reasons.
-use crate::thinned::{answer, around, chosen, questions, record, with_samples};
+use crate::thinned::{TODAY, chosen, questions, record};
+use crate::{answer, leaks};
 use base::model::{Direction, NameGlob, Tier};
 use ciphermark_judge::advise::{
-    Advice, Data, Evidence, Open, OpenWhy, Outcome, Question, advise, unjudged,
+    Advice, Data, Evidence, Open, OpenWhy, Outcome, Question, Surroundings, unjudged,
 };
 use ciphermark_judge::compare;
 use proptest::prelude::*;
@@ -14,30 +15,18 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// The native tier of the published record, with a verdict on everything.
-fn published() -> &'static Record {
+fn native() -> &'static Record {
     static RECORD: OnceLock<Record> = OnceLock::new();
     RECORD.get_or_init(|| {
         let mut record = record();
         record.measurements.retain(|m| m.tier == Tier::Native);
         let pairs: BTreeSet<(LibraryId, String)> =
             record.measurements.iter().map(|m| (m.library.clone(), m.algorithm.clone())).collect();
-        record.leaks =
-            pairs.into_iter().map(|(library, algorithm)| same_trace(library, algorithm)).collect();
+        let same =
+            |(library, algorithm): (_, String)| leaks(library, &algorithm, LeakVerdict::SameTrace);
+        record.leaks = pairs.into_iter().map(same).collect();
         record
     })
-}
-
-fn same_trace(library: LibraryId, algorithm: String) -> Leaks {
-    Leaks {
-        library,
-        algorithm,
-        tier: Tier::Native,
-        verdict: LeakVerdict::SameTrace,
-        reason: None,
-        secrets: 2,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
 }
 
 /// Four libraries and four schemes of it, each pair a quarter dearer than the one before, so that every mutation of
@@ -45,11 +34,11 @@ fn same_trace(library: LibraryId, algorithm: String) -> Leaks {
 fn small() -> &'static Record {
     static RECORD: OnceLock<Record> = OnceLock::new();
     RECORD.get_or_init(|| {
-        let mut record = published().clone();
+        let mut record = native().clone();
         let libraries = ["openssl@4.0.3", "aws-lc@5.12.0", "libgcrypt@1.10.1", "libaegis@0.9.20"];
         let schemes = ["aes-256-gcm", "aes-256-xts", "aegis-256x4", "chacha20-poly1305"];
         record.measurements.retain(|m| {
-            schemes.contains(&&*m.algorithm) && libraries.contains(&&*label(&m.library))
+            schemes.contains(&&*m.algorithm) && libraries.contains(&&*m.library.label())
         });
         record.fits.clear();
         let mut pairs: Vec<(LibraryId, String)> = Vec::new();
@@ -66,10 +55,6 @@ fn small() -> &'static Record {
         assert!(pairs.len() > 8, "{pairs:?}");
         record
     })
-}
-
-fn label(library: &LibraryId) -> String {
-    format!("{}@{}", library.name, library.version)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +84,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 fn mutate(record: &mut Record, size: usize, near: &[(String, String)], mutation: Mutation) {
     let (deed, at, is_near) = mutation;
     let is_among = |m: &Measurement| {
-        let label = label(&m.library);
+        let label = m.library.label();
         near.iter().any(|(scheme, libraries)| {
             scheme.starts_with(&m.algorithm) && libraries.contains(&label)
         })
@@ -200,11 +185,11 @@ fn drawn(cases: u32, record: &Record) {
 #[ignore = "long: takes ten seconds or more"]
 fn an_answer_from_a_mutated_record_changes_only_with_its_reasons() {
     drawn(1500, small());
-    drawn(30, published());
+    drawn(30, native());
 }
 
 fn postgres(data: &Data) -> Question<'_> {
-    Question::of(data.find_use("postgres").expect("it is in the data"), around().today)
+    crate::postgres(data, TODAY)
 }
 
 /// Not chosen any more, named, and the next that is judged: also where that costs nearly as little.
@@ -212,18 +197,19 @@ fn postgres(data: &Data) -> Question<'_> {
 #[ignore = "long: seconds"]
 fn a_verdict_that_is_gone_leaves_the_choice_to_what_is_judged() {
     let data = Data::built_in();
-    let disk = Question::of(data.find_use("disk").expect("it is in the data"), around().today);
-    for (question, record) in [(postgres(&data), small()), (disk, published())] {
+    let disk = Question::of(data.find_use("disk").expect("it is in the data"), TODAY);
+    for (question, record) in [(postgres(&data), small()), (disk, native())] {
         let was = chosen(&answer(&data, &question, record)).unwrap();
         let mut record = record.clone();
-        record.leaks.retain(|l| l.algorithm != was.0 || label(&l.library) != was.1);
+        record.leaks.retain(|l| l.algorithm != was.0 || l.library.label() != was.1);
         let after = answer(&data, &question, &record);
         assert_ne!(chosen(&after).unwrap(), was);
         let named = after.open.iter().find(|o| (&o.scheme, &o.library) == (&was.0, &was.1));
         assert_eq!(named.expect("it is named").kind, OpenWhy::Unjudged);
         // That is what is judged next.
-        let next = unjudged(&data, &question, Evidence::Survey(&record), &around(), 1);
-        let named = next.iter().map(|(l, a)| (a.clone(), label(l))).next();
+        let next =
+            unjudged(&data, &question, Evidence::Survey(&record), &Surroundings::on(TODAY), 1);
+        let named = next.iter().map(|(l, a)| (a.clone(), l.label())).next();
         assert_eq!(named, Some(was));
     }
 }
@@ -233,9 +219,9 @@ fn with_rows_of_the_choice(change: impl Fn(&mut Measurement)) -> (Advice, (Strin
     let (data, mut record) = (Data::built_in(), small().clone());
     let question = postgres(&data);
     let was = chosen(&answer(&data, &question, &record)).expect("something is chosen");
-    let is_it = |m: &&mut Measurement| (&m.algorithm, label(&m.library)) == (&was.0, was.1.clone());
+    let is_it = |m: &&mut Measurement| (&m.algorithm, m.library.label()) == (&was.0, was.1.clone());
     record.measurements.iter_mut().filter(is_it).for_each(change);
-    (advise(&data, &question, Evidence::Survey(&record), &around()), was)
+    (answer(&data, &question, &record), was)
 }
 
 /// A wrong tag at any size is one too many; what failed has no price there, nor between its neighbours.
@@ -265,7 +251,7 @@ fn a_bound_of_a_busy_core_leaves_the_answer_open() {
     let before = answer(&data, &question, &record);
     let beside = before.fitting[1].clone();
     let is_it = |m: &&mut Measurement| {
-        (&m.algorithm, label(&m.library)) == (&beside.scheme, beside.library.clone())
+        (&m.algorithm, m.library.label()) == (&beside.scheme, beside.library.clone())
     };
     record.measurements.iter_mut().filter(is_it).for_each(|m| m.contended = true);
     let after = answer(&data, &question, &record);
@@ -287,7 +273,7 @@ fn only_what_was_seen_to_depend_on_the_secret_is_said_to_be_avoided_for_that() {
         Outcome::Choice(choice) => choice.avoided.map(|a| (a.scheme, a.library)),
         Outcome::None(_) => panic!("nothing is chosen"),
     };
-    let is_it = |l: &Leaks| (&l.algorithm, label(&l.library)) == (&was.0, was.1.clone());
+    let is_it = |l: &Leaks| (&l.algorithm, l.library.label()) == (&was.0, was.1.clone());
     let own = record.leaks.iter().position(is_it).unwrap();
     record.leaks[own].verdict = LeakVerdict::Depends;
     assert_eq!(avoided(&record), Some(was));
@@ -302,9 +288,9 @@ fn a_library_that_is_gone_altogether_is_in_no_answer() {
     let question = postgres(&data);
     let before = answer(&data, &question, &record);
     let (_, gone) = chosen(&before).unwrap();
-    record.measurements.retain(|m| label(&m.library) != gone);
-    record.libraries.retain(|l| label(&l.identity()) != gone);
-    let after = advise(&data, &question, Evidence::Survey(&record), &around());
+    record.measurements.retain(|m| m.library.label() != gone);
+    record.libraries.retain(|l| l.identity().label() != gone);
+    let after = answer(&data, &question, &record);
     assert!(after.basis.candidates.all < before.basis.candidates.all);
     assert!(!serde_json::to_string(&after).unwrap().contains(&gone), "{after:?}");
 }
@@ -320,7 +306,7 @@ fn a_ranking_names_who_was_first_and_has_no_number() {
         direction: Some(Direction::Encrypt),
         ..compare::Question::default()
     };
-    let mut record = with_samples();
+    let mut record = crate::published().clone();
     record.measurements.retain(|m| m.size == 8192 && m.tier == Tier::Native);
     let first = |record: &Record| {
         let ranking = compare::rank(record, &question, 3).unwrap();

@@ -1,8 +1,8 @@
 //! Advice from a record of a store's pages.
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+use crate::choice_of;
 use ciphermark_judge::advise::{
-    Advice, Data, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, Outcome, Question,
-    Surroundings, advise, first_screen, from_json, is_advice, render,
+    Advice, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, Outcome, Question, first_screen,
+    from_json, is_advice, render,
 };
 use jiff::civil::{Date, date};
 use record::State;
@@ -16,23 +16,13 @@ fn record() -> PagesRecord {
 }
 
 fn asked(record: &PagesRecord, with: impl Fn(&mut Question<'_>)) -> Advice {
-    let data = Data::built_in();
-    let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
-    with(&mut question);
-    let around =
-        Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
-    advise(&data, &question, Evidence::Pages(record), &around)
-}
-
-fn chosen(advice: &Advice) -> &ciphermark_judge::advise::Choice {
-    let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
-    choice
+    crate::asked(Evidence::Pages(record), TODAY, with)
 }
 
 #[test]
 fn the_choice_costs_what_it_took_on_the_stores_pages() {
     let advice = asked(&record(), |_| ());
-    let choice = chosen(&advice);
+    let choice = choice_of(&advice);
     assert_eq!((choice.scheme.as_str(), choice.price.how), ("aes-256-gcm", How::Store));
     assert_eq!((choice.price.read_ns.median, choice.price.p99_us), (2000.0, Some(3.0)));
     assert_eq!(choice.price.label(), "openssl@3.0.19");
@@ -67,7 +57,7 @@ fn a_pair_that_was_refused_or_whose_probes_came_out_otherwise_has_no_price() {
     };
     let mut record = record();
     let advice = asked(&record, without);
-    assert_eq!(chosen(&advice).price.label(), "openssl@3.0.19");
+    assert_eq!(choice_of(&advice).price.label(), "openssl@3.0.19");
     for v in record.verified.iter_mut().filter(|v| v.scheme == "aes-256-xts") {
         (v.state, v.reason) = (State::Refused, Some("page 3 differs".to_owned()));
     }
@@ -80,7 +70,7 @@ fn a_pair_that_was_refused_or_whose_probes_came_out_otherwise_has_no_price() {
     for p in record.probes.iter_mut().filter(|p| p.scheme == "aes-256-gcm" && p.library == 0) {
         p.as_expected = false;
     }
-    assert_eq!(chosen(&asked(&record, |_| ())).price.label(), "libsodium@1.0.18");
+    assert_eq!(choice_of(&asked(&record, |_| ())).price.label(), "libsodium@1.0.18");
 }
 
 #[test]
@@ -112,7 +102,7 @@ fn one_medium_serves_for_all() {
         .map(|c| Cell { direction: base::model::Direction::Encrypt, ..c.clone() })
         .collect();
     record.cells.extend(writes);
-    assert_eq!(chosen(&asked(&record, |_| ())).price.read_ns.median, 2000.0);
+    assert_eq!(choice_of(&asked(&record, |_| ())).price.read_ns.median, 2000.0);
 }
 
 #[test]
@@ -151,7 +141,7 @@ fn a_median_alone_has_no_interval_and_the_nonces_are_in_the_cost_or_not() {
     }
     assert!(all.contains("nonce and sum included"), "{all}");
     assert!(!all.contains("not the random numbers for the nonce"), "{all}");
-    let longer = &chosen(&advice).key.longer;
+    let longer = &choice_of(&advice).key.longer;
     assert_eq!(longer[0].flags, ["--keys 10", "--key-life 90d"], "{longer:?}");
     assert!(screen.contains("or later"), "{screen}");
 }

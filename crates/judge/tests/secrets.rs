@@ -1,58 +1,25 @@
 //! What depends on the secret is not advised where others share the core.
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-use base::model::{NameGlob, Tier};
+use crate::{choice_of, leaks, postgres, published};
+use base::model::NameGlob;
 use ciphermark_judge::advise::{
-    Advice, Choice, Data, Evidence, Format, OpenWhy, Outcome, Question, Surroundings, advise,
-    render,
+    Advice, Data, Evidence, Format, OpenWhy, Outcome, Question, Surroundings, advise, render,
 };
 use jiff::civil::{Date, date};
-use record::{LeakVerdict, Leaks, LibraryId, Record};
-use std::path::Path;
-use std::sync::OnceLock;
+use record::{LeakVerdict, LibraryId, Record};
 
 const TODAY: Date = date(2026, 11, 21);
 
-fn record() -> &'static Record {
-    static RECORD: OnceLock<Record> = OnceLock::new();
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
-    RECORD.get_or_init(|| record::load(&path).unwrap())
-}
-
 fn asked(record: &Record, with: impl Fn(&mut Question<'_>)) -> Advice {
-    let data = Data::built_in();
-    let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
-    with(&mut question);
-    let around =
-        Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
-    advise(&data, &question, Evidence::Survey(record), &around)
-}
-
-fn chosen(advice: &Advice) -> &Choice {
-    let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
-    choice
+    crate::asked(Evidence::Survey(record), TODAY, with)
 }
 
 fn judged(algorithm: &str, name: &str, verdict: LeakVerdict) -> Record {
-    let mut record = record().clone();
+    let mut record = published().clone();
     let ids: Vec<LibraryId> = record.libraries.iter().map(|l| l.identity()).collect();
     for library in ids.into_iter().filter(|id| id.name == name || name == "*") {
         record.leaks.push(leaks(library, algorithm, verdict));
     }
     record
-}
-
-fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
-    Leaks {
-        library,
-        algorithm: algorithm.to_owned(),
-        tier: Tier::Native,
-        verdict,
-        reason: None,
-        secrets: 16,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
 }
 
 fn text(advice: &Advice) -> String {
@@ -62,15 +29,15 @@ fn text(advice: &Advice) -> String {
 
 #[test]
 fn the_fastest_loses_where_it_depends_on_the_secret_and_the_answer_says_what_that_costs() {
-    let before = asked(record(), |_| ());
-    assert_eq!(chosen(&before).scheme, "aegis-256x4");
+    let before = asked(published(), |_| ());
+    assert_eq!(choice_of(&before).scheme, "aegis-256x4");
     let record = judged("aegis-256x4", "*", LeakVerdict::Depends);
     let advice = asked(&record, |_| ());
-    let choice = chosen(&advice);
+    let choice = choice_of(&advice);
     assert_ne!(choice.scheme, "aegis-256x4");
     let avoided = choice.avoided.as_ref().unwrap();
     assert_eq!(avoided.scheme, "aegis-256x4");
-    let cost = |a: &Advice| chosen(a).price.cost(0.5).median;
+    let cost = |a: &Advice| choice_of(a).price.cost(0.5).median;
     assert!((avoided.times - cost(&advice) / cost(&before)).abs() < 0.2, "{avoided:?}");
     let said = text(&advice);
     assert!(said.contains("avoids aegis-256x4 in libaegis"), "{said}");
@@ -82,15 +49,15 @@ fn the_fastest_loses_where_it_depends_on_the_secret_and_the_answer_says_what_tha
 fn who_is_alone_on_the_core_may_use_it_and_is_told() {
     let record = judged("aegis-256x4", "*", LeakVerdict::Depends);
     let advice = asked(&record, |q| q.wishes.alone = true);
-    assert_eq!(chosen(&advice).scheme, "aegis-256x4");
-    assert_eq!(chosen(&advice).avoided, None);
+    assert_eq!(choice_of(&advice).scheme, "aegis-256x4");
+    assert_eq!(choice_of(&advice).avoided, None);
     assert!(text(&advice).contains("depends on the secret: only where nothing else runs"));
 }
 
 #[test]
 #[ignore = "long: seconds"]
 fn what_may_depend_or_has_no_verdict_is_advised_with_a_word() {
-    let advice = asked(record(), |_| ());
+    let advice = asked(published(), |_| ());
     assert!(!text(&advice).contains("secrets "), "nothing was judged");
     for (verdict, words) in [
         (LeakVerdict::MayDepend, "may depend on the secret, by taint only"),
@@ -98,16 +65,16 @@ fn what_may_depend_or_has_no_verdict_is_advised_with_a_word() {
         (LeakVerdict::NotJudged, "not all could be judged"),
     ] {
         let advice = asked(&judged("aegis-256x4", "*", verdict), |_| ());
-        assert_eq!(chosen(&advice).scheme, "aegis-256x4");
+        assert_eq!(choice_of(&advice).scheme, "aegis-256x4");
         assert!(text(&advice).contains(words), "{words}");
     }
     let elsewhere = asked(&judged("aegis-256x4", "openssl", LeakVerdict::Depends), |_| ());
-    assert_eq!(chosen(&elsewhere).scheme, "aegis-256x4");
+    assert_eq!(choice_of(&elsewhere).scheme, "aegis-256x4");
 }
 
 #[test]
 fn where_every_library_depends_on_it_the_wish_is_named() {
-    let mut record = record().clone();
+    let mut record = published().clone();
     let algorithms: std::collections::BTreeSet<(String, LibraryId)> =
         record.measurements.iter().map(|m| (m.algorithm.clone(), m.library.clone())).collect();
     for (algorithm, library) in algorithms {
@@ -120,27 +87,26 @@ fn where_every_library_depends_on_it_the_wish_is_named() {
 
 #[test]
 fn what_is_not_judged_comes_after_what_is_and_is_named() {
-    let plain = asked(record(), |_| ());
+    let plain = asked(published(), |_| ());
     let (scheme, library) = {
-        let choice = chosen(&plain);
+        let choice = choice_of(&plain);
         (choice.scheme.clone(), choice.price.libraries[0].clone())
     };
     assert!(plain.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
     let record = judged("aes-256-gcm", "*", LeakVerdict::SameTrace);
     let advice = asked(&record, |_| ());
-    let choice = chosen(&advice);
+    let choice = choice_of(&advice);
     assert_eq!(choice.scheme, "aes-256-gcm");
     assert_eq!(choice.price.leaks, Some(LeakVerdict::SameTrace));
     assert!(advice.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
     assert!(text(&advice).contains("not judged whether the secret shows, so not chosen"));
     let alone = asked(&record, |q| q.wishes.alone = true);
-    assert_eq!(chosen(&alone).price.libraries[0], library);
+    assert_eq!(choice_of(&alone).price.libraries[0], library);
     // Found here, where the record does not say.
     let data = Data::built_in();
-    let question = Question::of(data.find_use("postgres").unwrap(), TODAY);
     let found = vec![leaks(library.clone(), &scheme, LeakVerdict::Depends)];
-    let around = Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: found };
-    let advice = advise(&data, &question, Evidence::Survey(self::record()), &around);
-    let choice = chosen(&advice);
+    let around = Surroundings { judged: found, ..Surroundings::on(TODAY) };
+    let advice = advise(&data, &postgres(&data, TODAY), Evidence::Survey(published()), &around);
+    let choice = choice_of(&advice);
     assert!((&choice.scheme, &choice.price.libraries[0]) != (&scheme, &library));
 }

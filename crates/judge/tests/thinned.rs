@@ -1,37 +1,21 @@
 //! Holes in a record: an answer from less is the whole record's, or says that it could be another.
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+use crate::{answer, choice_of, postgres, published};
 use base::model::{Direction, Tier};
 use ciphermark_judge::advise::{
-    Advice, Data, Evidence, Fips, Format, IntegrityLevel, NonceSource, Open, OpenWhy, Outcome,
-    Question, Surroundings, advise, render,
+    Advice, Data, Fips, Format, IntegrityLevel, NonceSource, Open, OpenWhy, Outcome, Question,
+    render,
 };
 use jiff::civil::{Date, date};
 use record::{Measurement, Record, Samples};
 use std::cell::OnceCell;
-use std::path::Path;
 
-const TODAY: Date = date(2026, 11, 28);
+pub(crate) const TODAY: Date = date(2026, 11, 28);
 
-/// The published record of three tiers.
-pub(crate) fn with_samples() -> Record {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
-    record::load(&path).unwrap()
-}
-
-/// The same without raw samples.
+/// The published record without raw samples.
 pub(crate) fn record() -> Record {
-    let mut record = with_samples();
+    let mut record = published().clone();
     record.measurements.iter_mut().for_each(|m| m.raw = Samples::default());
     record
-}
-
-pub(crate) fn around() -> Surroundings {
-    Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() }
-}
-
-pub(crate) fn answer(data: &Data, question: &Question<'_>, record: &Record) -> Advice {
-    advise(data, question, Evidence::Survey(record), &around())
 }
 
 /// Scheme and library; none where there is no choice.
@@ -142,10 +126,6 @@ fn is_new(open: &Open, before: &Advice) -> bool {
     !before.open.iter().any(is_it)
 }
 
-fn postgres(data: &Data) -> Question<'_> {
-    Question::of(data.find_use("postgres").unwrap(), TODAY)
-}
-
 fn missing(advice: &Advice) -> Vec<&Open> {
     advice.open.iter().filter(|o| o.kind == OpenWhy::Missing).collect()
 }
@@ -153,7 +133,7 @@ fn missing(advice: &Advice) -> Vec<&Open> {
 #[test]
 fn what_was_measured_whole_has_nothing_missing_and_the_candidates_add_up() {
     let (data, whole) = (Data::built_in(), record());
-    let advice = answer(&data, &postgres(&data), &whole);
+    let advice = answer(&data, &postgres(&data, TODAY), &whole);
     let c = advice.basis.candidates;
     assert!(c.measured > 20, "{c:?}");
     assert_eq!(c.all, c.measured + c.ruled_out_by_bound + c.missing, "{c:?}");
@@ -164,12 +144,11 @@ fn what_was_measured_whole_has_nothing_missing_and_the_candidates_add_up() {
 #[test]
 fn a_price_that_is_gone_is_missing_until_a_bound_rules_it_out() {
     let (data, mut record) = (Data::built_in(), record());
-    let question = postgres(&data);
+    let question = postgres(&data, TODAY);
     let before = answer(&data, &question, &record);
     let (scheme, library) = chosen(&before).unwrap();
     let is_it = |m: &Measurement| {
-        let label = format!("{}@{}", m.library.name, m.library.version);
-        (m.algorithm == scheme && label == library, m.size, m.direction, m.tier)
+        (m.algorithm == scheme && m.library.label() == library, m.size, m.direction, m.tier)
     };
     record.measurements.retain(|m| is_it(m) != (true, 8192, Direction::Decrypt, Tier::Native));
     for m in &mut record.measurements {
@@ -206,7 +185,7 @@ fn a_price_that_is_gone_is_missing_until_a_bound_rules_it_out() {
 #[test]
 fn a_wide_interval_is_undecided_and_no_tie() {
     let (data, mut record) = (Data::built_in(), record());
-    let question = postgres(&data);
+    let question = postgres(&data, TODAY);
     let (scheme, library) = chosen(&answer(&data, &question, &record)).unwrap();
     for m in record.measurements.iter_mut().filter(|m| m.algorithm != scheme) {
         if let Some(ns) = &mut m.ns_per_op {
@@ -216,7 +195,7 @@ fn a_wide_interval_is_undecided_and_no_tie() {
     let advice = answer(&data, &question, &record);
     assert_eq!(chosen(&advice), Some((scheme, library)));
     assert!(advice.open.iter().any(|o| o.kind == OpenWhy::Undecided), "{:?}", advice.open);
-    let Outcome::Choice(choice) = &advice.outcome else { panic!() };
+    let choice = choice_of(&advice);
     assert!(choice.ties_with.iter().all(|s| s == &choice.scheme), "{:?}", choice.ties_with);
     assert!(advice.fitting.iter().any(|f| f.undecided && !f.tied));
 }

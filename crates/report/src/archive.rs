@@ -323,11 +323,7 @@ impl Line {
         let c = &self.case;
         let mut words = vec![c.algorithm.clone(), c.direction.to_string()];
         words.extend((c.size > 0).then(|| size(c.size)));
-        words.extend([c.model.to_string(), c.tier.to_string()]);
-        words.extend((c.threads > 1).then(|| format!("{} threads", c.threads)));
-        words.extend((!c.footprint.is_hot()).then(|| c.footprint.to_string()));
-        words.extend(c.in_place.then(|| "in place".to_owned()));
-        words.extend((!c.setting.is_empty()).then(|| c.setting.clone()));
+        words.extend(c.circumstances());
         clean(&words.join(", "))
     }
 

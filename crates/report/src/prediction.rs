@@ -7,7 +7,6 @@ use base::analysis::Estimate;
 use base::text::{ASIDE, Cell, Column, HEADING, Options, PLAIN, clean, grouped};
 use judge::calls::FaultKind;
 use judge::calls::predict::{Change, Measured, Messages, Prediction, Ratio, What};
-use record::LibraryId;
 
 const MOST_ROWS: usize = 6;
 const MOST_CHANGES: usize = 12;
@@ -155,7 +154,7 @@ fn words(change: &Change) -> String {
     let what = match &change.what {
         What::Library { from, to, drops_in } => {
             let place = if *drops_in { " (same file name)" } else { "" };
-            format!("{} for {}{place}", named(to), named(from))
+            format!("{} for {}{place}", to.label(), from.label())
         }
         What::Algorithm { from, to } => format!("{to} for {from}"),
         What::Repair { fault, at_most } => {
@@ -171,10 +170,6 @@ fn words(change: &Change) -> String {
         }
     };
     what + &unmeasured
-}
-
-fn named(library: &LibraryId) -> String {
-    library.label()
 }
 
 fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
@@ -240,6 +235,7 @@ mod tests {
     use base::model::Direction;
     use judge::calls::Fault;
     use judge::calls::predict::{LeftOut, Messages, Ratio};
+    use record::LibraryId;
 
     fn example() -> Prediction {
         let of = |median: f64| Estimate { median, low: 0.9 * median, high: 1.1 * median };

@@ -19,11 +19,11 @@ pub fn sampled(sampled: &Sampled, name: &str, options: Options) -> String {
     }
     let mut text = paint(&headline(sampled, name), HEADING, options.color) + "\n";
     text += &parts(sampled);
-    text += &section("By what the code computes", kinds(sampled), options);
-    text += &section("By file", files(sampled), options);
-    text += &section("Functions", functions(sampled), options);
+    text += &section("By what the code computes", &kinds(sampled), options);
+    text += &section("By file", &files(sampled), options);
+    text += &section("Functions", &functions(sampled), options);
     if sampled.programs.len() > 1 {
-        text += &section("Processes", programs(sampled), options);
+        text += &section("Processes", &programs(sampled), options);
     }
     if !sampled.unseen.is_empty() {
         text += &format!("\n{}\n", paint("Not seen into", HEADING, options.color));
@@ -50,24 +50,26 @@ fn parts(sampled: &Sampled) -> String {
     format!("  {only} in ciphers' code and libraries for it\n  {other:.1} % other\n")
 }
 
-fn section(heading: &str, table: Option<Table>, options: Options) -> String {
-    let table = table.map(|table| table.text(options)).unwrap_or_default();
-    if table.is_empty() {
-        return table;
+/// Nothing where it has no rows.
+fn section(heading: &str, table: &Table, options: Options) -> String {
+    match table.is_empty() {
+        true => String::new(),
+        false => {
+            format!("\n{}\n{}", paint(heading, HEADING, options.color), table.text(options))
+        }
     }
-    format!("\n{}\n{table}", paint(heading, HEADING, options.color))
 }
 
 fn share(sampled: &Sampled, samples: u64) -> Cell {
     Cell::number(plus_minus(sampled.share(samples)), PLAIN)
 }
 
-/// The first of some rows, each behind its share; empty where there are none.
-fn table<'a, R>(rows: &'a [R], columns: &[(Column, Held<'_, &'a R, Cell>)]) -> Option<Table> {
-    (!rows.is_empty()).then(|| Table::of(rows.iter().take(MOST_ROWS), columns))
+/// The first of some rows.
+fn table<'a, R>(rows: &'a [R], columns: &[(Column, Held<'_, &'a R, Cell>)]) -> Table {
+    Table::of(rows.iter().take(MOST_ROWS), columns)
 }
 
-fn kinds(sampled: &Sampled) -> Option<Table> {
+fn kinds(sampled: &Sampled) -> Table {
     let note = |is_crypto| if is_crypto { "" } else { "does not count as cryptography" };
     table(
         &sampled.kinds,
@@ -79,7 +81,7 @@ fn kinds(sampled: &Sampled) -> Option<Table> {
     )
 }
 
-fn files(sampled: &Sampled) -> Option<Table> {
+fn files(sampled: &Sampled) -> Table {
     table(
         &sampled.files,
         &[
@@ -98,7 +100,7 @@ fn about(file: &SampledFile) -> String {
     [version, build].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn functions(sampled: &Sampled) -> Option<Table> {
+fn functions(sampled: &Sampled) -> Table {
     let file = |path: &Path| clean(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
     table(
         &sampled.functions,
@@ -111,7 +113,7 @@ fn functions(sampled: &Sampled) -> Option<Table> {
     )
 }
 
-fn programs(sampled: &Sampled) -> Option<Table> {
+fn programs(sampled: &Sampled) -> Table {
     table(
         &sampled.programs,
         &[

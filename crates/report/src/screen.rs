@@ -41,7 +41,6 @@ impl Screen {
         self.options.hang(text, 2, PLAIN)
     }
 
-    /// Groups of rows under the same columns, each with a title, if it has one.
     /// A table without groups.
     pub(crate) fn plain<R>(
         &self,
@@ -51,6 +50,7 @@ impl Screen {
         Table::of(rows, columns).text(self.options)
     }
 
+    /// Groups of rows under the same columns, each with a title, if it has one.
     pub(crate) fn table(
         &self,
         columns: Vec<Column>,

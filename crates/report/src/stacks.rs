@@ -239,8 +239,8 @@ fn spoken(line: &Line<'_>) -> String {
 }
 
 fn estimate(cost: &Cost, unit: f64) -> Estimate {
-    let of = |ns: f64| ns / unit;
-    Estimate { median: of(cost.median_ns), low: of(cost.low_ns), high: of(cost.high_ns) }
+    let (median, low, high) = (cost.median_ns, cost.low_ns, cost.high_ns);
+    Estimate { median, low, high }.map(|ns| ns / unit)
 }
 
 /// A cost in a unit of so many nanoseconds, with the digits that its interval supports.

@@ -376,7 +376,8 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         out += &format!("{}\n", paint(&head, HEADING, options.color));
         let any = cells.values().next().copied();
         let fit = any.and_then(|m| record.fits.iter().find(|fit| is_of(fit, m)));
-        out += &part("line", &fit.map_or_else(|| no_line(cells.len()), line), PLAIN, options);
+        let no_line = || format!("not fitted: {} sizes, and a line takes three", cells.len());
+        out += &part("line", &fit.map_or_else(no_line, line), PLAIN, options);
         if let Some(runtime) = any.and_then(|m| runtime(record, m)) {
             let tax = match fit {
                 Some(fit) => runtime_tax(record, fit, runtime),
@@ -452,10 +453,6 @@ fn time(ns: f64) -> String {
         _ => (ns / 1e6, "ms"),
     };
     format!("{} {unit}", labels::supported(value, None))
-}
-
-fn no_line(sizes: usize) -> String {
-    format!("not fitted: {sizes} sizes, and a line takes three")
 }
 
 /// `96.1 ns + 0.125 ns/B (355 + 0.462 cycles), residual 3.1 %, half speed at 769 B, 16 B to 64 KiB`

@@ -403,38 +403,24 @@ pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
 }
 
 fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
-    let name = |head| Column::left(head);
-    let mut columns = vec![name("algorithm"), name("library")];
+    let mut columns = vec![Column::left("algorithm"), Column::left("library")];
     let sizes = survey.sizes.iter().map(|size| labels::size(*size));
     columns.extend(sizes.map(|size| Column::named(size, Align::Right)));
     columns.extend(FIGURES.iter().map(|figure| Column::new(figure.head, Align::Right)));
-    columns.push(name("note"));
-    let row = |row| cells(row, survey).into_iter().map(Cell::plain).collect();
+    columns.push(Column::left("note"));
+    let row = |row: &Row<'_>| {
+        let mut cells = vec![Cell::plain(&row.algorithm), Cell::plain(row.library(usize::MAX))];
+        let number = |size| number_cell(row.cells.get(size).copied(), PLAIN);
+        cells.extend(survey.sizes.iter().map(number));
+        let at_reference = row.measured(survey.reference);
+        cells.extend(FIGURES.iter().map(|figure| Cell::plain(figure.text(at_reference))));
+        let problems = row.problems().into_iter().map(|p| p.text());
+        let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
+        cells.push(Cell::plain(notes.join("; ")));
+        cells
+    };
     let table = Table::new(columns, section.rows.iter().map(row).collect());
     format!("\n### {}\n\n{}", escape(&section.title()), table.markdown())
-}
-
-fn cells(row: &Row<'_>, survey: &Survey<'_>) -> Vec<String> {
-    let mut cells = vec![row.algorithm.clone(), row.library(usize::MAX)];
-    cells.extend(survey.sizes.iter().map(|size| number(row.cells.get(size).copied())));
-    let at_reference = row.measured(survey.reference);
-    cells.extend(FIGURES.iter().map(|figure| figure.text(at_reference)));
-    let problems = row.problems().into_iter().map(|p| p.text());
-    let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
-    cells.push(notes.join("; "));
-    cells
-}
-
-fn number(m: Option<&Measurement>) -> String {
-    let Some(m) = m else { return String::new() };
-    match m.state {
-        State::Measured | State::Imported => {
-            format!("{}{}", mark(m), speed(m).unwrap_or_else(|| "?".to_owned()))
-        }
-        State::Unsupported => "–".to_owned(),
-        State::Failed if m.is_left_out() => LEFT_OUT.to_owned(),
-        State::Refused | State::Failed => shout(m.state),
-    }
 }
 
 #[cfg(test)]

@@ -31,11 +31,7 @@ fn compared(record: &Record, format: ComparisonFormat, options: Options) -> Stri
     base.leaks = record.leaks.clone();
     base.leaks.iter_mut().for_each(|l| l.findings.clear());
     let side = |record| Side { record, name: record.host.cpu.name.clone(), rows: rows(record) };
-    let settings = Settings {
-        tolerance: 0.005,
-        matching: Matching::Every,
-        apart: judge::compare::Apart::Nothing,
-    };
+    let settings = Settings::of(Matching::Every);
     let c = judge::compare::compare(&side(&base), &side(record), &settings);
     let slower = "slower".parse::<Condition>().unwrap().find(&c);
     comparison(&c, &Vec::from_iter(slower), format, usize::MAX, options)

@@ -40,6 +40,12 @@ struct Group {
     most: usize,
 }
 
+impl Group {
+    fn of(title: &str, style: Style, lines: Vec<Line>) -> Self {
+        Self { title: title.to_owned(), style, lines, most: usize::MAX }
+    }
+}
+
 struct Answer {
     title: String,
     groups: Vec<Group>,
@@ -176,9 +182,8 @@ fn of_leaks(all: &[Leaks]) -> Answer {
             };
             Line { subject: format!("{library}{at}"), says, own }
         });
-        let lines = lines.collect();
         let (title, style) = short(verdict);
-        Group { title: title.to_owned(), style, lines, most: usize::MAX }
+        Group::of(title, style, lines.collect())
     });
     let mut sentences: Vec<String> = instead(all, &labels).into_iter().collect();
     sentences.push(
@@ -260,12 +265,7 @@ fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
             Line { subject: library.to_owned(), says: format!("{what}: {why}"), own: false }
         };
         let style = if state == State::Unsupported { ASIDE } else { ALARM };
-        Group {
-            title: title.to_owned(),
-            style,
-            lines: lines.into_iter().map(line).collect(),
-            most: usize::MAX,
-        }
+        Group::of(title, style, lines.into_iter().map(line).collect())
     };
     let mut passed: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<Tier>, u64)> = BTreeMap::new();
     for row in rows {
@@ -314,7 +314,7 @@ fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
         groups: vec![
             with(State::Refused, "refused: a check found something"),
             with(State::Failed, "failed: crash, hang or error"),
-            Group { title: "passed".to_owned(), style: PLAIN, lines: passed, most: usize::MAX },
+            Group::of("passed", PLAIN, passed),
             with(State::Unsupported, "not supported"),
         ],
         sentences,
@@ -344,12 +344,7 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
             Line { subject: j.claim.id.clone(), says, own: false }
         };
         let lines: Vec<Line> = own.map(line).collect();
-        Group {
-            title: format!("{}: {}", verdict.words(), lines.len()),
-            style,
-            lines,
-            most: usize::MAX,
-        }
+        Group::of(&format!("{}: {}", verdict.words(), lines.len()), style, lines)
     };
     let open: Vec<&str> =
         judged.iter().filter(|j| j.verdict == Verdict::NoTime).map(|j| &*j.claim.id).collect();
@@ -375,21 +370,17 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
         };
         Line { subject, says: why, own: false }
     };
-    let untested = Group {
-        title: Verdict::NotTestable.words().to_owned(),
-        style: ASIDE,
-        lines: reasons.into_iter().map(line).collect(),
-        most: usize::MAX,
-    };
+    let untested = reasons.into_iter().map(line).collect();
+    let without_time = if open.is_empty() { Vec::new() } else { vec![no_time] };
     let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
     let testable = judged.len() - count(Verdict::NotTestable) - open.len();
-    let without_time = match open.len() {
+    let for_some = match open.len() {
         0 => String::new(),
         open => format!("; no time for {open}"),
     };
     Answer {
         title: format!(
-            "Published claims on {}: of {testable} tested {} hold, {} do not, {} depend{without_time}",
+            "Published claims on {}: of {testable} tested {} hold, {} do not, {} depend{for_some}",
             clean(machine),
             count(Verdict::Holds),
             count(Verdict::DoesNotHold),
@@ -399,13 +390,8 @@ fn of_claims(judged: &[Judged<'_>], machine: &str) -> Answer {
             with(Verdict::DoesNotHold, ALARM),
             with(Verdict::Depends, CAUTION),
             with(Verdict::Holds, PLAIN),
-            Group {
-                title: Verdict::NoTime.words().to_owned(),
-                style: CAUTION,
-                lines: if open.is_empty() { Vec::new() } else { vec![no_time] },
-                most: usize::MAX,
-            },
-            untested,
+            Group::of(Verdict::NoTime.words(), CAUTION, without_time),
+            Group::of(Verdict::NotTestable.words(), ASIDE, untested),
         ],
         sentences: vec![
             "A claim is judged in each version of the library that it is of; \"depends\" says on what.".to_owned(),
@@ -459,7 +445,7 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
         found = counted(rows);
     }
     let own = record.and_then(judge::compare::system);
-    let own = own.map(|library| format!("{}@{}", library.name, library.version));
+    let own = own.map(|library| library.label());
     let libraries: BTreeSet<&str> =
         found.values().flatten().map(|cost| cost.library.as_str()).collect();
     let total = libraries.len();
@@ -482,17 +468,12 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
             (costs.len() > 1 && first.whole > 0.0).then(|| (last.whole / first.whole, name, last))
         })
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let mut sentences: Vec<String> = widest
-        .map(|(times, name, last)| {
-            let unit = if is_time { "time" } else { "instructions" };
-            let times = supported(times, None);
-            format!(
-                "Furthest apart: {name}, where {} takes {times}× the {unit} of the best.",
-                last.library
-            )
-        })
-        .into_iter()
-        .collect();
+    let what = if is_time { "time" } else { "instructions" };
+    let furthest = |(times, name, last): (f64, &String, &Cost)| {
+        let (library, times) = (&last.library, supported(times, None));
+        format!("Furthest apart: {name}, where {library} takes {times}× the {what} of the best.")
+    };
+    let mut sentences = Vec::from_iter(widest.map(furthest));
     let uncounted = rows.iter().filter(|row| {
         row.costs.is_err() || row.executed.iter().any(|e| e.executed.per_byte.is_none())
     });
@@ -511,7 +492,6 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
         let lines = costs.into_iter().map(line).collect();
         Group { title, style: HEADING, lines, most: BEST_OF + 1 }
     });
-    let what = if is_time { "time" } else { "instructions" };
     Answer {
         title: format!(
             "What a message costs in {what}, of {total} libraries: the least at 16 KiB first"
@@ -540,12 +520,10 @@ fn fitted(record: &Record, selection: &[&Measurement]) -> BTreeMap<String, Vec<C
             says += &format!(", no line (off by up to {:.0} %)", 100.0 * fit.residual);
         }
         let library = labels.label(&m.library);
-        let model = if m.model == base::model::Model::Message {
-            String::new()
-        } else {
-            format!(", {}", m.model)
-        };
-        let group = format!("{} {}{model}", m.algorithm, m.direction);
+        let mut group = format!("{} {}", m.algorithm, m.direction);
+        if m.model != base::model::Model::Message {
+            group += &format!(", {}", m.model);
+        }
         let cost = Cost { library: library.to_owned(), whole: a + MESSAGE * b, says };
         found.entry(group).or_default().insert(library, cost);
     }
@@ -704,12 +682,7 @@ mod tests {
     #[test]
     fn yours_is_shown_wherever_it_stands() {
         let line = |i: usize| Line { subject: format!("a{i}"), says: "x".into(), own: i == 90 };
-        let group = |title: &str| Group {
-            title: title.into(),
-            style: PLAIN,
-            lines: (0..100).map(line).collect(),
-            most: usize::MAX,
-        };
+        let group = |title: &str| Group::of(title, PLAIN, (0..100).map(line).collect());
         let screen = Screen::of(WIDE);
         let text = grouped(&screen, vec![group("one"), group("two")], 20);
         assert!(text.lines().count() <= 20, "{text}");

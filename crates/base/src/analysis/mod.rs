@@ -193,7 +193,46 @@ pub struct Estimate {
 impl Estimate {
     /// Half the interval's width as a fraction of the middle.
     pub fn precision(&self) -> f64 {
-        (self.high - self.low) / 2.0 / self.median
+        self.half() / self.median
+    }
+
+    /// The same, and 0 where the middle is.
+    pub fn half_width(&self) -> f64 {
+        if self.median == 0.0 { 0.0 } else { self.half() / self.median.abs() }
+    }
+
+    /// Half the interval's width.
+    pub fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Whether 0 lies within.
+    pub fn has_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    /// The same in another unit.
+    pub fn map(self, how: impl Fn(f64) -> f64) -> Self {
+        Self { median: how(self.median), low: how(self.low), high: how(self.high) }
+    }
+
+    /// Everything between the extremes of what both can be: `how` rises or falls in each.
+    pub fn with(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
+        let ends = [(self.low, other.low), (self.low, other.high), (self.high, other.low)];
+        let ends = ends.map(|(a, b)| how(a, b));
+        let last = how(self.high, other.high);
+        Self {
+            median: how(self.median, other.median),
+            low: ends.into_iter().fold(last, f64::min),
+            high: ends.into_iter().fold(last, f64::max),
+        }
+    }
+
+    /// A sum or difference of two whose errors do not depend on each other.
+    pub fn independent(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
+        let half = self.half().hypot(other.half());
+        let median = how(self.median, other.median);
+        Self { median, low: median - half, high: median + half }
     }
 
     /// What is known exactly, or what nobody knows the interval of.

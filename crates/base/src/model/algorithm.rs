@@ -707,8 +707,7 @@ impl fmt::Display for Algorithm {
 pub struct UnknownAlgorithm(pub String);
 
 fn suggestion(name: &str) -> String {
-    let nearest = crate::model::nearest(name, Algorithm::all().iter().map(|a| a.name));
-    nearest.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default()
+    crate::model::suggestion(name, Algorithm::all().iter().map(|a| a.name))
 }
 
 /// What is done to the message.

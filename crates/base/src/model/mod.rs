@@ -177,6 +177,12 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .min()
         .map(|(_, c)| c.to_owned())
 }
+
+/// `, did you mean 'openssl'?`; nothing where no candidate is near.
+pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map(|n| format!(", did you mean '{n}'?")).unwrap_or_default()
+}
+
 /// The largest size in bytes: past the last-level cache of today's servers, while what an operation works on
 /// ([`BUFFERS`]) still fits their memory.
 pub const MAX_SIZE: usize = 256 << 20;

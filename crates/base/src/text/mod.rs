@@ -81,6 +81,12 @@ pub fn one_line(message: &str) -> String {
     if chars.next().is_some() { line + "…" } else { line }
 }
 
+/// The text with a capital at its beginning.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
 /// `12,000`
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -16,6 +16,7 @@ pub struct Column {
     align: Align,
     /// The lowest goes first; 0 stays whatever the width.
     dispensable: u8,
+    is_there: bool,
 }
 
 /// What a column holds of a row.
@@ -24,7 +25,7 @@ pub type Held<'a, R, T> = &'a dyn Fn(&R) -> T;
 impl Column {
     /// A column that stays whatever the width.
     pub const fn new(heading: &'static str, align: Align) -> Self {
-        Self { heading: Cow::Borrowed(heading), align, dispensable: 0 }
+        Self { heading: Cow::Borrowed(heading), align, dispensable: 0, is_there: true }
     }
 
     /// Words, from the left.
@@ -44,12 +45,18 @@ impl Column {
 
     /// As [`Column::new`], under a heading of any text.
     pub fn named(heading: String, align: Align) -> Self {
-        Self { heading: Cow::Owned(heading), align, dispensable: 0 }
+        Self { heading: Cow::Owned(heading), ..Self::new("", align) }
     }
 
     /// Columns that can go do so in this order, from 1 on.
     pub const fn goes(mut self, order: u8) -> Self {
         self.dispensable = order;
+        self
+    }
+
+    /// A column that [`Table::of`] leaves out otherwise.
+    pub const fn only_if(mut self, is_there: bool) -> Self {
+        self.is_there = is_there;
         self
     }
 }
@@ -78,6 +85,7 @@ impl Table {
         rows: impl IntoIterator<Item = R>,
         columns: &[(Column, Held<'_, R, Cell>)],
     ) -> Self {
+        let columns: Vec<_> = columns.iter().filter(|(column, _)| column.is_there).collect();
         let cells = |row: R| columns.iter().map(|(_, cell)| cell(&row)).collect();
         let rows = rows.into_iter().map(cells).collect();
         Self::new(columns.iter().map(|(column, _)| column.clone()).collect::<Vec<_>>(), rows)
@@ -123,6 +131,17 @@ impl Table {
         let row =
             |row: &Vec<Cell>| line(&row.iter().map(|cell| escape(cell.text())).collect::<Vec<_>>());
         line(&heads) + &line(&rules) + &self.rows.iter().map(row).collect::<String>()
+    }
+
+    /// As [`csv`], every column of it.
+    pub fn csv(&self) -> String {
+        let heading: Vec<&str> = self.columns.iter().map(|c| &*c.heading).collect();
+        csv(&heading, self.rows.iter().map(|row| row.iter().map(|cell| cell.text.clone())))
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// The columns that fit, and how wide they are.

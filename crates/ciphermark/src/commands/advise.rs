@@ -5,7 +5,7 @@
 mod judging;
 mod measuring;
 
-pub(crate) use judging::{FOR_ONE, is_build, judge, judge_in, judged_first};
+pub(crate) use judging::{FOR_ONE, build_of, is_build, judge, judge_in, judged_first};
 pub(crate) use measuring::{look, measured_now, with_rows};
 
 use self::judging::{found_again, is_file};

@@ -6,7 +6,7 @@ use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::{Exit, Failure, files, screen};
 use clap::Args;
-use engine::{LeakSubject, Secrets, Stop, TlsRace, TlsRequest};
+use engine::{LeakSubject, Secrets, Stop, TlsRace};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::Data;
@@ -14,7 +14,7 @@ use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use judge::advise::tls_server::{
     Choice, Evidence, PROGRAMS, Question, Secret, StackLeaks, can_use,
 };
-use record::tls::{Certificate, Filter, Run, RunKind, Subject, Temperature};
+use record::tls::{Certificate, Filter, Run, RunKind, Temperature};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -399,20 +399,11 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Run, Fai
         wanted: BTreeSet::new(),
         rulers: Some((0..stacks.len()).filter(is_ruler).collect()),
     };
-    let row = |case| (Subject::Handshake(case), question.temperature);
-    let request = TlsRequest {
-        rows: cases.into_iter().map(row).collect(),
-        precision: 0.02,
-        time: args.time.sampling(THOROUGH),
-        seed: choose::random_seed(),
-        cpu: engine::measuring_cpu(),
-        race: (!args.time.thorough).then_some(race),
-        command: crate::commands::typed(),
-    };
-    let outcome = crate::commands::tls::sampled(args.quiet, &stop, |stop, events| {
-        let keeping = engine::Keeping::default();
-        engine::measure_tls(RunKind::Handshakes, &request, &stacks, keeping, stop, events)
-    })?;
+    let race = (!args.time.thorough).then_some(race);
+    let time = args.time.sampling(THOROUGH);
+    let cases = (cases, question.temperature);
+    let outcome =
+        crate::commands::tls::handshakes(args.quiet, cases, &stacks, (time, race), &stop)?;
     if let Some(path) = &args.output {
         record::save(&outcome.record(), path).map_err(Failure::not_done)?;
     }

@@ -396,9 +396,6 @@ fn signed(
     }
 }
 
-/// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
-const TOLERANCE: f64 = 0.005;
-
 /// Runs of all machines together that a history reads unless more are asked for: a second's.
 const RUNS: usize = 500;
 /// A change needs two.
@@ -409,9 +406,7 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
     let (mut archive, all) = ask(&args.store, &args.which)?;
     let of_cases = chosen(&mut archive, &args.filter)?;
     let globs = choose::globs(&args.filter.library)?;
-    let takes = |id: &record::LibraryId| {
-        globs.is_empty() || globs.iter().any(|g| g.matches_library(&id.name, &id.version))
-    };
+    let takes = |id: &LibraryId| choose::takes(&globs, id);
     let of_cases = archive.narrow(&of_cases, Some(&takes)).map_err(failure)?;
     let mut lines = Vec::new();
     let machines = by_machine(&all);
@@ -460,12 +455,7 @@ fn verdicts(before: &Record, now: &Record) -> Vec<Compared> {
     fn side(record: &Record) -> Side<'_> {
         Side { record, name: String::new(), rows: record.measurements.iter().collect() }
     }
-    let settings = Settings {
-        tolerance: TOLERANCE,
-        matching: Matching::ByName,
-        apart: judge::compare::Apart::Nothing,
-    };
-    judge::compare::compare(&side(before), &side(now), &settings).cases
+    judge::compare::compare(&side(before), &side(now), &Settings::of(Matching::ByName)).cases
 }
 
 /// A run, its record and the verdicts against the one before.
@@ -613,8 +603,7 @@ pub fn price_of<'a>(prices: &'a Prices, of: &Listed) -> Option<&'a Price> {
 /// What a number of operations costs on a machine with so many CPUs. The price is shared out evenly: as if all CPUs did
 /// the same at this speed, each as fast as those that were measured at once.
 pub fn cost(ns: Estimate, operations: f64, per_hour: f64, cpus: u32) -> Estimate {
-    let of = |ns: f64| ns * 1e-9 / 3600.0 * operations * per_hour / f64::from(cpus.max(1));
-    Estimate { median: of(ns.median), low: of(ns.low), high: of(ns.high) }
+    ns.map(|ns| ns * 1e-9 / 3600.0 * operations * per_hour / f64::from(cpus.max(1)))
 }
 
 /// Operations in what prices are given for: a petabyte of plaintext (10^15 bytes), or a million of what has no bytes.

@@ -3,9 +3,10 @@
 
 use crate::commands::{DirectionArg, Filter, InPlaceArg};
 use crate::{Failure, files};
-use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier, nearest};
+use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier, suggestion};
 use base::text::{LibraryText, Suite};
 use engine::{Attached, Budget, LibraryChoice, Request, Screened};
+use record::LibraryId;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
@@ -222,8 +223,7 @@ pub fn tier_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     let names = || Tier::ALL.iter().map(|t| t.name());
     match globs.iter().find(|g| !names().any(|n| g.matches(n))) {
         Some(glob) => {
-            let near = nearest(glob.text(), names());
-            let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            let hint = suggestion(glob.text(), names());
             let all: Vec<&str> = Tier::HERE.iter().map(|t| t.name()).collect();
             Err(Failure::usage(format!(
                 "--tier: unknown tier '{}'{hint}; there are {}",
@@ -322,8 +322,8 @@ impl<'a> Keep<'a> {
             let shown =
                 |m: &record::Measurement| glob.matches_library(&m.library.name, &m.library.version);
             if !loaded && !record.measurements.iter().any(shown) {
-                let near = nearest(glob.text(), record.libraries.iter().map(|l| l.name.as_str()));
-                return Err(missing("library", glob.text(), near));
+                let names = record.libraries.iter().map(|l| l.name.as_str());
+                return Err(missing("library", glob.text(), names));
             }
         }
         Ok(keep)
@@ -341,16 +341,13 @@ impl<'a> Keep<'a> {
     }
 
     fn keeps(&self, m: &record::Measurement) -> bool {
-        let matches = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
-            globs.is_empty() || globs.iter().any(test)
-        };
         let filter = self.filter;
-        matches(&self.algorithms, &|g| g.matches(&m.algorithm))
-            && matches(&self.libraries, &|g| g.matches_library(&m.library.name, &m.library.version))
+        any(&self.algorithms, |g| g.matches(&m.algorithm))
+            && takes(&self.libraries, &m.library)
             && filter.size.as_ref().is_none_or(|sizes| sizes.0.contains(&m.size))
             && all_or(&self.directions, &m.direction)
             && all_or(&filter.model, &m.model)
-            && matches(&self.tiers, &|g| g.matches(m.tier.name()))
+            && any(&self.tiers, |g| g.matches(m.tier.name()))
             && all_or(&filter.footprint, &m.footprint)
             && all_or(&filter.threads, &m.threads)
             && all_or(&self.in_place, &m.in_place)
@@ -404,19 +401,29 @@ pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
         .collect()
 }
 
+/// Whether one of the globs is of it, or there are none.
+pub fn any(globs: &[NameGlob], is_of: impl Fn(&NameGlob) -> bool) -> bool {
+    globs.is_empty() || globs.iter().any(is_of)
+}
+
+/// Whether one of the globs is of the library, or there are none.
+pub fn takes(globs: &[NameGlob], library: &LibraryId) -> bool {
+    any(globs, |glob| glob.matches_library(&library.name, &library.version))
+}
+
 fn known<'a, I: Iterator<Item = &'a str>>(
     globs: &[NameGlob],
     what: &str,
     names: impl Fn() -> I,
 ) -> Result<(), Failure> {
     match globs.iter().find(|g| !names().any(|n| g.matches(n))) {
-        Some(glob) => Err(missing(what, glob.text(), nearest(glob.text(), names()))),
+        Some(glob) => Err(missing(what, glob.text(), names())),
         None => Ok(()),
     }
 }
 
-fn missing(what: &str, text: &str, near: Option<String>) -> Failure {
-    let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+fn missing<'a>(what: &str, text: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let hint = suggestion(text, names);
     Failure::usage(format!("the record has no {what} that matches '{text}'{hint}"))
 }
 
@@ -434,9 +441,7 @@ pub fn named_suite(name: &str) -> Result<Suite, Failure> {
         let text = files::text(path, &shown)?;
         return Suite::parse(&text).map_err(|e| Failure::usage(format!("{shown}, {e}")));
     }
-    let hint = base::model::nearest(name, suites.iter().map(|s| s.name.as_str()))
-        .map(|n| format!(", did you mean '{n}'?"))
-        .unwrap_or_default();
+    let hint = suggestion(name, suites.iter().map(|s| s.name.as_str()));
     Err(Failure::usage(format!(
         "unknown suite '{name}'{hint}; `ciphermark list suites` shows all, a file ends in .toml"
     )))

@@ -3,13 +3,12 @@
 use crate::commands::run::{claim_output, survey, tell_left_out, watch_signals};
 use crate::commands::{TimeArgs, advise, choose};
 use crate::files::Kind;
-use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{NameGlob, nearest};
+use base::model::{NameGlob, suggestion};
 use clap::Args;
-use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
+use engine::{Attached, Budget, Request, Stop, TlsOutcome};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
-use record::tls::{Run, RunKind, Subject, Temperature};
+use record::tls::{Run, RunKind, Temperature};
 use record::{PlannedCase, Record, State};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -123,15 +122,14 @@ fn chosen<'a>(
     let globs = choose::globs(&args.only)?;
     let ids = || sources.iter().flat_map(|s| &s.claims).map(|c| c.id.as_str());
     if let Some(glob) = globs.iter().find(|g| !ids().any(|id| g.matches(id))) {
-        let near = nearest(glob.text(), ids());
-        let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+        let hint = suggestion(glob.text(), ids());
         return Err(Failure::usage(format!("no claim matches '{}'{hint}", glob.text())));
     }
     let kept: Vec<(&Source, &Claim)> = sources
         .iter()
         .filter(|s| args.source.is_empty() || args.source.contains(&s.id))
         .flat_map(|s| s.claims.iter().map(move |c| (s, c)))
-        .filter(|(_, c)| globs.is_empty() || globs.iter().any(|g| g.matches(&c.id)))
+        .filter(|(_, c)| choose::any(&globs, |g| g.matches(&c.id)))
         .collect();
     if kept.is_empty() {
         return Err(Failure::usage("no claim of these sources has such a name"));
@@ -140,8 +138,7 @@ fn chosen<'a>(
 }
 
 fn unknown_source(sources: &[Source], name: &str) -> Failure {
-    let near = nearest(name, sources.iter().map(|s| s.id.as_str()));
-    let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+    let hint = suggestion(name, sources.iter().map(|s| s.id.as_str()));
     let all: Vec<&str> = sources.iter().map(|s| s.id.as_str()).collect();
     Failure::usage(format!("unknown source '{name}'{hint}; there are {}", all.join(", ")))
 }
@@ -303,24 +300,9 @@ fn handshakes(
     if stacks.is_empty() {
         return None;
     }
-    let row = |case: &record::tls::Case| (Subject::Handshake(*case), Temperature::Hot);
-    let request = TlsRequest {
-        rows: need.cases.iter().map(row).collect(),
-        // Conditions are of differences of ten per cent and more.
-        precision: 0.02,
-        time: time.max(Duration::from_secs(3)),
-        seed: choose::random_seed(),
-        cpu: engine::measuring_cpu(),
-        command: crate::commands::typed(),
-        race: None,
-    };
-    let bar = Bar::new(args.quiet);
-    let keeping = engine::Keeping::default();
-    let events = |event: engine::Event<'_>| bar.show(event);
-    let kind = RunKind::Handshakes;
-    let run = engine::measure_tls(kind, &request, &stacks, keeping, stop, &events);
-    bar.finish();
-    run.ok()
+    let cases = (need.cases.iter().copied(), Temperature::Hot);
+    let time = (time.max(Duration::from_secs(3)), None);
+    crate::commands::tls::handshakes(args.quiet, cases, &stacks, time, stop).ok()
 }
 
 fn measure(

@@ -264,10 +264,9 @@ fn split(text: &str) -> Vec<&str> {
 
 fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure> {
     let names = side.rows.iter().map(|m| m.library.name.as_str());
-    let near = base::model::nearest(glob.text(), names);
+    let hint = base::model::suggestion(glob.text(), names);
     side.rows.retain(|m| glob.matches_library(&m.library.name, &m.library.version));
     if side.rows.is_empty() {
-        let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
         return Err(Failure::usage(format!(
             "--libraries '{text}': '{}' has no library that matches '{}'{hint}",
             side.name,
@@ -325,8 +324,7 @@ fn keep_of(side: &mut Side<'_>, apart: Apart, text: &str) -> Result<(), Failure>
     let mut hint = String::new();
     match apart {
         Apart::Algorithm { .. } => {
-            let near = base::model::nearest(text, side.rows.iter().map(|m| m.algorithm.as_str()));
-            hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            hint = base::model::suggestion(text, side.rows.iter().map(|m| m.algorithm.as_str()));
             let glob = NameGlob::parse(text).map_err(Failure::usage)?;
             side.rows.retain(|m| glob.matches(&m.algorithm));
         }
@@ -463,8 +461,7 @@ fn compare_runs(
     let of_base = archive.load(base, &sides.of_base).map_err(failure)?;
     let of_new = archive.load(new, &sides.of_new).map_err(failure)?;
     let matching = if sides.names_libraries { Matching::Every } else { Matching::ByName };
-    let settings =
-        Settings { tolerance: args.same_within, matching, apart: judge::compare::Apart::Nothing };
+    let settings = Settings { tolerance: args.same_within, ..Settings::of(matching) };
     let comparison = judge::compare::compare(
         &side_of_run(&of_base, base, choose::rows_if_any(&of_base, &args.filter)?),
         &side_of_run(&of_new, new, choose::rows_if_any(&of_new, &args.filter)?),

@@ -6,12 +6,11 @@ use crate::commands::{Filter, choose, one_size};
 use crate::files::Kind;
 use crate::screen::FormatArg;
 use crate::{Exit, Failure, files, screen};
-use base::model::{NameGlob, Tier};
+use base::model::Tier;
 use base::text::clean;
 use clap::Args;
 use record::import::{Row, Said};
 use record::{Imported, Leaks, Measurement, Record};
-use report::Format;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -66,13 +65,8 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 
 /// The verdicts on secrets that the filter keeps, by library, algorithm and tier.
 fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
-    let format = match args.format {
-        FormatArg::Table => Format::Table,
-        FormatArg::Json => Format::Json,
-        FormatArg::Jsonl => Format::Jsonl,
-        FormatArg::Csv => Format::Csv,
-        FormatArg::Markdown => Format::Markdown,
-        _ => return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl")),
+    let Some(format) = args.format.own() else {
+        return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl"));
     };
     if record.leaks.is_empty() {
         return Err(Failure::usage(format!(
@@ -85,13 +79,10 @@ fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
     let (algorithms, libraries) =
         (choose::globs(&filter.algorithm)?, choose::globs(&filter.library)?);
     let tiers = choose::tier_globs(&filter.tier)?;
-    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
-        globs.is_empty() || globs.iter().any(test)
-    };
     let is_kept = |l: &&Leaks| {
-        any(&algorithms, &|g| g.matches(&l.algorithm))
-            && any(&libraries, &|g| g.matches_library(&l.library.name, &l.library.version))
-            && any(&tiers, &|g| g.matches(l.tier.name()))
+        choose::any(&algorithms, |g| g.matches(&l.algorithm))
+            && choose::takes(&libraries, &l.library)
+            && choose::any(&tiers, |g| g.matches(l.tier.name()))
     };
     let kept: Vec<Leaks> = record.leaks.iter().filter(is_kept).cloned().collect();
     if kept.is_empty() {

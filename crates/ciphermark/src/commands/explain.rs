@@ -4,7 +4,7 @@ use crate::commands::claims::is_imported;
 use crate::commands::{DirectionArg, Filter, TierGlobs, choose, counted_sizes};
 use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
-use base::model::{Direction, Model, NameGlob, Tier};
+use base::model::{Direction, Model, Tier};
 use clap::Args;
 use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
@@ -127,8 +127,11 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
         return Err(Failure::not_done("no library that was selected offers any of the algorithms"));
     }
     let (bar, count) = (Bar::new(args.quiet), AtomicUsize::new(0));
-    let raised = || count.fetch_add(1, Ordering::Relaxed) + 1;
-    let explained = engine::explain(&libraries, &wanted, &sizes, &|| bar.counting(raised(), total));
+    let done = || {
+        let raised = count.fetch_add(1, Ordering::Relaxed) + 1;
+        bar.count("counting", raised, total, "algorithms in libraries");
+    };
+    let explained = engine::explain(&libraries, &wanted, &sizes, &done);
     let operations = operations(&libraries, &explained, &tiers, args.model);
     let stop = engine::Stop::default();
     let of = |_: &Operation| sizes.clone();
@@ -180,13 +183,8 @@ fn costs_rows<'a>(
     let filter = Filter {
         algorithm: args.algorithm.clone(),
         library: args.library.clone(),
-        size: None,
-        direction: None,
-        model: Vec::new(),
         tier: args.tier.clone(),
-        footprint: Vec::new(),
-        threads: Vec::new(),
-        in_place: None,
+        ..Filter::default()
     };
     let mut rows = choose::rows(record, &filter)?;
     let directions = choose::directions(args.direction);
@@ -283,16 +281,12 @@ pub fn rows_of_record(
     let (algorithms, libraries) = (choose::globs(&args.algorithm)?, choose::globs(&args.library)?);
     let directions = choose::directions(args.direction);
     let tiers = choose::tier_globs(&args.tier)?;
-    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
-        globs.is_empty() || globs.iter().any(test)
-    };
     let is_kept = |e: &&Executed| {
         let one_way = !matches!(e.direction, Direction::Encrypt | Direction::Decrypt);
-        let library = &e.library;
-        any(&algorithms, &|g| g.matches(&e.algorithm))
-            && any(&libraries, &|g| g.matches_library(&library.name, &library.version))
+        choose::any(&algorithms, |g| g.matches(&e.algorithm))
+            && choose::takes(&libraries, &e.library)
             && (one_way || directions.contains(&e.direction))
-            && any(&tiers, &|g| g.matches(e.tier.name()))
+            && choose::any(&tiers, |g| g.matches(e.tier.name()))
     };
     let mut kept: Vec<&Executed> = record.executed.iter().filter(is_kept).collect();
     if kept.is_empty() {

@@ -145,13 +145,13 @@ fn judge(
         until_one: false,
         skips_long: false,
     };
-    let (bar, begun) = (Bar::new(args.quiet), Instant::now());
-    let judged = engine::judge_leaks(libraries, subjects, &secrets, stop, &|done, of| {
-        let each = begun.elapsed() / u32::try_from(done.max(1)).unwrap_or(u32::MAX);
-        bar.judging(done, of, each * u32::try_from(of - done).unwrap_or(u32::MAX));
-    });
-    bar.finish();
-    judged
+    let begun = Instant::now();
+    Bar::during(args.quiet, |bar| {
+        engine::judge_leaks(libraries, subjects, &secrets, stop, &|done, of| {
+            let each = begun.elapsed() / u32::try_from(done.max(1)).unwrap_or(u32::MAX);
+            bar.judging(done, of, each * u32::try_from(of - done).unwrap_or(u32::MAX));
+        })
+    })
 }
 
 struct Chosen {

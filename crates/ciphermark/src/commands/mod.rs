@@ -60,7 +60,7 @@ use tls::TlsArgs;
 use watch::WatchArgs;
 
 /// Which cases.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Filter {
     /// Algorithms by name or glob, separated by commas, e.g. 'aes-*-gcm'; may be repeated.
     #[arg(short, long, value_name = "GLOB")]

@@ -238,11 +238,10 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let keeping = claim_output(args.output.as_deref(), record::at_rest::KIND, begun)?;
     let plan = plan(args, profile, recipes, &keeping, stop)?;
     let libraries = choose::attached(&args.library)?;
-    let bar = Bar::new(args.quiet);
-    let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
-    let ended =
-        engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|_| false, &events);
-    bar.finish();
+    let ended = Bar::during(args.quiet, |bar| {
+        let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
+        engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|_| false, &events)
+    });
     let ended = ended.map_err(|e| match e {
         PagesError::Store(_) | PagesError::Copy(_) => Failure::usage(e),
         PagesError::Sampling(SurveyError::Resume(_)) => Failure::usage(e),

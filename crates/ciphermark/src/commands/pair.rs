@@ -94,7 +94,7 @@ pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     let mut bench = PairBench::new(&request, &libraries, args.margin).map_err(failure)?;
     let mut outcomes = Vec::new();
     for done in 0..args.trials {
-        bar.comparing(done as usize, args.trials as usize);
+        bar.count("comparing", done as usize, args.trials as usize, "comparisons");
         outcomes.push(bench.trial(&stop).map_err(failure)?);
         if stop.is_interrupted() {
             break;

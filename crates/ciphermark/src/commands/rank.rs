@@ -6,14 +6,13 @@
 use crate::commands::archive::{
     PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
 };
-use crate::commands::run::RunArgs;
 use crate::commands::watch::predicted::{self, Predicting};
-use crate::commands::{Cli, Command, InPlaceArg, TimeArgs, advise, choose, one_of, run};
+use crate::commands::{InPlaceArg, TimeArgs, advise, choose, one_of, run};
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Prices;
 use base::text::flags::parse_rows;
-use clap::{Args, Parser as _};
+use clap::Args;
 use engine::{Budget, Request, Screened};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
@@ -357,38 +356,19 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
         flag("-a", algorithm);
     }
     args.library.iter().for_each(|l| flag("-l", l.clone()));
-    if let Some(size) = question.size {
-        flag("-s", size.to_string());
+    let said = [
+        ("-s", question.size.map(|size| size.to_string())),
+        ("-d", question.direction.map(|direction| direction.to_string())),
+        ("-t", question.tier.map(|tier| tier.to_string())),
+        ("-m", question.model.map(|model| model.to_string())),
+        ("--footprint", question.footprint.map(|footprint| footprint.to_string())),
+        ("--threads", question.threads.map(|threads| threads.to_string())),
+        ("--in-place", (question.in_place == Some(true)).then(|| "yes".to_owned())),
+    ];
+    for (name, value) in said {
+        value.into_iter().for_each(|value| flag(name, value));
     }
-    if let Some(direction) = question.direction {
-        flag("-d", direction.to_string());
-    }
-    if let Some(tier) = question.tier {
-        flag("-t", tier.to_string());
-    }
-    if let Some(model) = question.model {
-        flag("-m", model.to_string());
-    }
-    if let Some(footprint) = question.footprint {
-        flag("--footprint", footprint.to_string());
-    }
-    if let Some(threads) = question.threads {
-        flag("--threads", threads.to_string());
-    }
-    if question.in_place == Some(true) {
-        flag("--in-place", "yes".to_owned());
-    }
-    let record = run::record_of(&parsed(&line)?, &stop)?;
-    run::tell_left_out(false, &record);
-    Ok(record)
-}
-
-fn parsed(line: &[String]) -> Result<RunArgs, Failure> {
-    match Cli::try_parse_from(line).map(|cli| cli.command) {
-        Ok(Some(Command::Run(args))) => Ok(*args),
-        Ok(_) => Err(Failure::not_done("the question makes no run")),
-        Err(error) => Err(Failure::usage(error)),
-    }
+    run::measured(&line, &stop)
 }
 
 /// Of the suite where it has such, else of all.

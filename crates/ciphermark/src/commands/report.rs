@@ -170,8 +170,6 @@ fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
     Failure::usage(format!("cannot write the page '{}': {why}", path.display()))
 }
 
-/// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
-const TOLERANCE: f64 = 0.005;
 const RECORDS: &str = "records";
 
 /// Writes the site into a directory: a new one, an empty one, or one that has such a site.
@@ -391,11 +389,7 @@ impl Run {
 
 /// What `compare --libraries BEFORE,NOW` says of the two releases.
 fn verdicts(before: &Run, now: &Run) -> BTreeMap<Case, Compared> {
-    let settings = Settings {
-        tolerance: TOLERANCE,
-        matching: Matching::Every,
-        apart: judge::compare::Apart::Nothing,
-    };
+    let settings = Settings::of(Matching::Every);
     let cases = judge::compare::compare(&before.side(), &now.side(), &settings).cases;
     cases.into_iter().map(|c| (c.case.clone(), c)).collect()
 }
@@ -417,10 +411,6 @@ fn version(text: &str) -> Vec<u64> {
 
 /// Everything of a case but algorithm and size.
 fn words(c: &Case) -> String {
-    let mut words = vec![c.direction.to_string(), c.model.to_string(), c.tier.to_string()];
-    words.extend((c.threads > 1).then(|| format!("{} threads", c.threads)));
-    words.extend((!c.footprint.is_hot()).then(|| c.footprint.to_string()));
-    words.extend(c.in_place.then(|| "in place".to_owned()));
-    words.extend((!c.setting.is_empty()).then(|| c.setting.clone()));
-    words.join(", ")
+    let direction = std::iter::once(c.direction.to_string());
+    direction.chain(c.circumstances()).collect::<Vec<_>>().join(", ")
 }

@@ -3,14 +3,14 @@
 //!
 //! `ciphermark run` and `ciphermark show`.
 
-use crate::commands::{Filter, choose, workload};
+use crate::commands::{Cli, Command, Filter, choose, workload};
 use crate::screen::{Bar, FormatArg};
 use crate::{Exit, Failure, screen};
 use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};
-use clap::Args;
+use clap::{Args, Parser as _};
 use engine::{
-    Attached, Budget, Keeping, LibraryChoice, Outcome, Request, Screened, Stop, SurveyError,
+    Attached, Budget, Event, Keeping, LibraryChoice, Outcome, Request, Screened, Stop, SurveyError,
 };
 use record::{Journal, JournalHead, Kept, Measurement, Plan, Record, RecordError, State, Stopped};
 use std::path::{Path, PathBuf};
@@ -101,6 +101,18 @@ pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
     let Ended { record, lost, remark } = measure(args.quiet, fresh(args)?, stop)?;
     screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or(Ok(record), Err)
+}
+
+/// Measures what a line of `ciphermark run` asks for.
+pub fn measured(line: &[String], stop: &Stop) -> Result<Record, Failure> {
+    let args = match Cli::try_parse_from(line).map(|cli| cli.command) {
+        Ok(Some(Command::Run(args))) => args,
+        Ok(_) => return Err(Failure::not_done("the question makes no run")),
+        Err(error) => return Err(Failure::usage(error)),
+    };
+    let record = record_of(&args, stop)?;
+    tell_left_out(false, &record);
+    Ok(record)
 }
 
 /// Everything that a run needs, whether new or resumed.
@@ -208,11 +220,22 @@ pub fn survey(
     libraries: &[Attached],
     stop: &Stop,
 ) -> Result<Record, Failure> {
-    let bar = Bar::new(quiet);
     let keeping = Keeping::default();
-    let outcome = engine::survey(request, libraries, keeping, stop, &|event| bar.show(event));
-    bar.finish();
-    outcome.map(|o| o.record).map_err(Failure::not_done)
+    let outcome =
+        sampled(quiet, |events| engine::survey(request, libraries, keeping, stop, events))?;
+    Ok(outcome.record)
+}
+
+/// What is measured with a progress bar.
+pub(crate) fn sampled<D>(
+    quiet: bool,
+    run: impl FnOnce(&(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
+) -> Result<D, Failure> {
+    let outcome = Bar::during(quiet, |bar| run(&|event| bar.show(event)));
+    outcome.map_err(|e| match e {
+        SurveyError::Resume(_) => Failure::usage(e),
+        _ => Failure::not_done(e),
+    })
 }
 
 struct Ended {
@@ -229,14 +252,9 @@ fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<Ended, Failure> {
         let nothing = Failure::not_done("interrupted before anything was measured");
         return Err(Failure { exit: Exit::Interrupted, ..nothing });
     }
-    let bar = Bar::new(quiet);
     let Job { request, libraries, output, keeping } = job;
-    let outcome = engine::survey(&request, &libraries, keeping, stop, &|event| bar.show(event));
-    bar.finish();
-    let outcome = outcome.map_err(|e| match e {
-        SurveyError::Resume(_) => Failure::usage(e),
-        _ => Failure::not_done(e),
-    })?;
+    let outcome =
+        sampled(quiet, |events| engine::survey(&request, &libraries, keeping, stop, events))?;
     let Some(path) = output else {
         let remark =
             outcome.interrupted.then(|| "interrupted; these are the results so far".to_owned());

@@ -3,23 +3,22 @@
 mod load;
 
 use crate::commands::advise::YesNo;
-use crate::commands::run::{survey, watch_signals};
+use crate::commands::run::{sampled, survey, watch_signals};
 use crate::commands::{Cli, Command, TimeArgs, choose, one_of, run};
-use crate::screen::Bar;
 use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Tier};
 use base::text::Options;
 use base::text::flags::parse_fraction;
 use clap::{Args, Parser as _, Subcommand};
 use engine::{
-    Attached, Budget, Event, Keeping, Request, SelectedStacks, StackFile, Stop, SurveyError,
-    TlsOutcome, TlsRace, TlsRequest,
+    Attached, Budget, Keeping, Request, SelectedStacks, StackFile, Stop, TlsOutcome, TlsRace,
+    TlsRequest,
 };
 use judge::tls::{ALL_RECORD_SIZES, DIGEST_SIZES};
 use load::{CalibrateArgs, LoadArgs, WhyArgs};
 use record::tls::{
-    Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Primitive, Protection,
-    RunKind, Scheme, Subject, Suite, Temperature, Version,
+    Case, Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Primitive,
+    Protection, RunKind, Scheme, Subject, Suite, Temperature, Version,
 };
 use record::{Journal, Kept, Measurement, State};
 use serde::Serialize;
@@ -425,24 +424,32 @@ fn run(kind: RunKind, common: &TlsCommon, wanted: Wanted, begun: Begun) -> Resul
     let (stacks, _) = stacks(&common.library, false)?;
     let stacks = common.at_tier(stacks)?;
     let request = common.request(&wanted, &stacks, &keeping);
-    let outcome = sampled(common.quiet, &stop, |stop, events| {
-        engine::measure_tls(kind, &request, &stacks, keeping, stop, events)
+    let outcome = sampled(common.quiet, |events| {
+        engine::measure_tls(kind, &request, &stacks, keeping, &stop, events)
     })?;
     common.deliver(outcome, wanted.is_selected)
 }
 
-pub(crate) fn sampled<D>(
+/// Handshakes whose differences count from a few per cent on.
+pub(crate) fn handshakes(
     quiet: bool,
+    (cases, temperature): (impl IntoIterator<Item = Case>, Temperature),
+    stacks: &[StackFile],
+    (time, race): (Duration, Option<TlsRace>),
     stop: &Stop,
-    run: impl FnOnce(&Stop, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
-) -> Result<D, Failure> {
-    let bar = Bar::new(quiet);
-    let outcome = run(stop, &|event| bar.show(event));
-    bar.finish();
-    outcome.map_err(|e| match e {
-        SurveyError::Resume(_) => Failure::usage(e),
-        _ => Failure::not_done(e),
-    })
+) -> Result<TlsOutcome, Failure> {
+    let row = |case| (Subject::Handshake(case), temperature);
+    let request = TlsRequest {
+        rows: cases.into_iter().map(row).collect(),
+        precision: 0.02,
+        time,
+        seed: choose::random_seed(),
+        cpu: engine::measuring_cpu(),
+        command: crate::commands::typed(),
+        race,
+    };
+    let (kind, keeping) = (RunKind::Handshakes, Keeping::default());
+    sampled(quiet, |events| engine::measure_tls(kind, &request, stacks, keeping, stop, events))
 }
 
 /// The stacks that were asked for; with `bare`, also the libraries whose ciphers can be compared with
@@ -661,8 +668,8 @@ fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
     let bare = bare(&args.common, &request, &stacks, &libraries, &third);
-    let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
-        engine::measure_tls(RunKind::Records, &request, &stacks, keeping, stop, events)
+    let mut outcome = sampled(args.common.quiet, |events| {
+        engine::measure_tls(RunKind::Records, &request, &stacks, keeping, &stop, events)
     })?;
     let bare = bare.map_err(|failure| failure.message);
     record::tls::beside(&mut outcome.run, bare.as_ref());

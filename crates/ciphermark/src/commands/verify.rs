@@ -359,7 +359,7 @@ pub fn vectors(args: &VerifyArgs, path: &Path) -> Result<Exit, Failure> {
     let (bar, count) = (Bar::new(args.quiet), Cell::new(0));
     let done = || {
         count.set(count.get() + 1);
-        bar.vectors(count.get(), total);
+        bar.count("vectors", count.get(), total, "vectors in libraries");
     };
     let outcomes: Vec<Outcomes> = libraries
         .iter()

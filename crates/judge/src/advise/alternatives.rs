@@ -8,7 +8,7 @@ use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Question, Surroundings, Wishes,
 };
 use crate::advise::{Avoided, Choice, evaluate};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::model::Algorithm;
 use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
@@ -445,7 +445,7 @@ fn of_gap(
     candidate: &Candidate<'_>,
     gap: &Gap,
     question: &Question<'_>,
-    chosen: Option<Interval>,
+    chosen: Option<Estimate>,
 ) -> Open {
     let at_least = Some(gap.at_least(question.reads)).filter(|ns| *ns > 0.0);
     Open {
@@ -464,12 +464,12 @@ fn chosen_cost(
     question: &Question<'_>,
     all: &[Candidate<'_>],
     ranking: &Ranking,
-) -> Option<Interval> {
+) -> Option<Estimate> {
     let chosen = &all[*ranking.order.first()?];
     chosen.price.map(|p| p.cost(question.reads))
 }
 
 /// Whether it cannot cost less than the chosen one by more than what is called the same.
-fn is_ruled_out(gap: &Gap, question: &Question<'_>, chosen: Option<Interval>) -> bool {
+fn is_ruled_out(gap: &Gap, question: &Question<'_>, chosen: Option<Estimate>) -> bool {
     chosen.is_some_and(|chosen| !gap.may_cost_less(question.reads, chosen.median))
 }

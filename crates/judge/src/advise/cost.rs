@@ -6,7 +6,7 @@ mod parts;
 use crate::advise::data::{Data, Scheme, takes};
 use crate::advise::evaluate::source_of;
 use crate::advise::question::{Evidence, KeyPer, NonceSource, Question};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
 pub(crate) use parts::Gap;
 use parts::{Part, Parts, Timed};
@@ -66,9 +66,9 @@ pub struct Price {
     /// Whether the size lies between two that were measured.
     pub between_sizes: bool,
     /// Nanoseconds of encryption of a unit.
-    pub write_ns: Interval,
+    pub write_ns: Estimate,
     /// Nanoseconds of decryption of a unit.
-    pub read_ns: Interval,
+    pub read_ns: Estimate,
     /// Core cycles of encryption of a unit.
     pub write_cycles: Option<f64>,
     /// Core cycles of decryption of a unit.
@@ -88,12 +88,12 @@ pub struct Price {
 
 impl Price {
     /// What ranks: the mean of both directions by the share of reads.
-    pub fn cost(&self, reads: f64) -> Interval {
+    pub fn cost(&self, reads: f64) -> Estimate {
         let cost = sum(share(self.read_ns, reads), share(self.write_ns, 1.0 - reads));
         // Where one direction has no interval, both together have none.
         let counts = [(self.read_ns, reads), (self.write_ns, 1.0 - reads)];
         let is_known = counts.iter().all(|(ns, share)| *share <= 0.0 || ns.half() > 0.0);
-        if is_known { cost } else { Interval::exact(cost.median) }
+        if is_known { cost } else { Estimate::exactly(cost.median) }
     }
 
     /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
@@ -128,7 +128,6 @@ impl Price {
 
     /// With a nonce that is drawn for each unit that is encrypted.
     fn drawing(&mut self, draw: &parts::Cell, by: String) {
-        let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         self.drawn = Some(Drawn { ns: draw.ns.median, by });
         self.write_ns = sum(self.write_ns, draw.ns);
         self.write_cycles = both(self.write_cycles, draw.cycles);
@@ -137,7 +136,6 @@ impl Price {
     }
 
     fn with(mut self, check: &Self) -> Self {
-        let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         if self.libraries != check.libraries {
             self.libraries.extend(check.libraries.iter().cloned());
         }
@@ -163,15 +161,18 @@ fn graver(a: Option<LeakVerdict>, b: Option<LeakVerdict>) -> Option<LeakVerdict>
     }
 }
 
-/// The sum of two that were measured apart.
-/// Of two times: where either may be next to nothing, so may both.
-fn sum(a: Interval, b: Interval) -> Interval {
-    let sum = a.independent(b, |a, b| a + b);
-    Interval { low: sum.low.max(0.0), ..sum }
+fn both(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    Some(a? + b?)
 }
 
-fn share(of: Interval, share: f64) -> Interval {
-    of.with(Interval::exact(share), |ns, share| ns * share)
+/// The sum of two times that were measured apart: where either may be next to nothing, so may both.
+fn sum(a: Estimate, b: Estimate) -> Estimate {
+    let sum = a.independent(b, |a, b| a + b);
+    Estimate { low: sum.low.max(0.0), ..sum }
+}
+
+fn share(of: Estimate, share: f64) -> Estimate {
+    of.with(Estimate::exactly(share), |ns, share| ns * share)
 }
 
 /// The prices of all schemes, in all libraries of a record, and what the record lacks.
@@ -320,7 +321,8 @@ fn prices(
         // A sum is for libraries without the whole.
         let mut ciphers = parts.priced(cipher);
         ciphers.retain(|c| all.iter().all(|whole| whole.libraries != c.libraries));
-        let sums = composed(&ciphers, &parts.priced(check), check);
+        let checks = parts.priced(check);
+        let sums = composed((&ciphers, &checks), check, |p| &p.libraries, Price::with);
         all.extend(sums.into_iter().map(|sum| joins.joined(sum, cipher, check)));
     }
     if !all.is_empty() {
@@ -365,16 +367,21 @@ fn derived(
     Ok(all)
 }
 
-/// A MAC comes from the cipher's library, where it has one; a sum from any.
-fn composed(ciphers: &[Price], checks: &[Price], check: &Algorithm) -> Vec<Price> {
+/// What is known of ciphers with a check. A MAC comes from the cipher's library, where it has one; a sum from any.
+fn composed<T: Clone>(
+    (ciphers, checks): (&[T], &[T]),
+    check: &Algorithm,
+    libraries: fn(&T) -> &Vec<LibraryId>,
+    with: fn(T, &T) -> T,
+) -> Vec<T> {
     let mut all = Vec::new();
     for cipher in ciphers {
-        let own: Vec<&Price> = checks.iter().filter(|c| c.libraries == cipher.libraries).collect();
-        let from: Vec<&Price> = match (own.is_empty(), check.kind) {
+        let own: Vec<&T> = checks.iter().filter(|c| libraries(c) == libraries(cipher)).collect();
+        let from = match (own.is_empty(), check.kind) {
             (false, Kind::Mac) => own,
             _ => checks.iter().collect(),
         };
-        all.extend(from.into_iter().map(|check| cipher.clone().with(check)));
+        all.extend(from.into_iter().map(|check| with(cipher.clone(), check)));
     }
     all
 }
@@ -549,9 +556,9 @@ impl<'a> Pages<'a> {
 }
 
 /// Without an interval the median stands for itself.
-fn interval(range: NsRange) -> Interval {
+fn interval(range: NsRange) -> Estimate {
     let NsRange { median, low, high } = range;
-    Interval { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
+    Estimate { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
 }
 
 // What joining a cipher and a check costs beside the two: a second call, a tag that is stored or
@@ -563,8 +570,8 @@ struct Seen {
     library: LibraryId,
     cipher: &'static str,
     check: Kind,
-    write: Interval,
-    read: Interval,
+    write: Estimate,
+    read: Estimate,
 }
 
 /// The differences between wholes and the sums of their parts, in a record.
@@ -628,13 +635,13 @@ const MOST_TIMES: f64 = 2.0;
 
 /// The median one, with all that were seen as its doubt. Below nothing is noise: no call is cheaper for coming with
 /// another.
-fn middle(seen: &[&Seen], of: fn(&Seen) -> Interval) -> Interval {
-    let mut all: Vec<Interval> = seen.iter().map(|s| of(s)).collect();
+fn middle(seen: &[&Seen], of: fn(&Seen) -> Estimate) -> Estimate {
+    let mut all: Vec<Estimate> = seen.iter().map(|s| of(s)).collect();
     all.sort_by(|a, b| a.median.total_cmp(&b.median));
     let low = all.iter().map(|s| s.low).fold(f64::INFINITY, f64::min);
     let high = all.iter().map(|s| s.high).fold(0.0, f64::max);
     let median = all[all.len() / 2].median;
-    Interval { median: median.max(0.0), low: low.max(0.0), high }
+    Estimate { median: median.max(0.0), low: low.max(0.0), high }
 }
 
 #[cfg(test)]

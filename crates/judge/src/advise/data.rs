@@ -3,7 +3,8 @@
 
 use crate::advise::evaluate;
 use crate::advise::question::{IntegrityLevel, NonceSource, Question};
-use crate::claims::expression::{Expression, Interval, Missing, Term, Unit, Value};
+use crate::claims::expression::{Expression, Missing, Term, Unit, Value};
+use base::analysis::Estimate;
 use base::model::{Algorithm, Footprint, Model, SizeRule};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -427,7 +428,7 @@ impl Rule {
 pub(crate) type Values = BTreeMap<&'static str, Option<Value>>;
 
 pub(crate) fn number(number: impl Into<f64>) -> Value {
-    Value::Number(Interval::exact(number.into()), Unit::One)
+    Value::Number(Estimate::exactly(number.into()), Unit::One)
 }
 
 pub(crate) fn word(text: &str) -> Value {

@@ -5,7 +5,8 @@
 use crate::advise::cost::{Costs, Gap, How, Price};
 use crate::advise::data::{Data, NonceRule, Rule, Scheme, Values, number, truth, word};
 use crate::advise::question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question};
-use crate::claims::expression::{Interval, Value};
+use crate::claims::expression::Value;
+use base::analysis::Estimate;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use strum::VariantNames;
@@ -28,7 +29,7 @@ impl Candidate<'_> {
     }
 
     /// What ranks: only what fits has been measured for sure.
-    fn cost(&self, reads: f64) -> Interval {
+    fn cost(&self, reads: f64) -> Estimate {
         self.price.expect("what fits has a price").cost(reads)
     }
 }
@@ -141,7 +142,7 @@ pub(crate) struct Beside {
     has_intervals: bool,
 }
 
-pub(crate) fn beside(cost: Interval, other: Interval) -> Beside {
+pub(crate) fn beside(cost: Estimate, other: Estimate) -> Beside {
     let difference = cost.independent(other, |a, b| a - b);
     Beside {
         low: difference.low / other.median,

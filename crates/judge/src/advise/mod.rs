@@ -190,7 +190,7 @@ pub struct Fitting {
     /// Cheapest library, or two.
     pub library: String,
     /// Nanoseconds of a unit, by the share of reads.
-    pub ns: crate::claims::expression::Interval,
+    pub ns: base::analysis::Estimate,
     /// Cost over the chosen one's.
     pub times: f64,
     /// Whether both are shown to be the same within 5 %, at 95 %.
@@ -210,7 +210,7 @@ pub struct Other {
     /// Library, or two.
     pub library: String,
     /// Nanoseconds of a unit, by the share of reads.
-    pub ns: crate::claims::expression::Interval,
+    pub ns: base::analysis::Estimate,
     /// Whether both are shown to be the same within 5 %, at 95 %.
     pub tied: bool,
     /// Whether it may cost less than the cheapest by more than that.

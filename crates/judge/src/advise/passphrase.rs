@@ -4,7 +4,7 @@
 use crate::advise::evaluate::beside;
 use crate::advise::question::{Fips, Only};
 use crate::advise::render::{Format, Page};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
 use base::text::{
     Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped,
@@ -286,7 +286,7 @@ pub struct Price {
     pub rule: &'static str,
     /// Bytes that a call takes, by definition.
     pub memory: usize,
-    pub ns: Interval,
+    pub ns: Estimate,
     /// The cost that was measured, where it is another: the time is computed from it, in proportion.
     pub computed_from: Option<usize>,
     /// Whether only a busy core was seen: it takes no longer than this.
@@ -318,7 +318,7 @@ impl Price {
         let rule = &RULES[at];
         let cost = if rule.is_linear() { rule.cost } else { m.size };
         let times = cost as f64 / m.size as f64;
-        let ns = Interval { median: ns.median * times, low: ns.low * times, high: ns.high * times };
+        let ns = ns.map(|ns| ns * times);
         let mut price = Self {
             function: rule.function(),
             library: clean(&m.library.label()),
@@ -551,7 +551,8 @@ pub fn render(
     let options = Options { width: options.width.min(WIDTH), color };
     let mut page = Page::new(options);
     page.line("", "A key from a passphrase", HEADING);
-    page.line("from", &format!("{origin} {} on {}", day(&advice.started), advice.cpu), PLAIN);
+    let day = advice.started.get(..10).unwrap_or(&advice.started);
+    page.line("from", &format!("{origin} {day} on {}", advice.cpu), PLAIN);
     page.line("asked", &advice.asked.join(", "), PLAIN);
     page.gap();
     match advice.choice.map(|i| &advice.prices[i]) {
@@ -603,10 +604,6 @@ pub fn render(
 const NOTE: &str = "Times of one call in one thread, with 95 % intervals: measured, where = stands computed in proportion to \
     iterations or rounds from fewer. What a time buys is computed from the interval's upper end: passes of Argon2 in \
     proportion, N and cost by doubling. !: below the rule. Other libraries were not measured.";
-
-fn day(started: &str) -> &str {
-    started.get(..10).unwrap_or(started)
-}
 
 fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     let asked = price.buys.iter().find(|b| Some(b.within_ms) == advice.within_ms);
@@ -684,7 +681,6 @@ fn table(advice: &Advice, most: usize) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::Estimate;
 
     fn question() -> Question {
         let (fips, tier) = (Fips::None, Tier::Native);

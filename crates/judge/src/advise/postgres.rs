@@ -8,7 +8,7 @@ use crate::advise::data::{Data, Family, NonceRule, Scheme};
 use crate::advise::question::{Evidence, IntegrityLevel, Question, Surroundings};
 use crate::advise::render::Format;
 use crate::advise::{Basis, Outcome, advise};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::text::{Cell, Column, HEADING, Options, PLAIN, Table, clean, wrap};
 use jiff::Timestamp;
 use record::printable;
@@ -21,7 +21,7 @@ pub const KIND: &str = "postgres-prediction";
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// Other CPUs, libraries and queries lie within this.
-const SPREAD: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
+const SPREAD: Estimate = Estimate { median: 1.0, low: 0.5, high: 1.5 };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Prediction {
@@ -40,10 +40,10 @@ pub struct Prediction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
-    pub read: Interval,
-    pub written: Interval,
+    pub read: Estimate,
+    pub written: Estimate,
     /// Of the log, encrypted and written.
-    pub log: Interval,
+    pub log: Estimate,
 }
 
 /// One scheme in one library, or two.
@@ -55,21 +55,21 @@ pub struct Row {
     /// The rules that reject it under the wishes, the decisive one first; none where it fits.
     pub rejected_by: Vec<String>,
     /// Nanoseconds to decrypt a page, from the record.
-    pub read_ns: Interval,
-    pub write_ns: Interval,
+    pub read_ns: Estimate,
+    pub write_ns: Estimate,
     /// Nanoseconds of a page that is read, beside its price.
-    pub beside_read_ns: Interval,
+    pub beside_read_ns: Estimate,
     /// Nanoseconds of a page that is written, beside its price.
-    pub beside_write_ns: Interval,
+    pub beside_write_ns: Estimate,
     /// Nanoseconds of a page of the log, beside its price.
-    pub beside_log_ns: Interval,
+    pub beside_log_ns: Estimate,
     /// CPU seconds a second, which is CPUs kept busy.
-    pub cpus: Interval,
+    pub cpus: Estimate,
     /// Microseconds of CPU for each transaction; none where none ended.
-    pub us_per_transaction: Option<Interval>,
-    pub read_miss_us: Interval,
+    pub us_per_transaction: Option<Estimate>,
+    pub read_miss_us: Estimate,
     /// Microseconds that a write of the log, and so a commit, takes longer.
-    pub commit_us: Option<Interval>,
+    pub commit_us: Option<Estimate>,
 }
 
 /// What encryption would take of a server that did this work, by the prices of a record.
@@ -141,7 +141,7 @@ impl Beside {
     /// Of a page read, a page written and a page of the log, each with its part of the starts: one a transaction for what it
     /// reads, one for what it writes, and one for each write of the log.
     fn each(&self, work: &Work) -> [f64; 3] {
-        let starts = |of: f64, pages: Interval| (of / pages.median.max(1.0)).min(1.0);
+        let starts = |of: f64, pages: Estimate| (of / pages.median.max(1.0)).min(1.0);
         let writing = work.each(work.log_writes).map_or(0.0, |writes| writes.median.min(1.0));
         let of_reads = START_OF_READS + (1.0 - START_OF_READS) * writing;
         [
@@ -154,22 +154,22 @@ impl Beside {
 
 /// The same with its interval. A store's own record has nonces and cold pages in its prices; what is left beside them is not
 /// known.
-fn beside(evidence: Evidence<'_>, family: &Family, work: &Work) -> [Interval; 3] {
+fn beside(evidence: Evidence<'_>, family: &Family, work: &Work) -> [Estimate; 3] {
     Beside::of(family).each(work).map(|ns| match evidence {
-        Evidence::Survey(_) => SPREAD.with(Interval::exact(ns), |share, ns| share * ns),
-        Evidence::Pages(_) => Interval { median: 0.3 * ns, low: 0.0, high: ns },
+        Evidence::Survey(_) => SPREAD.with(Estimate::exactly(ns), |share, ns| share * ns),
+        Evidence::Pages(_) => Estimate { median: 0.3 * ns, low: 0.0, high: ns },
     })
 }
 
 fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> Row {
-    let sum = |a: Interval, b: Interval| a.independent(b, |a, b| a + b);
-    let times = |count: Interval, ns: Interval| count.with(ns, |n, ns| n * ns);
+    let sum = |a: Estimate, b: Estimate| a.independent(b, |a, b| a + b);
+    let times = |count: Estimate, ns: Estimate| count.with(ns, |n, ns| n * ns);
     let [beside_read_ns, beside_write_ns, beside_log_ns] = beside(evidence, &scheme.family, work);
     let decrypt = sum(price.read_ns, beside_read_ns);
     let encrypt = sum(price.write_ns, beside_write_ns);
     let log = times(work.log, sum(price.write_ns, beside_log_ns));
     let total = sum(sum(times(work.read, decrypt), times(work.written, encrypt)), log);
-    let scaled = |of: Interval, by: f64| of.with(Interval::exact(by), |ns, by| ns * by);
+    let scaled = |of: Estimate, by: f64| of.with(Estimate::exactly(by), |ns, by| ns * by);
     // A commit waits for one write of the log.
     let of_commit = |writes: f64| scaled(log, 1e-3 / writes);
     Row {
@@ -216,7 +216,7 @@ pub fn render(prediction: &Prediction, origin: &str, format: Format, options: Op
 }
 
 /// `1.9 (1.8 to 2.0)`
-fn ranged(of: Interval) -> String {
+fn ranged(of: Estimate) -> String {
     let digits = if of.median.abs() < 10.0 { 2 } else { usize::from(of.median.abs() < 100.0) };
     if of.half() < 0.005 * of.median.abs() || of.half() == 0.0 {
         return format!("{:.digits$}", of.median);
@@ -308,14 +308,14 @@ pub struct Work {
     pub seconds: f64,
     pub transactions: f64,
     /// Pages read into shared buffers.
-    pub read: Interval,
+    pub read: Estimate,
     /// Pages written, or added to a file.
-    pub written: Interval,
+    pub written: Estimate,
     pub log_bytes: f64,
     /// Writes to the log: each begins with the page that the last one left half full.
-    pub log_writes: Interval,
+    pub log_writes: Estimate,
     /// Pages of the log written.
-    pub log: Interval,
+    pub log: Estimate,
     /// Pages of temporary files written, which the prediction leaves out.
     pub temporary: f64,
 }
@@ -369,19 +369,19 @@ impl Work {
         LAG_SECONDS / self.seconds
     }
 
-    pub fn encrypted(&self) -> Interval {
+    pub fn encrypted(&self) -> Estimate {
         self.written.independent(self.log, |a, b| a + b)
     }
 
-    pub fn rate(&self, count: Interval) -> Interval {
-        let lag = Interval { median: 1.0, low: 1.0 - self.lag(), high: 1.0 + self.lag() };
-        count.with(lag, |n, lag| n * lag).with(Interval::exact(self.seconds), |n, s| n / s)
+    pub fn rate(&self, count: Estimate) -> Estimate {
+        let lag = Estimate { median: 1.0, low: 1.0 - self.lag(), high: 1.0 + self.lag() };
+        count.with(lag, |n, lag| n * lag).with(Estimate::exactly(self.seconds), |n, s| n / s)
     }
 
     /// A count for each transaction; none where none ended.
-    pub fn each(&self, count: Interval) -> Option<Interval> {
+    pub fn each(&self, count: Estimate) -> Option<Estimate> {
         (self.transactions > 0.0)
-            .then(|| count.with(Interval::exact(self.transactions), |n, all| n / all))
+            .then(|| count.with(Estimate::exactly(self.transactions), |n, all| n / all))
     }
 }
 
@@ -423,7 +423,7 @@ fn grown(what: &str, first: f64, last: f64) -> Result<f64, String> {
 }
 
 /// From version 16 on reads, writes and extensions are counted apart.
-fn of_io(first: &[Io], last: &[Io], page: f64) -> Result<(Interval, Interval), String> {
+fn of_io(first: &[Io], last: &[Io], page: f64) -> Result<(Estimate, Estimate), String> {
     let pages = |io: &[Io], bytes: fn(&Io) -> Option<f64>, operations: fn(&Io) -> Option<f64>| {
         let of_tables = io.iter().filter(|i| i.object.ends_with("relation"));
         let one = |i: &Io| {
@@ -436,7 +436,7 @@ fn of_io(first: &[Io], last: &[Io], page: f64) -> Result<(Interval, Interval), S
     let added = |io| pages(io, |i| i.extend_bytes, |i| i.extends);
     let written = grown("writes", written(first), written(last))?
         + grown("extends", added(first), added(last))?;
-    Ok((Interval::exact(grown("reads", read(first), read(last))?), Interval::exact(written)))
+    Ok((Estimate::exactly(grown("reads", read(first), read(last))?), Estimate::exactly(written)))
 }
 
 /// Up to version 15 a page added to a file counts as read (`blks_read`) and as written by a backend; how many there were
@@ -445,7 +445,7 @@ fn of_buffers(
     first: &Snapshot,
     last: &Snapshot,
     page: f64,
-) -> Result<(Interval, Interval), String> {
+) -> Result<(Estimate, Estimate), String> {
     let all = |s: &Snapshot| s.databases.iter().map(|d| d.blks_read).sum::<f64>();
     let backend = |s: &Snapshot| s.writer.as_ref().and_then(|w| w.buffers_backend).unwrap_or(0.0);
     let others = |s: &Snapshot| {
@@ -458,11 +458,11 @@ fn of_buffers(
     let growth = first.bytes.zip(last.bytes).map(|(a, b)| ((b - a) / page).clamp(0.0, most));
     let read = match growth {
         Some(added) => {
-            Interval { median: misses - added, low: misses - most.min(2.0 * added), high: misses }
+            Estimate { median: misses - added, low: misses - most.min(2.0 * added), high: misses }
         }
-        None => Interval { median: misses - most / 2.0, low: misses - most, high: misses },
+        None => Estimate { median: misses - most / 2.0, low: misses - most, high: misses },
     };
-    Ok((read, Interval::exact(written)))
+    Ok((read, Estimate::exactly(written)))
 }
 
 fn log_bytes(first: &Snapshot, last: &Snapshot) -> Result<f64, String> {
@@ -480,7 +480,7 @@ fn log(
     last: &Snapshot,
     new: f64,
     page: f64,
-) -> Result<(Interval, Interval), String> {
+) -> Result<(Estimate, Estimate), String> {
     let of_log = |s: &Snapshot| {
         let rows = s.io.iter().flatten().filter(|i| i.object == "wal" && i.context == "normal");
         rows.fold(None, |sum: Option<(f64, f64)>, i| {
@@ -491,7 +491,7 @@ fn log(
     if let Some((first, last)) = of_log(first).zip(of_log(last)) {
         let pages = grown("the log's write_bytes", first.0, last.0)? / page;
         let writes = grown("the log's writes", first.1, last.1)?;
-        return Ok((Interval::exact(writes), Interval::exact(pages)));
+        return Ok((Estimate::exactly(writes), Estimate::exactly(pages)));
     }
     let writes = |s: &Snapshot| s.wal.as_ref().and_then(|w| w.wal_write);
     let Some((first, last)) = writes(first).zip(writes(last)) else {
@@ -501,8 +501,8 @@ fn log(
         );
     };
     let writes = grown("wal_write", first, last)?;
-    let pages = Interval { median: new + writes, low: new.max(writes), high: new + writes };
-    Ok((Interval::exact(writes), pages))
+    let pages = Estimate { median: new + writes, low: new.max(writes), high: new + writes };
+    Ok((Estimate::exactly(writes), pages))
 }
 
 /// The query that takes a snapshot of `PostgreSQL` 14 and 15, but for its end.
@@ -650,7 +650,7 @@ mod tests {
     use super::*;
     use crate::advise::data::Data;
     use crate::advise::question::{Evidence, Question};
-    use crate::sample::{around, later, record_for_server, snapshot, work, work_of};
+    use crate::sample::{later, record_for_server, snapshot, work, work_of};
     use jiff::civil::date;
     use serde_json::{Value, json};
 
@@ -658,7 +658,7 @@ mod tests {
         let data = Data::built_in();
         let today = date(2026, 11, 24);
         let question = Question::of(data.find_use("postgres").unwrap(), today);
-        predict(&data, &question, Evidence::Survey(record), &around(today), work)
+        predict(&data, &question, Evidence::Survey(record), &Surroundings::on(today), work)
     }
 
     fn predicted(work: Work) -> Prediction {
@@ -689,8 +689,8 @@ mod tests {
         let (data, record) = (Data::built_in(), record_for_server());
         let of = |id: &str, pages: f64, log_writes: f64| {
             let scheme = data.schemes.iter().find(|scheme| scheme.id == id).unwrap();
-            let [read, written, log] = [pages; 3].map(|n| Interval::exact(1000.0 * n));
-            let log_writes = Interval::exact(1000.0 * log_writes);
+            let [read, written, log] = [pages; 3].map(|n| Estimate::exactly(1000.0 * n));
+            let log_writes = Estimate::exactly(1000.0 * log_writes);
             let work = Work { transactions: 1000.0, read, written, log, log_writes, ..work() };
             beside(Evidence::Survey(&record), &scheme.family, &work).map(|ns| ns.median.round())
         };
@@ -708,7 +708,7 @@ mod tests {
 
     #[test]
     fn an_idle_server_takes_nothing_and_has_no_transaction() {
-        let nothing = Interval::exact(0.0);
+        let nothing = Estimate::exactly(0.0);
         let idle = Work {
             transactions: 0.0,
             read: nothing,
@@ -768,11 +768,11 @@ mod tests {
         let work = work();
         assert_eq!((work.seconds, work.transactions), (10.0, 1000.0));
         // 2000 misses, of which the databases' growth says that 100 were new pages.
-        assert_eq!(work.read, Interval { median: 1900.0, low: 1800.0, high: 2000.0 });
+        assert_eq!(work.read, Estimate { median: 1900.0, low: 1800.0, high: 2000.0 });
         // 300 of the checkpoint, 50 of the background writer, 400 of backends.
-        assert_eq!(work.written, Interval::exact(750.0));
+        assert_eq!(work.written, Estimate::exactly(750.0));
         // 1000 pages of log in 1000 writes.
-        assert_eq!(work.log, Interval { median: 2000.0, low: 1000.0, high: 2000.0 });
+        assert_eq!(work.log, Estimate { median: 2000.0, low: 1000.0, high: 2000.0 });
         assert_eq!(work.each(work.read).unwrap().median, 1.9);
         let rate = work.rate(work.written);
         assert_eq!((rate.median, rate.low, rate.high.round()), (75.0, 67.5, 83.0));
@@ -802,7 +802,7 @@ mod tests {
         let [first, last] = [[row(0, bytes(0)), log(5)], [row(40, bytes(40)), log(25)]];
         let work = work_of(&with(&first, snapshot()), &with(&last, later())).unwrap();
         assert_eq!((work.read.median, work.written.median), (640.0, 40.0));
-        assert_eq!((work.log, work.log_writes.median), (Interval::exact(60.0), 20.0));
+        assert_eq!((work.log, work.log_writes.median), (Estimate::exactly(60.0), 20.0));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use crate::advise::question::{
     Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
 };
 use crate::advise::{OpenWhy, Outcome, advise, sentences};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::model::{Direction, Tier};
-use base::text::{Options, clean, wrap};
+use base::text::{Options, capital, clean, wrap};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use record::LeakVerdict;
@@ -33,12 +33,7 @@ pub fn wishes_of_store<'a>(
     tier: Tier,
     today: Date,
 ) -> Vec<StoreWish<'a>> {
-    let used = match kind {
-        "sqlite" => "sqlite",
-        "image" => "disk",
-        _ => "postgres",
-    };
-    let used = data.find_use(used).expect("the data has these uses");
+    let used = data.find_use(use_of_store(kind)).expect("the data has these uses");
     let asked = |title: &'static str, change: &dyn Fn(&mut Question<'a>)| {
         let mut question =
             Question { size: page_size, tier, key_born: today, ..Question::of(used, today) };
@@ -82,6 +77,15 @@ pub fn wishes_of_store<'a>(
     wishes
 }
 
+/// What a store of a kind is asked about as.
+pub fn use_of_store(kind: &str) -> &'static str {
+    match kind {
+        "sqlite" => "sqlite",
+        "image" => "disk",
+        _ => "postgres",
+    }
+}
+
 /// SQLCipher 4's own scheme.
 const SQLCIPHER: &str = "aes-256-cbc+hmac-sha512";
 /// Libraries of a scheme, beside the reader's own.
@@ -104,10 +108,10 @@ pub struct Priced {
 #[derive(Clone, Debug)]
 pub struct PricedRow {
     pub library: String,
-    pub write: Interval,
-    pub read: Interval,
+    pub write: Estimate,
+    pub read: Estimate,
     /// Both directions' mean.
-    pub cost: Interval,
+    pub cost: Estimate,
     /// Whether it is the store's own library.
     pub is_own: bool,
     /// Whether it is shown to cost the same as the first, within 5 %.
@@ -293,7 +297,7 @@ fn listed(taken: &str, now: &str) -> String {
 pub fn of_record(record: &PagesRecord, options: Options) -> Option<String> {
     let today = record.started.get(..10)?.parse().ok()?;
     let (data, store) = (Data::built_in(), &record.store);
-    let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+    let around = Surroundings::on(today);
     let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
     let groups: Vec<_> =
         wishes.iter().map(|wish| priced(&data, wish, record, &around, &NOWHERE)).collect();
@@ -342,7 +346,7 @@ fn rows(group: &Priced, own: &str) -> String {
 }
 
 /// `258 ±1.2 %`
-fn figure(ns: Interval) -> String {
+fn figure(ns: Estimate) -> String {
     if ns.half() <= 0.0 {
         return format!("{:.0} ±?   ", ns.median);
     }
@@ -407,11 +411,6 @@ fn sentence(groups: &[Priced]) -> Option<String> {
     Some(text)
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |c| c.to_uppercase().chain(letters).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -427,7 +426,7 @@ mod tests {
 
     fn groups(kind: &str, record: &PagesRecord, own: &dyn Fn(&str) -> bool) -> Vec<Priced> {
         let data = Data::built_in();
-        let around = crate::sample::around(TODAY);
+        let around = Surroundings::on(TODAY);
         wishes_of_store(&data, kind, record.store.page_size, record.tier, TODAY)
             .iter()
             .map(|wish| priced(&data, wish, record, &around, &Here { own, ..NOWHERE }))
@@ -478,7 +477,7 @@ mod tests {
         let (data, mut record) = (Data::built_in(), record());
         record.cells.retain(|c| c.scheme == "none");
         record.verified.clear();
-        let around = crate::sample::around(TODAY);
+        let around = Surroundings::on(TODAY);
         let wishes = wishes_of_store(&data, "postgres", 8192, record.tier, TODAY);
         let group = |why_not: &dyn Fn(&str) -> Option<&'static str>| {
             priced(&data, &wishes[1], &record, &around, &Here { why_not, ..NOWHERE })

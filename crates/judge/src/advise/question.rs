@@ -2,6 +2,7 @@
 
 use crate::advise::cost::Price;
 use crate::advise::data::{Data, Use};
+use crate::compare::SYSTEM;
 use base::model::{Model, NameGlob, Tier};
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -100,8 +101,7 @@ impl Only {
         if let Some(glob) = only.schemes.iter().find(|g| !names().any(|name| g.matches(name))) {
             let programs: Vec<&str> = data.programs.iter().map(|p| p.id.as_str()).collect();
             let known = programs.iter().copied().chain(names());
-            let hint = base::model::nearest(glob.text(), known);
-            let hint = hint.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            let hint = base::model::suggestion(glob.text(), known);
             return Err(format!(
                 "--only {}: neither a program nor a scheme{hint}; programs are {}",
                 glob.text(),
@@ -238,10 +238,9 @@ impl Wishes {
     }
 }
 
-/// Where packages of distributions put libraries; what comes with ciphermark lies elsewhere.
+/// What comes with ciphermark lies elsewhere.
 fn is_of_system(path: &str) -> bool {
-    let of_packages = ["/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/"];
-    of_packages.iter().any(|p| path.starts_with(p)) && !path.contains("/ciphermark/")
+    SYSTEM.iter().any(|p| path.starts_with(p)) && !path.contains("/ciphermark/")
 }
 
 /// A question: the use, the unit, what is wished, and which of that was typed rather than assumed.
@@ -358,6 +357,13 @@ pub struct Surroundings {
     pub judged: Vec<Leaks>,
 }
 
+impl Surroundings {
+    /// Nothing else is known, on this day.
+    pub fn on(today: Date) -> Self {
+        Self { today, cpu: None, libraries: Vec::new(), judged: Vec::new() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryNow {
     pub path: String,
@@ -422,7 +428,7 @@ mod tests {
         let mut around = Surroundings {
             cpu: Some(record.host.cpu.name.clone()),
             libraries: vec![file(&library.id)],
-            ..crate::sample::around(day)
+            ..Surroundings::on(day)
         };
         let chosen = [library.clone()];
         assert_eq!(stale(Evidence::Survey(&record), &chosen, &around), Vec::<String>::new());

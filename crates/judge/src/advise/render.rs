@@ -4,8 +4,8 @@
 use crate::advise::cost::Price;
 use crate::advise::data::Verdict;
 use crate::advise::{Advice, Choice, Fitting, Outcome, sentences};
-use crate::claims::expression::Interval;
 use anstyle::Style;
+use base::analysis::Estimate;
 use base::text::{ALARM, BEST, CAUTION, HEADING, Options, PLAIN, clean, escape_markdown, paint};
 use record::{printable, unmarked};
 use serde::Deserialize;
@@ -19,11 +19,6 @@ pub enum Format {
     Json,
     /// GitHub-flavoured Markdown.
     Markdown,
-}
-
-/// One screen of the advice for a terminal; `origin` names the record.
-pub fn first_screen(advice: &Advice, origin: &str, options: Options) -> String {
-    brief(advice, origin, options)
 }
 
 /// All of the advice as text that ends with a line break; `origin` names the record.
@@ -49,7 +44,8 @@ const REMARKS: usize = 3;
 const WAYS_OUT: usize = 4;
 const LIBRARIES: usize = 3;
 
-fn brief(advice: &Advice, origin: &str, options: Options) -> String {
+/// One screen of the advice for a terminal; `origin` names the record.
+pub fn first_screen(advice: &Advice, origin: &str, options: Options) -> String {
     let mut page = Page::new(options);
     page.line("", &sentences::title(advice), HEADING);
     page.line("from", &sentences::basis(advice, origin), PLAIN);
@@ -452,7 +448,7 @@ fn price(price: &Price) -> Result<(), String> {
     Ok(())
 }
 
-fn interval(name: &str, interval: Interval) -> Result<(), String> {
+fn interval(name: &str, interval: Estimate) -> Result<(), String> {
     rate(name, interval.median)?;
     let out = |end: f64| !(-MOST_RATE..=MOST_RATE).contains(&end);
     if out(interval.low) || out(interval.high) {
@@ -472,7 +468,7 @@ fn rate(name: &str, rate: f64) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::advise::data::Data;
-    use crate::advise::question::{Evidence, IntegrityLevel, Question};
+    use crate::advise::question::{Evidence, IntegrityLevel, Question, Surroundings};
     use jiff::civil::date;
     use record::{Record, State};
 
@@ -492,7 +488,7 @@ mod tests {
         // What the sample has.
         question.wishes.key_bits = 128;
         with(&mut question);
-        let around = crate::sample::around(date(2027, 6, 1));
+        let around = Surroundings::on(date(2027, 6, 1));
         let advice = crate::advise::advise(&data, &question, Evidence::Survey(record), &around);
         render(&advice, "record r.json", format, Options { width: 90, color: false })
     }

@@ -3,7 +3,7 @@
 use crate::advise::cost::{How, InStore, Price};
 use crate::advise::data::Verdict;
 use crate::advise::{Advice, Change, Choice, Longer, Open, OpenWhy, Other, Outcome, Rejected};
-use crate::claims::expression::Interval;
+use base::analysis::Estimate;
 use base::model::Direction;
 use record::LeakVerdict;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub(crate) fn basis(advice: &Advice, origin: &str) -> String {
 /// What is known of the choice, topic by topic.
 pub(crate) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
     let price = &choice.price;
-    let direction = |ns: &Interval, cycles: Option<f64>, mb: f64, gib: f64| {
+    let direction = |ns: &Estimate, cycles: Option<f64>, mb: f64, gib: f64| {
         let cycles = cycles.map(|c| format!(", {c:.0} cycles")).unwrap_or_default();
         format!("{}{cycles}, {mb:.0} MB/s, {gib:.3} core-seconds a GiB", nanoseconds(ns))
     };
@@ -308,7 +308,7 @@ fn keys(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
 }
 
 /// `312 ns ±1.0 %`; a median alone has no interval.
-pub(crate) fn nanoseconds(ns: &Interval) -> String {
+pub(crate) fn nanoseconds(ns: &Estimate) -> String {
     if ns.half() <= 0.0 {
         return format!("{:.0} ns (interval unknown)", ns.median);
     }

@@ -281,8 +281,8 @@ pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
     let figures = Figures::of(record);
     let mut rows = Vec::new();
     for one in messages {
-        let library = calls.libraries.get(one.called).and_then(|called| same_build(called, record));
-        let Some(library) = library else {
+        let own = |called| record.libraries.iter().find(|library| is_build(called, library));
+        let Some(library) = calls.libraries.get(one.called).and_then(own) else {
             note(&mut left_out, "are of a library's build that was not measured", one.seconds);
             continue;
         };
@@ -328,11 +328,7 @@ fn no_answer(left_out: &BTreeMap<&'static str, LeftOut>) -> String {
     )
 }
 
-/// The build that was called into, by what its linker or its path says.
-fn same_build<'r>(called: &CalledLibrary, record: &'r Record) -> Option<&'r record::Library> {
-    record.libraries.iter().find(|library| is_build(called, library))
-}
-
+/// Whether it is the build that was called into, by what its linker or its path says.
 pub fn is_build(called: &CalledLibrary, library: &record::Library) -> bool {
     match &called.build_id {
         Some(id) => library.identity().own_file() == format!("build-id:{id}"),
@@ -423,8 +419,7 @@ impl Way {
         let hot = self.hot.unwrap_or(self.between);
         let blend = |hot: f64, between: f64| hot * (1.0 - coldness) + between * coldness;
         let time = blend(hot.median, self.between.median);
-        let half = |e: Estimate| (e.high - e.low) / 2.0;
-        (time, blend(half(hot), half(self.between)) / time)
+        (time, blend(hot.half(), self.between.half()) / time)
     }
 }
 
@@ -491,7 +486,7 @@ fn change(
 ) -> Option<Change> {
     let mut change = Change {
         what,
-        saved_seconds: Estimate { median: 0.0, low: 0.0, high: 0.0 },
+        saved_seconds: Estimate::exactly(0.0),
         seconds: 0.0,
         ratios: Vec::new(),
         calls: 0,

@@ -2,6 +2,7 @@
 //! that whoever asks supplies. Their text, their values with units and intervals. `claims/README.md` has the
 //! grammar.
 
+use base::analysis::Estimate;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use winnow::ascii::multispace0;
@@ -109,7 +110,7 @@ impl<F> Expression<F> {
         of_fact: &dyn Fn(&F) -> Result<Value, Missing>,
     ) -> Result<Value, Missing> {
         match self {
-            Self::Number(number, unit) => Ok(Value::Number(Interval::exact(*number), *unit)),
+            Self::Number(number, unit) => Ok(Value::Number(Estimate::exactly(*number), *unit)),
             Self::Fact(fact) => of_fact(fact),
             Self::Apply(how, of) => how.apply(of.iter().map(|e| e.evaluate(of_fact)).collect()),
         }
@@ -172,7 +173,7 @@ impl Operator {
         let kinds: Vec<Kind> = of.iter().map(Value::kind).collect();
         let kind = self.kind(&kinds).map_err(Missing::Impossible)?;
         if let Kind::Number(unit) = kind {
-            let numbers: Vec<Interval> = of.iter().filter_map(Value::interval).collect();
+            let numbers: Vec<Estimate> = of.iter().filter_map(Value::interval).collect();
             return Ok(Value::Number(self.computed(&numbers)?, unit));
         }
         if let [Value::Truth(truth)] = of[..] {
@@ -181,13 +182,13 @@ impl Operator {
         self.compared(&of[0], &of[1]).map(Value::Truth)
     }
 
-    fn computed(self, of: &[Interval]) -> Result<Interval, Missing> {
+    fn computed(self, of: &[Estimate]) -> Result<Estimate, Missing> {
         let extreme = |choose: fn(f64, f64) -> f64| {
             // The largest number is at least the largest lower end, and so on.
-            let over = |end: fn(&Interval) -> f64| {
+            let over = |end: fn(&Estimate) -> f64| {
                 of.iter().map(end).reduce(choose).expect("the grammar has one at least")
             };
-            Interval { median: over(|i| i.median), low: over(|i| i.low), high: over(|i| i.high) }
+            Estimate { median: over(|i| i.median), low: over(|i| i.low), high: over(|i| i.high) }
         };
         Ok(match self {
             Self::Largest => extreme(f64::max),
@@ -218,7 +219,7 @@ impl Operator {
                 .ranks(b)
                 .ok_or_else(|| Missing::Impossible(format!("'{a}' and '{b}' have no order")))?,
         };
-        let less = |a: Interval, b: Interval, equal_counts: bool| {
+        let less = |a: Estimate, b: Estimate, equal_counts: bool| {
             if a.high < b.low || (equal_counts && a.high <= b.low) {
                 Some(true)
             } else if a.low > b.high || (!equal_counts && a.low >= b.high) {
@@ -277,52 +278,6 @@ impl Unit {
     }
 }
 
-/// A number and the interval that it lies in, at 95 % where it was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    pub median: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Interval {
-    pub fn exact(median: f64) -> Self {
-        Self { median, low: median, high: median }
-    }
-
-    pub fn half(&self) -> f64 {
-        (self.high - self.low) / 2.0
-    }
-
-    /// Half of its width as a fraction of the estimate.
-    pub fn half_width(&self) -> f64 {
-        if self.median == 0.0 { 0.0 } else { self.half() / self.median.abs() }
-    }
-
-    pub fn has_zero(&self) -> bool {
-        self.low <= 0.0 && self.high >= 0.0
-    }
-
-    /// Everything between the extremes of what both can be: `how` rises or falls in each.
-    pub fn with(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
-        let ends = [(self.low, other.low), (self.low, other.high), (self.high, other.low)];
-        let ends = ends.map(|(a, b)| how(a, b));
-        let last = how(self.high, other.high);
-        Self {
-            median: how(self.median, other.median),
-            low: ends.into_iter().fold(last, f64::min),
-            high: ends.into_iter().fold(last, f64::max),
-        }
-    }
-
-    /// A sum or difference of two whose errors do not depend on each other.
-    pub fn independent(self, other: Self, how: fn(f64, f64) -> f64) -> Self {
-        let half = self.half().hypot(other.half());
-        let median = how(self.median, other.median);
-        Self { median, low: median - half, high: median + half }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Truth,
@@ -343,7 +298,7 @@ impl fmt::Display for Kind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    Number(Interval, Unit),
+    Number(Estimate, Unit),
     /// True, false, or undecided because the intervals overlap.
     Truth(Option<bool>),
     Word(String),
@@ -360,7 +315,7 @@ impl Value {
         }
     }
 
-    pub fn interval(&self) -> Option<Interval> {
+    pub fn interval(&self) -> Option<Estimate> {
         match self {
             Self::Number(interval, _) => Some(*interval),
             _ => None,
@@ -368,10 +323,10 @@ impl Value {
     }
 
     /// The places of this level and of a word in the order of levels.
-    fn ranks(&self, other: &Self) -> Option<(Interval, Interval)> {
+    fn ranks(&self, other: &Self) -> Option<(Estimate, Estimate)> {
         let Self::Level(rank, names) = self else { return None };
         let other = names.iter().position(|name| *name == other.to_string())?;
-        Some((Interval::exact(*rank as f64), Interval::exact(other as f64)))
+        Some((Estimate::exactly(*rank as f64), Estimate::exactly(other as f64)))
     }
 }
 
@@ -596,7 +551,7 @@ mod tests {
 
     /// A measured number, known to 10 %.
     fn about(median: f64) -> Value {
-        let interval = Interval { median, low: median * 0.9, high: median * 1.1 };
+        let interval = Estimate { median, low: median * 0.9, high: median * 1.1 };
         Value::Number(interval, Unit::MbPerSecond)
     }
 
@@ -606,7 +561,7 @@ mod tests {
             "a.slow" => about(100.0),
             "a.quick" => about(200.0),
             "a.same" => about(105.0),
-            "a.ratio" => Value::Number(Interval::exact(4.0), Unit::One),
+            "a.ratio" => Value::Number(Estimate::exactly(4.0), Unit::One),
             "a.level" => Value::Level(1, LEVELS),
             "a.word" => Value::Word("red".to_owned()),
             "a.truth" => Value::Truth(Some(true)),
@@ -747,8 +702,8 @@ mod tests {
         assert_eq!(texts, [(None, "{a-*,b+c}"), (None, "1.2"), (Some("in"), "x@3.*")]);
     }
 
-    fn interval(low: f64, median: f64, high: f64) -> Interval {
-        Interval { median, low, high }
+    fn interval(low: f64, median: f64, high: f64) -> Estimate {
+        Estimate { median, low, high }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What conditions of claims ask, and records of surveys and of TLS handshakes as something that is asked;
 //! several surveys of one machine as one record.
 
-use crate::claims::expression::{Argument, Expression, Interval, Kind, Missing, Term, Unit, Value};
+use crate::claims::expression::{Argument, Expression, Kind, Missing, Term, Unit, Value};
+use base::analysis::Estimate;
 use base::model::{Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
 use record::import::Row;
 use record::tls::{Case, Filter, Row as Handshake, Run, Temperature};
-use record::{Call, Estimate, LibraryId, Measurement, Record, State, Stopped};
+use record::{Call, LibraryId, Measurement, Record, State, Stopped};
 use std::collections::BTreeSet;
 use strum::VariantNames as _;
 
@@ -281,7 +282,7 @@ impl<'a> Evidence<'a> {
         &self,
         case: &record::tls::Case,
         library: &LibraryId,
-    ) -> Result<Interval, Missing> {
+    ) -> Result<Estimate, Missing> {
         self.handshakes.unwrap_or(&Handshakes::default()).time(case, library)
     }
 
@@ -290,7 +291,7 @@ impl<'a> Evidence<'a> {
         asked: &Asked,
         cases: &Cases,
         library: &LibraryId,
-    ) -> Result<Interval, Missing> {
+    ) -> Result<Estimate, Missing> {
         if let Asked::Executed(class) = asked {
             return self.executed(class, cases, library);
         }
@@ -298,25 +299,20 @@ impl<'a> Evidence<'a> {
         let lacking = |what: &str| Missing::Impossible(format!("no {what} of {}", described(m)));
         match asked {
             Asked::Cycles => {
-                let each = |cycles: f64| cycles / m.size as f64;
-                let e = m.cycles_per_op.ok_or_else(|| lacking("core cycles"))?;
-                Ok(Interval { median: each(e.median), low: each(e.low), high: each(e.high) })
+                let cycles = m.cycles_per_op.ok_or_else(|| lacking("core cycles"))?;
+                Ok(cycles.map(|cycles| cycles / m.size as f64))
             }
             Asked::Instructions => {
                 let per_byte = m.instructions_per_byte;
-                per_byte.map(Interval::exact).ok_or_else(|| lacking("instruction counts"))
+                per_byte.map(Estimate::exactly).ok_or_else(|| lacking("instruction counts"))
             }
-            Asked::Limit => {
-                let fraction = m.limit_fraction.filter(|f| *f > 0.0);
-                let fraction = fraction.ok_or_else(|| lacking("limit"))?;
-                speed(m).map(|s| Interval::exact(s.median / fraction))
-            }
+            Asked::Limit => limit(m).unwrap_or_else(|| Err(lacking("limit"))),
             _ => speed(m),
         }
     }
 
     /// The fastest of all libraries and algorithms that match.
-    pub(crate) fn fastest(&self, cases: &Cases) -> Result<Interval, Missing> {
+    pub(crate) fn fastest(&self, cases: &Cases) -> Result<Estimate, Missing> {
         let matching = self.own().filter(|m| {
             m.state == State::Measured
                 && cases.algorithm.matches(&m.algorithm)
@@ -370,7 +366,7 @@ impl<'a> Evidence<'a> {
         class: &str,
         cases: &Cases,
         library: &LibraryId,
-    ) -> Result<Interval, Missing> {
+    ) -> Result<Estimate, Missing> {
         let all = self.records.iter().flat_map(|r| &r.executed);
         let mut of_it = all.filter(|e| {
             e.library == *library
@@ -391,7 +387,7 @@ impl<'a> Evidence<'a> {
         })?;
         let of_class = found.classes.iter().filter(|c| c.class == class);
         // The sum of none is -0.
-        Ok(Interval::exact(of_class.map(|c| c.per_byte).sum::<f64>() + 0.0))
+        Ok(Estimate::exactly(of_class.map(|c| c.per_byte).sum::<f64>() + 0.0))
     }
 
     fn measurement(&self, cases: &Cases, library: &LibraryId) -> Result<&'a Measurement, Missing> {
@@ -426,12 +422,18 @@ fn matches_case(m: &Measurement, cases: &Cases) -> bool {
 }
 
 /// MB/s; the longest time is the lowest speed.
-pub(crate) fn speed(m: &Measurement) -> Result<Interval, Missing> {
+pub(crate) fn speed(m: &Measurement) -> Result<Estimate, Missing> {
     let Some(Estimate { median, low, high }) = m.ns_per_op.filter(|e| e.low > 0.0) else {
         return Err(Missing::Impossible(format!("{} has no time", described(m))));
     };
     let of = |ns: f64| m.size as f64 / ns * 1e3;
-    Ok(Interval { median: of(median), low: of(high), high: of(low) })
+    Ok(Estimate { median: of(median), low: of(high), high: of(low) })
+}
+
+/// MB/s that this core permits; none where no limit is known.
+pub(crate) fn limit(m: &Measurement) -> Option<Result<Estimate, Missing>> {
+    let fraction = m.limit_fraction.filter(|f| *f > 0.0)?;
+    Some(speed(m).map(|s| Estimate::exactly(s.median / fraction)))
 }
 
 fn described(m: &Measurement) -> String {
@@ -476,7 +478,7 @@ impl Handshakes {
     }
 
     /// What a case costs the server in a library's stack, in µs, from caches that are hot.
-    pub(crate) fn time(&self, case: &Case, library: &LibraryId) -> Result<Interval, Missing> {
+    pub(crate) fn time(&self, case: &Case, library: &LibraryId) -> Result<Estimate, Missing> {
         let missing =
             |why: &str| Missing::Impossible(format!("{case} in {}: {why}", label(library)));
         let is_it = |(of, row): &&(LibraryId, Handshake)| {
@@ -490,12 +492,8 @@ impl Handshakes {
         }
         match (row.state, row.cost()) {
             (State::Measured, Some(cost)) => {
-                let us = |ns: f64| ns / 1000.0;
-                Ok(Interval {
-                    median: us(cost.median_ns),
-                    low: us(cost.low_ns),
-                    high: us(cost.high_ns),
-                })
+                let (median, low, high) = (cost.median_ns, cost.low_ns, cost.high_ns);
+                Ok(Estimate { median, low, high }.map(|ns| ns / 1000.0))
             }
             (state, _) => {
                 let reason = row.reason.as_deref().unwrap_or("no reason given");

@@ -1,12 +1,15 @@
 //! Claims, and published tables with this machine's figures beside theirs, as text, Markdown, CSV and JSON.
 
-use crate::claims::expression::{Interval, Unit, Value};
-use crate::claims::facts::{Evidence, label, speed};
-use crate::claims::{Answer, CaseOutcome, Judged, Outcome, SIZE, Source, Verdict, library_glob};
+use crate::claims::expression::{Unit, Value};
+use crate::claims::facts::{self, Evidence, label, limit, speed};
+use crate::claims::{
+    Answer, CaseOutcome, Figure, Judged, Outcome, SIZE, Source, Verdict, library_glob,
+};
+use base::analysis::Estimate;
 use base::model::{Direction, NameGlob, Tier};
 use base::text::{
-    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Columns, Options, PLAIN, clean, escape_markdown,
-    paint,
+    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Columns, Options, PLAIN, clean, csv_of,
+    escape_markdown, paint,
 };
 use record::import::{Row, Table};
 use record::{Imported, Measurement, State};
@@ -93,7 +96,7 @@ fn heading(column: Column) -> String {
 /// The number alone: its unit stands in the heading; marked where it is above what this core permits.
 fn bare(group: &Group, line: &Line, at: usize, mark: &str) -> String {
     let Some(number) = line.cells[at] else { return String::new() };
-    let text = Value::Number(Interval::exact(number.median), Unit::One).to_string();
+    let text = Value::Number(Estimate::exactly(number.median), Unit::One).to_string();
     let is_marked = at == 0 && group.impossible_here && line.who == PUBLISHED;
     if is_marked { text + mark } else { text }
 }
@@ -300,49 +303,37 @@ fn safe(text: &str) -> String {
 
 // CSV: one row a figure.
 
-const CLAIMS: [&str; 13] = [
-    "source",
-    "id",
-    "says",
-    "verdict",
-    "why",
-    "of",
-    "published",
-    "library",
-    "here",
-    "low",
-    "high",
-    "unit",
-    "missing",
-];
-
-const TABLE: [&str; 10] =
-    ["label", "algorithm", "direction", "tier", "who", "size", "value", "low", "high", "unit"];
-
 fn claims_as_csv(judged: &[Judged<'_>]) -> String {
-    let mut rows = Vec::new();
-    for one in judged {
-        let head = [
-            one.source.id.clone(),
-            one.claim.id.clone(),
-            one.claim.says.clone(),
-            one.verdict.words().to_owned(),
-            one.why(),
-        ];
-        if one.figures.is_empty() {
-            rows.push([&head[..], &vec![String::new(); 8]].concat());
-        }
-        for (figure, answers) in &one.figures {
-            for answer in answers {
-                let published = figure.published.clone().unwrap_or_default();
-                let about = [figure.of.clone(), published, answer.library.clone()];
-                let missing = answer.value.as_ref().err().cloned().unwrap_or_default();
-                let value = numbers(answer.value.as_ref().ok());
-                rows.push([&head[..], &about, &value, &[missing]].concat());
-            }
-        }
-    }
-    base::text::csv(&CLAIMS, rows)
+    /// A claim, and one of its figures with an answer if there is any.
+    type Row<'a> = (&'a Judged<'a>, Option<(&'a Figure, &'a Answer)>);
+    let rows = judged.iter().flat_map(|j| {
+        let figures =
+            j.figures.iter().flat_map(|(f, answers)| answers.iter().map(move |a| (*f, a)));
+        let none = j.figures.is_empty().then_some(None);
+        figures.map(Some).chain(none).map(move |figure| (j, figure))
+    });
+    let value = |(_, of): &Row<'_>| numbers(of.and_then(|(_, answer)| answer.value.as_ref().ok()));
+    let of = |(_, of): &Row<'_>, text: fn(&Figure, &Answer) -> String| {
+        of.map(|(figure, answer)| text(figure, answer)).unwrap_or_default()
+    };
+    csv_of::<Row<'_>>(
+        rows,
+        &[
+            ("source", &|(j, _)| j.source.id.clone()),
+            ("id", &|(j, _)| j.claim.id.clone()),
+            ("says", &|(j, _)| j.claim.says.clone()),
+            ("verdict", &|(j, _)| j.verdict.words().to_owned()),
+            ("why", &|(j, _)| j.why()),
+            ("of", &|row| of(row, |figure, _| figure.of.clone())),
+            ("published", &|row| of(row, |figure, _| figure.published.clone().unwrap_or_default())),
+            ("library", &|row| of(row, |_, answer| answer.library.clone())),
+            ("here", &|row| value(row)[0].clone()),
+            ("low", &|row| value(row)[1].clone()),
+            ("high", &|row| value(row)[2].clone()),
+            ("unit", &|row| value(row)[3].clone()),
+            ("missing", &|row| of(row, |_, a| a.value.as_ref().err().cloned().unwrap_or_default())),
+        ],
+    )
 }
 
 /// Value, lower and upper end, unit.
@@ -357,19 +348,26 @@ fn numbers(value: Option<&Value>) -> [String; 4] {
 }
 
 fn table_as_csv(table: &PrintedTable) -> String {
-    let rows = cells(table).map(|cell| {
-        let is_limit = cell.column == Column::Limit;
-        let head = [
-            cell.group.label.clone(),
-            cell.group.algorithm.clone(),
-            cell.group.direction.to_string(),
-            cell.group.tier.to_string(),
-            if is_limit { "limit of this core".to_owned() } else { cell.line.who.clone() },
-            cell.size.map(|s| s.to_string()).unwrap_or_default(),
-        ];
-        [&head[..], &numbers(Some(&cell.value))].concat()
-    });
-    base::text::csv(&TABLE, rows)
+    let value = |cell: &Number<'_>| numbers(Some(&cell.value));
+    let who = |cell: &Number<'_>| match cell.column {
+        Column::Limit => "limit of this core".to_owned(),
+        _ => cell.line.who.clone(),
+    };
+    csv_of(
+        cells(table),
+        &[
+            ("label", &|cell| cell.group.label.clone()),
+            ("algorithm", &|cell| cell.group.algorithm.clone()),
+            ("direction", &|cell| cell.group.direction.to_string()),
+            ("tier", &|cell| cell.group.tier.to_string()),
+            ("who", &|cell| who(cell)),
+            ("size", &|cell| cell.size.map(|size| size.to_string()).unwrap_or_default()),
+            ("value", &|cell| value(cell)[0].clone()),
+            ("low", &|cell| value(cell)[1].clone()),
+            ("high", &|cell| value(cell)[2].clone()),
+            ("unit", &|cell| value(cell)[3].clone()),
+        ],
+    )
 }
 
 // JSON: an array of objects.
@@ -501,7 +499,7 @@ pub struct Group {
 pub struct Line {
     /// `published`, or the library.
     pub who: String,
-    pub cells: Vec<Option<Interval>>,
+    pub cells: Vec<Option<Estimate>>,
 }
 
 impl Column {
@@ -570,7 +568,7 @@ fn group(rows: &[Row], columns: &[Column], evidence: &Evidence<'_>) -> Group {
         }
         let cells = columns.iter().map(|column| cell_here(&of_it, *column)).collect();
         let limit = of_it.iter().find(|m| m.size == first.size.unwrap_or(SIZE));
-        let limit = limit.and_then(|m| limit_of(m));
+        let limit = limit.and_then(|m| facts::limit(m)?.ok());
         impossible_here |= limit.is_some_and(|limit| first.mb_per_s > limit.median);
         lines.push(Line { who: label(library), cells });
     }
@@ -584,7 +582,7 @@ fn group(rows: &[Row], columns: &[Column], evidence: &Evidence<'_>) -> Group {
     }
 }
 
-fn published_cell(rows: &[Row], column: Column) -> Option<Interval> {
+fn published_cell(rows: &[Row], column: Column) -> Option<Estimate> {
     let number = match column {
         Column::Size(size) => Some(rows.iter().find(|row| row.size == Some(size))?.mb_per_s),
         Column::Speed => Some(rows[0].mb_per_s),
@@ -592,23 +590,18 @@ fn published_cell(rows: &[Row], column: Column) -> Option<Interval> {
         Column::Instructions => rows[0].instructions_per_byte,
         Column::Limit => None,
     };
-    number.map(Interval::exact)
+    number.map(Estimate::exactly)
 }
 
-fn cell_here(of_it: &[&Measurement], column: Column) -> Option<Interval> {
+fn cell_here(of_it: &[&Measurement], column: Column) -> Option<Estimate> {
     let size = if let Column::Size(size) = column { size } else { SIZE };
     let m = of_it.iter().find(|m| m.size == size)?;
     match column {
         Column::Size(_) | Column::Speed => speed(m).ok(),
-        Column::Cycles => m.cycles_per_byte.map(Interval::exact),
-        Column::Instructions => m.instructions_per_byte.map(Interval::exact),
-        Column::Limit => limit_of(m),
+        Column::Cycles => m.cycles_per_byte.map(Estimate::exactly),
+        Column::Instructions => m.instructions_per_byte.map(Estimate::exactly),
+        Column::Limit => limit(m)?.ok(),
     }
-}
-
-fn limit_of(m: &Measurement) -> Option<Interval> {
-    let fraction = m.limit_fraction.filter(|f| *f > 0.0)?;
-    speed(m).ok().map(|s| Interval::exact(s.median / fraction))
 }
 
 #[cfg(test)]

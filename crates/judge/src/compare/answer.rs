@@ -11,8 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The size that rows are ranked at where it was measured: `PostgreSQL`'s page, and large enough that the cost per
 /// message no longer decides.
 pub const REFERENCE_SIZE: usize = 8192;
-/// Differences up to this do not matter (a fraction): what `ciphermark compare --same-within` is by default.
-const TOLERANCE: f64 = 0.005;
 /// Most sizes: a small message, a middling one, the reference.
 const SIZES: usize = 3;
 /// Directories that a distribution's packages put libraries in.
@@ -248,12 +246,7 @@ fn newer<'a>(record: &'a Record, system: &LibraryId) -> Option<Newer<'a>> {
         record,
         rows: record.measurements.iter().filter(|m| m.library == *of).collect(),
     };
-    let settings = Settings {
-        tolerance: TOLERANCE,
-        matching: Matching::Every,
-        apart: crate::compare::Apart::Nothing,
-    };
-    let comparison = compare(&side(system), &side(library), &settings);
+    let comparison = compare(&side(system), &side(library), &Settings::of(Matching::Every));
     let ratio = comparison.overall.first()?.ratio?;
     Some(Newer { library, ratio, tally: comparison.tally })
 }

@@ -37,6 +37,13 @@ pub struct Settings {
     pub apart: Apart,
 }
 
+impl Settings {
+    /// As `compare` has them where nothing is said.
+    pub const fn of(matching: Matching) -> Self {
+        Self { tolerance: 0.005, matching, apart: Apart::Nothing }
+    }
+}
+
 /// One case that was measured on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {

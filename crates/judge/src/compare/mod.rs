@@ -240,6 +240,16 @@ impl Case {
             setting: m.setting.clone(),
         }
     }
+
+    /// Model and tier, and what else is not as usual, in words.
+    pub fn circumstances(&self) -> Vec<String> {
+        let mut words = vec![self.model.to_string(), self.tier.to_string()];
+        words.extend((self.threads > 1).then(|| format!("{} threads", self.threads)));
+        words.extend((!self.footprint.is_hot()).then(|| self.footprint.to_string()));
+        words.extend(self.in_place.then(|| "in place".to_owned()));
+        words.extend((!self.setting.is_empty()).then(|| self.setting.clone()));
+        words
+    }
 }
 
 /// What a [`Case`] has, borrowed, in the same order.

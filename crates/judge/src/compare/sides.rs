@@ -894,9 +894,7 @@ mod tests {
     }
 
     fn compared(base: &Record, new: &Record) -> Comparison {
-        let settings =
-            Settings { tolerance: 0.005, matching: Matching::ByName, apart: super::Apart::Nothing };
-        compare(&side(base), &side(new), &settings)
+        compare(&side(base), &side(new), &Settings::of(Matching::ByName))
     }
 
     fn fails(c: &Comparison) -> Option<String> {

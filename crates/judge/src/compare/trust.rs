@@ -138,7 +138,9 @@ impl Findings {
         let count = self.counts.entry(code).or_insert(0);
         *count += 1;
         if *count <= MOST {
-            self.doubts.push(Doubt { code, case, sentence: text_of(sentence()) });
+            // A record is a stranger's: its names may hold anything.
+            let sentence = base::text::one_line(&sentence());
+            self.doubts.push(Doubt { code, case, sentence });
         }
     }
 
@@ -155,11 +157,6 @@ impl Findings {
         }
         Judgement { doubts: self.doubts, unchecked: self.unchecked.into_iter().collect() }
     }
-}
-
-/// A record is a stranger's: its names may hold anything.
-fn text_of(sentence: String) -> String {
-    base::text::one_line(&sentence)
 }
 
 /// How sentences call a case.
@@ -462,8 +459,7 @@ mod tests {
 
     /// Every field of a case that a figure is in, by a factor.
     fn scale(m: &mut Measurement, by: f64) {
-        let scaled =
-            |e: Estimate| Estimate { median: e.median * by, low: e.low * by, high: e.high * by };
+        let scaled = |e: Estimate| e.map(|x| x * by);
         m.ns_per_op = m.ns_per_op.map(scaled);
         m.cycles_per_op = m.cycles_per_op.map(scaled);
         m.ns_per_byte = m.ns_per_byte.map(|x| x * by);
@@ -482,11 +478,7 @@ mod tests {
         let old = m.ns_per_op.unwrap().median;
         let ticks = found.ticks_per_op;
         scale(m, ticks.median * ns / old);
-        m.ns_per_op = Some(Estimate {
-            median: ticks.median * ns,
-            low: ticks.low * ns,
-            high: ticks.high * ns,
-        });
+        m.ns_per_op = Some(ticks.map(|ticks| ticks * ns));
         m.cycles_per_op = found.cycles_per_op;
         let cycles = found.cycles_per_op.unwrap();
         m.cycles_per_byte = Some(cycles.median / m.size as f64);

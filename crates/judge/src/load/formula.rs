@@ -177,8 +177,9 @@ impl Builder<'_> {
     fn split(&mut self, case: Case, per_s: f64, whole: Form, source: Source, note: &str) {
         let name = named(case);
         let has_exchange = !case.kind.is_resumed() || case.kind == Kind::ResumedPsk;
-        let exchange = self.prices.exchange(case.exchange).filter(|_| has_exchange).cloned();
-        let sign = self.prices.sign(case.certificate).filter(|_| !case.kind.is_resumed()).cloned();
+        let exchange = self.prices.exchange.get(&case.exchange).filter(|_| has_exchange).cloned();
+        let sign = self.prices.sign.get(&case.certificate);
+        let sign = sign.filter(|_| !case.kind.is_resumed()).cloned();
         let mut rest = whole;
         if let Some(each) = &exchange {
             let name = format!("{name}: {}", case.exchange);

@@ -72,8 +72,8 @@ pub(crate) struct Prices {
     /// The server whose plain costs count.
     pub(crate) server: Role,
     pub(crate) picking: Picking,
-    exchange: BTreeMap<Exchange, Form>,
-    sign: BTreeMap<Certificate, Form>,
+    pub(crate) exchange: BTreeMap<Exchange, Form>,
+    pub(crate) sign: BTreeMap<Certificate, Form>,
     records: Vec<RecordFigure>,
     points: Vec<Point>,
     chains: Vec<ChainBytes>,
@@ -186,14 +186,6 @@ impl Prices {
         let measured = self.points.iter().enumerate().filter(|(_, p)| p.median_us().is_some());
         let found = measured.filter(|(_, p)| is_it(p)).min_by_key(|(_, p)| p.regime != regime);
         found.map(|(at, _)| Form::of(at))
-    }
-
-    pub(crate) fn exchange(&self, exchange: Exchange) -> Option<&Form> {
-        self.exchange.get(&exchange)
-    }
-
-    pub(crate) fn sign(&self, certificate: Certificate) -> Option<&Form> {
-        self.sign.get(&certificate)
     }
 
     /// The cipher alone over a response in records, and the HMAC of suites with CBC: what the stack adds there

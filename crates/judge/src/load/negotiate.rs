@@ -7,9 +7,7 @@
 //!
 //! [`Picking`]: crate::load::Picking
 
-use crate::load::spec::{
-    Auth, ClientShare, Enc, Kx, Mac, Profile, Settings, Spec, Suite12, expand,
-};
+use crate::load::spec::{ClientShare, Profile, Settings, Spec, Suite12, expand};
 use record::tls::{Case, Certificate, Exchange, Group, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,22 +87,22 @@ fn negotiate_12(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     let curves = ordered(&curves(&server.groups()), &curves(&client.groups), server.own_order);
     for suite in suites {
         let Some(certificate) = certificate_for(suite, server, client) else { continue };
-        let exchange = match suite.kx {
-            Kx::Rsa => Some(Exchange::Rsa),
-            Kx::Dhe if server.dh.is_none() => continue,
-            Kx::Dhe => server.dh,
-            Kx::Ecdhe => match curves.first() {
-                Some(group) => exchange_of(*group),
-                None => continue,
-            },
+        let exchange = if suite.is_ecdhe() {
+            let Some(group) = curves.first() else { continue };
+            exchange_of(*group)
+        } else if suite.is_dhe() {
+            let Some(field) = server.dh else { continue };
+            Some(field)
+        } else {
+            Some(Exchange::Rsa)
         };
         let Some(exchange) = exchange else { return unpriced(format!("group {}", curves[0])) };
         let Some((priced, exact)) = priced_as(suite) else {
-            return unpriced(suite.name.to_owned());
+            return unpriced(suite.0.to_owned());
         };
         let case = Case::usual(Version::Tls12, exchange, certificate, Kind::Full);
         let case = Case { suite: priced, ..case };
-        return Agreement::Agreed { case, suite: suite.name.to_owned(), priced_as_another: !exact };
+        return Agreement::Agreed { case, suite: suite.0.to_owned(), priced_as_another: !exact };
     }
     refused("no suite in common that the server has a certificate, a group or a field for")
 }
@@ -118,13 +116,13 @@ fn takes(client: &ClientOffer, certificate: Certificate) -> bool {
 }
 
 fn certificate_for(
-    suite: &Suite12,
+    suite: Suite12,
     server: &ServerOffer,
     client: &ClientOffer,
 ) -> Option<Certificate> {
-    let fits = |c: &&Certificate| match suite.auth {
-        Auth::Rsa => c.is_rsa(),
-        Auth::Ecdsa => !c.is_rsa() && takes(client, **c),
+    let fits = |c: &&Certificate| match suite.has("ECDSA") {
+        true => !c.is_rsa() && takes(client, **c),
+        false => c.is_rsa(),
     };
     server.certificates.iter().find(fits).copied()
 }
@@ -134,19 +132,22 @@ fn exchange_of(group: Group) -> Option<Exchange> {
 }
 
 /// The measured suite whose cost a suite has, and whether it is that one itself.
-fn priced_as(suite: &Suite12) -> Option<(Suite, bool)> {
-    Some(match (suite.enc, suite.bits, suite.mac) {
-        (Enc::AesGcm, 128, _) => (Suite::Aes128Gcm, true),
-        (Enc::AesGcm, _, _) => (Suite::Aes256Gcm, true),
-        (Enc::Chacha20, ..) => (Suite::Chacha20Poly1305, true),
-        (Enc::AesCcm, 128, _) => (Suite::Aes128Ccm, true),
-        (Enc::AesCcm | Enc::AesCcm8, ..) => (Suite::Aes128Ccm, false),
-        (Enc::AesCbc, 128, Mac::Sha1) => (Suite::Aes128CbcSha1, true),
-        (Enc::AesCbc, 128, _) => (Suite::Aes128CbcSha256, true),
-        (Enc::AesCbc, _, Mac::Sha1) => (Suite::Aes256CbcSha1, true),
-        (Enc::AesCbc, _, Mac::Sha384) => (Suite::Aes256CbcSha384, true),
-        (Enc::AesCbc, ..) => (Suite::Aes128CbcSha256, false),
-        (Enc::AriaGcm | Enc::Camellia, ..) => return None,
+fn priced_as(suite: Suite12) -> Option<(Suite, bool)> {
+    let is_128 = suite.has("128");
+    Some(if suite.has("CHACHA20") {
+        (Suite::Chacha20Poly1305, true)
+    } else if !suite.has("AES") {
+        return None;
+    } else if suite.has("GCM") {
+        (if is_128 { Suite::Aes128Gcm } else { Suite::Aes256Gcm }, true)
+    } else if suite.has("CCM") {
+        (Suite::Aes128Ccm, suite.has("AES128-CCM") && !suite.has("CCM8"))
+    } else if suite.has_mac("SHA") {
+        (if is_128 { Suite::Aes128CbcSha1 } else { Suite::Aes256CbcSha1 }, true)
+    } else if suite.has_mac("SHA384") {
+        (Suite::Aes256CbcSha384, true)
+    } else {
+        (Suite::Aes128CbcSha256, is_128)
     })
 }
 
@@ -307,7 +308,7 @@ pub(crate) fn shares_of(list: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServerOffer {
     pub(crate) versions: Vec<Version>,
-    pub(crate) suites_12: Vec<&'static Suite12>,
+    pub(crate) suites_12: Vec<Suite12>,
     pub(crate) suites_13: Vec<Suite>,
     pub(crate) tuples: Vec<Vec<Group>>,
     pub(crate) picking: Picking,
@@ -321,7 +322,7 @@ pub(crate) struct ServerOffer {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClientOffer {
     pub(crate) versions: Vec<Version>,
-    pub(crate) suites_12: Vec<&'static Suite12>,
+    pub(crate) suites_12: Vec<Suite12>,
     pub(crate) suites_13: Vec<Suite>,
     pub(crate) groups: Vec<Group>,
     pub(crate) key_shares: Vec<Group>,

@@ -360,146 +360,66 @@ impl Work {
         }
     }
 }
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kx {
-    Ecdhe,
-    Dhe,
-    Rsa,
-}
 
+/// A suite of TLS 1.2 by OpenSSL's name, which says all else of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Auth {
-    Ecdsa,
-    Rsa,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Enc {
-    AesGcm,
-    AesCcm,
-    AesCcm8,
-    AesCbc,
-    Chacha20,
-    AriaGcm,
-    Camellia,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mac {
-    Aead,
-    Sha1,
-    Sha256,
-    Sha384,
-}
-
-/// The version that a suite came with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Least {
-    Ssl3,
-    Tls1,
-    Tls12,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Suite12 {
-    pub(crate) name: &'static str,
-    pub(crate) kx: Kx,
-    pub(crate) auth: Auth,
-    pub(crate) enc: Enc,
-    pub(crate) mac: Mac,
-    pub(crate) bits: u16,
-    pub(crate) least: Least,
-    /// Whether it belongs to `DEFAULT`.
-    pub(crate) is_default: bool,
-}
+pub(crate) struct Suite12(pub(crate) &'static str);
 
 impl Suite12 {
-    pub(crate) fn of(name: &str) -> Option<&'static Self> {
-        SUITES_12.iter().find(|s| s.name == name)
+    fn all() -> impl Iterator<Item = Self> {
+        SUITES_12.iter().copied().map(Self)
+    }
+
+    pub(crate) fn has(self, part: &str) -> bool {
+        self.0.contains(part)
+    }
+
+    pub(crate) fn is_ecdhe(self) -> bool {
+        self.0.starts_with("ECDHE-")
+    }
+
+    pub(crate) fn is_dhe(self) -> bool {
+        self.0.starts_with("DHE-")
+    }
+
+    fn is_default(self) -> bool {
+        self.has("CHACHA20") || self.has("AES") && !self.has("CCM")
+    }
+
+    fn is_aead(self) -> bool {
+        ["GCM", "CCM", "CHACHA20"].into_iter().any(|mode| self.has(mode))
+    }
+
+    /// Whether its records carry an HMAC with this hash.
+    pub(crate) fn has_mac(self, hash: &str) -> bool {
+        !self.is_aead() && self.0.rsplit('-').next() == Some(hash)
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a row of a table")]
-const fn s(
-    name: &'static str,
-    kx: Kx,
-    auth: Auth,
-    enc: Enc,
-    mac: Mac,
-    bits: u16,
-    least: Least,
-    is_default: bool,
-) -> Suite12 {
-    Suite12 { name, kx, auth, enc, mac, bits, least, is_default }
-}
-
 #[rustfmt::skip]
-pub(crate) const SUITES_12: &[Suite12] = &[
-    s("ECDHE-ECDSA-AES256-GCM-SHA384", Kx::Ecdhe, Auth::Ecdsa, Enc::AesGcm, Mac::Aead, 256, Least::Tls12, true),
-    s("ECDHE-RSA-AES256-GCM-SHA384", Kx::Ecdhe, Auth::Rsa, Enc::AesGcm, Mac::Aead, 256, Least::Tls12, true),
-    s("DHE-RSA-AES256-GCM-SHA384", Kx::Dhe, Auth::Rsa, Enc::AesGcm, Mac::Aead, 256, Least::Tls12, true),
-    s("ECDHE-ECDSA-CHACHA20-POLY1305", Kx::Ecdhe, Auth::Ecdsa, Enc::Chacha20, Mac::Aead, 256, Least::Tls12, true),
-    s("ECDHE-RSA-CHACHA20-POLY1305", Kx::Ecdhe, Auth::Rsa, Enc::Chacha20, Mac::Aead, 256, Least::Tls12, true),
-    s("DHE-RSA-CHACHA20-POLY1305", Kx::Dhe, Auth::Rsa, Enc::Chacha20, Mac::Aead, 256, Least::Tls12, true),
-    s("ECDHE-ECDSA-AES256-CCM8", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCcm8, Mac::Aead, 256, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES256-CCM", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCcm, Mac::Aead, 256, Least::Tls12, false),
-    s("DHE-RSA-AES256-CCM8", Kx::Dhe, Auth::Rsa, Enc::AesCcm8, Mac::Aead, 256, Least::Tls12, false),
-    s("DHE-RSA-AES256-CCM", Kx::Dhe, Auth::Rsa, Enc::AesCcm, Mac::Aead, 256, Least::Tls12, false),
-    s("ECDHE-ECDSA-ARIA256-GCM-SHA384", Kx::Ecdhe, Auth::Ecdsa, Enc::AriaGcm, Mac::Aead, 256, Least::Tls12, false),
-    s("ECDHE-ARIA256-GCM-SHA384", Kx::Ecdhe, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 256, Least::Tls12, false),
-    s("DHE-RSA-ARIA256-GCM-SHA384", Kx::Dhe, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 256, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES128-GCM-SHA256", Kx::Ecdhe, Auth::Ecdsa, Enc::AesGcm, Mac::Aead, 128, Least::Tls12, true),
-    s("ECDHE-RSA-AES128-GCM-SHA256", Kx::Ecdhe, Auth::Rsa, Enc::AesGcm, Mac::Aead, 128, Least::Tls12, true),
-    s("DHE-RSA-AES128-GCM-SHA256", Kx::Dhe, Auth::Rsa, Enc::AesGcm, Mac::Aead, 128, Least::Tls12, true),
-    s("ECDHE-ECDSA-AES128-CCM8", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCcm8, Mac::Aead, 128, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES128-CCM", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCcm, Mac::Aead, 128, Least::Tls12, false),
-    s("DHE-RSA-AES128-CCM8", Kx::Dhe, Auth::Rsa, Enc::AesCcm8, Mac::Aead, 128, Least::Tls12, false),
-    s("DHE-RSA-AES128-CCM", Kx::Dhe, Auth::Rsa, Enc::AesCcm, Mac::Aead, 128, Least::Tls12, false),
-    s("ECDHE-ECDSA-ARIA128-GCM-SHA256", Kx::Ecdhe, Auth::Ecdsa, Enc::AriaGcm, Mac::Aead, 128, Least::Tls12, false),
-    s("ECDHE-ARIA128-GCM-SHA256", Kx::Ecdhe, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 128, Least::Tls12, false),
-    s("DHE-RSA-ARIA128-GCM-SHA256", Kx::Dhe, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 128, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES256-SHA384", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCbc, Mac::Sha384, 256, Least::Tls12, true),
-    s("ECDHE-RSA-AES256-SHA384", Kx::Ecdhe, Auth::Rsa, Enc::AesCbc, Mac::Sha384, 256, Least::Tls12, true),
-    s("DHE-RSA-AES256-SHA256", Kx::Dhe, Auth::Rsa, Enc::AesCbc, Mac::Sha256, 256, Least::Tls12, true),
-    s("ECDHE-ECDSA-CAMELLIA256-SHA384", Kx::Ecdhe, Auth::Ecdsa, Enc::Camellia, Mac::Sha384, 256, Least::Tls12, false),
-    s("ECDHE-RSA-CAMELLIA256-SHA384", Kx::Ecdhe, Auth::Rsa, Enc::Camellia, Mac::Sha384, 256, Least::Tls12, false),
-    s("DHE-RSA-CAMELLIA256-SHA256", Kx::Dhe, Auth::Rsa, Enc::Camellia, Mac::Sha256, 256, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES128-SHA256", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCbc, Mac::Sha256, 128, Least::Tls12, true),
-    s("ECDHE-RSA-AES128-SHA256", Kx::Ecdhe, Auth::Rsa, Enc::AesCbc, Mac::Sha256, 128, Least::Tls12, true),
-    s("DHE-RSA-AES128-SHA256", Kx::Dhe, Auth::Rsa, Enc::AesCbc, Mac::Sha256, 128, Least::Tls12, true),
-    s("ECDHE-ECDSA-CAMELLIA128-SHA256", Kx::Ecdhe, Auth::Ecdsa, Enc::Camellia, Mac::Sha256, 128, Least::Tls12, false),
-    s("ECDHE-RSA-CAMELLIA128-SHA256", Kx::Ecdhe, Auth::Rsa, Enc::Camellia, Mac::Sha256, 128, Least::Tls12, false),
-    s("DHE-RSA-CAMELLIA128-SHA256", Kx::Dhe, Auth::Rsa, Enc::Camellia, Mac::Sha256, 128, Least::Tls12, false),
-    s("ECDHE-ECDSA-AES256-SHA", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCbc, Mac::Sha1, 256, Least::Tls1, true),
-    s("ECDHE-RSA-AES256-SHA", Kx::Ecdhe, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 256, Least::Tls1, true),
-    s("DHE-RSA-AES256-SHA", Kx::Dhe, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 256, Least::Ssl3, true),
-    s("DHE-RSA-CAMELLIA256-SHA", Kx::Dhe, Auth::Rsa, Enc::Camellia, Mac::Sha1, 256, Least::Ssl3, false),
-    s("ECDHE-ECDSA-AES128-SHA", Kx::Ecdhe, Auth::Ecdsa, Enc::AesCbc, Mac::Sha1, 128, Least::Tls1, true),
-    s("ECDHE-RSA-AES128-SHA", Kx::Ecdhe, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 128, Least::Tls1, true),
-    s("DHE-RSA-AES128-SHA", Kx::Dhe, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 128, Least::Ssl3, true),
-    s("DHE-RSA-CAMELLIA128-SHA", Kx::Dhe, Auth::Rsa, Enc::Camellia, Mac::Sha1, 128, Least::Ssl3, false),
-    s("AES256-GCM-SHA384", Kx::Rsa, Auth::Rsa, Enc::AesGcm, Mac::Aead, 256, Least::Tls12, true),
-    s("AES256-CCM8", Kx::Rsa, Auth::Rsa, Enc::AesCcm8, Mac::Aead, 256, Least::Tls12, false),
-    s("AES256-CCM", Kx::Rsa, Auth::Rsa, Enc::AesCcm, Mac::Aead, 256, Least::Tls12, false),
-    s("ARIA256-GCM-SHA384", Kx::Rsa, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 256, Least::Tls12, false),
-    s("AES128-GCM-SHA256", Kx::Rsa, Auth::Rsa, Enc::AesGcm, Mac::Aead, 128, Least::Tls12, true),
-    s("AES128-CCM8", Kx::Rsa, Auth::Rsa, Enc::AesCcm8, Mac::Aead, 128, Least::Tls12, false),
-    s("AES128-CCM", Kx::Rsa, Auth::Rsa, Enc::AesCcm, Mac::Aead, 128, Least::Tls12, false),
-    s("ARIA128-GCM-SHA256", Kx::Rsa, Auth::Rsa, Enc::AriaGcm, Mac::Aead, 128, Least::Tls12, false),
-    s("AES256-SHA256", Kx::Rsa, Auth::Rsa, Enc::AesCbc, Mac::Sha256, 256, Least::Tls12, true),
-    s("CAMELLIA256-SHA256", Kx::Rsa, Auth::Rsa, Enc::Camellia, Mac::Sha256, 256, Least::Tls12, false),
-    s("AES128-SHA256", Kx::Rsa, Auth::Rsa, Enc::AesCbc, Mac::Sha256, 128, Least::Tls12, true),
-    s("CAMELLIA128-SHA256", Kx::Rsa, Auth::Rsa, Enc::Camellia, Mac::Sha256, 128, Least::Tls12, false),
-    s("AES256-SHA", Kx::Rsa, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 256, Least::Ssl3, true),
-    s("CAMELLIA256-SHA", Kx::Rsa, Auth::Rsa, Enc::Camellia, Mac::Sha1, 256, Least::Ssl3, false),
-    s("AES128-SHA", Kx::Rsa, Auth::Rsa, Enc::AesCbc, Mac::Sha1, 128, Least::Ssl3, true),
-    s("CAMELLIA128-SHA", Kx::Rsa, Auth::Rsa, Enc::Camellia, Mac::Sha1, 128, Least::Ssl3, false),
+const SUITES_12: &[&str] = &[
+    "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384", "DHE-RSA-AES256-GCM-SHA384",
+    "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305", "DHE-RSA-CHACHA20-POLY1305",
+    "ECDHE-ECDSA-AES256-CCM8", "ECDHE-ECDSA-AES256-CCM", "DHE-RSA-AES256-CCM8", "DHE-RSA-AES256-CCM",
+    "ECDHE-ECDSA-ARIA256-GCM-SHA384", "ECDHE-ARIA256-GCM-SHA384", "DHE-RSA-ARIA256-GCM-SHA384",
+    "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "DHE-RSA-AES128-GCM-SHA256",
+    "ECDHE-ECDSA-AES128-CCM8", "ECDHE-ECDSA-AES128-CCM", "DHE-RSA-AES128-CCM8", "DHE-RSA-AES128-CCM",
+    "ECDHE-ECDSA-ARIA128-GCM-SHA256", "ECDHE-ARIA128-GCM-SHA256", "DHE-RSA-ARIA128-GCM-SHA256",
+    "ECDHE-ECDSA-AES256-SHA384", "ECDHE-RSA-AES256-SHA384", "DHE-RSA-AES256-SHA256",
+    "ECDHE-ECDSA-CAMELLIA256-SHA384", "ECDHE-RSA-CAMELLIA256-SHA384", "DHE-RSA-CAMELLIA256-SHA256",
+    "ECDHE-ECDSA-AES128-SHA256", "ECDHE-RSA-AES128-SHA256", "DHE-RSA-AES128-SHA256",
+    "ECDHE-ECDSA-CAMELLIA128-SHA256", "ECDHE-RSA-CAMELLIA128-SHA256", "DHE-RSA-CAMELLIA128-SHA256",
+    "ECDHE-ECDSA-AES256-SHA", "ECDHE-RSA-AES256-SHA", "DHE-RSA-AES256-SHA", "DHE-RSA-CAMELLIA256-SHA",
+    "ECDHE-ECDSA-AES128-SHA", "ECDHE-RSA-AES128-SHA", "DHE-RSA-AES128-SHA", "DHE-RSA-CAMELLIA128-SHA",
+    "AES256-GCM-SHA384", "AES256-CCM8", "AES256-CCM", "ARIA256-GCM-SHA384", "AES128-GCM-SHA256", "AES128-CCM8",
+    "AES128-CCM", "ARIA128-GCM-SHA256", "AES256-SHA256", "CAMELLIA256-SHA256", "AES128-SHA256",
+    "CAMELLIA128-SHA256", "AES256-SHA", "CAMELLIA256-SHA", "AES128-SHA", "CAMELLIA128-SHA",
 ];
 
 /// What a cipher string comes to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Expanded {
-    pub(crate) suites: Vec<&'static Suite12>,
+    pub(crate) suites: Vec<Suite12>,
     /// Words that name nothing that could be negotiated: suites that today's stacks no longer have (3DES, RC4),
     /// those without a certificate, and misspelt ones. OpenSSL passes over them as well.
     pub(crate) passed_over: Vec<String>,
@@ -511,7 +431,7 @@ pub(crate) fn expand(text: &str) -> Expanded {
     let elements = text.split([':', ' ', ',', ';']).map(str::trim).filter(|e| !e.is_empty());
     for (at, element) in elements.enumerate() {
         if element == "DEFAULT" && at == 0 {
-            list.apply(Operation::Add, &|s| s.is_default);
+            list.apply(Operation::Add, &Suite12::is_default);
             continue;
         }
         let (element, level) = element.split_once('@').unwrap_or((element, ""));
@@ -536,7 +456,7 @@ fn one(list: &mut List, element: &str) -> bool {
         b'+' => (Operation::Last, &element[1..]),
         _ => (Operation::Add, element),
     };
-    if let Some(suite) = Suite12::of(rest) {
+    if let Some(suite) = Suite12::all().find(|s| s.0 == rest) {
         list.apply(operation, &|s| s == suite);
         return true;
     }
@@ -557,43 +477,40 @@ fn is_absent(word: &str) -> bool {
     ABSENT.split(' ').any(|absent| absent == word)
 }
 
-type Means = fn(&Suite12) -> bool;
+type Means = fn(Suite12) -> bool;
 
 fn meaning(word: &str) -> Option<Means> {
     Some(match word {
         "ALL" | "HIGH" => |_| true,
-        "COMPLEMENTOFDEFAULT" => |s| !s.is_default,
-        "kRSA" | "RSA" => |s| s.kx == Kx::Rsa,
-        "kDHE" | "kEDH" | "DH" | "DHE" | "EDH" => |s| s.kx == Kx::Dhe,
-        "kECDHE" | "kEECDH" | "ECDH" | "ECDHE" | "EECDH" => |s| s.kx == Kx::Ecdhe,
-        "aRSA" => |s| s.auth == Auth::Rsa,
-        "aECDSA" | "ECDSA" => |s| s.auth == Auth::Ecdsa,
-        "AES" => is_aes,
-        "AES128" => |s| is_aes(s) && s.bits == 128,
-        "AES256" => |s| is_aes(s) && s.bits == 256,
-        "AESGCM" => |s| s.enc == Enc::AesGcm,
-        "AESCCM" => |s| matches!(s.enc, Enc::AesCcm | Enc::AesCcm8),
-        "AESCCM8" => |s| s.enc == Enc::AesCcm8,
-        "CHACHA20" => |s| s.enc == Enc::Chacha20,
-        "ARIA" | "ARIAGCM" => |s| s.enc == Enc::AriaGcm,
-        "ARIA128" => |s| s.enc == Enc::AriaGcm && s.bits == 128,
-        "ARIA256" => |s| s.enc == Enc::AriaGcm && s.bits == 256,
-        "CAMELLIA" => |s| s.enc == Enc::Camellia,
-        "CAMELLIA128" => |s| s.enc == Enc::Camellia && s.bits == 128,
-        "CAMELLIA256" => |s| s.enc == Enc::Camellia && s.bits == 256,
-        "CBC" => |s| matches!(s.enc, Enc::AesCbc | Enc::Camellia),
-        "SHA1" | "SHA" => |s| s.mac == Mac::Sha1,
-        "SHA256" => |s| s.mac == Mac::Sha256,
-        "SHA384" => |s| s.mac == Mac::Sha384,
-        "TLSv1.2" => |s| s.least == Least::Tls12,
-        "TLSv1" | "TLSv1.0" => |s| s.least == Least::Tls1,
-        "SSLv3" => |s| s.least == Least::Ssl3,
+        "COMPLEMENTOFDEFAULT" => |s| !s.is_default(),
+        "kRSA" | "RSA" => |s| !s.has("DHE"),
+        "kDHE" | "kEDH" | "DH" | "DHE" | "EDH" => Suite12::is_dhe,
+        "kECDHE" | "kEECDH" | "ECDH" | "ECDHE" | "EECDH" => Suite12::is_ecdhe,
+        "aRSA" => |s| !s.has("ECDSA"),
+        "aECDSA" | "ECDSA" => |s| s.has("ECDSA"),
+        "AES" => |s| s.has("AES"),
+        "AES128" => |s| s.has("AES128"),
+        "AES256" => |s| s.has("AES256"),
+        "AESGCM" => |s| s.has("AES") && s.has("GCM"),
+        "AESCCM" => |s| s.has("CCM"),
+        "AESCCM8" => |s| s.has("CCM8"),
+        "CHACHA20" => |s| s.has("CHACHA20"),
+        "ARIA" | "ARIAGCM" => |s| s.has("ARIA"),
+        "ARIA128" => |s| s.has("ARIA128"),
+        "ARIA256" => |s| s.has("ARIA256"),
+        "CAMELLIA" => |s| s.has("CAMELLIA"),
+        "CAMELLIA128" => |s| s.has("CAMELLIA128"),
+        "CAMELLIA256" => |s| s.has("CAMELLIA256"),
+        "CBC" => |s| !s.is_aead(),
+        "SHA1" | "SHA" => |s| s.has_mac("SHA"),
+        "SHA256" => |s| s.has_mac("SHA256"),
+        "SHA384" => |s| s.has_mac("SHA384"),
+        // The version that a suite came with.
+        "TLSv1.2" => |s| !s.has_mac("SHA"),
+        "TLSv1" | "TLSv1.0" => |s| s.has_mac("SHA") && s.is_ecdhe(),
+        "SSLv3" => |s| s.has_mac("SHA") && !s.is_ecdhe(),
         _ => return None,
     })
-}
-
-fn is_aes(suite: &Suite12) -> bool {
-    matches!(suite.enc, Enc::AesGcm | Enc::AesCcm | Enc::AesCcm8 | Enc::AesCbc)
 }
 
 #[derive(Clone, Copy)]
@@ -608,21 +525,21 @@ enum Operation {
 }
 
 /// All suites in the order that strings work on, with those that were added.
-struct List(Vec<(&'static Suite12, bool)>);
+struct List(Vec<(Suite12, bool)>);
 
 impl List {
     fn new() -> Self {
-        Self(SUITES_12.iter().map(|s| (s, false)).collect())
+        Self(Suite12::all().map(|s| (s, false)).collect())
     }
 
-    fn apply(&mut self, operation: Operation, matches: &dyn Fn(&Suite12) -> bool) {
+    fn apply(&mut self, operation: Operation, matches: &dyn Fn(Suite12) -> bool) {
         let (touched, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|(suite, is_active)| {
             let applies = match operation {
                 Operation::Add => !is_active,
                 Operation::Last | Operation::Delete => *is_active,
                 Operation::Kill => true,
             };
-            applies && matches(suite)
+            applies && matches(*suite)
         });
         let marked = |active| touched.iter().map(move |(suite, _)| (*suite, active));
         self.0 = match operation {
@@ -633,12 +550,12 @@ impl List {
     }
 
     fn by_strength(&mut self) {
-        for bits in [256, 128] {
-            self.apply(Operation::Last, &|s| s.bits == bits);
+        for is_short in [false, true] {
+            self.apply(Operation::Last, &|s| s.has("128") == is_short);
         }
     }
 
-    fn active(self) -> Vec<&'static Suite12> {
+    fn active(self) -> Vec<Suite12> {
         self.0.into_iter().filter(|(_, is_active)| *is_active).map(|(suite, _)| suite).collect()
     }
 }
@@ -692,7 +609,7 @@ mod tests {
     }
 
     fn names(text: &str) -> String {
-        let names: Vec<_> = expand(text).suites.iter().map(|s| s.name).collect();
+        let names: Vec<_> = expand(text).suites.iter().map(|s| s.0).collect();
         names.join(":")
     }
 

@@ -8,7 +8,7 @@ use crate::load::formula::{Alternative, ClientOutcome, Load, RegimeSum, Term};
 use crate::load::negotiate::{Agreement, Picked};
 use crate::load::spec::{Unit, Work};
 use crate::load::why::{Amount, Evidence, Explained, Rate, Why};
-use base::text::{Cell, Column, Options, Table, clean, escape_markdown, wrap};
+use base::text::{Cell, Column, Options, Table, capital, clean, escape_markdown, wrap};
 use record::State;
 use record::tls::Format;
 use serde::Serialize;
@@ -41,7 +41,7 @@ fn headline(load: &Load) -> String {
     )
 }
 
-fn clients(outcomes: &[ClientOutcome]) -> Grid {
+fn clients(outcomes: &[ClientOutcome]) -> Table {
     let row = |outcome: &ClientOutcome| {
         let agreed = match &outcome.agreement {
             Agreement::Agreed { case, suite, priced_as_another } => {
@@ -65,10 +65,10 @@ fn clients(outcomes: &[ClientOutcome]) -> Grid {
         };
         [outcome.class.clone(), percent(outcome.share), resumed, agreed]
     };
-    Grid::new("clients | >share | >resume | negotiate", outcomes.iter().map(row))
+    grid("clients | >share | >resume | negotiate", outcomes.iter().map(row))
 }
 
-fn terms(terms: &[Term]) -> Grid {
+fn terms(terms: &[Term]) -> Table {
     let row = |(at, term): (usize, &Term)| {
         let note = if term.note.is_some() { format!(" [{}]", at + 1) } else { String::new() };
         [
@@ -82,20 +82,20 @@ fn terms(terms: &[Term]) -> Grid {
         ]
     };
     let headings = "part | term | >a second | >µs each | >range | >share | source";
-    Grid::new(headings, terms.iter().enumerate().map(row))
+    grid(headings, terms.iter().enumerate().map(row))
 }
 
-fn parts(load: &Load) -> Grid {
+fn parts(load: &Load) -> Table {
     let row =
         |part: String, cpu: Interval, share| [part, digits(cpu.value), range(cpu), percent(share)];
     let parts = load.parts.iter().map(|p| row(p.part.to_string(), p.cpu_us_per_s, p.share));
     let share = load.terms.iter().map(|t| t.share).sum();
     let total = row("total".to_owned(), load.cpu_us_per_s, share);
     let total = (!load.parts.is_empty()).then_some(total);
-    Grid::new("part | >µs a second | >range | >share", parts.chain(total))
+    grid("part | >µs a second | >range | >share", parts.chain(total))
 }
 
-fn regimes(load: &Load) -> Grid {
+fn regimes(load: &Load) -> Table {
     let row = |sum: &RegimeSum| {
         let each = sum.cpu_us_per_connection.map(|c| digits(c.value)).unwrap_or_default();
         let most =
@@ -105,10 +105,10 @@ fn regimes(load: &Load) -> Grid {
     };
     let headings =
         "regime | >% of a core | >µs per connection | >most connections a second | >range";
-    Grid::new(headings, load.regimes.iter().map(row))
+    grid(headings, load.regimes.iter().map(row))
 }
 
-fn alternatives(all: &[Alternative]) -> Grid {
+fn alternatives(all: &[Alternative]) -> Table {
     let row = |one: &Alternative| {
         let saves = one.saves_us_per_s;
         // Within its interval nothing may be saved at all.
@@ -124,7 +124,7 @@ fn alternatives(all: &[Alternative]) -> Grid {
             one.note.clone().unwrap_or_default(),
         ]
     };
-    Grid::new("change | >saves | >µs a second | >range | note", all.iter().map(row))
+    grid("change | >saves | >µs a second | >range | note", all.iter().map(row))
 }
 
 fn load_foot(load: &Load) -> Vec<String> {
@@ -153,11 +153,6 @@ fn load_foot(load: &Load) -> Vec<String> {
     lines
 }
 
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
-}
-
 fn load_csv(load: &Load) -> String {
     let row = |term: &Term| {
         let (each, cpu) = (term.each_cpu_us, term.cpu_us_per_s);
@@ -169,7 +164,7 @@ fn load_csv(load: &Load) -> String {
     };
     let headings = "part | term | per_s | each_cpu_us | each_low_cpu_us | each_high_cpu_us | cpu_us_per_s | \
         low_cpu_us_per_s | high_cpu_us_per_s | share | source";
-    Grid::new(headings, load.terms.iter().map(row)).csv()
+    grid(headings, load.terms.iter().map(row)).csv()
 }
 
 pub fn render_why(why: &Why, format: Format, options: Options) -> String {
@@ -189,7 +184,7 @@ fn why_page(why: &Why) -> Page {
     Page { head, grids, foot: why_foot(why), ..Page::default() }
 }
 
-fn changes(why: &Why) -> Grid {
+fn changes(why: &Why) -> Table {
     let row = |change: &Explained| {
         let rise = change.rise_cpu_us_per_s;
         [
@@ -202,10 +197,10 @@ fn changes(why: &Why) -> Grid {
         ]
     };
     let headings = "change | >makes µs/s | >range | >of the rise | verdict | decided by";
-    Grid::new(headings, why.changes.iter().map(row))
+    grid(headings, why.changes.iter().map(row))
 }
 
-fn rates(why: &Why) -> Grid {
+fn rates(why: &Why) -> Table {
     let row = |rate: &Rate| {
         [
             rate.what.clone(),
@@ -217,7 +212,7 @@ fn rates(why: &Why) -> Grid {
         ]
     };
     let headings = "alone | >µs each | >needed a second | >a day | verdict | decided by";
-    Grid::new(headings, why.rates.iter().map(row))
+    grid(headings, why.rates.iter().map(row))
 }
 
 fn per_second(rate: &Rate, needed: crate::load::Interval) -> String {
@@ -235,9 +230,9 @@ fn per_day(rate: &Rate, needed: f64) -> String {
     }
 }
 
-fn evidence(why: &Why) -> Grid {
+fn evidence(why: &Why) -> Table {
     let row = |one: &Evidence| [one.look_at.clone(), one.tells.clone()];
-    Grid::new("look at | it tells", why.evidence.iter().map(row))
+    grid("look at | it tells", why.evidence.iter().map(row))
 }
 
 fn why_foot(why: &Why) -> Vec<String> {
@@ -274,7 +269,7 @@ fn why_csv(why: &Why) -> String {
     let headings = "kind | what | counted | each_cpu_us | needed_per_s | rise_cpu_us_per_s | share | verdict | \
         decided_by";
     let rows = why.rates.iter().map(rate).chain(why.changes.iter().map(change));
-    Grid::new(headings, rows).csv()
+    grid(headings, rows).csv()
 }
 
 // What was measured over the loopback, calibrations and validations: as a table, JSON, CSV or Markdown.
@@ -292,15 +287,15 @@ pub fn render_calibration(calibration: &Calibration, format: Format, options: Op
 
 pub fn render_validation(validation: &Validation, format: Format, options: Options) -> String {
     let page = |validation: &Validation| {
-        let grid = |part: &ValidatedPart| (part.name.clone(), rows(std::slice::from_ref(part)));
-        let grids = validation.parts.iter().map(grid).collect();
+        let titled = |part: &ValidatedPart| (part.name.clone(), rows(std::slice::from_ref(part)));
+        let grids = validation.parts.iter().map(titled).collect();
         Page { grids, foot: validation_foot(validation), has_paragraphs: true, ..Page::default() }
     };
     let csv = |validation: &Validation| rows(&validation.parts).csv();
     rendered(validation, format, options, page, csv)
 }
 
-fn points(calibration: &Calibration) -> Grid {
+fn points(calibration: &Calibration) -> Table {
     let row = |point: &Point| {
         let counted = match point.unit {
             Unit::Connection => point.counted.connections,
@@ -319,7 +314,7 @@ fn points(calibration: &Calibration) -> Grid {
         ]
     };
     let headings = "server | load | what | of | >µs | >rounds | >counted";
-    Grid::new(headings, calibration.points.iter().map(row))
+    grid(headings, calibration.points.iter().map(row))
 }
 
 fn name_of(point: &Point) -> String {
@@ -351,7 +346,7 @@ fn served(point: &Point) -> String {
     words.join(", ")
 }
 
-fn rows(parts: &[ValidatedPart]) -> Grid {
+fn rows(parts: &[ValidatedPart]) -> Table {
     let row = |row: &ValidatedRow| {
         let share = row.counted.resumed as f64 / row.counted.connections.max(1) as f64;
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -369,7 +364,7 @@ fn rows(parts: &[ValidatedPart]) -> Grid {
     };
     let headings =
         "point | load | >measured µs | >± | >predicted µs | >±  | >error | >resumed | verdict";
-    Grid::new(headings, parts.iter().flat_map(|part| &part.rows).map(row))
+    grid(headings, parts.iter().flat_map(|part| &part.rows).map(row))
 }
 
 fn signed(error: f64) -> String {
@@ -488,7 +483,7 @@ pub(crate) struct Page {
     /// Lines above the tables.
     pub(crate) head: Vec<String>,
     /// Tables with their titles, which may be empty.
-    pub(crate) grids: Vec<(String, Grid)>,
+    pub(crate) grids: Vec<(String, Table)>,
     /// Lines below; strangers' text in them is cleaned here.
     pub(crate) foot: Vec<String>,
     /// Whether each line is a paragraph of its own in Markdown.
@@ -497,7 +492,7 @@ pub(crate) struct Page {
 
 impl Page {
     /// Tables without titles, those without rows left out.
-    pub(crate) fn filled<const N: usize>(grids: [Grid; N]) -> Vec<(String, Grid)> {
+    pub(crate) fn filled<const N: usize>(grids: [Table; N]) -> Vec<(String, Table)> {
         let filled = grids.into_iter().filter(|grid| !grid.is_empty());
         filled.map(|grid| (String::new(), grid)).collect()
     }
@@ -505,7 +500,7 @@ impl Page {
     fn written(
         &self,
         line: impl Fn(&str) -> String,
-        grid: impl Fn(&Grid) -> String,
+        grid: impl Fn(&Table) -> String,
         heading: &str,
     ) -> String {
         let mut out: String = self.head.iter().map(|text| line(text)).collect();
@@ -539,56 +534,26 @@ pub(crate) fn rendered<D: Serialize>(
         Format::Markdown => {
             let page = page(document);
             let end = if page.has_paragraphs { "\n\n" } else { "\n" };
-            page.written(|text| escape_markdown(text) + end, Grid::markdown, "### ")
+            page.written(|text| escape_markdown(text) + end, Table::markdown, "### ")
         }
     }
 }
 
 // Rows under headings, in every format; numbers to three digits.
 
-pub(crate) struct Grid {
-    headings: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Grid {
-    /// Headings stand between bars; those that begin with `>` are of numbers. Cells come from files of strangers:
-    /// nothing in them may move a cursor.
-    pub(crate) fn new<const N: usize>(
-        headings: &'static str,
-        rows: impl IntoIterator<Item = [String; N]>,
-    ) -> Self {
-        let rows = rows.into_iter().map(|row| row.iter().map(|cell| clean(cell)).collect());
-        Self { headings: headings.split(" | ").collect(), rows: rows.collect() }
-    }
-
-    fn table(&self) -> Table {
-        let column = |heading: &&'static str| match heading.strip_prefix('>') {
-            Some(number) => Column::right(number),
-            None => Column::left(heading),
-        };
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
-        Table::new(self.headings.iter().map(column).collect::<Vec<_>>(), rows).wrapped()
-    }
-
-    /// In columns; the widest columns of words give way where the terminal is too narrow.
-    pub(crate) fn text(&self, options: Options) -> String {
-        self.table().text(options)
-    }
-
-    pub(crate) fn markdown(&self) -> String {
-        self.table().markdown()
-    }
-
-    /// As comma-separated values (RFC 4180).
-    pub(crate) fn csv(&self) -> String {
-        let headings: Vec<&str> = self.headings.iter().map(|h| h.trim_start_matches('>')).collect();
-        base::text::csv(&headings, self.rows.iter().cloned())
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
+/// Headings stand between bars; those that begin with `>` are of numbers. Cells come from files of strangers: nothing in
+/// them may move a cursor. The widest columns of words give way where the terminal is too narrow.
+fn grid<const N: usize>(
+    headings: &'static str,
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Table {
+    let column = |heading: &'static str| match heading.strip_prefix('>') {
+        Some(number) => Column::right(number),
+        None => Column::left(heading),
+    };
+    let cells = |row: [String; N]| row.iter().map(|cell| Cell::plain(clean(cell))).collect();
+    let columns: Vec<Column> = headings.split(" | ").map(column).collect();
+    Table::new(columns, rows.into_iter().map(cells).collect()).wrapped()
 }
 
 pub(crate) fn digits(value: f64) -> String {

@@ -9,8 +9,8 @@ use anstyle::Style;
 use base::analysis::Verdict;
 use base::model::Direction;
 use base::text::{
-    ALARM, ASIDE, Align, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
-    csv_of, escape_markdown as escape, paint,
+    ALARM, ASIDE, Align, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, capital,
+    clean, csv_of, escape_markdown as escape, paint,
 };
 use judge::compare::{
     ByPairs, Case, Compared, Comparison, Counts, Found, InstructionRow, Only, OnlyIn, SizeCounts,
@@ -156,11 +156,19 @@ const MOST_FAMILIES: usize = 60;
 fn summaries(c: &Comparison, most: usize, options: Options) -> String {
     // Of one library against many others there are hundreds of families.
     let families = if c.families.len() <= most { &c.families[..] } else { &[] };
-    let shown = || c.overall.iter().take(most).chain(families);
-    let heading = words::interval_heading(shown().filter_map(|s| s.ratio.as_ref()));
-    if shown().next().is_none() {
+    let shown: Vec<&Summary> = c.overall.iter().take(most).chain(families).collect();
+    if shown.is_empty() {
         return String::new();
     }
+    let mut out = format!("\n{}", means(c, &shown, false).text(options));
+    if families.len() < c.families.len() {
+        out += &format!("{} families of algorithms: --format json\n", c.families.len());
+    }
+    out
+}
+
+fn means(c: &Comparison, shown: &[&Summary], is_markdown: bool) -> Table {
+    let heading = words::interval_heading(shown.iter().filter_map(|s| s.ratio.as_ref()));
     let style = |s: &Summary| match s.ratio {
         Some(r) if r.low > 1.0 => ALARM,
         Some(r) if r.high < 1.0 => GOOD,
@@ -168,12 +176,16 @@ fn summaries(c: &Comparison, most: usize, options: Options) -> String {
     };
     let change =
         |s: &Summary| s.ratio.map(|r| words::with_level(r, None, heading)).unwrap_or_default();
-    let count = |n: usize| Cell::plain(if n == 0 { "–".to_owned() } else { n.to_string() });
-    let table = Table::of(
-        shown(),
+    let count = |n: usize| {
+        Cell::plain(if n == 0 && !is_markdown { "–".to_owned() } else { n.to_string() })
+    };
+    Table::of(
+        shown.iter().copied(),
         &[
             (Column::left("geometric mean of"), &|s| Cell::plain(words::of_what(s))),
-            (Column::left("libraries"), &|s| Cell::plain(words::of_which(s))),
+            (Column::left("libraries").only_if(c.several || !is_markdown), &|s| {
+                Cell::plain(words::of_which(s))
+            }),
             (Column::point(words::change_heading(c.unit)), &|s| {
                 Cell::number(change(s)[0].clone(), style(s))
             }),
@@ -184,12 +196,7 @@ fn summaries(c: &Comparison, most: usize, options: Options) -> String {
             (Column::right("undecided").goes(2), &|s| count(s.tally.undecided)),
             (Column::right("same").goes(1), &|s| count(s.tally.same)),
         ],
-    );
-    let mut out = format!("\n{}", table.text(options));
-    if families.len() < c.families.len() {
-        out += &format!("{} families of algorithms: --format json\n", c.families.len());
-    }
-    out
+    )
 }
 
 fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> String {
@@ -197,31 +204,56 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
     if shown.is_empty() {
         return String::new();
     }
+    let title = paint(&words::title(c, verdict, verdict.name()), HEADING, options.color);
+    let mut out = format!("\n{title}\n{}", case_table(c, verdict, &shown, false).text(options));
+    if all > shown.len() {
+        out += &format!("… and {} more (--rows all)\n", all - shown.len());
+    }
+    out
+}
+
+/// In Markdown the name of an algorithm has all that a terminal has in columns of their own.
+fn case_table(c: &Comparison, verdict: Verdict, shown: &[&Compared], is_markdown: bool) -> Table {
     let style = style(verdict);
     let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
     let [base, new] = words::per_byte_heading(c);
-    let libraries = |case: &Compared| match c.several {
-        true => words::pair(&case.base_library, &case.new_library),
-        false => String::new(),
-    };
-    let change = |case: &Compared| words::of_case(case, c.tolerance, heading);
-    let interval = |case: &Compared| match case.identical {
-        true => "same samples".to_owned(),
-        false => change(case)[1].clone(),
-    };
     let setting = |case: &Compared| words::setting(&case.case, case.base.tier);
+    let name = |case: &Compared| {
+        let mut name = words::algorithm(case);
+        let parts = [words::directions(case), setting(case)];
+        for part in parts.iter().filter(|part| is_markdown && !part.is_empty()) {
+            name += &format!(" {part}");
+        }
+        if is_markdown && case.by_pairs.is_some() {
+            name += &format!(" ({})", words::remark(case));
+        }
+        name
+    };
+    let libraries =
+        |case: &Compared| Cell::plain(words::pair(&case.base_library, &case.new_library));
+    let change = |case: &Compared| words::of_case(case, c.tolerance, heading);
+    let interval = |case: &Compared| match change(case) {
+        [change, ..] if is_markdown && change.is_empty() => {
+            clean(case.reason.as_deref().unwrap_or_default())
+        }
+        _ if !is_markdown && case.identical => "same samples".to_owned(),
+        [_, interval, _] => interval,
+    };
     let of_base = |case: &Compared| words::per_byte(case.base_cost, &case.case, case.base.size);
     let of_new = |case: &Compared| words::per_byte(case.new_cost, &case.case, None);
-    let table = Table::of(
+    Table::of(
         shown.iter().copied(),
         &[
-            (Column::left("algorithm"), &|case| Cell::plain(words::algorithm(case))),
+            (Column::left("algorithm"), &|case| Cell::plain(name(case))),
+            (Column::left("libraries").only_if(c.several && is_markdown), &|case| libraries(case)),
             (Column::right("bytes"), &|case| Cell::plain(words::bytes(case))),
-            (Column::left("direction").goes(7), &|case| {
+            (Column::left("direction").goes(7).only_if(!is_markdown), &|case| {
                 Cell::plain(named(words::directions(case), case.case.direction))
             }),
-            (Column::left("").goes(6), &|case| Cell::plain(setting(case))),
-            (Column::left("libraries").goes(8), &|case| Cell::plain(libraries(case))),
+            (Column::left("").goes(6).only_if(!is_markdown), &|case| Cell::plain(setting(case))),
+            (Column::left("libraries").goes(8).only_if(c.several && !is_markdown), &|case| {
+                libraries(case)
+            }),
             (Column::point(words::change_heading(c.unit)), &|case| {
                 Cell::number(change(case)[0].clone(), style)
             }),
@@ -229,15 +261,11 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
             (Column::right("×").goes(3), &|case| Cell::plain(change(case)[2].clone())),
             (Column::point(base).goes(1), &|case| Cell::number(of_base(case), PLAIN)),
             (Column::point(new).goes(2), &|case| Cell::number(of_new(case), PLAIN)),
-            (Column::left("why").goes(4), &|case| Cell::new(words::remark(case), CAUTION)),
+            (Column::left("why").goes(4).only_if(!is_markdown), &|case| {
+                Cell::new(words::remark(case), CAUTION)
+            }),
         ],
-    );
-    let title = paint(&words::title(c, verdict, verdict.name()), HEADING, options.color);
-    let mut out = format!("\n{title}\n{}", table.text(options));
-    if all > shown.len() {
-        out += &format!("… and {} more (--rows all)\n", all - shown.len());
-    }
-    out
+    )
 }
 
 /// A direction in a column of its own, where nothing would be an empty cell.
@@ -265,7 +293,7 @@ fn instructions(c: &Comparison, rows: usize, not_counted: usize, options: Option
     if changed.is_empty() {
         return out + &uncounted(c, not_counted, options);
     }
-    out += &instruction_table(changed.iter().take(rows).copied(), c.several).text(options);
+    out += &instruction_table(changed.iter().take(rows).copied(), c.several, false).text(options);
     if changed.len() > rows {
         out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
     }
@@ -286,7 +314,21 @@ fn uncounted(c: &Comparison, rows: usize, options: Options) -> String {
     out
 }
 
-fn instruction_table<'a>(rows: impl Iterator<Item = &'a InstructionRow>, several: bool) -> Table {
+fn instruction_table<'a>(
+    rows: impl Iterator<Item = &'a InstructionRow>,
+    several: bool,
+    is_markdown: bool,
+) -> Table {
+    let pair = |row: &InstructionRow| match several {
+        true => words::pair(&row.base_library, &row.new_library),
+        false => String::new(),
+    };
+    let name = |row: &InstructionRow| match (clean(&row.algorithm), pair(row)) {
+        (name, _) if !is_markdown => name,
+        (name, pair) if pair.is_empty() => format!("{name} {}", words::direction(row.direction)),
+        (name, pair) => format!("{name} {}, {pair}", words::direction(row.direction)),
+    };
+    let in_bytes = if is_markdown { size } else { size_with_unit };
     let growth = |g: Option<f64>| {
         let style = match g {
             Some(g) if g > 0.0 => ALARM,
@@ -309,11 +351,7 @@ fn instruction_table<'a>(rows: impl Iterator<Item = &'a InstructionRow>, several
         };
         words::setting(&case, None)
     };
-    let pair = |row: &InstructionRow| match several {
-        true => words::pair(&row.base_library, &row.new_library),
-        false => String::new(),
-    };
-    let worst = |row: &InstructionRow, text: fn(&SizeCounts) -> String| {
+    let worst = |row: &InstructionRow, text: &dyn Fn(&SizeCounts) -> String| {
         row.worst_size().map(text).unwrap_or_default()
     };
     let per_byte = |of: Option<Counts>| {
@@ -325,18 +363,25 @@ fn instruction_table<'a>(rows: impl Iterator<Item = &'a InstructionRow>, several
     Table::of(
         rows,
         &[
-            (Column::left("instructions of"), &|row| Cell::plain(clean(&row.algorithm))),
-            (Column::left("direction").goes(5), &|row| {
+            (Column::left(if is_markdown { "algorithm" } else { "instructions of" }), &|row| {
+                Cell::plain(name(row))
+            }),
+            (Column::left("direction").goes(5).only_if(!is_markdown), &|row| {
                 Cell::plain(named(words::direction(row.direction), row.direction))
             }),
-            (Column::left("").goes(4), &|row| Cell::plain(setting(row))),
-            (Column::left("libraries").goes(6), &|row| Cell::plain(pair(row))),
-            (Column::left("most at"), &|row| Cell::plain(worst(row, |s| size_with_unit(s.size)))),
+            (Column::left("").goes(4).only_if(!is_markdown), &|row| Cell::plain(setting(row))),
+            (Column::left("libraries").goes(6).only_if(!is_markdown), &|row| {
+                Cell::plain(pair(row))
+            }),
+            (
+                Column::new("most at", if is_markdown { Align::Right } else { Align::Left }),
+                &|row| Cell::plain(worst(row, &|s| in_bytes(s.size))),
+            ),
             (Column::point("base").goes(7), &|row| {
-                Cell::number(worst(row, |s| s.base.to_string()), PLAIN)
+                Cell::number(worst(row, &|s| s.base.to_string()), PLAIN)
             }),
             (Column::point("new").goes(7), &|row| {
-                Cell::number(worst(row, |s| s.new.to_string()), PLAIN)
+                Cell::number(worst(row, &|s| s.new.to_string()), PLAIN)
             }),
             (Column::point("%"), &|row| growth(row.per_operation_growth())),
             (Column::point("base /B").goes(2), &|row| per_byte(row.base)),
@@ -528,7 +573,7 @@ pub(crate) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         out.push('\n');
         c.warnings.iter().for_each(|w| out += &format!("- ⚠️ {}\n", escape(&clean(w))));
     }
-    out += &means(c, &c.overall);
+    out += &markdown_means(c, &c.overall);
     for verdict in ORDER {
         out += &markdown_cases(c, verdict, rows);
     }
@@ -536,7 +581,7 @@ pub(crate) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
     out += &markdown_leaks(c, rows);
     if !c.families.is_empty() {
         let title = format!("By family of algorithms ({})", c.families.len());
-        out += &folded(&title, &means(c, &c.families));
+        out += &folded(&title, &markdown_means(c, &c.families));
     }
     out += &markdown_states(c);
     let only = words::only(c);
@@ -568,37 +613,12 @@ fn headline(c: &Comparison, found: &[Found]) -> String {
     )
 }
 
-fn means(c: &Comparison, summaries: &[Summary]) -> String {
+fn markdown_means(c: &Comparison, summaries: &[Summary]) -> String {
     if summaries.is_empty() {
         return String::new();
     }
-    let several = c.several;
-    let mut heads = vec!["geometric mean of"];
-    heads.extend(several.then_some("libraries"));
-    let heading = words::interval_heading(summaries.iter().filter_map(|s| s.ratio.as_ref()));
-    heads.extend([words::change_heading(c.unit), heading, "×"]);
-    heads.extend(["slower", "faster", "undecided", "same"]);
-    let row = |s: &Summary| {
-        let mut cells = vec![words::of_what(s)];
-        cells.extend(several.then(|| words::of_which(s)));
-        cells.extend(words::with_level(s.ratio?, None, heading));
-        let t = &s.tally;
-        cells.extend([t.slower, t.faster, t.undecided, t.same].map(|n| n.to_string()));
-        Some(cells)
-    };
-    markdown_table(&heads, 1 + usize::from(several), summaries.iter().filter_map(row))
-}
-
-/// A table, the first `names` columns to the left.
-fn markdown_table(
-    heads: &[&'static str],
-    names: usize,
-    rows: impl Iterator<Item = Vec<String>>,
-) -> String {
-    let align = |i| if i < names { Align::Left } else { Align::Right };
-    let columns = heads.iter().enumerate().map(|(i, head)| Column::new(head, align(i)));
-    let rows = rows.map(|row| row.into_iter().map(Cell::plain).collect());
-    format!("\n{}", Table::new(columns.collect::<Vec<_>>(), rows.collect()).markdown())
+    let known: Vec<&Summary> = summaries.iter().filter(|s| s.ratio.is_some()).collect();
+    format!("\n{}", means(c, &known, true).markdown())
 }
 
 fn folded(title: &str, inside: &str) -> String {
@@ -610,14 +630,7 @@ fn markdown_cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let several = c.several;
-    let [base, new] = words::per_byte_heading(c);
-    let mut heads = vec!["algorithm"];
-    heads.extend(several.then_some("libraries"));
-    let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
-    heads.extend(["bytes", words::change_heading(c.unit), heading, "×", base, new]);
-    let rows = shown.iter().map(|case| markdown_row(case, c, heading));
-    let mut inside = markdown_table(&heads, 1 + usize::from(several), rows);
+    let mut inside = format!("\n{}", case_table(c, verdict, &shown, true).markdown());
     if all > shown.len() {
         inside += &format!("\n… and {} more.\n", all - shown.len());
     }
@@ -628,35 +641,6 @@ fn markdown_cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
     } else {
         folded(&title, &inside)
     }
-}
-
-fn capital(word: &str) -> String {
-    let (first, rest) = word.split_at(1);
-    first.to_uppercase() + rest
-}
-
-fn markdown_row(case: &Compared, c: &Comparison, heading: &str) -> Vec<String> {
-    let mut name = words::algorithm(case);
-    let direction = words::directions(case);
-    let setting = words::setting(&case.case, case.base.tier);
-    for word in [direction, setting].iter().filter(|w| !w.is_empty()) {
-        name += &format!(" {word}");
-    }
-    let pair = || words::pair(&case.base_library, &case.new_library);
-    if case.by_pairs.is_some() {
-        name += &format!(" ({})", words::remark(case));
-    }
-    let mut cells = vec![name];
-    cells.extend(c.several.then(pair));
-    cells.push(words::bytes(case));
-    let [change, mut interval, factor] = words::of_case(case, c.tolerance, heading);
-    if change.is_empty() {
-        interval = clean(case.reason.as_deref().unwrap_or_default());
-    }
-    cells.extend([change, interval, factor]);
-    cells.push(words::per_byte(case.base_cost, &case.case, case.base.size));
-    cells.push(words::per_byte(case.new_cost, &case.case, None));
-    cells
 }
 
 fn markdown_instructions(c: &Comparison, rows: usize) -> String {
@@ -679,7 +663,7 @@ fn markdown_instructions(c: &Comparison, rows: usize) -> String {
         return folded(&title, &listed);
     }
     let shown = changed.iter().take(rows).copied();
-    let mut inside = format!("\n{}", markdown_instruction_table(shown, c.several).markdown());
+    let mut inside = format!("\n{}", instruction_table(shown, c.several, true).markdown());
     if changed.len() > rows {
         inside += &format!("\n… and {} more.\n", changed.len() - rows);
     }
@@ -708,39 +692,6 @@ fn markdown_leaks(c: &Comparison, rows: usize) -> String {
     }
 }
 
-fn markdown_instruction_table<'a>(
-    rows: impl Iterator<Item = &'a InstructionRow>,
-    several: bool,
-) -> Table {
-    let name = |row: &InstructionRow| {
-        let name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
-        match several {
-            true => format!("{name}, {}", words::pair(&row.base_library, &row.new_library)),
-            false => name,
-        }
-    };
-    let plain = |text: Option<String>| Cell::plain(text.unwrap_or_default());
-    let per_byte = |c: Option<Counts>| plain(c.map(|c| format!("{:.4}", c.per_byte)));
-    let per_message = |c: Option<Counts>| plain(c.map(|c| format!("{:.0}", c.per_message)));
-    let change = |growth: Option<f64>| plain(growth.map(|g| words::change(1.0 + g, 0.0)));
-    Table::of(
-        rows,
-        &[
-            (Column::left("algorithm"), &|row| Cell::plain(name(row))),
-            (Column::right("most at"), &|row| plain(row.worst_size().map(|s| size(s.size)))),
-            (Column::right("base"), &|row| plain(row.worst_size().map(|s| s.base.to_string()))),
-            (Column::right("new"), &|row| plain(row.worst_size().map(|s| s.new.to_string()))),
-            (Column::right("%"), &|row| change(row.per_operation_growth())),
-            (Column::right("base /B"), &|row| per_byte(row.base)),
-            (Column::right("new /B"), &|row| per_byte(row.new)),
-            (Column::right("/B %"), &|row| change(row.per_byte_growth)),
-            (Column::right("base /message"), &|row| per_message(row.base)),
-            (Column::right("new /message"), &|row| per_message(row.new)),
-            (Column::right("/message %"), &|row| change(row.per_message_growth)),
-        ],
-    )
-}
-
 fn markdown_states(c: &Comparison) -> String {
     let mut out = String::new();
     for group in c.states.chunk_by(|a, b| a.change == b.change) {
@@ -762,12 +713,6 @@ mod tests {
     use crate::sample;
     use judge::compare::{Condition, Matching, Settings, Side};
     use record::{Measurement, Record, State};
-
-    const SETTINGS: Settings = Settings {
-        tolerance: 0.005,
-        matching: Matching::ByName,
-        apart: judge::compare::Apart::Nothing,
-    };
 
     fn record(started: &str, factor: impl Fn(&Measurement) -> f64) -> Record {
         let record = sample::with_samples(|m, ns| ns * factor(m));
@@ -815,7 +760,8 @@ mod tests {
     }
 
     fn held(base: &Record, new: &Record) -> (Comparison, Vec<Found>) {
-        let comparison = judge::compare::compare(&side(base), &side(new), &SETTINGS);
+        let settings = Settings::of(Matching::ByName);
+        let comparison = judge::compare::compare(&side(base), &side(new), &settings);
         let conditions = ["slower:2%", "refused", "instructions:0.5%"];
         let found =
             conditions.iter().filter_map(|c| c.parse::<Condition>().unwrap().find(&comparison));
@@ -851,7 +797,7 @@ mod tests {
                 let rows = record.measurements.iter().filter(is_of).collect();
                 Side { record: &record, name: format!("{library}@{version}* of run.json"), rows }
             };
-            let settings = Settings { matching: Matching::Every, ..SETTINGS };
+            let settings = Settings::of(Matching::Every);
             let c = judge::compare::compare(&side(base), &side(new), &settings);
             let found = Vec::from_iter("slower".parse::<Condition>().unwrap().find(&c));
             let text = comparison_screen(&c, &found, Options { width: 150, color: false });

@@ -6,10 +6,9 @@
 mod parquet;
 
 use base::text::{csv_as_is, guarded, one_line};
+use judge::compare::Case;
 #[cfg(feature = "parquet")]
-pub use parquet::ParquetError;
-#[cfg(feature = "parquet")]
-pub use parquet::parquet;
+pub use parquet::{ParquetError, parquet};
 use record::{Estimate, Executed, Leaks, Measurement, ProcessCosts, Record, State};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -91,11 +90,7 @@ pub(crate) fn as_json_lines(record: &Record, selection: &[&Measurement]) -> Stri
 fn name(m: &Measurement) -> String {
     let mut words = vec![m.library.name.clone(), m.algorithm.clone(), m.direction.to_string()];
     words.extend((m.size > 0).then(|| m.size.to_string()));
-    words.extend([m.model.to_string(), m.tier.to_string()]);
-    words.extend((m.threads > 1).then(|| format!("{} threads", m.threads)));
-    words.extend((!m.footprint.is_hot()).then(|| m.footprint.to_string()));
-    words.extend(m.in_place.then(|| "in place".to_owned()));
-    words.extend((!m.setting.is_empty()).then(|| m.setting.clone()));
+    words.extend(Case::of(m).circumstances());
     words.join(" ")
 }
 
@@ -113,10 +108,6 @@ fn named<'a>(rows: &[&'a Measurement]) -> Vec<(String, &'a Measurement)> {
     measured.iter().map(|m| (if several(m) { with_version(m) } else { name(m) }, *m)).collect()
 }
 
-fn as_text(value: &Value) -> String {
-    record::pretty(value)
-}
-
 /// Bencher Metric Format: `latency` in nanoseconds with its interval, `throughput` in operations a second.
 pub fn bencher(rows: &[&Measurement]) -> String {
     let measures = |m: &Measurement| {
@@ -128,7 +119,7 @@ pub fn bencher(rows: &[&Measurement]) -> String {
     };
     let all: Map<String, Value> =
         named(rows).into_iter().filter_map(|(name, m)| Some((name, measures(m)?))).collect();
-    as_text(&Value::Object(all))
+    record::pretty(&all)
 }
 
 /// What github-action-benchmark reads as `customSmallerIsBetter`.
@@ -136,12 +127,12 @@ pub fn github_action(rows: &[&Measurement]) -> String {
     let entry = |(name, m): (String, &Measurement)| {
         let e = m.ns_per_op?;
         let half = (e.high - e.low) / 2.0;
-        let extra = format!("{}@{} {}", m.library.name, m.library.version, m.library.id);
+        let extra = format!("{} {}", m.library.label(), m.library.id);
         Some(
             json!({ "name": name, "unit": "ns/op", "value": e.median, "range": format!("± {half:.3}"), "extra": extra }),
         )
     };
-    as_text(&named(rows).into_iter().filter_map(entry).collect())
+    record::pretty(&named(rows).into_iter().filter_map(entry).collect::<Value>())
 }
 
 /// Go's benchmark format, which benchstat reads: a line for each process that counts, so that its test compares what
@@ -191,7 +182,7 @@ pub fn lnt(record: &Record, rows: &[&Measurement]) -> String {
     let tests: Vec<Value> = named(rows).into_iter().filter_map(test).collect();
     let cpu = &record.host.cpu;
     let time = record.started.trim_end_matches('Z').split('.').next().unwrap_or_default();
-    as_text(&json!({
+    record::pretty(&json!({
         "format_version": "2",
         "machine": { "name": cpu.name, "kernel": record.host.kernel.release, "microcode": cpu.microcode },
         "run": { "start_time": time, "end_time": time, "ciphermark": record.tool.version },
@@ -514,10 +505,7 @@ mod tests {
         }
     }
 
-    fn columns_field<'a>(
-        value: &'a serde_json::Value,
-        name: &'static str,
-    ) -> &'a serde_json::Value {
+    fn columns_field<'a>(value: &'a Value, name: &'static str) -> &'a Value {
         let nested = [
             "library",
             "ns_per_op",

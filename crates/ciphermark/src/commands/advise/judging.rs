@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::commands::choose;
 use crate::screen::Bar;
 use base::model::Tier;
-use engine::{Attached, Event, LeakSubject, LibraryChoice, Secrets, Stop};
+use engine::{Attached, LeakSubject, LibraryChoice, Secrets, Stop};
 use judge::advise::{Advice, Data, Evidence, Question, Surroundings};
 use record::{Leaks, LibraryId};
 use std::collections::BTreeSet;
@@ -74,11 +74,10 @@ pub(crate) fn judge_in(
         Some(LeakSubject { library, tier, algorithm: algorithm.clone() })
     };
     let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
-    let bar = Bar::new(quiet);
-    let judged = engine::judge_leaks(libraries, &subjects, &Secrets::quick(), stop, &|done, of| {
-        bar.show(Event::Stepping { done, of });
+    let judged = Bar::during(quiet, |bar| {
+        let show = |done, of| bar.stepping(done, of);
+        engine::judge_leaks(libraries, &subjects, &Secrets::quick(), stop, &show)
     });
-    bar.finish();
     judged.leaks
 }
 
@@ -100,7 +99,12 @@ pub(super) fn is_file(library: &LibraryId) -> bool {
     record::expanded(&library.path).is_file()
 }
 
-pub(crate) fn is_build(library: &Attached, id: &LibraryId) -> bool {
+/// As records name it.
+pub(crate) fn build_of(library: &Attached) -> LibraryId {
     let own = library.facts.identity();
-    LibraryId { path: record::shown(&own.path), ..own } == *id
+    LibraryId { path: record::shown(&own.path), ..own }
+}
+
+pub(crate) fn is_build(library: &Attached, id: &LibraryId) -> bool {
+    build_of(library) == *id
 }

@@ -8,7 +8,7 @@ use crate::commands::run::{claim_output, survey, watch_signals};
 use crate::screen::Bar;
 use crate::{Failure, screen};
 use base::model::{Algorithm, Footprint, MAX_REPEATED_SIZE};
-use engine::{Attached, Budget, Event, Looks, Request, Screened, Stop};
+use engine::{Attached, Budget, Looks, Request, Screened, Stop};
 use jiff::civil::Date;
 use judge::advise::{Data, Evidence, Only, OpenWhy, Outcome, Question, Surroundings, Wished};
 use record::{LeakVerdict, Leaks, LibraryId, Record};
@@ -89,19 +89,17 @@ fn attached(args: &AdviseArgs, only: Option<&Only>) -> Result<Vec<Attached>, Fai
 
 /// What each library seems to take, in a share of the time. It is no figure: it says who is measured.
 pub(crate) fn look(
-    args: &AdviseArgs,
+    quiet: bool,
     request: &Request,
     libraries: &[Attached],
-    stop: &Stop,
-    share: f64,
+    looks: Looks,
+    (stop, share): (&Stop, f64),
 ) -> engine::Look {
     let left = stop.left().unwrap_or(request.budget.time);
-    let bar = Bar::new(args.quiet);
     let stop = stop.within(left.mul_f64(share));
-    let show = |event: Event<'_>| bar.show(event);
-    let look = engine::screen(request, libraries, Looks::Ignored, &stop, &show);
-    bar.finish();
-    look
+    Bar::during(quiet, |bar| {
+        engine::screen(request, libraries, looks, &stop, &|event| bar.show(event))
+    })
 }
 
 type Pairs = BTreeSet<(LibraryId, String)>;
@@ -164,7 +162,8 @@ impl Measuring<'_> {
     ) -> Result<Record, Failure> {
         let request = Request { sizes: vec![self.question.size], ..self.request(algorithms) };
         let quick = Request { latency: false, ..request.clone() };
-        let look = look(self.args, &quick, &self.libraries, &self.stop, LOOK);
+        let share = (&self.stop, LOOK);
+        let look = look(self.args.quiet, &quick, &self.libraries, Looks::Ignored, share);
         let mut bounds = match &known {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
@@ -385,12 +384,7 @@ fn of_part(part: &Leaks, found: &BTreeSet<(LibraryId, &'static str)>) -> Vec<Lea
 
 /// What is known of this machine while it is measured.
 fn around(record: &Record) -> Surroundings {
-    Surroundings {
-        today: Date::default(),
-        cpu: Some(record.host.cpu.name.clone()),
-        libraries: Vec::new(),
-        judged: Vec::new(),
-    }
+    Surroundings { cpu: Some(record.host.cpu.name.clone()), ..Surroundings::on(Date::default()) }
 }
 
 /// A record with what a later one of the same plan has measured.

@@ -2,7 +2,9 @@
 //! each in the cheapest libraries and in the store's own, both directions, in one screen. Prices come from this
 //! machine's price list as far as it has them.
 
-use crate::commands::advise::{FOR_ONE, is_build, judge_in, judged_first, surroundings};
+use crate::commands::advise::{
+    FOR_ONE, build_of, is_build, judge_in, judged_first, look, surroundings,
+};
 use crate::commands::pages::PagesArgs;
 use crate::commands::run::watch_signals;
 use crate::commands::tls::claim_output;
@@ -15,7 +17,7 @@ use engine::{Attached, Budget, Keeping, Look, Looks, Request, Screened, Stop};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use judge::advise::prices::{
-    Around, Here, StoreWish, is_undecided, priced, screen as drawn, wishes_of_store,
+    Around, Here, StoreWish, is_undecided, priced, screen as drawn, use_of_store, wishes_of_store,
 };
 use judge::advise::{Data, Evidence, Surroundings, Wished};
 use record::at_rest::scheme::{Recipe, good_practice};
@@ -203,11 +205,9 @@ impl Pricing<'_> {
 
     fn strike(&self, look: &mut record::Record, library: usize, scheme: &str) {
         let cipher = recipe(scheme).and_then(|r| r.algorithm()).map(|a| a.name);
-        let own = self.libraries[library].facts.identity();
-        let path = record::shown(&own.path);
-        let is_it = |l: &LibraryId| (&l.path, &l.id, &l.name) == (&path, &own.id, &own.name);
+        let build = build_of(&self.libraries[library]);
         let rows = look.measurements.iter_mut();
-        for row in rows.filter(|m| Some(&*m.algorithm) == cipher && is_it(&m.library)) {
+        for row in rows.filter(|m| Some(&*m.algorithm) == cipher && m.library == build) {
             (row.state, row.stopped) = (State::Refused, None);
         }
     }
@@ -231,10 +231,7 @@ impl Pricing<'_> {
                 judge::advise::WORTH,
             );
             let best = self.cheapest(&found, &look.screened);
-            let build = |l: usize| {
-                let own = self.libraries[l].facts.identity();
-                LibraryId { path: record::shown(&own.path), ..own }
-            };
+            let build = |l: usize| build_of(&self.libraries[l]);
             let of_pair = |(l, scheme): &(usize, String)| -> BTreeSet<(LibraryId, String)> {
                 let parts = recipe(scheme).map(|recipe| parts(&recipe)).unwrap_or_default();
                 parts.into_iter().map(|a| (build(*l), a.name.to_owned())).collect()
@@ -284,20 +281,8 @@ impl Pricing<'_> {
             tiers: vec![self.args.tier],
             ..choose::plain_request(algorithms, budget)
         };
-        let left = stop.left().unwrap_or(request.budget.time);
         let looks = if self.args.fresh { Looks::Renewed } else { Looks::Known };
-        let bar = Bar::new(self.args.quiet);
-        let look = engine::screen(
-            &request,
-            self.libraries,
-            looks,
-            &stop.within(left.mul_f64(LOOK)),
-            &|e| {
-                bar.show(e);
-            },
-        );
-        bar.finish();
-        look
+        look(self.args.quiet, &request, self.libraries, looks, (stop, LOOK))
     }
 
     /// Of what contends, the pairs that looked the fastest in both directions, those first.
@@ -354,19 +339,19 @@ impl Pricing<'_> {
             stop: until,
             priced: Some(Priced { pairs: shortlist.pairs.clone(), is_fresh: args.fresh }),
         };
-        let bar = Bar::new(args.quiet);
-        let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
         let keeping = Keeping::default();
         let today = self.wishes[0].question.key_born;
         let is_open = |record: &PagesRecord| {
             let judged = shortlist.leaks.clone();
-            let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged };
+            let around = Surroundings { judged, ..Surroundings::on(today) };
             let is_open = |wish: &StoreWish<'_>| is_undecided(self.data, wish, record, &around);
             self.wishes.iter().any(is_open)
         };
         let libraries = self.libraries;
-        let ended = engine::pages::run(&plan, store, &[], libraries, keeping, &is_open, &events);
-        bar.finish();
+        let ended = Bar::during(args.quiet, |bar| {
+            let events = |event: engine::pages::PagesEvent<'_>| bar.pages(event);
+            engine::pages::run(&plan, store, &[], libraries, keeping, &is_open, &events)
+        });
         ended.map(|ended| ended.document).map_err(|e| match e {
             PagesError::Store(_) => Failure::usage(e),
             _ => Failure::not_done(e),
@@ -496,11 +481,6 @@ fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
 
 fn next(args: &PagesArgs, about: &About, kind: &str) -> Vec<String> {
     let what = args.path.as_ref().map_or("--synthetic".to_owned(), |p| p.display().to_string());
-    let for_use = match kind {
-        "sqlite" => "sqlite",
-        "image" => "disk",
-        _ => "postgres",
-    };
     let mut lines = Vec::new();
     if let Some(server) = &about.server {
         lines.push(format!(
@@ -512,7 +492,7 @@ fn next(args: &PagesArgs, about: &About, kind: &str) -> Vec<String> {
             "All schemes, libraries, media, nonces: ciphermark pages {what} --thorough -o pages.json"
         ));
     }
-    lines.push(format!("Keys, limits, dates: ciphermark advise --for {for_use}"));
+    lines.push(format!("Keys, limits, dates: ciphermark advise --for {}", use_of_store(kind)));
     lines
 }
 

@@ -382,11 +382,11 @@ pub(crate) fn measured(
 ) -> Result<Calibration, Failure> {
     let cells = crate::server::calibration_cells(regimes, nginx.is_some());
     let wanted = course.calibrating(nginx, libraries)?;
-    let (stop, bar) = (watch_signals()?, Bar::new(course.quiet));
-    let document = crate::server::calibrate(&cells, &wanted, stop.flag(), &mut |done, of| {
-        bar.visits(done, of)
+    let stop = watch_signals()?;
+    let document = Bar::during(course.quiet, |bar| {
+        let mut show = |done, of| bar.visits(done, of);
+        crate::server::calibrate(&cells, &wanted, stop.flag(), &mut show)
     });
-    bar.finish();
     document.map_err(Failure::not_done)
 }
 

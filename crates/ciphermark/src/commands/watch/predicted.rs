@@ -1,11 +1,8 @@
 //! What `rank`, `compare`, `report` and `advise --from calls.json` say of a watched program.
 
-use crate::commands::run::{record_of, tell_left_out, watch_signals};
-use crate::commands::{Cli, Command, choose};
+use crate::commands::{choose, run};
 use crate::{Exit, Failure, files, screen};
-use base::model::NameGlob;
 use base::text::Options;
-use clap::Parser as _;
 use judge::calls::predict::{Change, Prediction, What, predict};
 use record::{Calls, LibraryId, Record};
 use report::{ComparisonFormat, PredictionAsked};
@@ -23,21 +20,6 @@ pub fn calls_at(from: &str) -> Result<Option<Calls>, Failure> {
     if is_calls { files::calls(path).map(Some) } else { Ok(None) }
 }
 
-/// The program's messages in a record; without one, they are measured now.
-fn predicted(
-    calls: &Calls,
-    from: &str,
-    record: Option<&Path>,
-    libraries: &[String],
-    time: Option<Duration>,
-) -> Result<Prediction, Failure> {
-    let record = match record {
-        Some(path) => files::record(path).map_err(Failure::usage)?,
-        None => measured(from, libraries, time)?,
-    };
-    predict(calls, &record).map_err(Failure::usage)
-}
-
 fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<Record, Failure> {
     let mut line: Vec<String> =
         ["ciphermark", "run", "--workload", from].map(str::to_owned).to_vec();
@@ -45,14 +27,7 @@ fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<
     if let Some(time) = time {
         line.extend(["--budget".to_owned(), format!("{}s", time.as_secs_f64())]);
     }
-    let args = match Cli::try_parse_from(line).map(|cli| cli.command) {
-        Ok(Some(Command::Run(args))) => args,
-        Ok(_) => return Err(Failure::not_done("the program's messages make no run")),
-        Err(error) => return Err(Failure::usage(error)),
-    };
-    let record = record_of(&args, &watch_signals()?)?;
-    tell_left_out(false, &record);
-    Ok(record)
+    run::measured(&line, &run::watch_signals()?)
 }
 
 /// Answers `--from calls.json` of one of the commands.
@@ -80,8 +55,13 @@ impl<'a> Predicting<'a> {
         Ok(Self { calls, from, record: None, libraries: &[], time: None, is_json })
     }
 
+    /// By the program's messages in a record; without one, they are measured now.
     fn prediction(&self) -> Result<Prediction, Failure> {
-        predicted(self.calls, self.from, self.record, self.libraries, self.time)
+        let record = match self.record {
+            Some(path) => files::record(path).map_err(Failure::usage)?,
+            None => measured(self.from, self.libraries, self.time)?,
+        };
+        predict(self.calls, &record).map_err(Failure::usage)
     }
 
     /// All changes that save something.
@@ -92,7 +72,7 @@ impl<'a> Predicting<'a> {
     /// The builds, the one that saves most first.
     pub fn rank(&self) -> Result<Exit, Failure> {
         let globs = choose::library_globs(self.libraries)?;
-        let is_taken = |change: &Change| is_swap(change, |_, to| takes(&globs, to));
+        let is_taken = |change: &Change| is_swap(change, |_, to| choose::takes(&globs, to));
         self.print(&self.prediction()?, PredictionAsked::Libraries, &is_taken)
     }
 
@@ -109,8 +89,9 @@ impl<'a> Predicting<'a> {
             _ => return Err(Failure::usage("--libraries: give the program's own and the new one")),
         };
         let prediction = self.prediction()?;
-        let is_taken =
-            |change: &Change| is_swap(change, |from, to| takes(base, from) && takes(new, to));
+        let is_taken = |change: &Change| {
+            is_swap(change, |from, to| choose::takes(base, from) && choose::takes(new, to))
+        };
         if !prediction.changes.iter().any(is_taken) {
             return Err(Failure::usage(format!(
                 "no build in the record can be compared with the program's own ({})",
@@ -144,20 +125,11 @@ impl<'a> Predicting<'a> {
     }
 }
 
-fn takes(globs: &[NameGlob], library: &LibraryId) -> bool {
-    globs.is_empty()
-        || globs.iter().any(|glob| glob.matches_library(&library.name, &library.version))
-}
-
 fn is_swap(change: &Change, is: impl Fn(&LibraryId, &LibraryId) -> bool) -> bool {
     matches!(&change.what, What::Library { from, to, .. } if is(from, to))
 }
 
 fn own(prediction: &Prediction) -> String {
-    let used: BTreeSet<String> = prediction
-        .rows
-        .iter()
-        .map(|row| format!("{}@{}", row.library.name, row.library.version))
-        .collect();
+    let used: BTreeSet<String> = prediction.rows.iter().map(|row| row.library.label()).collect();
     if used.is_empty() { "not measured".to_owned() } else { Vec::from_iter(used).join(", ") }
 }

@@ -1,10 +1,10 @@
 //! What the record has of one algorithm in one library at one size, and what it lacks. A hole is not a no: it
 //! counts against an answer until a bound rules it out.
 
-use crate::advise::cost::{Interval, Price, share as part_of, sum};
+use crate::advise::cost::{Estimate, Price, composed, share as part_of, sum};
 use crate::advise::data::{Scheme, takes};
 use crate::advise::evaluate::SAME;
-use base::model::{Algorithm, Direction, Footprint, Kind, Model, RANDOM, RANDOM_NONCE, Tier};
+use base::model::{Algorithm, Direction, Footprint, Model, RANDOM, RANDOM_NONCE, Tier};
 use record::{Fit, LeakVerdict, Leaks, Library, LibraryId, Measurement, Record, State};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const SYSTEM: &str = "baselines";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    pub ns: Interval,
+    pub ns: Estimate,
     pub cycles: Option<f64>,
     pub p99_us: Option<f64>,
 }
@@ -271,13 +271,10 @@ pub(crate) fn secrets(
 fn exact(m: &Measurement) -> Option<Cell> {
     let ns = m.ns_per_op.filter(|_| m.state == State::Measured)?;
     // On a busy core it is at least so fast, and nobody knows how much faster.
-    let low = if m.contended { 0.0 } else { ns.low };
+    let ns = if m.contended { Estimate { low: 0.0, ..ns } } else { ns };
     let p99 = m.latency_ns.as_ref().and_then(|l| l.p99);
-    Some(Cell {
-        ns: Interval { median: ns.median, low, high: ns.high },
-        cycles: m.cycles_per_op.map(|c| c.median),
-        p99_us: p99.map(|ns| ns / 1e3),
-    })
+    let cycles = m.cycles_per_op.map(|c| c.median);
+    Some(Cell { ns, cycles, p99_us: p99.map(|ns| ns / 1e3) })
 }
 
 // What a record lacks: schemes that a library may have and that have no price, because not all of them was measured.
@@ -419,20 +416,13 @@ fn of_sums(
     let wholes: Vec<Price> = scheme.measured.iter().flat_map(|a| parts.priced(a)).collect();
     let no_whole = |l: &[LibraryId]| wholes.iter().all(|w| w.libraries != l);
     let both = |a: &'static Algorithm| {
-        let known: Vec<Gap> = parts.priced(a).iter().map(Gap::known).collect();
-        let lacking = parts.lacking(a);
-        known.into_iter().chain(lacking).collect::<Vec<_>>()
+        let mut known: Vec<Gap> = parts.priced(a).iter().map(Gap::known).collect();
+        known.extend(parts.lacking(a));
+        known
     };
-    let (ciphers, checks) = (both(cipher), both(check));
-    let mut gaps = Vec::new();
-    for part in ciphers.iter().filter(|c| no_whole(&c.libraries)) {
-        let own: Vec<&Gap> = checks.iter().filter(|c| c.libraries == part.libraries).collect();
-        let from: Vec<&Gap> = match (own.is_empty(), check.kind) {
-            (false, Kind::Mac) => own,
-            _ => checks.iter().collect(),
-        };
-        let sums = from.into_iter().map(|check| part.clone().with(check));
-        gaps.extend(sums.filter(|sum| !sum.algorithms.is_empty()));
-    }
+    let (mut ciphers, checks) = (both(cipher), both(check));
+    ciphers.retain(|c| no_whole(&c.libraries));
+    let mut gaps = composed((&ciphers, &checks), check, |gap| &gap.libraries, Gap::with);
+    gaps.retain(|gap| !gap.algorithms.is_empty());
     gaps
 }

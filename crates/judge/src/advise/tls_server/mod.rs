@@ -8,10 +8,10 @@ mod choice;
 
 use crate::advise::Format;
 use crate::advise::evaluate::{Beside, beside};
-use crate::claims::expression::Interval;
 use crate::load::{
     ClientOutcome, ClientShare, Picking, Profile, Settings, Spec, client_classes, outcomes,
 };
+use base::analysis::Estimate;
 use base::text::{Options, clean, escape_markdown, wrap};
 pub use choice::{Evidence, RULES, Rule, StackLeaks, advise, cases};
 use record::LeakVerdict;
@@ -166,7 +166,7 @@ impl Cost {
     }
 
     fn beside(&self, other: &Self) -> Beside {
-        let interval = |c: &Self| Interval { median: c.us, low: c.low_us, high: c.high_us };
+        let interval = |c: &Self| Estimate { median: c.us, low: c.low_us, high: c.high_us };
         beside(interval(self), interval(other))
     }
 

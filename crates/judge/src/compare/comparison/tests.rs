@@ -5,11 +5,7 @@ use base::model::{Direction, RawSample};
 use record::Record;
 
 const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
-const SETTINGS: Settings = Settings {
-    tolerance: 0.005,
-    matching: Matching::ByName,
-    apart: crate::compare::Apart::Nothing,
-};
+const SETTINGS: Settings = Settings::of(Matching::ByName);
 
 fn scaled(factor: f64) -> Vec<f64> {
     STEADY.iter().map(|c| c * factor).collect()

@@ -99,7 +99,7 @@ fn difference(record: &Record, m: &Measurement) -> Option<String> {
     let Some(summary) = summary(m, &counted_samples(m, false), estimator(record)) else {
         return Some("its samples are too few for a figure".to_owned());
     };
-    let time = scaled(summary.ticks_per_op, ns);
+    let time = summary.ticks_per_op.map(|ticks| ticks * ns);
     let of_time = estimate_differs("ns_per_op", stated, time, OF_TICKS);
     of_time.or_else(|| match (m.cycles_per_op, summary.cycles_per_op) {
         (Some(stated), Some(found)) => {
@@ -113,10 +113,6 @@ fn difference(record: &Record, m: &Measurement) -> Option<String> {
             Some("its samples have clock readings, and it has no core cycles".to_owned())
         }
     })
-}
-
-fn scaled(ticks: Estimate, ns: f64) -> Estimate {
-    Estimate { median: ticks.median * ns, low: ticks.low * ns, high: ticks.high * ns }
 }
 
 fn estimate_differs(name: &str, stated: Estimate, found: Estimate, within: f64) -> Option<String> {
@@ -158,7 +154,7 @@ fn of_page(m: &Measurement, stated: Estimate, ns: f64, estimator: Estimator) -> 
             None => return Some("its samples are too few for a figure".to_owned()),
         },
     };
-    estimate_differs("ns_per_op", stated, scaled(ticks, ns), OF_TICKS)
+    estimate_differs("ns_per_op", stated, ticks.map(|ticks| ticks * ns), OF_TICKS)
 }
 
 /// Ticks of one operation in one of several threads, by its samples that count.
@@ -432,15 +428,10 @@ pub(crate) fn check_instructions(record: &Record, findings: &mut Findings) {
             );
         }
     }
-    let by_case: BTreeMap<_, &Executed> = record
-        .executed
-        .iter()
-        .map(|e| ((&e.library, &e.algorithm, e.direction, e.model, e.tier), e))
-        .collect();
+    let counted = counted(record);
     for case in record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured) {
         let m = case.1;
-        let counts = by_case.get(&(&m.library, &m.algorithm, m.direction, m.model, m.tier));
-        let found = counts.map_or((None, None), |e| (e.per_byte, e.per_message));
+        let found = counted(m).map_or((None, None), |e| (e.per_byte, e.per_message));
         if (m.instructions_per_byte, m.instructions_per_message) != found {
             findings.of_case(Code::Instructions, case, || {
                 "its instruction counts are not those that the record has of its algorithm"
@@ -489,6 +480,13 @@ fn contradiction(counts: &Executed) -> Option<String> {
 /// Faster than its limit by so much is no chance: the run itself refuses what is 2 % and its intervals faster.
 const MOST: f64 = 1.05;
 
+/// What was counted of a measurement's algorithm.
+fn counted<'a>(record: &'a Record) -> impl Fn(&Measurement) -> Option<&'a Executed> {
+    let of = |e: &'a Executed| ((&e.library, &e.algorithm, e.direction, e.model, e.tier), e);
+    let by_case: BTreeMap<_, &Executed> = record.executed.iter().map(of).collect();
+    move |m| by_case.get(&(&m.library, &m.algorithm, m.direction, m.model, m.tier)).copied()
+}
+
 pub(crate) fn check_speeds(record: &Record, findings: &mut Findings) {
     let Some(core) = record.limits.core.as_ref().filter(|core| core.unread.is_empty()) else {
         let has_cycles = |m: &&Measurement| m.state == State::Measured && m.cycles_per_op.is_some();
@@ -497,15 +495,10 @@ pub(crate) fn check_speeds(record: &Record, findings: &mut Findings) {
         }
         return;
     };
-    let counts: BTreeMap<_, &Executed> = record
-        .executed
-        .iter()
-        .map(|e| ((&e.library, &e.algorithm, e.direction, e.model, e.tier), e))
-        .collect();
+    let counted = counted(record);
     for case in record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured) {
         let m = case.1;
-        let counted = counts.get(&(&m.library, &m.algorithm, m.direction, m.model, m.tier));
-        let seen = counted.and_then(|e| e.seen(m.size));
+        let seen = counted(m).and_then(|e| e.seen(m.size));
         if let Some(what) = beaten(record, core, m, seen) {
             findings.of_case(Code::ImpossibleSpeed, case, || what);
         }
