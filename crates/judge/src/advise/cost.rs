@@ -615,7 +615,8 @@ fn differences(scheme: &Scheme, parts: &Parts<'_>) -> Vec<Seen> {
     let ([cipher, check], Some(whole)) = (&scheme.composed[..], scheme.measured.first()) else {
         return Vec::new();
     };
-    let sums = composed(&parts.priced(cipher), &parts.priced(check), check);
+    let (ciphers, checks) = (parts.priced(cipher), parts.priced(check));
+    let sums = composed((&ciphers, &checks), check, |p| &p.libraries, Price::with);
     let difference = |whole: Price| {
         let own = sums.iter().filter(|s| s.libraries.first() == whole.libraries.first());
         let sum = own.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median))?;

@@ -3,7 +3,6 @@
 //! grammar.
 
 use base::analysis::Estimate;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use winnow::ascii::multispace0;
 use winnow::combinator::{

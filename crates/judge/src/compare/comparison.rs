@@ -662,13 +662,6 @@ pub struct Told {
     pub seconds: f64,
 }
 
-impl Compared {
-    /// Whether its verdict is that of pairs.
-    pub fn is_confirmed(&self) -> bool {
-        self.by_pairs.as_ref().is_some_and(ByPairs::is_settled)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
