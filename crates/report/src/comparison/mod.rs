@@ -388,6 +388,7 @@ fn instruction_table<'a>(
             (Column::point("new /B").goes(3), &|row| per_byte(row.new)),
             (Column::point("/B %"), &|row| growth(row.per_byte_growth)),
             (Column::point("base /message").goes(1), &|row| per_message(row.base)),
+            (Column::point("new /message").only_if(is_markdown), &|row| per_message(row.new)),
             (Column::point("/message %"), &|row| growth(row.per_message_growth)),
         ],
     )
