@@ -11,7 +11,6 @@ use std::ffi::CStr;
 
 contract::adapter! { c"adiantum", open }
 
-/// Opens what is wanted.
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "adiantum" => opened::<XChaCha12>(wanted),

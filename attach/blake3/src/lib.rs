@@ -6,7 +6,6 @@ use std::ffi::CStr;
 
 contract::adapter! { c"blake3", open }
 
-/// Opens what is wanted.
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "blake3" => wanted.streaming_digest(Blake3),

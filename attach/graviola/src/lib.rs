@@ -126,7 +126,6 @@ macro_rules! mode {
 }
 
 mode!(
-    /// AES-GCM.
     Gcm,
     AesGcm,
     12,
@@ -135,7 +134,6 @@ mode!(
     c"AesGcm::new"
 );
 mode!(
-    /// ChaCha20-Poly1305.
     ChaCha,
     ChaCha20Poly1305,
     12,
@@ -144,7 +142,6 @@ mode!(
     c"ChaCha20Poly1305::new"
 );
 mode!(
-    /// XChaCha20-Poly1305.
     XChaCha,
     XChaCha20Poly1305,
     24,
@@ -272,14 +269,12 @@ macro_rules! sha3 {
 }
 
 sha3!(
-    /// SHA3-256.
     Sha3_256,
     Sha3_256Context,
     32,
     c"Sha3_256Context::new, update, finish"
 );
 sha3!(
-    /// SHA3-512.
     Sha3_512,
     Sha3_512Context,
     64,

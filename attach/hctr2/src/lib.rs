@@ -7,7 +7,6 @@ use std::ffi::CStr;
 
 contract::adapter! { c"hctr2-rs", open }
 
-/// Opens what is wanted.
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "aes-128-hctr2" => wanted.cipher(Wide(Hctr2_128::new(&wanted.key_of::<16>()?))),

@@ -67,7 +67,6 @@ pub(crate) fn whole_blocks<'a, N: ArraySize>(
 
 // ECB and CBC: the crates `ecb` and `cbc`.
 
-/// Electronic codebook.
 pub(crate) struct Ecb<C>(pub(crate) C);
 
 impl<C: BlockCipher> Mode for Ecb<C> {
@@ -171,7 +170,6 @@ macro_rules! stream_of_blocks {
 }
 
 mode_with_iv!(
-    /// Cipher block chaining.
     Cbc,
     cbc,
     encrypt_blocks_inout,
@@ -276,7 +274,6 @@ keystream_mode!(
     c"ctr::CtrCore::inner_iv_init, Ctr64BE::try_apply_keystream_inout"
 );
 keystream_mode!(
-    /// Output feedback.
     Ofb,
     BlockCipher,
     OfbStream,

@@ -16,7 +16,6 @@ use std::marker::PhantomData;
 
 type NoNonce = Array<u8, U0>;
 
-/// A hash function.
 pub(crate) struct Hash<H>(PhantomData<H>);
 
 impl<H> Hash<H> {

@@ -36,7 +36,6 @@ use twofish::Twofish;
 contract::adapter! { c"rustcrypto", open }
 // Opening an algorithm: its name chooses the types, its key is expanded here, outside the clock.
 
-/// Opens what is wanted.
 pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
     let name = wanted.algorithm;
     match name {
@@ -335,7 +334,6 @@ mod tests {
         (0..algorithm.key_len).map(|i| (i * 3 + 1) as u8).collect()
     }
 
-    /// What is offered.
     fn offered() -> impl Iterator<Item = &'static Algorithm> {
         testing::trial::primitives().filter(|a| is_offered(a))
     }

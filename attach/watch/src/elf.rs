@@ -190,12 +190,10 @@ impl Object {
     }
 }
 
-/// Whether a symbol is a function.
 pub fn is_function(symbol: &Symbol) -> bool {
     matches!(symbol.info & 15, TYPE_FUNCTION | TYPE_INDIRECT)
 }
 
-/// A program header.
 #[repr(C)]
 struct Segment {
     kind: u32,

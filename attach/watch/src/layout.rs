@@ -92,7 +92,6 @@ pub const LIVE: u64 = 1 << 48;
 pub const DONE: u64 = 1 << 49;
 /// Input and output are at the same place.
 pub const IN_PLACE: u64 = 1 << 50;
-/// Its algorithm is known.
 pub const NAMED: u64 = 1 << 51;
 
 /// A message, as it is counted.

@@ -24,7 +24,6 @@ pub enum Does {
     Whole,
     /// Adds bytes to it and ends it.
     Last,
-    /// Makes a context.
     New,
     /// Gives one back.
     Free,
@@ -40,7 +39,6 @@ pub enum Name {
     /// Nowhere: the context's stays.
     Kept,
     Fixed(&'static str),
-    /// A C string.
     Text(u8),
     /// A number of the library's own, and the function that knows its name.
     Number(u8, Getter),
@@ -132,7 +130,6 @@ const INT: u8 = 0x40;
 /// Marks buffers (`struct iovec`) instead of a length; how many is the next argument.
 pub const VECTORS: u8 = 0x80;
 
-/// One function.
 #[derive(Clone, Copy)]
 pub struct Function {
     pub name: &'static str,

@@ -10,7 +10,6 @@ use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
-/// Attaches a libaegis of any version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     // It picks the implementations for this CPU. SAFETY: the type is that of aegis.h; called from one thread.
     if unsafe { object.asked::<c_int>("aegis_init")? } != 0 {
@@ -153,7 +152,6 @@ type InitFn = unsafe extern "C" fn(Out, In, usize, In, In);
 /// `*_state_encrypt_update` and `*_state_decrypt_update`: state, output, input, length.
 type UpdateFn = unsafe extern "C" fn(Out, Out, In, usize) -> c_int;
 
-/// One variant's functions.
 struct Functions {
     encrypt: EncryptFn,
     decrypt: DecryptFn,

@@ -98,7 +98,6 @@ fn one_line(text: &str) -> String {
 
 /// Most bytes of a vector's message, ciphertext and associated data.
 const MOST_VECTOR_BYTES: usize = 64 << 10;
-/// Most bytes of all vectors of an algorithm.
 const MOST_BYTES_OF_VECTORS: usize = 1 << 20;
 
 /// What an object brings, made known in this process; the error reads after "cannot use 'PATH': ".
@@ -132,7 +131,6 @@ fn brings(object: &SharedObject) -> Result<Vec<Bringing>, String> {
     Ok(brings)
 }
 
-/// One of them with its vectors, made known.
 fn bringing(raw: &raw::Algorithm) -> Result<Bringing, String> {
     // SAFETY: the interface's strings.
     let (name, family) = unsafe { (text(raw.name), text(raw.family)) };

@@ -348,7 +348,6 @@ const BAD_MAC: Code = -2;
 const NOT_IMPLEMENTED: Code = -40;
 
 functions! {
-    /// The library's functions.
     struct Api
     required {
         /// Handle, name, flags.
@@ -404,7 +403,6 @@ functions! {
 }
 
 impl Api {
-    /// The library's words for an error.
     fn words(&self, code: Code) -> String {
         let Some(describe) = self.botan_error_description else { return format!("error {code}") };
         // SAFETY: takes any number, and gives a static NUL-terminated string.
@@ -412,7 +410,6 @@ impl Api {
     }
 }
 
-/// An opened cipher.
 struct CipherState {
     api: Api,
     cipher: Object,
@@ -458,7 +455,6 @@ steps! { #[inline(always)] impl for Api;
     }
 }
 
-/// Opens a mode without a tag.
 fn open_cipher(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let cipher = request.cipher(name)?;
     let nonce_len = request.algorithm.nonce_len;
@@ -546,7 +542,6 @@ operations! { impl for Units;
 // Authenticated modes. Botan's messages are ciphertext and tag in one piece (SIV: tag and
 // ciphertext), so what lies apart is put together or taken apart in a buffer of the session's.
 
-/// An opened algorithm.
 struct AeadState {
     api: Api,
     message: Object,
@@ -572,7 +567,6 @@ const CALLS: &CStr = c"botan_cipher_set_associated_data, botan_cipher_start, bot
 const CALLS_WITH_RESET: &CStr =
     c"botan_cipher_reset, botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update";
 
-/// Opens an authenticated mode.
 fn open_aead(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let (message, stream) = (request.cipher(name)?, request.cipher(name)?);
     let mode = request.algorithm.mode;
@@ -783,7 +777,6 @@ struct BlockState {
     key_len: usize,
 }
 
-/// Opens a block cipher.
 fn open_block(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
     let cipher = request.object(name, api.botan_block_cipher_destroy, |handle, name| {
@@ -840,7 +833,6 @@ operations! { impl for BlockState;
     }
 }
 
-/// What begins a message.
 #[derive(Clone, Copy)]
 enum Begin {
     /// Nothing: the object is ready after the message before.
@@ -874,7 +866,6 @@ struct DigestState {
     open: bool,
 }
 
-/// Opens a hash function.
 fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
     let object = || {
@@ -898,7 +889,6 @@ fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenErro
     Ok(digest_session(state, raw::IN_PLACE, c"botan_hash_update, botan_hash_final"))
 }
 
-/// Opens a message authentication code.
 fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
     let object = || {

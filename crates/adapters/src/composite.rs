@@ -157,7 +157,6 @@ impl<C: Check, const ONCE: bool> State<C, ONCE> {
         raw::Session { call, ..table.raw() }
     }
 
-    /// The cipher over the whole message.
     fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
         let raw::Session { message, state, .. } = *self.cipher.raw();
         let message = message.expect("opening asked for it");
@@ -237,7 +236,6 @@ impl<C: Check, const ONCE: bool> State<C, ONCE> {
     }
 }
 
-/// The cipher over the piece that begins at `at`.
 fn crypt_piece(cipher: &Session, m: &raw::Message, at: usize, len: usize) -> Result<(), i32> {
     let raw::Session { update, state, .. } = *cipher.raw();
     let update = update.expect("opening asked for it");
@@ -288,7 +286,6 @@ trait Check {
     /// plaintext), or the other way round (a MAC of the ciphertext).
     const FIRST_ON_ENCRYPTION: bool;
 
-    /// A check under way.
     type Running<'a>
     where
         Self: 'a;
@@ -303,10 +300,8 @@ trait Check {
         nonce_len: usize,
     ) -> Result<Self::Running<'_>, i32>;
 
-    /// Takes the next bytes.
     fn update(running: &mut Self::Running<'_>, bytes: &[u8]) -> Result<(), i32>;
 
-    /// Ends the message.
     fn finish(running: Self::Running<'_>) -> Result<Tag, i32>;
 
     /// The whole message at once.
@@ -325,11 +320,9 @@ trait Check {
         Self::finish(running)
     }
 
-    /// The functions that run, for readers.
     fn calls(&self) -> String;
 }
 
-/// A tag, as long as it is.
 struct Tag {
     bytes: [u8; LONGEST_TAG],
     len: usize,

@@ -5,9 +5,7 @@ use crate::family::{In, Out, Request, whole};
 use contract::raw;
 use std::ffi::CStr;
 
-/// What the library's function is given.
 pub(crate) struct Derive<'a> {
-    /// Passphrase or key.
     pub(crate) key: &'a [u8],
     pub(crate) salt: In,
     pub(crate) salt_len: usize,

@@ -23,7 +23,6 @@ pub(crate) unsafe trait Family: Send + Sync + Sized + 'static {
 #[derive(Debug)]
 pub(crate) struct Request<'a, L> {
     pub(crate) library: &'a L,
-    /// The library's version.
     pub(crate) version: &'a str,
     pub(crate) algorithm: &'static Algorithm,
     pub(crate) direction: Direction,
@@ -392,12 +391,10 @@ impl Aligned {
         unsafe { self.start.as_ptr().copy_from_nonoverlapping(bytes, len) };
     }
 
-    /// For the library to write.
     pub(crate) fn as_mut_ptr<T>(&mut self) -> *mut T {
         self.start.as_ptr().cast()
     }
 
-    /// For the library to read.
     pub(crate) fn as_ptr<T>(&self) -> *const T {
         self.start.as_ptr().cast_const().cast()
     }

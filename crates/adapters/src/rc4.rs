@@ -6,7 +6,6 @@ use crate::family::{In, KEY_IN_EACH_MESSAGE, Out, operations};
 use contract::{Table, raw};
 use std::ffi::CStr;
 
-/// Bytes of the key.
 const KEY: usize = 16;
 
 /// A state of a library's. All functions return the interface's codes.
@@ -14,7 +13,6 @@ const KEY: usize = 16;
 /// # Safety
 /// Of each function: keys have [`KEY`] bytes; buffers cover their length and are the same or do not overlap.
 pub(crate) trait Keyed {
-    /// The key schedule.
     unsafe fn schedule(&mut self, key: In) -> i32;
 
     /// Goes on with the key stream.

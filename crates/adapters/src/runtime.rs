@@ -25,7 +25,6 @@ const DONE: u8 = 0;
 /// Not offered, with the reason.
 const UNSUPPORTED: u8 = 2;
 
-/// A runtime's process with its program.
 struct Runtime {
     identity: Identity,
     process: u32,
@@ -91,7 +90,6 @@ impl Library for Runtime {
 
 // A session in a runtime's process.
 
-/// An opened session.
 #[derive(Debug)]
 struct State {
     link: Arc<Mutex<Link>>,
@@ -100,7 +98,6 @@ struct State {
     direction: Direction,
 }
 
-/// The same session, for batches.
 #[derive(Debug)]
 struct Batches {
     link: Arc<Mutex<Link>>,
@@ -477,10 +474,8 @@ impl Places {
 /// What counts allocations in the worker, by the beginning of its file's name.
 const METER: &str = "libciphermarkmeter";
 
-/// A program that is ready to start.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The file that is started.
     pub tool: PathBuf,
     /// What tells one build of it from another, beside what it says of itself: the file's own content.
     pub sources: String,
@@ -530,7 +525,6 @@ const KNOWN: [(&str, Language, &str); 10] = [
     ("python-pycryptodome", Language::Python, "pycryptodome"),
 ];
 
-/// Names of the runtimes that are known.
 pub fn names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|(name, ..)| *name)
 }

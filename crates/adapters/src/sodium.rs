@@ -15,7 +15,6 @@ use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_int, c_ulonglong, c_void};
 use std::ptr;
 
-/// Attaches a libsodium of any version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     // SAFETY: the types are those of sodium/core.h and sodium/version.h. Initialising picks the implementations for this
     // CPU: before it, everything runs, but slowly. It may be done any number of times; 1 says that it has been.
@@ -86,7 +85,6 @@ fn open_random(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 
 // Authenticated encryption: `crypto_aead_*`, detached.
 
-/// What the library calls an algorithm.
 struct Names {
     prefix: &'static str,
     encrypt: &'static CStr,
@@ -574,7 +572,6 @@ type AuthFn = unsafe extern "C" fn(Out, In, c_ulonglong, In) -> c_int;
 /// `crypto_onetimeauth_init`: state, key.
 type AuthInitFn = unsafe extern "C" fn(Out, In) -> c_int;
 
-/// The loaded library's functions by name.
 struct Functions(SharedObject);
 
 impl Functions {

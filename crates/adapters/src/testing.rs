@@ -10,7 +10,6 @@ use testing::trial::{Offer, offered, open, primitives};
 
 /// Names of algorithms.
 pub(crate) enum Names {
-    /// All that is offered.
     All,
     /// With blanks between them.
     These(&'static str),
@@ -71,7 +70,6 @@ pub(crate) const UNKNOWN: Family = Family {
 static LOADING: Mutex<()> = Mutex::new(());
 
 impl Family {
-    /// The file that the variable names.
     pub(crate) fn named(&self) -> Option<PathBuf> {
         std::env::var_os(self.variable).map(PathBuf::from)
     }
@@ -88,7 +86,6 @@ impl Family {
         path
     }
 
-    /// The library, where it is here.
     pub(crate) fn library(&self) -> Option<Box<dyn Library>> {
         self.libraries().into_iter().next()
     }

@@ -51,7 +51,6 @@ unsafe impl Family for Zlib {
 /// `crc32` and `adler32`: the sum so far, bytes, length; the new sum.
 type SumFn = unsafe extern "C" fn(c_ulong, *const u8, c_uint) -> c_ulong;
 
-/// An opened checksum.
 struct State {
     sum: SumFn,
     /// Of no bytes.

@@ -12,7 +12,6 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How many CPUs this process may use.
 pub fn usable_cpus() -> usize {
     probe::allowed_cpus().len()
 }
@@ -43,7 +42,6 @@ pub fn measuring_cpu() -> u32 {
     taken.as_ref().map_or(0, |place| place.cpu)
 }
 
-/// A CPU on which this process measures.
 struct Place {
     cpu: u32,
     /// Holds the CPU's name as long as this process lives; `None` where somebody else does.
@@ -117,7 +115,6 @@ const TRIES: usize = 3;
 /// How often and how long another CPU is kept busy to see what that takes from the measuring one.
 const TIMES: usize = 7;
 const BESIDE: Duration = Duration::from_millis(8);
-/// Other CPUs that are tried.
 const MOST_TRIED: usize = 4;
 /// By how much the core's clock may differ while the other CPU is busy.
 const SAME_CLOCK: f64 = 0.01;
@@ -201,7 +198,6 @@ pub(crate) struct Quiet {
     rates: QuietRates,
 }
 
-/// One CPU's probes.
 #[derive(Debug, Default)]
 struct Probes {
     all: Vec<f64>,
@@ -259,7 +255,6 @@ impl Quiet {
         Remembered::here(cpu).keep(cpu, seen);
     }
 
-    /// Independent instructions per core cycle on each quiet core.
     pub(crate) fn rates(&self) -> &QuietRates {
         &self.rates
     }
@@ -274,7 +269,6 @@ impl Quiet {
 pub(crate) struct Stolen {
     /// What each CPU had lost when the run began; none where the kernel does not say.
     before: BTreeMap<u32, u64>,
-    /// Where the numbers come from.
     read: fn(u32) -> Option<u64>,
 }
 
@@ -288,7 +282,6 @@ impl Stolen {
         Self { before: cpus.iter().filter_map(known).collect(), read }
     }
 
-    /// Looks at one more CPU from now on.
     pub(crate) fn watch(&mut self, cpu: u32) {
         if let Some(ticks) = (self.read)(cpu) {
             self.before.entry(cpu).or_insert(ticks);

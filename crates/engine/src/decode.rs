@@ -13,7 +13,6 @@ use std::path::PathBuf;
 /// offers of the richest library take.
 const MOST_BYTES: usize = 8 << 20;
 
-/// The most characters of a text.
 const MOST_CHARS: usize = 2000;
 
 /// The most remarks on one algorithm: the worker has some few kinds of them.
@@ -288,7 +287,6 @@ fn real(number: f64) -> Result<(), String> {
     if possible { Ok(()) } else { Err(format!("an impossible number {number:e}")) }
 }
 
-/// Makes a text one line with an end.
 fn tidy(text: &mut String) {
     if text.len() > MOST_CHARS || text.contains(char::is_control) {
         *text = tidied(text);
@@ -301,7 +299,6 @@ fn tidied(text: &str) -> String {
     if chars.next().is_some() { shown + "…" } else { shown }
 }
 
-/// The beginning of a line that may hold anything.
 pub(crate) fn excerpt(line: &[u8]) -> String {
     let beginning = &line[..line.len().min(400)];
     let text = String::from_utf8_lossy(beginning);

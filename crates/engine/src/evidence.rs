@@ -18,17 +18,12 @@ use std::collections::BTreeSet;
 // Stepping everything that is to be measured, in workers of its own, side by side: counts are the
 // same however busy the machine is.
 
-/// What is stepped: one algorithm of one library.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Operation {
-    /// Index of the library.
     pub library: usize,
-    /// Which CPU instructions it may see.
     pub tier: Tier,
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
 }
 
@@ -45,12 +40,9 @@ impl Operation {
     }
 }
 
-/// What stepping gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// What was stepped.
     pub subject: Operation,
-    /// What the record says of it.
     pub executed: Executed,
     /// Why it is not to be measured: it contradicts its tier, or left a wrong output.
     pub refused: Option<Finding>,
@@ -107,7 +99,6 @@ pub fn gather(
     counted.into_iter().map(|one| one.evidence(libraries, limit)).collect()
 }
 
-/// One worker's share.
 struct Gathering<'a, 'w> {
     libraries: &'a [Attached],
     cache: &'a Cache,
@@ -123,7 +114,6 @@ impl Gathering<'_, '_> {
         one.store(self.cache, &before);
     }
 
-    /// Adds what the sizes of choice give; what came in the way.
     fn steps(&mut self, subject: &Operation, runs: &mut Vec<Steps>) -> Option<Finding> {
         if let Some(why) = Asking::cannot_step(&self.libraries[subject.library]) {
             return Some(why);
@@ -141,7 +131,6 @@ impl Gathering<'_, '_> {
         None
     }
 
-    /// The sizes that were asked for and are not known.
     fn sizes(&mut self, one: &mut Counted, limit: u64) {
         let before = one.kept.clone();
         let most_steps = most_steps(limit);
@@ -182,12 +171,10 @@ impl Gathering<'_, '_> {
 /// Raised when what is counted changes its meaning, or which sizes are.
 const VERSION: u32 = 6;
 
-/// Counts from earlier runs.
 fn open_cache() -> Cache {
     Cache::open("evidence")
 }
 
-/// What was counted of one operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Kept {
     /// At the sizes of choice, which the record has.
@@ -201,13 +188,11 @@ struct Kept {
 /// A size whose operation was not seen to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TooLong {
-    /// Bytes of plaintext.
     size: usize,
     /// Steps that were allowed, and taken.
     most_steps: u64,
 }
 
-/// One subject's counts so far.
 #[derive(Debug)]
 struct Counted {
     subject: Operation,
@@ -215,7 +200,6 @@ struct Counted {
     sizes: Vec<usize>,
     /// Whether sizes are stepped too of which nothing is foretold.
     unforeseen_too: bool,
-    /// What the cache keeps it under.
     key: Option<Key>,
     kept: Kept,
     /// What came in the way of the sizes that a byte's cost comes from.
@@ -238,7 +222,6 @@ impl Counted {
         }
     }
 
-    /// What was counted before.
     fn load(&mut self, cache: &Cache, library: &Attached) {
         let Operation { tier, algorithm, direction, model, .. } = &self.subject;
         let subject = [algorithm.clone(), direction.to_string(), model.to_string()];
@@ -246,7 +229,6 @@ impl Counted {
         self.kept = self.key.as_ref().and_then(|k| cache.load(k)).unwrap_or_default();
     }
 
-    /// Keeps what has changed since.
     fn store(&self, cache: &Cache, before: &Kept) {
         if let Some(key) = self.key.as_ref().filter(|_| self.kept != *before) {
             let all = self.kept.runs.iter().chain(&self.kept.exact);
@@ -354,7 +336,6 @@ fn refused(tier: Tier, kept: &Kept, why: Option<&Finding>) -> Option<Finding> {
 
 // Which sizes are stepped: two whose difference shows what a byte costs.
 
-/// One size to step, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Next {
     size: usize,
@@ -389,7 +370,6 @@ const LONG: Pair = Pair { sizes: [4096, 16_384], most_steps: [6000, 14_000] };
 const SLOW: Pair = Pair { sizes: [128, 256], most_steps: [15_000, 30_000] };
 const SLOWEST: Pair = Pair { sizes: [16, 48], most_steps: [60_000, 180_000] };
 
-/// What came of a pair so far.
 enum Seen {
     Missing(Next),
     TooLong,
@@ -435,7 +415,6 @@ fn next(runs: &[Steps], algorithm: &Algorithm) -> Option<Next> {
     None
 }
 
-/// What two sizes tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Slope<'a> {
     small: &'a Steps,
@@ -494,13 +473,11 @@ fn most_steps(limit: u64) -> u64 {
     (2 * limit).min(MOST_STEPS)
 }
 
-/// Steps for one size: a minute at most.
 const MOST_STEPS: u64 = 3_000_000;
 
 /// Short operations are always stepped: a thousand steps are a hundredth of a second.
 const LEAST_LIMIT: u64 = 1024;
 
-/// Most functions that are told: whatever else runs is small.
 const FUNCTIONS: usize = 8;
 
 /// What the counts of one subject say. `why` is what came in their way, if anything did.
@@ -601,7 +578,6 @@ fn functions(slope: Slope<'_>) -> Vec<FunctionCount> {
     .collect()
 }
 
-/// What the performance counter says of the same two sizes.
 fn pmu(slope: Option<Slope<'_>>, runs: &[Steps]) -> Option<PmuCount> {
     let counted = slope.and_then(|s| Some((s, s.small.pmu?, s.large.pmu?)));
     let Some((slope, small, large)) = counted else {

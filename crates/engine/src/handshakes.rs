@@ -22,22 +22,18 @@ use record::{Journal, JournalHead, Record, Samples, State, Stopped, Tool};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is to be measured in each stack.
 #[derive(Clone, Debug)]
 pub struct TlsRequest {
     /// What, each with what lies between two steps: handshakes, records or primitives alone.
     pub rows: Vec<(Subject, Temperature)>,
     /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
     pub precision: f64,
-    /// Most time of sampling.
     pub time: Duration,
-    /// Seed of the order.
     pub seed: u64,
     /// The CPU to measure on: of a process that stepped aside before, it would be asked for in vain.
     pub cpu: u32,
     /// What of it need not be measured to the end; none where all is asked for.
     pub race: Option<TlsRace>,
-    /// What was typed.
     pub command: Vec<String>,
 }
 
@@ -77,20 +73,17 @@ pub fn measure_tls(
     Ok(TlsOutcome { run, raw, interrupted, journal })
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub struct TlsOutcome {
     pub run: Run,
     /// Every sample of both parts of each row.
     pub raw: Vec<[Samples; 2]>,
-    /// Whether it was interrupted.
     pub interrupted: bool,
     /// The journal, to be removed when the record is safe; none if none was asked for.
     pub journal: Option<Journal>,
 }
 
 impl TlsOutcome {
-    /// The run's record, with its samples.
     pub fn record(&self) -> Record {
         record::tls::into_record(&self.run, &self.raw)
     }
@@ -121,7 +114,6 @@ fn head(kind: RunKind, wanted: &TlsRequest, stacks: &[StackFile], cases: usize) 
     progress::journal_head(kind.name(), (plan, cases), libraries, &wanted.command, wanted.cpu)
 }
 
-/// Every row in every stack.
 fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
     let turn = |row: usize| {
         let race = wanted.race.as_ref()?;
@@ -138,7 +130,6 @@ fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
 
 // Samples into the run's rows.
 
-/// The run, and every sample of both parts of each row.
 fn assemble(
     kind: RunKind,
     sampled: SampledRun,
@@ -252,7 +243,6 @@ fn too_few(samples: usize, stopped: Stopped) -> String {
     }
 }
 
-/// Why a figure is not as good as it was to be.
 fn imprecise(row: &Row, asked: f64) -> Option<String> {
     let precision = row.precision()?;
     if !row.contended && precision <= asked && is_complete(row) {
@@ -268,7 +258,6 @@ fn imprecise(row: &Row, asked: f64) -> Option<String> {
 
 // Which of the libraries come with a TLS stack.
 
-/// What was asked for.
 pub struct SelectedStacks {
     pub stacks: Vec<StackFile>,
     /// The libraries that were chosen, each with a stack or without.
@@ -419,7 +408,6 @@ fn own_stacks(given: &[LibraryChoice], searches: bool) -> Result<Vec<StackFile>,
     Ok(stacks)
 }
 
-/// Loads an object in a worker of its own and asks who it is.
 fn loaded_stack(path: &Path, name: Option<&String>) -> Result<StackFile, String> {
     let path = path.canonicalize().map_err(|e| format!("'{}': {e}", path.display()))?;
     host::check_elf(&path).map_err(|e| format!("'{}' {e}", path.display()))?;

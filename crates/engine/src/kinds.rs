@@ -37,7 +37,6 @@ pub(crate) enum Subject {
     Message(Message),
     /// Handshakes, records or primitives of a TLS stack.
     Tls(Tls),
-    /// Pages of a store.
     Page(Page),
 }
 
@@ -47,7 +46,6 @@ pub(crate) type Track = (usize, Tier, String);
 /// What a process settles for of which a rough idea is enough: the first messages take many times as long.
 const ROUGH_US: u32 = 200;
 
-/// What a worker is asked for.
 pub(crate) enum Visit {
     Message(protocol::Visit),
     Tls(record::tls::Visit),
@@ -76,7 +74,6 @@ impl Visit {
     }
 }
 
-/// What a case's samples come to so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Judged {
     pub(crate) processes: usize,
@@ -109,7 +106,6 @@ impl Subject {
         (source, tier, what)
     }
 
-    /// Samples that one visit's answer has: one for each thread.
     pub(crate) fn threads(&self) -> u32 {
         match self {
             Self::Message(message) => message.case.threads.max(1),
@@ -133,7 +129,6 @@ impl Subject {
         }
     }
 
-    /// What to ask for next, after so many samples in all.
     pub(crate) fn visit(&mut self, pass: Pass, taken: u32, ops: Option<u32>) -> Visit {
         match self {
             Self::Message(message) => Visit::Message(message.visit(pass, taken, ops)),
@@ -142,7 +137,6 @@ impl Subject {
         }
     }
 
-    /// Whether the pass needs no more of it.
     pub(crate) fn is_done(&self, pass: Pass) -> bool {
         match self {
             Self::Message(_) => is_message_done(pass),
@@ -160,7 +154,6 @@ impl Subject {
         }
     }
 
-    /// Longest wait for a visit.
     pub(crate) fn deadline(&self) -> Duration {
         match self {
             Self::Message(message) => message.deadline(),
@@ -169,7 +162,6 @@ impl Subject {
         }
     }
 
-    /// The precision that it is held to.
     pub(crate) fn precision(&self, asked: f64) -> f64 {
         match self {
             Self::Message(_) => asked,
@@ -208,7 +200,6 @@ impl Subject {
     }
 }
 
-/// The request for visits, all of one kind.
 pub(crate) fn request(visits: Vec<Visit>, quiet: QuietCore) -> Request {
     let (mut of_messages, mut of_tls, mut of_pages) = (Vec::new(), Vec::new(), Vec::new());
     for visit in visits {
@@ -344,7 +335,6 @@ const COLD_PRECISION: f64 = 0.05;
 /// A case of one stack.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
-    /// Index of the stack.
     pub(crate) stack: usize,
     pub(crate) subject: TlsSubject,
     pub(crate) temperature: Temperature,
@@ -419,18 +409,15 @@ const IO_PRECISION: f64 = 0.05;
 /// A cell of one library.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// Index of the library.
     pub(crate) library: usize,
     pub(crate) tier: Tier,
     pub(crate) recipe: Recipe,
     pub(crate) medium: Medium,
     pub(crate) keying: Keying,
     pub(crate) direction: Direction,
-    /// CPUs of the threads.
     pub(crate) cpus: Vec<u32>,
     /// Pages of a visit in memory.
     pub(crate) pages: usize,
-    /// Bytes of a page.
     pub(crate) page_size: usize,
 }
 

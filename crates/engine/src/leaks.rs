@@ -30,9 +30,7 @@ pub fn private_schemes() -> Vec<&'static str> {
 /// What is judged: one algorithm of one library at one tier, or private keys of one scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeakSubject {
-    /// Index of the library.
     pub library: usize,
-    /// Which CPU instructions it may see.
     pub tier: Tier,
     /// Name of the algorithm; of private keys, of their scheme.
     pub algorithm: String,
@@ -44,7 +42,6 @@ impl LeakSubject {
     }
 }
 
-/// How thoroughly it is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secrets {
     /// Keys whose traces are compared, beside the twin.
@@ -90,9 +87,7 @@ impl Secrets {
 pub struct AllJudged {
     /// One for each subject that there was time for.
     pub leaks: Vec<Leaks>,
-    /// Lines of traces that were asked for.
     pub traces: Vec<String>,
-    /// Subjects that there was no time for.
     pub left_out: Vec<LeakSubject>,
     /// Private keys that a library does not offer, and why.
     pub not_offered: Vec<(LeakSubject, String)>,
@@ -102,7 +97,6 @@ pub struct AllJudged {
 /// left out. With the cache full it takes nothing.
 const IN_A_RUN: Duration = Duration::from_secs(8);
 
-/// The same where some is kept.
 const IN_LATER_RUNS: Duration = Duration::from_secs(3);
 
 /// The share of the time before sampling that it may take.
@@ -278,7 +272,6 @@ fn key(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option
     cache.key(VERSION, library, tier, &subject)
 }
 
-/// What is kept under it is how long judging was tried in vain.
 fn tried_key(cache: &Cache, library: &Attached, subject: &LeakSubject) -> Option<Key> {
     let what = [subject.algorithm.clone(), "tried".to_owned()];
     cache.key(VERSION, library, subject.tier, &what)
@@ -307,7 +300,6 @@ fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u3
     }
 }
 
-/// A record of verdicts alone.
 pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<String>) -> Record {
     let mut algorithms: Vec<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
     let mut tiers: Vec<Tier> = leaks.iter().map(|l| l.tier).collect();

@@ -16,20 +16,16 @@ use std::time::Duration;
 pub struct Attached {
     /// Facts for the record; `error` says why it could not be loaded.
     pub facts: record::Library,
-    /// Name that was given on the command line.
     pub given_name: Option<String>,
     /// Name that it was built under with us, where the library itself cannot tell two builds apart; or with its provider's.
     pub bundled_name: Option<String>,
     pub offers: Vec<Offer>,
-    /// The worker's clock, from its greeting.
     pub ready: Option<Ready>,
     /// What it offers at other tiers than `native`, as far as that was asked.
     pub tiers: Vec<AtTier>,
-    /// What its workers load at other tiers than `native`.
     pub copies: Option<Arc<host::tier::Copies>>,
 }
 
-/// A library at a tier.
 #[derive(Clone, Debug)]
 pub struct AtTier {
     pub tier: Tier,
@@ -45,7 +41,6 @@ impl Attached {
         format!("{}@{}", self.facts.name, self.facts.version)
     }
 
-    /// What starts a worker process with this library.
     pub fn hello(&self, tier: Tier, cpu: Option<u32>, process: u32, seed: u64) -> Hello {
         Hello {
             protocol: VERSION,
@@ -86,15 +81,11 @@ impl Attached {
 /// A stack: the file with the protocol, and the library under it.
 #[derive(Clone, Debug)]
 pub struct StackFile {
-    /// Facts for the document.
     pub facts: record::tls::Stack,
-    /// The file with the protocol.
     pub path: PathBuf,
     /// The file with the primitives, where that is another one.
     pub crypto: Option<PathBuf>,
-    /// Which CPU instructions it may see.
     pub tier: Tier,
-    /// What its workers load at another tier than `native`.
     pub copies: Option<Arc<host::tier::Copies>>,
 }
 
@@ -108,7 +99,6 @@ impl StackFile {
         Self { facts, path, crypto, tier: Tier::Native, copies: None }
     }
 
-    /// What starts a worker process with this stack.
     pub(crate) fn hello(&self) -> StackHello {
         StackHello {
             path: self.path.clone(),
@@ -152,31 +142,23 @@ pub enum LibraryChoice {
     Glob(NameGlob),
     /// This file, under this name.
     Path {
-        /// Name to give it.
         name: String,
-        /// The shared object.
         path: PathBuf,
     },
 }
 
-/// Why a selection cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    /// The glob matches nothing.
     #[error("no library matches '{glob}'{}; found: {found}",
         nearest.as_ref().map(|n| format!(", did you mean '{n}'?")).unwrap_or_default())]
     NoMatch {
-        /// What was asked for.
         glob: String,
-        /// The nearest name.
         nearest: Option<String>,
-        /// All names.
         found: String,
     },
     /// A library that was named, as a file or as the only one of its name, cannot be used.
     #[error("library '{name}': {why}")]
     Unusable { name: String, why: String },
-    /// There is no library at all.
     #[error(
         "no library found; install one (libssl3, libgcrypt20) or name a file with --library NAME=PATH"
     )]
@@ -195,7 +177,6 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     find_and_load(choices, asked_runtimes(globs))
 }
 
-/// Everything that there is, runtimes too, each loaded once.
 pub fn discover_all() -> Vec<Attached> {
     find_and_load(&[], all_runtimes())
 }
@@ -252,7 +233,6 @@ fn load_all(files: &[File]) -> Vec<Attached> {
     })
 }
 
-/// A file to load.
 struct File {
     given_name: Option<String>,
     /// Its name with the provider's, where it is measured with that alone.
@@ -391,7 +371,6 @@ fn add_bundled(facts: &mut record::Library, bundled: host::Bundled) {
     }
 }
 
-/// What a library says of itself, and what its file shows.
 struct LibraryAnswer {
     ready: Ready,
     offers: Vec<Offer>,
@@ -449,13 +428,9 @@ fn id_of_runtime(program: &Program, ready: &Ready) -> String {
 pub(crate) struct Offered {
     pub(crate) ready: Ready,
     pub(crate) offers: Vec<Offer>,
-    /// Instruction sets in its code.
     pub(crate) instructions: Option<Vec<String>>,
-    /// The files that its code is in.
     pub(crate) objects: Vec<PathBuf>,
-    /// CPUID instructions answered.
     pub(crate) cpuid_answered: Option<u64>,
-    /// What its process gave up, and what it was denied since.
     pub(crate) confinement: Option<record::Confinement>,
 }
 
@@ -530,7 +505,6 @@ fn is_kernel(path: &Path) -> bool {
     path.as_os_str() == KERNEL_PATH
 }
 
-/// A name for a file that never said its own.
 fn stem(path: &Path) -> String {
     if is_kernel(path) {
         return "linux-kernel".to_owned();
@@ -589,7 +563,6 @@ pub fn select(
 // Libraries at other tiers than `native`: each is loaded once at every tier that was asked for, to
 // learn whether the tier can be applied to it and what it offers there.
 
-/// A tier on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierHere {
     /// Whether the CPU has what the tier is named for.
@@ -600,7 +573,6 @@ pub struct TierHere {
     pub reason: Option<String>,
 }
 
-/// How this machine applies a tier.
 pub fn tier_here(tier: Tier) -> TierHere {
     match host::tier::machine(tier) {
         Ok((mechanism, reason)) => {
@@ -722,7 +694,6 @@ fn ask_at_tier(library: &Attached, tier: Tier) -> (AtTier, AppliedTier) {
 
 // Languages' runtimes: which there are, and where their programs are kept.
 
-/// Makes a runtime's program ready.
 pub(crate) fn prepare_runtime(runtime: &str) -> Result<Program, String> {
     adapters::runtime::prepare(runtime, &runtime_places())
 }
@@ -748,7 +719,6 @@ pub(crate) fn asked_runtimes<'a>(globs: impl Iterator<Item = &'a NameGlob>) -> V
     names.map(runtime_path).collect()
 }
 
-/// All that are known.
 pub(crate) fn all_runtimes() -> Vec<PathBuf> {
     adapters::runtime::names().map(runtime_path).collect()
 }

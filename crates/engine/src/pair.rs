@@ -34,32 +34,26 @@ const TOGETHER: usize = 12;
 /// What a pair cannot be compared by.
 const ONE_THREAD: &str = "pairs are compared with one thread, and without single operations";
 
-/// Why a pair cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
     /// One of the two does not offer it, or a check found something.
     #[error("{library}: {}", finding.why)]
     Found {
         library: String,
-        /// What was found.
         finding: Finding,
     },
     /// What was asked for is not one case of two libraries.
     #[error("a pair is one case of two libraries, this is {0} cases")]
     Cases(usize),
-    /// A worker was lost.
     #[error("{library}: {error}")]
     Worker {
         library: String,
-        /// How.
         error: WorkerError,
     },
 }
 
-/// What came of one comparison.
 #[derive(Clone, Debug)]
 pub struct PairOutcome {
-    /// What is said of the second library.
     pub verdict: Verdict,
     /// Its cost over the first one's; none where too few pairs came in time.
     pub ratio: Option<Ratio>,
@@ -69,15 +63,12 @@ pub struct PairOutcome {
     pub unit: &'static str,
     /// Seconds of everything: starting processes, sampling, looking.
     pub seconds: f64,
-    /// Of these, seconds of sampling.
     pub sampling_seconds: f64,
-    /// Samples, clean or not.
     pub samples: usize,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
 }
 
-/// Two libraries, verified, and what compares them.
 #[derive(Debug)]
 pub struct PairBench {
     libraries: Vec<Attached>,
@@ -92,7 +83,6 @@ pub struct PairBench {
     next: u32,
 }
 
-/// One of the two.
 #[derive(Debug)]
 struct Side {
     message: Message,
@@ -102,7 +92,6 @@ struct Side {
     settling: CaseSettling,
 }
 
-/// One process of one of the two.
 struct Process {
     side: usize,
     worker: Worker,
@@ -328,7 +317,6 @@ fn found(libraries: &[Attached], library: usize, finding: Finding) -> PairError 
     PairError::Found { library: libraries[library].label(), finding }
 }
 
-/// No case is compared without proof, as none is measured.
 fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
     let kinds = || request.tiers.iter().zip(&request.algorithms);
     let subjects: Vec<Subject> = (0..libraries.len())

@@ -16,7 +16,6 @@ use std::time::Duration;
 pub struct Budget {
     /// Half-width of the interval, as a fraction of the median, at which a case is done.
     pub precision: f64,
-    /// Most time of measuring.
     pub time: Duration,
 }
 
@@ -46,7 +45,6 @@ impl Screened {
         }
     }
 
-    /// Why a case is not measured; none where it is to be.
     pub(crate) fn finding(&self, case: &Case) -> Option<Finding> {
         let algorithm = Algorithm::find(&case.algorithm).ok()?.name;
         let only = self.only.as_ref()?;
@@ -60,7 +58,6 @@ impl Screened {
     }
 }
 
-/// What was asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Suite that filled in the rest, if any.
@@ -69,28 +66,21 @@ pub struct Request {
     /// Directions of ciphers; digests and copies have their own.
     pub directions: Vec<Direction>,
     pub models: Vec<Model>,
-    /// Bytes of plaintext.
     pub sizes: Vec<usize>,
     pub tiers: Vec<Tier>,
-    /// Working sets.
     pub footprints: Vec<Footprint>,
-    /// Numbers of threads measuring at once.
     pub threads: Vec<u32>,
-    /// Whether the output is written over the input.
     pub in_place: Vec<bool>,
     /// What of all these combinations is measured; every one where there is none.
     pub cases: Vec<PlannedCase>,
     /// Whether single operations are timed as well.
     pub latency: bool,
-    /// When to stop.
     pub budget: Budget,
-    /// Whether operations are stepped, to say what they execute.
     pub evidence: bool,
     /// Cases that need not be measured, with what they take at the least.
     pub screened: Screened,
     /// Seed of every random choice but the placement of buffers.
     pub seed: u64,
-    /// The command line, for the record.
     pub command: Vec<String>,
 }
 
@@ -132,9 +122,7 @@ impl<'a> Wanted<'a> {
 /// A case and, where that is known without measuring, what becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// The row.
     pub case: Case,
-    /// Why it will not be measured.
     pub verdict: Option<Finding>,
     /// What of it is the machine's.
     pub(crate) setting: Setting,
@@ -398,13 +386,10 @@ pub(crate) struct Setting {
     /// Bytes that each thread's operations walk through, at most; at least, where no cache is to hold
     /// them.
     pub(crate) walk_bytes: Option<usize>,
-    /// CPUs of the threads; none where there is one thread.
     pub(crate) cpus: Vec<u32>,
-    /// Single operations to time in each visit.
     pub(crate) latency_ops: u32,
 }
 
-/// The machine, as far as settings hang on it.
 #[derive(Clone, Debug)]
 pub struct Machine {
     caches: Vec<Cache>,
@@ -423,12 +408,10 @@ impl Machine {
         Self { caches, memory_bytes, room_bytes: u64::MAX, cpus }
     }
 
-    /// Where a worker may take no more than so many bytes.
     pub fn with_room(self, room_bytes: u64) -> Self {
         Self { room_bytes, ..self }
     }
 
-    /// The CPU that measures alone.
     pub fn measuring_cpu(&self) -> u32 {
         self.cpus.first().copied().unwrap_or(0)
     }

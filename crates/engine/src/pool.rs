@@ -29,14 +29,11 @@ use std::time::Duration;
 const MORE_TRIES: usize = 3;
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// What every worker of a run is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     /// CPUs to measure on, side by side; workers start on the first.
     pub(crate) cpus: Vec<u32>,
-    /// Seed of the run.
     pub(crate) seed: u64,
-    /// Ticks in a nanosecond.
     pub(crate) ticks_per_ns: Option<f64>,
     /// The throughput probe's quiet rates, as far as they are known before the first sample.
     pub(crate) quiet: QuietRates,
@@ -67,7 +64,6 @@ impl<'a> WorkerPool<'a> {
         Self { source, start, worker: None, next }
     }
 
-    /// The worker, started if there is none.
     pub(crate) fn worker(&mut self, stop: &Stop) -> Result<&mut Worker, WorkerError> {
         if self.worker.is_none() {
             let mut started = self.started();
@@ -85,7 +81,6 @@ impl<'a> WorkerPool<'a> {
         Ok(self.worker.as_mut().expect("just filled"))
     }
 
-    /// Processes that are started from now on measure on this CPU.
     pub(crate) fn measure_on(&mut self, cpu: u32) {
         self.start.cpus = vec![cpu];
     }
@@ -121,7 +116,6 @@ impl<'a> WorkerPool<'a> {
         self.worker.as_ref().is_some_and(|worker| worker.ready().core_alone)
     }
 
-    /// Ends the worker, or forgets one that died.
     pub(crate) fn end(&mut self) {
         self.worker = None;
     }
@@ -197,7 +191,6 @@ impl InWorkers<'_> {
     }
 }
 
-/// One worker's share.
 pub(crate) struct Asking<'a> {
     of: &'a InWorkers<'a>,
     worker: Option<Worker>,
@@ -270,9 +263,7 @@ pub(crate) struct Key {
     /// All that are set: which of them a library heeds is not known.
     circumstances: Vec<Circumstance>,
     tier: String,
-    /// How the tier was applied.
     mechanism: Option<String>,
-    /// The algorithm, and what of it.
     subject: Vec<String>,
 }
 
@@ -307,7 +298,6 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 impl Cache {
-    /// The user's, of this name, where there is one.
     pub(crate) fn open(name: &str) -> Self {
         let host = host::facts(0);
         Self::at(host::cache_directory(name), machine(&host), host.circumstances)
@@ -345,7 +335,6 @@ impl Cache {
         })
     }
 
-    /// What was found before, if all of it is still the same.
     pub(crate) fn load<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         let text = std::fs::read_to_string(self.path(key)?).ok()?;
         let (checksum, body) = text.split_once('\n')?;
@@ -357,7 +346,6 @@ impl Cache {
         sound.then_some(entry.kept)
     }
 
-    /// Keeps what was found of code in these files.
     pub(crate) fn store<'a, T: Serialize>(
         &self,
         key: &Key,

@@ -30,16 +30,12 @@ pub struct Worker {
     link: Link,
     stderr: File,
     ready: Ready,
-    /// Its number among those of its library.
     process: u32,
     away: Duration,
 }
 
-/// What a worker is told first.
 enum Greeting {
-    /// Load a library.
     Library(Hello),
-    /// Load a TLS stack.
     Stack(StackHello),
 }
 
@@ -140,7 +136,6 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Waits until the library is loaded, or until `stop` is set.
     pub(crate) fn greet(&mut self, stop: Option<&Stop>) -> Result<(), WorkerError> {
         let loading = |why| match why {
             WorkerError::Died(how) => WorkerError::Died(format!("while loading: {how}")),
@@ -156,12 +151,10 @@ impl Worker {
         }
     }
 
-    /// Who the library says it is, and the worker's clock.
     pub fn ready(&self) -> &Ready {
         &self.ready
     }
 
-    /// Has it, and what it forks from now on, run on this CPU.
     pub(crate) fn move_to(&self, cpu: u32) -> std::io::Result<()> {
         probe::move_to(self.child.id(), cpu)
     }
@@ -260,7 +253,6 @@ impl Worker {
         self.stderr.metadata().map_or(0, |m| m.len())
     }
 
-    /// The first line of what it has printed after so many bytes.
     pub(crate) fn first_words(&self, after: u64) -> Option<String> {
         // Read in place: the position is the process's as well, which writes on.
         let mut bytes = [0; LAST_WORDS as usize];
@@ -292,7 +284,6 @@ impl Worker {
         }
     }
 
-    /// The last line on standard error, without control characters.
     fn last_words(&mut self) -> Option<LastWords> {
         let len = self.stderr.metadata().ok()?.len();
         self.stderr.seek(SeekFrom::Start(len.saturating_sub(LAST_WORDS))).ok()?;
@@ -335,7 +326,6 @@ pub(crate) fn first_to_say(workers: &[&Worker], stop: &Stop) -> (usize, Duration
     (0, deadline.away())
 }
 
-/// The error for a reply that does not fit the request.
 pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
     let text = format!("{reply:?}");
     WorkerError::OutOfProtocol(text.chars().take(80).collect())
@@ -343,10 +333,8 @@ pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
 
 // The scheduler's end of the pipes to one worker: lines with deadlines.
 
-/// Why a worker gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
-    /// The process ended.
     #[error("{0}")]
     Died(String),
     /// The process was killed by SIGKILL, which no fault of a library's raises: by a person, or by a
@@ -357,21 +345,15 @@ pub enum WorkerError {
     #[error("no answer within {:.0?}: hung, so it was killed{}", .deadline,
         .words.as_ref().map(|w| format!("; last words: {w}")).unwrap_or_default())]
     Hung {
-        /// How long was waited.
         deadline: Duration,
-        /// The last line on its standard error.
         words: Option<String>,
     },
-    /// The run is to end.
     #[error("interrupted")]
     Interrupted,
-    /// The answer was no message of the protocol.
     #[error("answered out of protocol: {0}")]
     OutOfProtocol(String),
-    /// The process could not be started.
     #[error("cannot start a worker process: {0}")]
     Start(String),
-    /// The library cannot be used.
     #[error("{0}")]
     Unusable(String),
 }
@@ -387,11 +369,9 @@ pub(crate) fn once_more_if_killed<T>(
     }
 }
 
-/// How a wait for a line ended.
 pub(crate) enum LineEnd {
     Closed,
     TimedOut,
-    /// The run is to end.
     Stopped,
     TooLong,
 }
@@ -404,7 +384,6 @@ const MAX_LINE: usize = 40 << 20;
 /// else to do.
 const SEND_DEADLINE: Duration = Duration::from_secs(20);
 
-/// Both pipes and what has been read ahead.
 #[derive(Debug)]
 pub(crate) struct Link {
     process: u32,
@@ -434,7 +413,6 @@ impl Link {
         Ok(Self { process, end, to, from, ahead: Vec::new(), token, searched: 0 })
     }
 
-    /// What there is to wait for: the worker's lines, then its end.
     fn sources(&self) -> impl Iterator<Item = PollFd<'_>> {
         let end = self.end.as_ref().map(OwnedFd::as_fd);
         let all: [Option<BorrowedFd<'_>>; 2] = [Some(self.from.as_fd()), end];
@@ -492,7 +470,6 @@ impl Link {
         }
     }
 
-    /// Waits a little for more, and takes it.
     fn read_more(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<(), LineEnd> {
         let mut sources: Vec<PollFd<'_>> = self.sources().collect();
         let came = wait_for(&mut sources, deadline).map_err(|_| LineEnd::Closed)?;

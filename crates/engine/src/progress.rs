@@ -26,10 +26,8 @@ use std::time::Duration;
 /// The wave of cases that wait.
 pub(crate) const LAST: u32 = u32::MAX;
 
-/// A case on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseProgress {
-    /// Index of the case in the plan.
     pub(crate) index: usize,
     pub(crate) subject: Subject,
     /// Index of the processes that sample it.
@@ -59,7 +57,6 @@ pub(crate) struct CaseProgress {
     pub(crate) is_rough: bool,
 }
 
-/// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Stopped(Stopped),
@@ -67,7 +64,6 @@ pub(crate) enum End {
 }
 
 impl CaseProgress {
-    /// A case to sample.
     pub(crate) fn new(index: usize, subject: Subject) -> Self {
         Self {
             index,
@@ -142,12 +138,10 @@ impl CaseProgress {
         of_visits(&self.samples, self.subject.threads(), quiet)
     }
 
-    /// What the samples come to so far.
     pub(crate) fn judged(&self, quiet: &QuietRates) -> Option<Judged> {
         self.subject.judged(&self.samples, &self.ends, quiet)
     }
 
-    /// Whether it is as precise as it was to be.
     pub(crate) fn is_precise(&self, quiet: &QuietRates, asked: f64) -> bool {
         let wanted = self.subject.precision(asked);
         self.judged(quiet).is_some_and(|j| j.is_complete && j.precision <= wanted)
@@ -169,7 +163,6 @@ impl CaseProgress {
         if self.waits { LAST } else { self.subject.wave() }
     }
 
-    /// What to ask for next, in the given pass.
     pub(crate) fn visit(&mut self, pass: u32) -> Visit {
         let visit = self.subject.visit(self.pass, self.taken, self.ops);
         if self.is_rough {
@@ -198,7 +191,6 @@ impl CaseProgress {
         (self.end, self.next_look, self.waits) = (None, PROCESSES, false);
     }
 
-    /// Longest wait for a visit.
     pub(crate) fn deadline(&self) -> Duration {
         self.subject.deadline()
     }
@@ -208,7 +200,6 @@ impl CaseProgress {
         self.ops = Some(sample.ops);
     }
 
-    /// Takes one visit's samples.
     pub(crate) fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {
         samples.iter().for_each(|sample| self.freeze(sample));
         if let Subject::Message(message) = &mut self.subject {
@@ -244,7 +235,6 @@ impl CaseProgress {
 
 // The earlier part of a run that is gone on with.
 
-/// What the journal says of a run at its head.
 pub(crate) fn journal_head(
     kind: &str,
     (plan, cases): (Plan, usize),
@@ -272,9 +262,7 @@ pub(crate) fn journal_head(
 /// What an earlier part of the run left, if there was one.
 #[derive(Debug, Default)]
 pub(crate) struct Earlier {
-    /// When it began.
     pub(crate) started: Option<String>,
-    /// Seconds of measuring.
     pub(crate) seconds: f64,
     samples: Vec<JournalSample>,
     facts: Vec<JournalFacts>,
@@ -336,7 +324,6 @@ fn by_case(samples: &[JournalSample]) -> BTreeMap<usize, Vec<JournalSample>> {
     cases
 }
 
-/// The cases to sample, with their samples among these.
 pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Vec<CaseProgress> {
     let mut samples = by_case(earlier);
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
@@ -348,7 +335,6 @@ pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Ve
     .collect()
 }
 
-/// Why what was kept then cannot be gone on with now.
 fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
     if then.kind != now.kind {
         return Some(format!("it is a run of kind '{}', this is '{}'", then.kind, now.kind));
@@ -381,19 +367,16 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
         .then(|| "the libraries offer other algorithms than they did".to_owned())
 }
 
-/// What a run reports while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
     /// So many pairs of library and algorithm of so many are verified.
     Verifying {
         done: usize,
-        /// In all.
         of: usize,
     },
     /// So many operations of so many are stepped.
     Stepping {
         done: usize,
-        /// In all.
         of: usize,
     },
     /// Looking at what could be chosen.
@@ -404,15 +387,12 @@ pub enum Event<'a> {
     Remark(&'a str),
 }
 
-/// How far sampling is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Cases that have ended.
     pub ended: usize,
     pub cases: usize,
     /// The part of the work that is done, as far as it can be foreseen.
     pub fraction: f64,
-    /// Time that is left, likewise.
     pub left: Duration,
 }
 

@@ -35,7 +35,6 @@ pub enum Request {
     /// Run every check over one algorithm. Answers: [`Reply::Checking`] before each check, then
     /// [`Reply::Verified`] or [`Reply::Finding`].
     Verify {
-        /// Name of the algorithm.
         algorithm: String,
         /// Sizes, messages and the order of calls that are drawn come from it.
         #[serde(default)]
@@ -46,14 +45,12 @@ pub enum Request {
     },
     /// Hold the library to one published vector. Answer: [`Reply::Judged`].
     Vector {
-        /// Name of the algorithm.
         algorithm: String,
         vector: verify::vectors::Vector,
     },
     /// Visit cases, each in a process that is forked for it. Answer: [`Reply::Samples`].
     Sample {
         visits: Vec<Visit>,
-        /// What to wait for before samples.
         #[serde(default, skip_serializing_if = "is_default")]
         quiet: QuietCore,
     },
@@ -76,20 +73,17 @@ pub enum Request {
     /// Visit cases of a TLS stack, all in this process. Answer: [`Reply::Samples`].
     Tls {
         visits: Vec<record::tls::Visit>,
-        /// What to wait for before visits.
         #[serde(default, skip_serializing_if = "is_default")]
         quiet: QuietCore,
     },
 }
 
-/// Load a TLS stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StackHello {
     /// The shared object with the protocol (`libssl`).
     pub path: PathBuf,
     /// The one with the primitives (`libcrypto`), where that is another file.
     pub crypto: Option<PathBuf>,
-    /// Which CPU instructions it may see.
     pub tier: Tier,
     /// What to load at another tier than `native`; null has the worker find out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +104,6 @@ pub struct StackHello {
 pub struct QuietCore {
     /// What the throughput probe gives there; 0 where that is not known.
     pub rate: f64,
-    /// The longest wait.
     pub most_microseconds: u32,
 }
 
@@ -123,17 +116,13 @@ impl QuietCore {
 /// Take samples of a case in a process of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Visit {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
     /// Bytes of plaintext in one operation.
     pub size: usize,
-    /// Working set.
     #[serde(default, skip_serializing_if = "Footprint::is_hot")]
     pub footprint: Footprint,
-    /// Whether the output is written over the input.
     #[serde(default, skip_serializing_if = "is_default")]
     pub in_place: bool,
     /// Bytes of memory that the operations walk through, where they walk.
@@ -151,7 +140,6 @@ pub struct Visit {
     pub settle_us: u32,
     /// Operations in the batch; null lets the worker find how many fill a sample.
     pub ops: Option<u32>,
-    /// Samples to take, one after the other.
     pub samples: u32,
     /// Samples at most: beyond those above as many as it takes until enough were left alone and two of these agree.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -180,14 +168,11 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// One operation by hand. Byte strings are in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Once {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
     pub key: String,
     pub nonce: String,
-    /// Associated data.
     pub aad: String,
-    /// Message.
     pub input: String,
     /// Tag to check, for decryption.
     pub tag: String,
@@ -197,11 +182,8 @@ pub struct Once {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
-    /// The library is loaded.
     Ready(Box<Ready>),
-    /// The library cannot be used.
     Unusable { why: String },
-    /// What the library offers.
     Offers {
         /// One entry for each algorithm and direction that exists.
         offers: Vec<Offer>,
@@ -221,10 +203,8 @@ pub enum Reply {
     },
     /// This check begins now, or an algorithm is opened: what a crash that follows is named after.
     Checking {
-        /// Name of the check.
         check: String,
     },
-    /// Every check passed.
     Verified {
         checks: Vec<record::Check>,
         /// SHA-256 over all outputs, in hexadecimal: the same in every library.
@@ -259,14 +239,12 @@ pub enum Reply {
     },
     /// What each size of [`Request::Meter`] cost.
     Metered {
-        /// One entry for each size.
         costs: Vec<Costs>,
     },
     /// What one operation executed.
     Stepped(Steps),
     /// What depends on a secret.
     Leaks(Box<Judged>),
-    /// What came of a job with pages.
     Pages(Box<PageAnswer>),
     /// No number, and why.
     Finding(Finding),
@@ -284,7 +262,6 @@ pub enum VisitResult {
     Taken {
         /// One for each thread.
         samples: Vec<RawSample>,
-        /// Single operations, where they were asked for.
         latency: Option<Latencies>,
         /// What was timed beside them: reading or writing of pages.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -306,7 +283,6 @@ pub enum VisitResult {
 pub struct Other {
     /// Ticks in each sample.
     pub ticks: Vec<u64>,
-    /// Single operations.
     pub latency: Latencies,
 }
 
@@ -352,12 +328,10 @@ pub(crate) fn not_opened(error: contract::OpenError) -> Finding {
 
 // What scheduler and worker say of themselves and of the library.
 
-/// Load a library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].
     pub protocol: u32,
-    /// The shared object.
     pub path: PathBuf,
     /// Name to give the library instead of its own.
     pub name: Option<String>,
@@ -365,7 +339,6 @@ pub struct Hello {
     /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Instructions that the library may see.
     pub tier: Tier,
     /// CPU to stay on; null leaves it to the kernel.
     pub cpu: Option<u32>,
@@ -388,7 +361,6 @@ pub struct Hello {
     pub pages: Option<PageFiles>,
 }
 
-/// The library is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
     pub name: String,
@@ -396,13 +368,10 @@ pub struct Ready {
     pub version: String,
     /// How it was built, one fact a line.
     pub build: Vec<String>,
-    /// Where ticks come from.
     pub clock: String,
     /// Why not the time-stamp counter.
     pub clock_reason: Option<String>,
-    /// Smallest step of the clock, in ticks.
     pub step_ticks: u64,
-    /// Ticks of an empty timed region.
     pub overhead_ticks: u64,
     /// Core cycles that a multiplication of the chain takes, by a second chain; null where core cycles are
     /// not known.
@@ -411,7 +380,6 @@ pub struct Ready {
     /// Why core cycles are not known, where the architecture has a chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles_reason: Option<String>,
-    /// How the tier was applied; null at `native`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<record::AppliedTier>,
     /// Whether the kernel keeps other programs off the core's other hardware threads.
@@ -426,18 +394,14 @@ pub struct Ready {
     /// Of a TLS stack: the files whose code came into the process with it. A library's come with its offers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub objects: Vec<PathBuf>,
-    /// Algorithms that the library's adapter brings.
     #[serde(default, skip_serializing_if = "is_default")]
     pub brings: Vec<Brought>,
 }
 
-/// What a library offers of one algorithm in one direction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// Models that are offered.
     pub models: Vec<Model>,
     /// Why none or not all of them are.
     pub reason: Option<String>,
@@ -445,7 +409,6 @@ pub struct Offer {
     pub failed: bool,
     /// The library's functions that the model `message` calls, in order, as the adapter says.
     pub functions: Option<String>,
-    /// Whether the library's interface copies every message.
     pub copies: bool,
     /// Whether the library's interface allocates memory for every message.
     pub allocates: bool,
@@ -455,7 +418,6 @@ pub struct Offer {
     /// The library's functions that set a new key, as the adapter says.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rekey_functions: Option<String>,
-    /// Whether the output may be written over the input.
     #[serde(default, skip_serializing_if = "is_default")]
     pub in_place: bool,
     /// The most messages in work at once, where that is more than one.
@@ -465,25 +427,19 @@ pub struct Offer {
 
 // What operations allocate, copy and execute: asked for, and counted.
 
-/// Count what a message allocates and copies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metering {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
     /// Bytes of plaintext; sizes that the algorithm does not take are left out.
     pub sizes: Vec<usize>,
 }
 
-/// Single-step one operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stepping {
-    /// Name of the algorithm.
     pub algorithm: String,
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
-    /// Bytes of plaintext.
     pub size: usize,
     /// Steps after which the operation is left to run on unseen.
     pub most_steps: u64,
@@ -492,17 +448,13 @@ pub struct Stepping {
 /// What one operation executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
-    /// Bytes of plaintext.
     pub size: usize,
     /// Whether it was seen to its end within the steps that were allowed.
     pub complete: bool,
     /// Instructions. One with a repeat prefix is one, however often it repeats.
     pub instructions: u64,
-    /// By class and width.
     pub classes: Vec<ClassSteps>,
-    /// Of these, instructions that read memory.
     pub memory_reads: u64,
-    /// Of these, instructions that write memory.
     pub memory_writes: u64,
     /// By instruction set, for code of the library and of what it brought along.
     pub sets: Vec<SetSteps>,
@@ -513,38 +465,29 @@ pub struct Steps {
     pub objects: Vec<PathBuf>,
     /// Instructions of one operation by the performance counter.
     pub pmu: Option<f64>,
-    /// Why the performance counter said nothing.
     pub pmu_reason: Option<String>,
 }
 
-/// Instructions of one class at one width.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassSteps {
-    /// Name of the class.
     pub class: String,
     /// Bits of the widest vector.
     pub width: Option<u16>,
-    /// Instructions.
     pub count: u64,
 }
 
-/// Instructions of one set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetSteps {
-    /// Its name.
     pub set: String,
-    /// Instructions.
     pub count: u64,
     /// One of them, and where it is.
     pub example: String,
 }
 
-/// Instructions of one function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionSteps {
     /// Its symbol, where the object has one.
     pub function: Option<String>,
-    /// File name of the object.
     pub object: String,
     /// Instructions, without those of functions that it calls.
     pub count: u64,
@@ -553,18 +496,14 @@ pub struct FunctionSteps {
 /// What one message of a size allocates and copies through the C library, on average.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
-    /// Bytes of plaintext.
     pub size: usize,
-    /// Calls that gave memory.
     pub allocations: f64,
     /// Bytes that they were asked for.
     pub allocated_bytes: f64,
-    /// Bytes that were copied.
     pub copied_bytes: f64,
     /// Pieces of memory that were not given back.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lost: f64,
-    /// Bytes of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lost_bytes: f64,
     /// Of a runtime: which share of the time goes to collecting its garbage.
@@ -606,11 +545,8 @@ pub struct Judged {
     /// Whether this is a key's set-up and a first message, and was enough.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_opening: bool,
-    /// What was stepped.
     pub operations: Vec<SteppedOperation>,
-    /// The places, by function.
     pub findings: Vec<Leak>,
-    /// Files that the instructions are in.
     pub objects: Vec<PathBuf>,
     /// Lines of both traces, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -627,7 +563,6 @@ pub(crate) const LOG_BYTES: u64 = 16 << 20;
 /// (`/proc/PID/fd`, proc_pid_fd(5)) before it gives up opening files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageFiles {
-    /// The scheduler's process.
     pub owner: u32,
     /// Staged pages, one after the other.
     pub plain: i32,
@@ -644,16 +579,12 @@ pub struct PageFiles {
     pub staged: Option<Staging>,
 }
 
-/// Staged pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staging {
-    /// How many.
     pub pages: usize,
-    /// Bytes in each.
     pub page_size: usize,
 }
 
-/// A job with pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageJob {
@@ -667,16 +598,13 @@ pub enum PageJob {
     /// Visit cells, all in this process. Answer: [`Reply::Samples`](super::Reply::Samples).
     Time {
         visits: Vec<PageVisit>,
-        /// What to wait for before visits.
         #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
         quiet: QuietCore,
     },
 }
 
-/// Encrypt and decrypt every staged page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyJob {
-    /// How.
     pub recipe: Recipe,
     /// Keys and nonces come from it.
     pub seed: u64,
@@ -684,25 +612,19 @@ pub struct VerifyJob {
     pub copy: Option<(usize, usize)>,
 }
 
-/// Change stored pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeJob {
-    /// How they are encrypted.
     pub recipe: Recipe,
     /// Keys, nonces and choices come from it.
     pub seed: u64,
-    /// Probes of each kind.
     pub count: u32,
 }
 
 /// Time single pages of a cell: two samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageVisit {
-    /// The scheme.
     pub recipe: Recipe,
-    /// Where pages come from and go to.
     pub medium: Medium,
-    /// Way with keys.
     pub keying: Keying,
     pub direction: Direction,
     /// CPUs of the threads, each with sessions and buffers of its own; one stays where `hello` put it.
@@ -714,11 +636,9 @@ pub struct PageVisit {
     pub settle_us: u32,
 }
 
-/// The worker's answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageAnswer {
-    /// The staged pages are in memory.
     Loaded,
     /// Every page came back as it was.
     Verified {
@@ -727,9 +647,7 @@ pub enum PageAnswer {
         /// Which code made the sum; null where the scheme has none.
         sum_by: Option<String>,
     },
-    /// What was noticed.
     Probed {
-        /// One entry for each kind.
         counts: Vec<ProbeCounts>,
     },
 }

@@ -46,7 +46,6 @@ struct Bounds {
 }
 
 impl Race {
-    /// The open cases that no answer needs any more.
     pub(crate) fn out(&self, all: &[CaseProgress], quiet: &QuietRates) -> Vec<usize> {
         let bounds: Vec<Option<Bounds>> = all.iter().map(|one| self.bounds(one, quiet)).collect();
         let mut needed: BTreeSet<usize> = BTreeSet::new();

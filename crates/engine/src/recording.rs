@@ -37,7 +37,6 @@ pub(crate) struct Recording<'a> {
     pub(crate) ticking: &'a RefCell<Ticking>,
     /// The CPU that the run began on.
     pub(crate) cpu: u32,
-    /// CPUs that the run may use.
     pub(crate) cpus_allowed: u32,
     pub(crate) started: &'a str,
     /// Seconds of measuring in earlier parts of the run.
@@ -50,12 +49,10 @@ impl Recording<'_> {
         self.ticking.borrow_mut().look(self.clock);
     }
 
-    /// Seconds of measuring, earlier parts of the run too.
     pub(crate) fn seconds(&self, sampled: Sampled<'_>) -> f64 {
         self.seconds_before + sampled.time.as_secs_f64()
     }
 
-    /// The record of what was sampled.
     pub(crate) fn record(&self, sampled: Sampled<'_>, core: Result<Core, String>) -> Record {
         let Self { request, libraries, planned, clock, .. } = *self;
         let ticks_per_second = self.ticking.borrow_mut().ticks_per_second(clock);
@@ -134,7 +131,6 @@ pub(crate) struct Rates {
     source: &'static str,
     /// Smallest step of the workers' clock.
     step_ticks: u64,
-    /// The precision that was asked for.
     precision: f64,
 }
 
@@ -316,7 +312,6 @@ fn found(m: &mut Measurement, finding: Finding) {
     m.reason = Some(finding.why);
 }
 
-/// Fills in what sampling gave.
 fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
     let stopped = match &progress.end {
         Some(End::Found(finding)) => return found(m, finding.clone()),
@@ -571,7 +566,6 @@ fn count_sample(noise: &mut Noise, sample: &RawSample, quiet: f64) {
     }
 }
 
-/// Samples by the reason for which they do not count.
 pub(crate) fn disturbances<'a>(
     samples: impl Iterator<Item = &'a RawSample>,
     quiet: &base::model::QuietRates,

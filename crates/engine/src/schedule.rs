@@ -33,9 +33,7 @@ const MOST_PROCESSES: usize = 4 * PROCESSES;
 pub(crate) trait Watch {
     /// What a block of visits gave. Another one is being sampled meanwhile where there is a CPU for that.
     fn block(&mut self, entries: Vec<JournalEntry>);
-    /// A round is over.
     fn round(&mut self, progress: Progress);
-    /// A pass is over, and this is what there is by now.
     fn pass(&mut self, sampled: Sampled<'_>);
 }
 
@@ -133,7 +131,6 @@ impl<'a> Schedule<'a> {
         Self { least_passes: passes, ..self }
     }
 
-    /// Ends cases that a race has decided.
     pub(crate) fn racing(self, race: Option<Race>) -> Self {
         Self { race, ..self }
     }
@@ -163,7 +160,6 @@ impl<'a> Schedule<'a> {
         self.end_all(stopped.unwrap_or(Stopped::Precision));
     }
 
-    /// What there is by now.
     pub(crate) fn sampled(&self) -> Sampled<'_> {
         Sampled {
             all_progress: &self.all_progress,
@@ -187,7 +183,6 @@ impl<'a> Schedule<'a> {
         self.started.elapsed().saturating_sub(self.away)
     }
 
-    /// Why no more is to be sampled.
     fn is_over(&self, stop: &Stop) -> Option<Stopped> {
         if let Some(why) = stop.why() {
             return Some(why);
@@ -496,7 +491,6 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// Every CPU that measures.
 fn measuring_cpus(own: &[u32], all_progress: &[CaseProgress]) -> Vec<u32> {
     let of_threads = all_progress.iter().flat_map(|t| t.subject.cpus().iter().copied());
     let mut cpus: Vec<u32> = own.iter().copied().chain(of_threads).collect();
@@ -514,7 +508,6 @@ fn next_process(all_progress: &[CaseProgress], pool: usize) -> u32 {
 // A round: blocks of visits, each of one worker, on every measuring CPU at once. Which CPU takes which block hangs on
 // who is free, so a case's processes are spread over the CPUs by chance.
 
-/// Longest wait for a quiet core before a sample.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// Visits of one worker's cases, in a row.
@@ -525,7 +518,6 @@ struct Block {
     again: bool,
 }
 
-/// What a worker was asked for.
 struct Asked {
     block: Block,
     /// Where it measures; none where workers stay where they are.
@@ -550,7 +542,6 @@ struct Before {
 type Answer = Result<(Vec<Vec<VisitResult>>, bool), WorkerError>;
 
 impl Schedule<'_> {
-    /// Visits the blocks; says why when it was cut short.
     fn round(&mut self, blocks: Vec<Block>, stop: &Stop, watch: &mut dyn Watch) -> Option<Stopped> {
         let mut blocks = VecDeque::from(blocks);
         let mut asked: Vec<Asked> = Vec::new();
@@ -641,7 +632,6 @@ impl Schedule<'_> {
         block.cases.iter().any(|i| self.all_progress[*i].subject.is_large())
     }
 
-    /// Waits for the answer. After an error there is no worker.
     fn hear(&mut self, asked: &Asked, stop: &Stop) -> Answer {
         let answer = match &asked.deadline {
             Ok(deadline) => self.hear_within(asked, *deadline, stop),
@@ -705,7 +695,6 @@ impl Schedule<'_> {
         }
     }
 
-    /// Visits a block by itself.
     fn visit(&mut self, block: Block, cpu: Option<u32>, stop: &Stop) -> Vec<JournalEntry> {
         let asked = self.ask(block, cpu, stop);
         let answer = self.hear(&asked, stop);

@@ -26,10 +26,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyError {
-    /// No library offers anything of what was asked for.
     #[error("nothing to measure: {0}")]
     Nothing(String),
     /// The earlier part of the run does not fit what was asked for now.
@@ -51,11 +49,9 @@ pub struct Keeping {
     pub earlier: Option<Kept>,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub struct Outcome {
     pub record: Record,
-    /// Whether it was interrupted.
     pub interrupted: bool,
     /// The journal, to be removed when the record is safe; none if none was asked for.
     pub journal: Option<Journal>,
@@ -213,7 +209,6 @@ fn verify(
 /// is enough for, on two CPUs. Not hung on how many there are here nor how fast they are, so that the
 /// same request counts the same sizes everywhere.
 fn steps_allowed(budget: Duration) -> u64 {
-    /// A step on a virtual machine.
     const STEP: Duration = Duration::from_micros(12);
     /// A few seconds at most: enough for a gate over few cases, however short its run.
     const LEAST: u64 = 200_000;
@@ -271,7 +266,6 @@ pub(crate) struct Sampling<'a> {
     pub(crate) cpu: u32,
 }
 
-/// What came of it, and what is known of the run as a whole.
 pub(crate) struct SampledRun {
     pub(crate) started: String,
     /// With those of an earlier part.
@@ -283,11 +277,9 @@ pub(crate) struct SampledRun {
     pub(crate) noise: record::Noise,
 }
 
-/// How a run ended.
 #[derive(Debug)]
 pub struct Ended<D> {
     pub document: D,
-    /// Whether it was interrupted.
     pub interrupted: bool,
     /// The journal, to be removed when the document is safe; none if none was asked for.
     pub journal: Option<Journal>,
@@ -352,7 +344,6 @@ pub(crate) fn sample_all(
 /// The part of the run's time that writing records in between may take is one in so many.
 const SNAPSHOT_SHARE: u32 = 50;
 
-/// Keeps a run.
 pub(crate) struct Checkpoints<'a> {
     journal: Option<Journal>,
     snapshots: Option<Snapshots<'a>>,
@@ -482,7 +473,6 @@ impl Watch for Told<'_> {
 /// What a look at all cases showed.
 #[derive(Debug)]
 pub struct Look {
-    /// What they take at the least.
     pub screened: Screened,
     /// The same as a record without numbers: bounds, and why there is none.
     pub record: Record,
@@ -548,7 +538,6 @@ pub enum Looks {
     Ignored,
 }
 
-/// Looks at each case of a request of one size.
 pub fn screen(
     request: &Request,
     libraries: &[Attached],

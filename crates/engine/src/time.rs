@@ -21,14 +21,12 @@ impl Stop {
         Self { interrupted, end: None }
     }
 
-    /// Ends after so long from now, too.
     pub fn within(&self, time: Duration) -> Self {
         let end = Instant::now() + time;
         let end = self.end.map_or(end, |own| own.min(end));
         Self { interrupted: Arc::clone(&self.interrupted), end: Some(end) }
     }
 
-    /// Ends so long after this one ends.
     pub fn longer(&self, time: Duration) -> Self {
         Self { interrupted: Arc::clone(&self.interrupted), end: self.end.map(|end| end + time) }
     }
@@ -42,12 +40,10 @@ impl Stop {
         }
     }
 
-    /// Whether no more is to be done.
     pub fn is_over(&self) -> bool {
         self.why().is_some()
     }
 
-    /// Whether somebody wants it to end.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -78,11 +74,9 @@ const STRETCH: Duration = Duration::from_millis(100);
 /// What a wait may take beyond its time on a busy machine before it is taken for a stop.
 const LATE: Duration = Duration::from_millis(400);
 
-/// What is left of a deadline.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     left: Duration,
-    /// Time in which this process did not run.
     away: Duration,
     queue: RunQueue,
 }
@@ -96,7 +90,6 @@ impl Deadline {
         self.left.is_zero()
     }
 
-    /// Time for which this process was stopped while it waited.
     pub(crate) fn away(&self) -> Duration {
         self.away
     }

@@ -35,10 +35,8 @@ const MOST_HANGS: usize = 2;
 /// Checks in which a memory fault is the very thing looked for.
 const MEMORY_CHECKS: &[&str] = &["guard-pages", "bounds"];
 
-/// What became of one algorithm in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Index of the library.
     pub library: usize,
     pub tier: Tier,
     pub algorithm: &'static str,
@@ -68,7 +66,6 @@ const VERSION: u32 = 2;
 /// The share of algorithms that are verified though an earlier run did: drawn, so that inputs still vary.
 const AGAIN: f64 = 0.1;
 
-/// An algorithm of a library at a tier.
 pub type Subject = (usize, Tier, &'static Algorithm);
 
 /// What is checked beside the fixed inputs.
@@ -399,14 +396,10 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
 /// One small message.
 const VECTOR_DEADLINE: Duration = Duration::from_secs(20);
 
-/// What became of the vectors in one library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
-    /// Valid ones that came out right.
     pub passed: usize,
-    /// Invalid ones that were rejected.
     pub rejected: usize,
-    /// Those of algorithms that the library does not offer.
     pub not_offered: usize,
     /// Number of each other one, its algorithm, and what the library did.
     pub wrong: Vec<(u64, &'static str, String)>,
@@ -460,7 +453,6 @@ fn ask_vector(
     }
 }
 
-/// Bytes of the messages that are counted.
 const METERED_SIZE: usize = 1024;
 
 /// Algorithms that cannot be counted before the rest of a library is left alone: each may cost a deadline.
@@ -533,7 +525,6 @@ fn of_library(
     told
 }
 
-/// One line for each thing that is to be told.
 fn words(costs: &Costs, direction: Direction) -> Vec<String> {
     let mut words = Vec::new();
     let Costs { size, allocations, allocated_bytes, lost, lost_bytes, .. } = costs;
@@ -564,10 +555,8 @@ pub const METER: &str = "libciphermarkmeter.so";
 /// A few dozen messages, with copies byte for byte.
 const METER_DEADLINE: Duration = Duration::from_secs(30);
 
-/// One algorithm of one library in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// Index of the library.
     pub library: usize,
     /// What it offers, with the functions that run inside the clock.
     pub offer: Offer,

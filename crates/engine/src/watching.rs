@@ -10,10 +10,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A list that people read ends somewhere.
 const MOST_LISTED: usize = 100;
 
-/// Sampling that is going on.
 pub struct Sampling {
     sampler: Sampler,
     begin: Instant,
@@ -63,7 +61,6 @@ pub fn build(path: &Path) -> (Option<String>, Option<String>) {
     object.map(|object| (object.version, object.build_id)).unwrap_or_default()
 }
 
-/// What samples tell.
 fn summary(samples: &Samples, seconds: f64, calls: &[SeenByCalls]) -> Sampled {
     let found = Attributed::of(samples);
     let total = samples.total();
@@ -253,7 +250,6 @@ impl Attributed {
     }
 }
 
-/// Paths of links and of what they point to mean the same file.
 fn same_file(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }

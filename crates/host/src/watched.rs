@@ -74,7 +74,6 @@ impl WatchFile {
         Ok(Self { directory, file, gone: Calls::default(), clock: Clock::default() })
     }
 
-    /// Where it is.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join("calls")
     }
@@ -432,12 +431,10 @@ pub fn share(calls: &mut Calls) {
     calls.sampled = None;
 }
 
-/// Whether a process is there.
 fn is_there(pid: u64) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// CPU time of a process that runs.
 fn cpu_of(pid: u64) -> Option<f64> {
     seconds(&pid.to_string(), [11, 12])
 }

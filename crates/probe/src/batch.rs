@@ -59,10 +59,8 @@ pub fn messages_for(size: usize) -> usize {
     1 << fit.ilog2()
 }
 
-/// The messages of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct MessageSet<'a> {
-    /// Bytes in a message.
     pub size: usize,
     /// What an operation is to cost, where that is not the message's length.
     pub cost: Option<usize>,
@@ -70,14 +68,11 @@ pub struct MessageSet<'a> {
     pub inputs: &'a [u8],
     /// One nonce for each message (decryption), or the nonce to count up from (else).
     pub nonces: &'a [Vec<u8>],
-    /// One tag for each message (decryption), or empty.
     pub tags: &'a [Vec<u8>],
     /// Model `rekey`: one key for each message (decryption), or the key to count up from (else).
     /// Empty: the session's key stays.
     pub keys: &'a [Vec<u8>],
-    /// Associated data of every message.
     pub aad: &'a [u8],
-    /// What every call is to return.
     pub expected: i32,
     /// Whether the output is written over the input; there is a walk then.
     pub in_place: bool,
@@ -86,7 +81,6 @@ pub struct MessageSet<'a> {
 }
 
 impl MessageSet<'_> {
-    /// How many messages there are.
     pub(crate) fn count(&self) -> usize {
         self.inputs.len() / self.size
     }
@@ -95,7 +89,6 @@ impl MessageSet<'_> {
 /// Room for any tag or digest.
 type Tag = [u8; 64];
 
-/// A set of messages placed in memory, ready to run.
 pub struct MessageBatch<'a> {
     session: &'a mut Session,
     descriptors: Box<Descriptors>,
@@ -112,7 +105,6 @@ pub struct MessageBatch<'a> {
     /// Whether one operation is a sample.
     is_large: bool,
     count: usize,
-    /// The descriptor that the next operation uses.
     at: usize,
     /// What a runtime's process is told and tells; of use where it runs the operations.
     away: Away,
@@ -120,7 +112,6 @@ pub struct MessageBatch<'a> {
     work: Option<&'a mut Work>,
 }
 
-/// Where the messages are.
 enum Memory<'a> {
     /// The same few buffers: the output region, and where in it each descriptor's output begins.
     Ring(&'a mut [u8], [usize; RING]),
@@ -347,7 +338,6 @@ impl<'a> MessageBatch<'a> {
         }
     }
 
-    /// Whether the batch's data are to be in no cache.
     pub fn is_cold(&self) -> bool {
         matches!(&self.memory, Memory::Walk(places) if places.is_cold())
     }
@@ -361,7 +351,6 @@ impl<'a> MessageBatch<'a> {
     }
 }
 
-/// What the loop is to do, but for the walk.
 fn control(session: &Session, set: &MessageSet<'_>) -> Control {
     let table = session.raw();
     Control {
@@ -392,7 +381,6 @@ const POISONED_WHOLE: usize = APART_BYTES / 2;
 /// What one of the last operations worked on, and what is left of what it wrote.
 #[derive(Debug)]
 pub struct Done<'b> {
-    /// Which of the set's messages.
     pub message: usize,
     pub nonce: Vec<u8>,
     /// The key that was set before it; of use where keys are set.
@@ -400,12 +388,10 @@ pub struct Done<'b> {
     pub tag: &'b [u8],
     /// The bytes of its output that no later operation wrote over.
     pub output: &'b [u8],
-    /// Where in its output these begin, in bytes.
     pub from: usize,
 }
 
 impl MessageBatch<'_> {
-    /// Each descriptor's input.
     fn inputs<'s>(&self) -> [&'s [u8]; RING] {
         // SAFETY: each points at a message of the placed set, which lies in memory that the batch has borrowed; nothing
         // writes to it while operations run: outputs lie elsewhere, for this is not asked of what works in place.
@@ -445,7 +431,6 @@ impl MessageBatch<'_> {
         self.size <= POISONED_WHOLE || self.flight.is_none() && self.kept(u32::MAX) > 2
     }
 
-    /// The byte that [`Batch::prepare`] fills outputs with.
     pub fn poison_byte(&self) -> u8 {
         (self.roll >> 24) as u8
     }
@@ -584,7 +569,6 @@ impl MessageBatch<'_> {
     }
 }
 
-/// Two calls as one.
 fn joined((code, trace): Stepped, (other_code, other): Stepped) -> Stepped {
     (code | other_code, trace.and(other))
 }

@@ -14,7 +14,6 @@ enum Kind {
     MonotonicRaw,
 }
 
-/// A calibrated clock.
 #[derive(Clone, Debug)]
 pub struct Clock {
     kind: Kind,
@@ -52,7 +51,6 @@ fn stretch(step_ticks: u64, ticks_per_ns: Option<f64>) -> u64 {
 /// One moment in both ticks and the system's nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Ticks of the clock.
     pub ticks: u64,
     /// `CLOCK_MONOTONIC_RAW`, in nanoseconds.
     pub nanos: u64,
@@ -145,7 +143,6 @@ impl Clock {
         self.link_cycles.as_ref().err().map(String::as_str)
     }
 
-    /// `tsc`, `cntvct` or `clock_monotonic_raw`.
     pub fn source(&self) -> &'static str {
         match self.kind {
             Kind::Counter => arch::COUNTER,
@@ -153,17 +150,14 @@ impl Clock {
         }
     }
 
-    /// Why the time-stamp counter is not used, when it is not.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Smallest step seen, in ticks.
     pub fn step_ticks(&self) -> u64 {
         self.step_ticks
     }
 
-    /// Ticks that an empty timed region takes.
     pub fn overhead_ticks(&self) -> u64 {
         self.overhead_ticks.round() as u64
     }

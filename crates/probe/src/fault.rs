@@ -12,7 +12,6 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// What the line begins with.
 pub const MARK: &str = "fault: ";
 
 /// Parts of a message in memory, in the order in which [`entering`] takes them.
@@ -37,12 +36,10 @@ const WRITE: libc::greg_t = 1 << 1;
 
 /// The direction's place in [`Direction::ALL`], from 1; 0 outside of calls.
 static DIRECTION: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the message.
 static LEN: AtomicUsize = AtomicUsize::new(0);
 /// What is opened: where the algorithm's name lies and how long it is; no length outside of that.
 static OPENED: (AtomicPtr<u8>, AtomicUsize) =
     (AtomicPtr::new(std::ptr::null_mut()), AtomicUsize::new(0));
-/// Beginning and end of each part.
 static AT: [[AtomicUsize; 2]; PARTS.len()] = [const { [const { AtomicUsize::new(0) }; 2] }; 5];
 /// What handled each signal before.
 static BEFORE: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
@@ -58,7 +55,6 @@ pub fn entering(direction: Direction, len: usize, parts: [&[u8]; PARTS.len()]) {
     set(Some(direction));
 }
 
-/// Says that the library opens an algorithm.
 pub fn opening(algorithm: &'static str, direction: Direction) {
     OPENED.0.store(algorithm.as_ptr().cast_mut(), Ordering::Relaxed);
     OPENED.1.store(algorithm.len(), Ordering::Release);
@@ -70,7 +66,6 @@ fn set(direction: Option<Direction>) {
     DIRECTION.store(place.map_or(0, |place| place + 1), Ordering::Release);
 }
 
-/// Says that the library has returned.
 pub fn left() {
     set(None);
     OPENED.1.store(0, Ordering::Release);
@@ -222,7 +217,6 @@ fn describe(is_access: bool, address: Option<usize>, write: impl FnOnce() -> Opt
     line
 }
 
-/// The algorithm that is being opened.
 fn opened() -> Option<&'static str> {
     let len = Some(OPENED.1.load(Ordering::Acquire)).filter(|len| *len > 0)?;
     // SAFETY: both come from one `&'static str`, the length last.
@@ -263,11 +257,8 @@ fn place(line: &mut Line, address: usize, has_parts: bool) {
 /// end, one that is handed [`GuardedBuffer::head`] on the first byte before the beginning.
 #[derive(Debug)]
 pub struct GuardedBuffer {
-    /// First writable byte, one page into the mapping.
     data: NonNull<u8>,
-    /// Writable bytes, whole pages.
     len: usize,
-    /// Bytes of one guard page.
     page: usize,
 }
 
@@ -303,7 +294,6 @@ impl GuardedBuffer {
         buffer
     }
 
-    /// Bytes that can be written, the rounded-up capacity.
     pub fn capacity(&self) -> usize {
         self.len
     }

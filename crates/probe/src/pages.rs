@@ -34,7 +34,6 @@ pub enum Draw {
 pub enum Refusal {
     /// The tag or the sum does not fit.
     Noticed,
-    /// The library returned an error.
     Failed(i32),
 }
 
@@ -45,7 +44,6 @@ struct Side {
     file: Option<(u32, u32, u32, u8)>,
 }
 
-/// One scheme in one library.
 pub struct Codec {
     library: &'static dyn Library,
     recipe: Recipe,
@@ -122,7 +120,6 @@ impl Codec {
         Ok(codec)
     }
 
-    /// The store's own key in both directions.
     pub fn reset(&mut self) -> Result<(), OpenError> {
         let Some(algorithm) = self.algorithm else { return Ok(()) };
         for side in [&mut self.sealing, &mut self.opening] {
@@ -141,12 +138,10 @@ impl Codec {
         Ok(())
     }
 
-    /// Bytes that are stored beside a page.
     pub fn metadata_bytes(&self) -> usize {
         self.recipe.metadata_bytes()
     }
 
-    /// Whose code makes the sum.
     pub fn sum_by(&self) -> Option<&'static str> {
         let sum = self.recipe.sum?;
         Some(self.mac.as_ref().map_or_else(|| checksum_by(sum), Maker::by))
@@ -494,7 +489,6 @@ impl Maker {
         }
     }
 
-    /// The same maker under another key.
     fn rekeyed(self, library: &'static dyn Library, sum: Sum, key: &[u8]) -> Option<Self> {
         match self {
             Self::Library(mut session) if session.has_rekey() => {
@@ -509,7 +503,6 @@ impl Maker {
         }
     }
 
-    /// The MAC of the parts, one after the other.
     fn tag(&mut self, parts: &[&[u8]], tag: &mut [u8]) -> Result<(), i32> {
         match self {
             Self::Library(session) => {

@@ -12,7 +12,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The CPUs that this process may use, ascending.
 pub fn allowed_cpus() -> Vec<u32> {
     let Ok(set) = sched_getaffinity(None) else { return vec![0] };
     (0..CpuSet::MAX_CPU).filter(|c| set.is_set(*c)).filter_map(|c| u32::try_from(c).ok()).collect()
@@ -77,14 +76,10 @@ pub fn have_core_alone() -> std::io::Result<()> {
 
 // Watching a CPU: what interrupts a loop that does nothing but read the clock.
 
-/// What interrupted a spinning loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interruptions {
-    /// How long the loop spun, in seconds.
     pub seconds: f64,
-    /// Length of each interruption in nanoseconds.
     pub gaps_ns: Vec<f64>,
-    /// Times that another program took the CPU.
     pub preempted: u32,
 }
 
@@ -142,12 +137,9 @@ impl Clock {
     }
 }
 
-/// What is left of a CPU while another one is busy.
 #[derive(Clone, Debug, Default)]
 pub struct Beside {
-    /// Independent instructions per core cycle.
     pub rates: Vec<f64>,
-    /// Core cycles per tick.
     pub clocks: Vec<f64>,
 }
 
@@ -271,11 +263,8 @@ fn allocate(size: usize) -> usize {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls that gave memory.
     pub allocations: u64,
-    /// Bytes that they were asked for.
     pub allocated_bytes: u64,
-    /// Bytes that were copied.
     pub copied_bytes: u64,
     /// Pieces of memory that were given and not given back.
     pub held: i64,
@@ -296,7 +285,6 @@ impl Counts {
     }
 }
 
-/// The meter of this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter(unsafe extern "C" fn(*mut Counts));
 

@@ -46,12 +46,9 @@ pub const MADE: FileIndex = 1;
 /// In no mapping that was told of.
 pub const UNKNOWN: FileIndex = 2;
 
-/// A file with code that ran.
 #[derive(Debug)]
 pub struct CodeFile {
-    /// As the kernel names it.
     pub path: PathBuf,
-    /// The mapped file itself, where it could be opened.
     pub file: Option<File>,
 }
 
@@ -60,29 +57,22 @@ pub struct CodeFile {
 pub struct Place {
     pub file: FileIndex,
     pub offset: u64,
-    /// Index into [`Samples::programs`].
     pub program: u32,
 }
 
-/// A process under the name that it had.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Program {
     pub pid: u32,
     pub name: String,
 }
 
-/// What was sampled.
 #[derive(Debug)]
 pub struct Samples {
-    /// CPU time between two samples.
     pub interval_ns: u64,
-    /// Whether time in the kernel was sampled, too.
     pub with_kernel: bool,
-    /// Samples at each place.
     pub places: HashMap<Place, u64>,
     pub files: Vec<CodeFile>,
     pub programs: Vec<Program>,
-    /// Records that the kernel had no room for.
     pub lost: u64,
     /// How often the kernel paused sampling because it took too long.
     pub throttled: u64,
@@ -91,13 +81,11 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// How many there are.
     pub fn total(&self) -> u64 {
         self.places.values().sum()
     }
 }
 
-/// Sampling that is going on.
 pub struct Sampler {
     stop: Arc<AtomicBool>,
     drains: JoinHandle<Samples>,
@@ -167,7 +155,6 @@ impl Sampler {
     }
 }
 
-/// Whom an event follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     ToBeStarted,
@@ -309,7 +296,6 @@ fn refused(what: &str, error: &io::Error) -> String {
     }
 }
 
-/// A thread and the process that it is of.
 #[derive(Clone, Copy)]
 struct Task {
     pid: u32,
@@ -382,7 +368,6 @@ fn now_ns() -> u64 {
 
 // From records to counts.
 
-/// What a record says.
 #[derive(Debug)]
 enum What {
     At { pid: u32, ip: u64, in_kernel: bool },
@@ -400,7 +385,6 @@ struct Mapping {
     file: FileIndex,
 }
 
-/// What is known of a process.
 #[derive(Clone, Debug, Default)]
 struct Process {
     name: String,
@@ -434,14 +418,12 @@ impl Process {
     }
 }
 
-/// A file as mappings name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FileKey {
     path: PathBuf,
     inode: u64,
 }
 
-/// Everything that was counted.
 #[derive(Debug, Default)]
 struct Book {
     /// Told, and not yet old enough that nothing earlier can come.

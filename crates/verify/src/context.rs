@@ -13,10 +13,8 @@ use std::collections::HashSet;
 use std::fmt::{self, Arguments};
 use std::time::Duration;
 
-/// A check that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Its name, one of [`crate::CHECK_NAMES`].
     pub name: &'static str,
     /// How many single comparisons it made: never 0.
     pub count: u64,
@@ -31,7 +29,6 @@ pub struct Passed {
     /// SHA-256 over every output and tag of the check `reference`: the same for every library
     /// that computes this algorithm.
     pub digest: [u8; 32],
-    /// What was tried beside the fixed inputs.
     pub tried: Tried,
 }
 
@@ -44,7 +41,6 @@ pub enum Finding {
     /// A check found something.
     #[error("refused by the check {check}: {why}")]
     Refused {
-        /// Name of the check, one of [`crate::CHECK_NAMES`].
         check: &'static str,
         /// Direction, size, and what differed.
         why: String,
@@ -54,12 +50,10 @@ pub enum Finding {
     Failed(String),
 }
 
-/// Why a check ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// It found something.
     Refused(String),
-    /// A session could not be opened.
     Failed(String),
 }
 
@@ -138,7 +132,6 @@ pub struct Tried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeated {
     pub direction: Direction,
-    /// Calls made.
     pub calls: u64,
     /// How many of these were forgeries, all rejected.
     pub forgeries: u64,

@@ -66,7 +66,6 @@ impl Inputs {
         }
     }
 
-    /// So many bytes.
     pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         self.generator.fill_bytes(&mut bytes);
@@ -167,7 +166,6 @@ pub(crate) struct Forger {
     bytes: Vec<u8>,
 }
 
-/// What was changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     part: Part,
@@ -383,7 +381,6 @@ pub(crate) struct Buffers {
     input: Area,
     output: Area,
     tag: Area,
-    /// What output and tag are filled with.
     pub(crate) fill: u8,
 }
 
@@ -454,12 +451,10 @@ impl Buffers {
         }
     }
 
-    /// What the last call left in the output.
     pub(crate) fn output(&self) -> &[u8] {
         self.output.bytes()
     }
 
-    /// What the last call left in the tag.
     pub(crate) fn tag(&self) -> &[u8] {
         self.tag.bytes()
     }

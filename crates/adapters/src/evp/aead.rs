@@ -255,7 +255,6 @@ impl Joined {
         }
     }
 
-    /// Does the key schedule.
     pub(crate) fn session(
         &self,
         errors: Errors,
@@ -302,7 +301,6 @@ struct JoinedState {
     crypt: CryptFn,
     nonce_len: usize,
     tag_len: usize,
-    /// Ciphertext and tag.
     joined: Vec<u8>,
     errors: Errors,
 }

@@ -57,12 +57,10 @@ pub(crate) fn cipher_session(
 }
 
 operations! { impl for State;
-    /// IV, update, final.
     fn message(&mut self, m) {
         self.plain(m, m.nonce)
     }
 
-    /// Sets the IV of a stream.
     fn start(&mut self, nonce) {
         self.done(self.begin(nonce))
     }
@@ -169,7 +167,6 @@ unsafe extern "C" fn update_blocks(
 
 // An opened cipher, and the single steps that its messages are made of.
 
-/// An opened cipher in one direction.
 pub(crate) struct State {
     ctx: Ctx,
     init: InitFn,
@@ -186,7 +183,6 @@ pub(crate) struct State {
 pub(crate) const FAILED_LEN: c_int = -1;
 
 impl State {
-    /// Takes the context over.
     pub(crate) fn new(
         api: &Api,
         context: Context,
@@ -251,7 +247,6 @@ steps! { #[inline(always)] impl for State;
         (self.init)(self.ctx, ptr::null(), ptr::null_mut(), ptr::null(), nonce) > 0
     }
 
-    /// Sets a new key and keeps cipher and direction.
     pub(crate) fn set_key(&self, key: In) -> bool {
         (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0
     }
@@ -295,11 +290,9 @@ steps! { #[inline(always)] impl for State;
 
 // An `EVP_CIPHER_CTX` with its key schedule done: everything that a session does once.
 
-/// A context, freed when dropped.
 pub(crate) struct Context(Object);
 
 impl Context {
-    /// A context without a cipher.
     pub(crate) fn empty(api: &Api) -> Result<Self, String> {
         // SAFETY: takes nothing.
         let object = Object::of(unsafe { (api.f.EVP_CIPHER_CTX_new)() }, api.f.EVP_CIPHER_CTX_free);

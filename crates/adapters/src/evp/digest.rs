@@ -116,7 +116,6 @@ fn named(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
     digest
 }
 
-/// Makes and frees contexts.
 #[derive(Clone, Copy)]
 pub(crate) struct Contexts {
     new: unsafe extern "C" fn() -> DigestCtx,
@@ -154,7 +153,6 @@ enum InitFn {
     Engine(unsafe extern "C" fn(DigestCtx, *const c_void, *mut c_void) -> c_int),
 }
 
-/// The functions of one library.
 #[derive(Clone, Copy)]
 pub(crate) struct DigestFunctions {
     contexts: Contexts,

@@ -99,7 +99,6 @@ impl EvpMac {
     }
 }
 
-/// What a MAC is told before its first message.
 enum Setting {
     /// The name of what it is made of.
     Text(CString),
@@ -182,7 +181,6 @@ steps! { #[inline(always)] impl Parts for MacState;
 
 type HmacCtx = *mut c_void;
 
-/// The functions of one library.
 #[derive(Clone, Copy)]
 pub(crate) struct Hmac {
     making: Making,
@@ -463,7 +461,6 @@ functions! {
     }
 }
 
-/// The functions of one library.
 #[derive(Clone, Copy)]
 pub(crate) struct DigestSign {
     contexts: Contexts,

@@ -401,7 +401,6 @@ impl Texts {
         (!text.is_empty()).then_some(text)
     }
 
-    /// What the library knows about its build.
     fn facts(&self) -> impl Iterator<Item = String> {
         self.kinds.iter().filter_map(|kind| self.get(*kind)).filter(|text| {
             let text = text.to_lowercase();

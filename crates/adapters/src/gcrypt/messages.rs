@@ -223,7 +223,6 @@ steps! { impl for CipherState;
         }
     }
 
-    /// Writable for encryption.
     fn tag(&self, tag: Out) -> Error {
         match self.tag {
             TagFn::Get(get) => get(self.message.raw, tag.cast(), self.tag_len),
@@ -243,7 +242,6 @@ steps! { impl for CipherState;
         self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size)
     }
 
-    /// Back to the state after setkey.
     fn reset(&self, cipher: &Opened) -> Error {
         self.ctl(cipher, ctl::RESET, ptr::null_mut(), 0)
     }
@@ -485,11 +483,8 @@ unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i
     }
 }
 
-/// How a message goes through a digest.
 pub(crate) enum Way {
-    /// In one call.
     Buffer,
-    /// Through a handle, which stays open.
     Handle,
     /// Through a handle, to as many bytes as are asked for.
     Extract(ExtractFn),

@@ -13,7 +13,6 @@ use derivation::KdfApi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-/// Attaches a libgcrypt of any version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let version = initialise(&object, &api)?;
@@ -301,7 +300,6 @@ fn cipher_number(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
     Some((cipher, mode))
 }
 
-/// A digest in `enum gcry_md_algos`.
 fn digest_number(algorithm: &Algorithm) -> Option<c_int> {
     Some(match algorithm.cipher {
         Primitive::Md5 => 1,
@@ -536,7 +534,6 @@ functions! {
 }
 
 functions! {
-    /// Digests.
     struct MdApi
     required {
         /// Handle, algorithm, flags.
@@ -557,7 +554,6 @@ functions! {
 }
 
 functions! {
-    /// Message authentication codes.
     struct MacApi {
         /// Handle, algorithm, flags, context.
         gcry_mac_open: fn(*mut Handle, c_int, u32, *mut c_void) -> Error;
@@ -571,7 +567,6 @@ functions! {
     }
 }
 
-/// The library's functions.
 #[derive(Clone, Copy)]
 struct Api {
     cipher: CipherApi,

@@ -46,7 +46,6 @@ unsafe impl Family for Kernel {
     }
 }
 
-/// The kernel's transformation with its key set.
 fn transform(target: &Target, key: &[u8]) -> Result<Transform, OpenError> {
     let transform = Transform::bind(target.kind.type_name(), &target.name)?;
     if !key.is_empty() {
@@ -86,7 +85,6 @@ enum Chain {
     Whole,
 }
 
-/// An algorithm in the kernel's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Target {
     kind: Kind,
@@ -228,7 +226,6 @@ struct CipherState {
     capacity: usize,
 }
 
-/// Where a stream is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     /// The next update carries operation and IV.
@@ -239,14 +236,12 @@ enum Progress {
     Ended,
 }
 
-/// The operation's number in `linux/if_alg.h`.
 fn operation(direction: Direction) -> u32 {
     let number =
         if direction == Direction::Encrypt { libc::ALG_OP_ENCRYPT } else { libc::ALG_OP_DECRYPT };
     number.cast_unsigned()
 }
 
-/// Opens a cipher whose key is set.
 fn open_cipher(
     transform: Transform,
     target: &Target,
@@ -552,7 +547,6 @@ struct HashState {
     under_way: bool,
 }
 
-/// Opens a digest; a MAC's key is set.
 fn open_hash(transform: Transform, algorithm: &Algorithm) -> Result<raw::Session, OpenError> {
     let operations = transform.operations()?;
     Ok(HashState::new(transform, operations, algorithm).into_session())
@@ -580,7 +574,6 @@ steps! { impl for HashState;
         whole(libc::send(self.operations.as_raw_fd(), input.cast(), len, flags), len)
     }
 
-    /// Ends a message that is under way.
     fn take(&mut self, tag: Out) -> Result<(), i32> {
         let fd = self.operations.as_raw_fd();
         self.under_way = false;

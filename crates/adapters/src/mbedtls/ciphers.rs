@@ -87,7 +87,6 @@ struct BlockState {
     place: usize,
 }
 
-/// Opens a mode.
 pub(crate) fn open_block(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (call, words) = call(request)?;
     let block_len = request.algorithm.cipher.block_len().ok_or_else(|| request.none())?;
@@ -108,7 +107,6 @@ pub(crate) fn open_block(request: &Request<'_>) -> Result<raw::Session, OpenErro
         .raw())
 }
 
-/// A context with its key schedule.
 fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, OpenError> {
     let mut context = Context::new(request, &format!("mbedtls_{}", request.cipher_name()?))?;
     // SAFETY: the context is the cipher's, the key has its length.
@@ -137,7 +135,6 @@ operations! { impl for BlockState;
     }
 }
 
-/// The mode's function, and its name for readers.
 fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), OpenError> {
     use Primitive::{Aes, Aria, Blowfish, Camellia, Des, TripleDes};
     let words = match (request.algorithm.mode, request.algorithm.cipher) {
@@ -475,7 +472,6 @@ struct GcmState {
     tag_len: usize,
 }
 
-/// Opens GCM or GMAC.
 pub(crate) fn open_gcm(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let state = state(request)?;
     let (flags, seal, set_key) =
@@ -662,7 +658,6 @@ struct ChaChaPoly {
     way: c_int,
 }
 
-/// Opens ChaCha20-Poly1305.
 pub(crate) fn open_chachapoly(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let mut context = Context::new(request, "mbedtls_chachapoly")?;
     let f = ChaChaPolyFunctions::of(&request.library.object)?;

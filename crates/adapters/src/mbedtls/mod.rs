@@ -99,17 +99,14 @@ impl Request<'_> {
         Ok(unsafe { self.library.object.exported(symbol) }?)
     }
 
-    /// That this build has no such algorithm.
     fn none(&self) -> OpenError {
         self.absent(&format!("Mbed TLS {} as it was built", self.version))
     }
 
-    /// Bits of the key, both keys of XTS together.
     fn key_bits(&self) -> c_uint {
         c_uint::try_from(self.key.len() * 8).expect("keys are a few bytes")
     }
 
-    /// The block cipher's part of the symbols.
     fn cipher_name(&self) -> Result<&'static str, OpenError> {
         Ok(match self.algorithm.cipher {
             Primitive::Aes => "aes",
@@ -159,7 +156,6 @@ const COLLECTOR: usize = 128 << 10;
 /// `mbedtls_aes_init`, `mbedtls_aes_free` and their like.
 type ContextFn = unsafe extern "C" fn(*mut c_void);
 
-/// A context; freed when dropped.
 struct Context {
     memory: Aligned,
     free: ContextFn,
@@ -171,7 +167,6 @@ impl Context {
         Self::with_room(request, module, PLENTY)
     }
 
-    /// The same, of at most so many bytes.
     fn with_room(request: &Request<'_>, module: &str, room: usize) -> Result<Self, OpenError> {
         // SAFETY: every module's two functions have this type; the memory is larger than any context.
         unsafe {
@@ -276,7 +271,6 @@ struct DigestState {
     key: Vec<u8>,
 }
 
-/// Opens a digest or authentication code.
 fn open_digest(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (context, ([begin, update, finish], call)) = match request.algorithm.mode {
         Mode::OneTimeMac => (
@@ -341,7 +335,6 @@ fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
     digest_context(request, info, hmac)
 }
 
-/// A context of a digest, perhaps with HMAC.
 fn digest_context(
     request: &Request<'_>,
     info: *const c_void,

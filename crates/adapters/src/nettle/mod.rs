@@ -71,7 +71,6 @@ impl Request<'_> {
         unsafe { self.library.object.function(symbol) }
     }
 
-    /// Bits of the block cipher's key.
     fn key_bits(&self) -> usize {
         let keys = if matches!(self.algorithm.mode, Mode::Xts | Mode::Siv) { 2 } else { 1 };
         self.algorithm.key_len / keys * 8
@@ -92,7 +91,6 @@ impl Request<'_> {
         })
     }
 
-    /// The block cipher's description.
     fn cipher(&self) -> Option<&'static CipherMeta> {
         let cipher: &CipherMeta =
             meta(&self.library.object, &format!("nettle_{}", self.cipher_name()?))?;
@@ -100,7 +98,6 @@ impl Request<'_> {
     }
 }
 
-/// A block cipher's key schedule.
 fn schedule(cipher: &CipherMeta, set_key: SetFn, key: &[u8]) -> Aligned {
     assert!(key.len() >= cipher.key_size as usize, "the key is the cipher's");
     let mut context = Aligned::zeroed(cipher.context_size as usize);
@@ -150,7 +147,6 @@ impl DigestState {
     }
 }
 
-/// Opens a digest or authentication code.
 fn open_digest(request: &Request<'_>) -> Option<raw::Session> {
     let (state, words) = match request.algorithm.mode {
         Mode::Gmac => gmac(request)?,
@@ -312,7 +308,6 @@ operations! { impl for DigestState;
 }
 
 impl DigestState {
-    /// Leaves a stream that was not finished.
     fn set_back(&mut self) {
         let (context, mut tag) = (self.context.as_mut_ptr(), [0; 64]);
         // SAFETY: the context is the functions' own; no tag is longer than sixty-four bytes.

@@ -15,7 +15,6 @@ use std::ptr;
 /// `nettle_cbc_aes256_encrypt`: context, IV, length, destination, source.
 type AesCbcFn = unsafe extern "C" fn(*const c_void, Out, usize, Out, In);
 
-/// What goes over the message.
 #[derive(Clone, Copy)]
 enum BlockCall {
     /// The block cipher itself (ECB).
@@ -26,7 +25,6 @@ enum BlockCall {
     AesCbc(AesCbcFn),
 }
 
-/// What makes a key schedule.
 #[derive(Clone, Copy)]
 enum SetKey {
     Cipher(SetFn),
@@ -64,7 +62,6 @@ struct BlockState {
     ended: bool,
 }
 
-/// Opens a mode.
 pub(crate) fn open_block(request: &Request<'_>) -> Option<raw::Session> {
     let cipher = cipher(request)?;
     let (call, block, words) = call(request, &cipher)?;
@@ -188,7 +185,6 @@ fn call(
 }
 
 steps! { impl for BlockState;
-    /// The nonce is a block where there is one.
     fn begin(&mut self, nonce: In) {
         if !matches!(self.call, BlockCall::Blocks) {
             // No block is longer than the IV.
@@ -529,7 +525,6 @@ fn gcm_siv(request: &Request<'_>) -> Option<(JoinedCall, &'static CStr)> {
     Some((call, words))
 }
 
-/// The message function of one direction.
 fn whole(request: &Request<'_>, prefix: &str, key: Aligned) -> Option<JoinedCall> {
     // SAFETY: siv-cmac.h and siv-gcm.h.
     Some(unsafe {

@@ -150,16 +150,13 @@ operations! { impl[S: Steps] for State<S>;
 /// # Safety
 /// Of each function: keys, nonces and tags have the algorithm's length; all else covers its own.
 pub(crate) trait Steps {
-    /// Sets a new key.
     unsafe fn rekey(&mut self, key: In);
 
     /// Takes nonce and associated data of a message of `len` bytes.
     unsafe fn begin(&mut self, nonce: In, aad: (In, usize), len: usize);
 
-    /// Goes over the message.
     unsafe fn crypt(&mut self, input: In, output: Out, len: usize);
 
-    /// Writes the tag.
     unsafe fn digest(&mut self, tag: Out);
 }
 

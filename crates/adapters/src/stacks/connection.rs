@@ -11,7 +11,6 @@ use record::tls::{
 const MOST_TURNS: usize = 12;
 const NOWHERE: &str = "the handshake goes nowhere: both ends wait";
 
-/// Ticks of one handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
     pub server: u64,
@@ -35,7 +34,6 @@ impl Ticks {
 /// A connection that was made, looked at and freed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// Its cost.
     pub ticks: Ticks,
     /// What was negotiated: by the wire and by both ends; the reason where that is not what was asked.
     pub negotiated: Result<Negotiated, Mismatch>,
@@ -177,7 +175,6 @@ const MOST_RECORDS: usize = 32;
 /// As many bytes of what is sent in a row are what is not to be seen on the wire.
 const TELLING: usize = 16;
 
-/// Ticks of one batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// The server's, sending.
@@ -247,7 +244,6 @@ impl Line {
         })
     }
 
-    /// What the connection negotiated.
     pub fn negotiated(&self) -> &Negotiated {
         &self.negotiated
     }
@@ -257,7 +253,6 @@ impl Line {
         self.overhead
     }
 
-    /// Records of a batch.
     pub fn records(&self) -> u32 {
         (self.into.len() / self.plain.len()) as u32
     }

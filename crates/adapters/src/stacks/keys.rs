@@ -21,7 +21,6 @@ use std::ops::Range;
 pub struct Keys {
     /// Leaf and intermediate.
     pub chain: &'static str,
-    /// The leaf's key.
     pub key: &'static str,
     /// Its public part.
     pub(crate) public: &'static str,
@@ -40,7 +39,6 @@ macro_rules! keys {
     };
 }
 
-/// The keys of a kind of certificate.
 pub fn keys(certificate: Certificate) -> Keys {
     match certificate {
         Certificate::Rsa2048 => keys!("rsa-2048"),

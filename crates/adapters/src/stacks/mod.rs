@@ -89,14 +89,11 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
 /// One of the two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Opens the connection.
     Client,
-    /// Answers.
     Server,
 }
 
 impl End {
-    /// The end at the other side.
     pub fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -113,12 +110,9 @@ impl End {
     }
 }
 
-/// How far an end is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It waits for the other end.
     Waits,
-    /// Its handshake is over.
     Done,
 }
 
@@ -128,13 +122,11 @@ pub enum Trouble {
     /// The stack does not offer what was asked for; in its own words, where it has any.
     #[error("{0}")]
     NotOffered(String),
-    /// A call failed.
     #[error("{0}")]
     Failed(String),
 }
 
 impl Trouble {
-    /// What a stack has no function for.
     pub(crate) fn missing(call: &str) -> Self {
         Self::NotOffered(format!("it does not export {call}"))
     }
@@ -148,7 +140,6 @@ macro_rules! offered {
 }
 use offered;
 
-/// Who a stack says it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Name, as in `--library`.
@@ -158,7 +149,6 @@ pub struct Identity {
     pub build: Vec<String>,
 }
 
-/// A loaded stack.
 pub trait Stack {
     /// Who it is; none where the library under it is asked that, as every library is.
     fn identity(&self) -> Option<Identity> {
@@ -195,7 +185,6 @@ pub trait Stack {
 ///
 /// The methods that [`connect`] calls inside the clock do nothing but call the stack.
 pub trait Bench {
-    /// The wire between both ends.
     fn wire(&mut self) -> &mut Wire;
 
     /// Makes an end's connection.
@@ -280,13 +269,10 @@ pub trait PrivateKeys {
     /// Reads a key in the place of the one before, and makes all ready for its use.
     fn read(&mut self, secret: &Secret) -> Result<(), Trouble>;
 
-    /// Uses the key once.
     fn call(&mut self) -> Result<(), Trouble>;
 
-    /// What the last use left.
     fn result(&self) -> &[u8];
 
-    /// Holds that to what it must be.
     fn prove(&self, secret: &Secret) -> Result<(), String>;
 
     /// Has the library draw random numbers, so that the next ones are others.
@@ -303,7 +289,6 @@ pub(crate) const POOL: usize = 8;
 /// member.
 const SLOTS: usize = 8 * POOL;
 
-/// Results of one span.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     bytes: Vec<u8>,
@@ -390,7 +375,6 @@ impl Results {
     }
 }
 
-/// A loaded table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attached(&'static Table);
 
@@ -489,7 +473,6 @@ fn read_words(words: &[u8]) -> String {
     c_text(words).replace('\n', " ")
 }
 
-/// Both ends of one case.
 struct Connections {
     table: &'static Table,
     session: *mut c_void,

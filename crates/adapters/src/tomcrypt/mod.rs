@@ -16,7 +16,6 @@ use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use tagged::DoneFn;
 
-/// Attaches a LibTomCrypt.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = settings(&object)?;
     family::library((name, "libtomcrypt"), &version, build, Api::load(object)?)
@@ -126,7 +125,6 @@ const CTR_COUNTER_BIG_ENDIAN: c_int = 0x1000;
 /// Four times the largest of these states in 1.18.2.
 const STATE: usize = 4 * 4608;
 
-/// The names of a mode's functions.
 struct Names {
     state: &'static CStr,
     start: &'static str,
@@ -352,7 +350,6 @@ type XtsCryptFn = unsafe extern "C" fn(In, c_ulong, Out, Out, *mut c_void) -> c_
 /// `xts_done`: state.
 type XtsDoneFn = unsafe extern "C" fn(*mut c_void);
 
-/// Bytes of a tweak.
 const TWEAK: usize = 16;
 
 struct XtsState {
@@ -798,7 +795,6 @@ impl Api {
         Aligned::zeroed(told.unwrap_or(0).max(at_least))
     }
 
-    /// Turns a failure while opening into words.
     fn done(&self, call: &str, error: c_int) -> Result<(), OpenError> {
         if error == OK {
             return Ok(());

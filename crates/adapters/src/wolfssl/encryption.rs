@@ -38,7 +38,6 @@ type SetNonceFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_AesCbcEncrypt` and the like: context, output, input, length in bytes (CFB1: bits).
 type CryptFn = unsafe extern "C" fn(*mut c_void, Out, In, u32) -> c_int;
 
-/// How a message's nonce is set.
 #[derive(Clone, Copy)]
 enum Nonce {
     /// ECB has none.
@@ -48,7 +47,6 @@ enum Nonce {
     Counter(SetNonceFn),
 }
 
-/// What sets a key, with what it takes besides.
 #[derive(Clone, Copy)]
 enum SetKey {
     Aes(AesSetKeyFn, u32, c_int),
@@ -363,7 +361,6 @@ type XtsCryptFn = unsafe extern "C" fn(*mut c_void, Out, In, u32, In, u32) -> c_
 /// `wc_AesXtsFree`: context.
 type FreeFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// Bytes of a tweak.
 const TWEAK: usize = 16;
 
 struct XtsState {
@@ -462,7 +459,6 @@ impl XtsState {
 }
 
 steps! { impl for XtsState;
-    /// One data unit.
     fn unit(&self, tweak: In, i: In, o: Out, len: u32) -> c_int {
         (self.crypt)(self.xts.pointer(), o, i, len, tweak, TWEAK as u32)
     }
@@ -617,7 +613,6 @@ type GcmSivFn = unsafe extern "C" fn(In, u32, In, u32, In, u32, In, u32, Out, Ou
 /// length, input, length, then output and tag; decryption has the tag first.
 type ChaChaFn = unsafe extern "C" fn(In, In, In, u32, In, u32, Out, Out) -> c_int;
 
-/// The function, by its type.
 #[derive(Clone, Copy)]
 enum OneShotCall {
     Eax(EaxFn),
@@ -755,7 +750,6 @@ enum Parts {
     ChaCha(ChaCha),
 }
 
-/// The same algorithms in parts.
 struct Stream {
     context: Context,
     parts: Parts,

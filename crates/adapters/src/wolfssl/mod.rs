@@ -14,7 +14,6 @@ use contract::{OpenError, Table, functions, raw};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-/// Attaches a wolfSSL of any version.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     initialise(&object)?;
     // Builds with --enable-cryptonly leave every function out that would tell.
@@ -158,7 +157,6 @@ struct Context {
 }
 
 impl Context {
-    /// A zeroed context that needs no freeing.
     fn zeroed() -> Self {
         Self { memory: Aligned::zeroed(CONTEXT), free: None }
     }
@@ -183,7 +181,6 @@ impl Context {
         Ok(context)
     }
 
-    /// An initialised `struct Aes`.
     fn aes(object: &SharedObject) -> Result<Self, OpenError> {
         // SAFETY: both are those of aes.h.
         unsafe { Self::initialised(object, "wc_AesInit", "wc_AesFree") }
@@ -310,7 +307,6 @@ functions! {
     }
 }
 
-/// How a message begins.
 enum Begin {
     Plain(PlainInitFn),
     Sha3(Sha3InitFn),
@@ -336,7 +332,6 @@ struct DigestState {
     end: End,
     message: Context,
     stream: Context,
-    /// Whether the stream was begun and not ended.
     begun: bool,
 }
 

@@ -17,7 +17,6 @@ const MOST_DRIFT_PPM: f64 = 100.0;
 /// `VENDOR-FAMILY-MODEL` of the CPUs on which `make accuracy` ran, separated by slashes.
 const MEASURED_KINDS: &str = env!("KINDS");
 
-/// Looks at everything, in the order in which it is shown.
 pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     let mut findings = vec![processor(&machine.host.cpu), accuracy(&machine.host.cpu)];
     findings.extend(virtual_machine(machine));
@@ -218,7 +217,6 @@ fn libraries(libraries: &[Library]) -> Vec<Finding> {
 
 /// Part of the time that interruptions may take: an idle machine's timer takes a tenth of that.
 const MOST_INTERRUPTED: f64 = 0.01;
-/// From here on a run spends more time waiting than measuring.
 const FAR_TOO_MUCH: f64 = 0.5;
 /// Stolen time worth knowing of, and that which makes figures in time mean little.
 const STOLEN: (f64, f64) = (0.002, 0.1);

@@ -18,25 +18,19 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
     Ok,
     /// Worth knowing: it costs precision or time, or something cannot be measured here.
     Note,
-    /// It would make figures wrong.
     Problem,
 }
 
-/// One line of the examination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`,
     /// `confinement`, `hardware`.
     pub topic: &'static str,
-    /// What was looked at.
     pub name: String,
-    /// How it bears on measuring.
     pub verdict: Verdict,
-    /// What was found.
     pub found: String,
     /// What mends it, a command where there is one.
     pub mend: Option<String>,
@@ -64,15 +58,12 @@ impl Finding {
 /// Facts that are read and not measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
-    /// As in every record.
     pub host: Host,
     /// The core's performance counters.
     pub counters: host::Counters,
-    /// Bytes of memory that programs can still have.
     pub available_bytes: Option<u64>,
     /// Tiers and how each would be applied here, or why it cannot be.
     pub tiers: Vec<(String, Result<String, String>)>,
-    /// The libraries that were found.
     pub libraries: Vec<Library>,
 }
 
@@ -100,17 +91,12 @@ const GAP: Duration = Duration::from_micros(1);
 /// The part of the quiet rate below which a probe met a busy sibling, as for samples.
 const QUIET_FRACTION: f64 = base::model::QUIET_PROBE_FRACTION;
 
-/// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
     pub cpu: u32,
-    /// `tsc`, `cntvct` or `clock_monotonic_raw`.
     pub source: String,
-    /// Why not the time-stamp counter.
     pub reason: Option<String>,
-    /// Nanoseconds of the clock's smallest step.
     pub step_ns: f64,
-    /// Nanoseconds of an empty timed region.
     pub overhead_ns: f64,
     /// Ticks in a second against `CLOCK_MONOTONIC_RAW`.
     pub ticks_per_second: f64,
@@ -122,13 +108,9 @@ pub struct Live {
     pub multiplication_cycles: f64,
     /// Why core cycles cannot be known, where the two chains contradict each other.
     pub cycles_reason: Option<String>,
-    /// Seconds of spinning.
     pub spun_seconds: f64,
-    /// Interruptions of the spinning loop.
     pub gaps: usize,
-    /// Their whole length in seconds.
     pub gap_seconds: f64,
-    /// The longest in microseconds.
     pub longest_gap_us: f64,
     /// Times that another program took the CPU during the spin.
     pub preempted: u32,
@@ -143,10 +125,8 @@ pub struct Live {
     pub neighbours: Vec<Neighbour>,
 }
 
-/// Another CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
-    /// Its number.
     pub cpu: u32,
     /// The probe's median while it was kept busy, as a part of the quiet rate.
     pub left: f64,

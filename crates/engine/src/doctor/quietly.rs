@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Why it did not come about, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GateError(pub String);
@@ -34,7 +33,6 @@ impl GateError {
 
 // Stopping and going on: the program runs for a slice when the core is quiet, and stands still otherwise.
 
-/// How long things may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// A slice: the longer, the less often the program's caches are cold, and the more of a slice may have a
@@ -50,9 +48,7 @@ pub struct Patience {
 const HEED: Duration = Duration::from_millis(50);
 /// The longest slice of a program that got no CPU in shorter ones.
 const LONGEST_SLICE: Duration = Duration::from_millis(250);
-/// Between two looks at a program that was asked to end.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What a program may take to end after it was asked to.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs a program on one CPU in quiet moments until it ends. `executable` is ciphermark's own. When `stop` is set
@@ -124,7 +120,6 @@ fn quiet_moment(
     }
 }
 
-/// The program, which is killed where it is let go.
 #[derive(Debug)]
 struct Held {
     child: Child,
@@ -201,10 +196,8 @@ impl Drop for Held {
 // Whether a core is quiet, and how fast it runs: the throughput probe (docs/METHOD.md, Contention) on a CPU that
 // the caller is not on.
 
-/// A thread on a CPU that reads the probe when it is asked.
 #[derive(Debug)]
 pub struct Prober {
-    /// For how long to look.
     ask: Sender<Duration>,
     answers: Receiver<Seen>,
     readings: Vec<f64>,
@@ -221,7 +214,6 @@ const GROWTH: f64 = 1.05;
 /// Readings of the core clock of which the median counts: an interrupt falls into one.
 const CHAINS: usize = 5;
 
-/// What a core showed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     /// Independent instructions per core cycle; 0 where that cannot be known.
@@ -283,7 +275,6 @@ impl Prober {
         Ok(seen)
     }
 
-    /// The rate of a quiet core, by all that is known of it.
     pub fn quiet(&mut self) -> f64 {
         if self.readings.len() as f64 > self.quiet.1 as f64 * GROWTH {
             let rate = quiet_rate(&mut self.readings).max(self.watched);
@@ -292,7 +283,6 @@ impl Prober {
         self.quiet.0
     }
 
-    /// The least reading of a quiet core.
     pub fn least(&mut self) -> f64 {
         self.quiet() * QUIET_PROBE_FRACTION
     }
@@ -324,27 +314,19 @@ fn heard(answers: &Receiver<Seen>) -> Result<Seen, GateError> {
 /// A program's run. CPU time is that of its process with all threads, user and system.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Quietly {
-    /// The CPU that it ran on.
     pub cpu: u32,
-    /// Seconds from its beginning to its end.
     pub seconds: f64,
-    /// Seconds of these in which it was stopped.
     pub stopped_seconds: f64,
-    /// Its CPU time in seconds.
     pub cpu_seconds: f64,
     /// Of that, in slices at whose beginning and end the core was quiet.
     pub quiet_cpu_seconds: f64,
-    /// Slices that it ran in.
     pub slices: u64,
-    /// Of these, quiet ones.
     pub quiet_slices: u64,
     /// The core's clock in GHz, mean over its CPU time; none where that cannot be known.
     pub core_ghz: Option<f64>,
     /// The lowest and the highest that was read.
     pub core_ghz_range: Option<[f64; 2]>,
-    /// Its exit code, where it exited.
     pub exit_code: Option<i32>,
-    /// The signal that ended it, where one did.
     pub signal: Option<i32>,
 }
 
@@ -404,7 +386,6 @@ impl Tally {
 // CPU time of a process with its threads, from the scheduler's exact counter (`/proc/PID/task/TID/schedstat`:
 // nanoseconds; Linux, Documentation/scheduler/sched-stats.rst).
 
-/// The counters of a process.
 #[derive(Debug)]
 pub(crate) struct Counter {
     tasks: PathBuf,

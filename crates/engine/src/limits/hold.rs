@@ -203,7 +203,6 @@ mod tests {
         m
     }
 
-    /// By an implementation that nothing was counted of.
     fn held_unseen(mut m: Measurement, core: &Core) -> Measurement {
         hold(std::slice::from_mut(&mut m), core, &[], &[]);
         m

@@ -17,17 +17,14 @@ use std::time::{Duration, Instant};
 /// of a hundred things, of 50 µs with their probes, in a second and a half; twice that is waited.
 const INSTRUCTIONS_TIME: TimeLimits =
     TimeLimits { wanted: Duration::from_millis(900), complete: Duration::from_secs(3) };
-/// Most time for bandwidths.
 const BANDWIDTHS_TIME: Duration = Duration::from_millis(900);
 
 /// What the probes need to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions {
-    /// The CPU to measure on.
     pub(crate) cpu: u32,
     /// Independent instructions per core cycle when nothing else runs on the core.
     pub(crate) quiet_probe: f64,
-    /// Ticks of the clock in a nanosecond.
     pub(crate) ticks_per_ns: f64,
 }
 
@@ -146,7 +143,6 @@ pub(crate) fn faster(mut a: Core, b: Core) -> Core {
     a
 }
 
-/// What both have as `better` says, what one has as it is.
 fn merge<T, K: PartialEq>(
     into: &mut Vec<T>,
     from: Vec<T>,
@@ -225,7 +221,6 @@ struct Read {
     quiet_probe: f64,
 }
 
-/// How long readings may take.
 #[derive(Clone, Copy, Debug)]
 struct TimeLimits {
     /// Until there are as many as are wanted; on a quiet core a tenth of it is enough.
@@ -302,7 +297,6 @@ fn unread(subjects: &[Subject], found: &[(Subject, Figure)]) -> Vec<String> {
     subjects.iter().filter(|s| !read(s) || !whole(s)).map(label).collect()
 }
 
-/// What is read of a subject, in a few words.
 fn label(subject: &Subject) -> String {
     let Subject { name, width_bits, .. } = subject;
     match subject.reads {
@@ -371,7 +365,6 @@ const MOST_BANDWIDTH_READINGS: usize = 28;
 /// than half of it has no figure for memory.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// One level's buffer.
 struct Place {
     level: Level,
     /// Bytes of both halves.
@@ -506,14 +499,11 @@ fn best(
 
 // Readings of one thing, and what they say.
 
-/// Quiet readings from which on there is a figure.
 const LEAST_READINGS: usize = 5;
 
-/// Readings of one thing.
 #[derive(Clone, Debug, Default)]
 struct Readings(Vec<Reading>);
 
-/// What readings say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Figure {
     /// Median cycles.
@@ -523,7 +513,6 @@ struct Figure {
     /// Half the distance between the quartiles of cycles, relative to the median: an interrupt in one
     /// reading of ten must not make a figure look vague.
     spread: f64,
-    /// Readings that count.
     samples: u32,
 }
 
@@ -532,7 +521,6 @@ impl Readings {
         self.0.push(reading);
     }
 
-    /// Throughput probes of all of them.
     fn probes(&self) -> impl Iterator<Item = f64> + '_ {
         self.0.iter().map(|r| r.probe)
     }

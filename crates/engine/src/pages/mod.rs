@@ -32,7 +32,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is asked for.
 #[derive(Debug)]
 pub struct PagesPlan {
     /// The schemes, `none` first.
@@ -41,27 +40,20 @@ pub struct PagesPlan {
     pub profile: Option<Profile>,
     /// Where pages come from and go to; none: no time is taken.
     pub media: Vec<Medium>,
-    /// Numbers of threads.
     pub threads: Vec<u32>,
-    /// Which instructions the libraries may see.
     pub tier: Tier,
     /// Keys, nonces of verification and orders come from it.
     pub seed: u64,
-    /// Time for timing.
     pub budget: Duration,
     /// Half the width of the interval at which sampling of a cell ends, as a fraction.
     pub precision: f64,
-    /// What was typed.
     pub command: Vec<String>,
-    /// Pages of a visit in memory.
     pub pages_per_visit: usize,
     /// Probes of each kind; 0: none.
     pub probes: u32,
     /// Directory for files to read and write.
     pub scratch: PathBuf,
-    /// Where a decrypted copy is to go.
     pub copy_to: Option<PathBuf>,
-    /// Ends timing early.
     pub stop: Stop,
     /// Prices alone; all pairs and media where there is nothing.
     pub priced: Option<Priced>,
@@ -81,68 +73,50 @@ impl PagesPlan {
         self.priced.as_ref().is_none_or(|priced| priced.pairs.iter().any(is_it))
     }
 
-    /// The directory for files, where some are read and written.
     fn scratch(&self) -> Option<&Path> {
         self.media.iter().any(|m| m.has_io()).then_some(&*self.scratch)
     }
 }
 
-/// How far a run is.
 #[derive(Clone, Copy, Debug)]
 pub enum PagesEvent<'a> {
-    /// Pages read.
     Reading {
-        /// So many.
         done: u64,
-        /// Of so many.
         of: u64,
     },
     /// Standard checks done.
     Checking {
-        /// So many.
         done: u64,
-        /// Of so many.
         of: u64,
     },
     /// Pages through all libraries and schemes.
     Verifying {
-        /// So many.
         done: u64,
-        /// Of so many.
         of: u64,
     },
-    /// Schemes probed.
     Probing {
-        /// So many.
         done: u64,
-        /// Of so many.
         of: u64,
     },
-    /// What timing reports.
     Timing(Event<'a>),
 }
 
 type Events<'a> = &'a (dyn Fn(PagesEvent<'_>) + Sync);
 
-/// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
 pub enum PagesError {
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The files for workers.
     #[error("cannot make a file in '{path}': {why}; name another directory with --scratch")]
     Scratch {
-        /// Where.
         path: PathBuf,
         why: String,
     },
     /// The decrypted copy.
     #[error("--decrypt-to: {0}")]
     Copy(String),
-    /// Before anything was measured.
     #[error("interrupted while the store was read: nothing was measured")]
     Interrupted,
-    /// No library has any of the schemes.
     #[error("no library that was selected has any of the schemes; see `ciphermark list libraries`")]
     Nothing,
     /// The earlier part of the run does not fit, or the journal cannot be begun.
@@ -296,7 +270,6 @@ fn first_scan(plan: &PagesPlan, store: &Store, events: Events<'_>) -> Result<Sca
     Ok(read(store, true, events, &|_| !limit.is_over())?)
 }
 
-/// Reads all pages.
 fn whole_scan(plan: &PagesPlan, store: &Store, events: Events<'_>) -> Result<Scan, PagesError> {
     let scan = read(store, true, events, &|_| !plan.stop.is_interrupted())?;
     match plan.stop.is_interrupted() {
@@ -363,7 +336,6 @@ fn try_nonces(
 /// Each library's generator for nonces, where it has one that passes every check; the system's is asked elsewhere.
 type Generators = BTreeMap<usize, &'static str>;
 
-/// A library's generator for nonces, or that for keys.
 fn generator(library: &Attached, tier: Tier) -> Option<&'static str> {
     let offers = library.offers_at(tier).ok()?;
     [RANDOM_NONCE, RANDOM].into_iter().find(|name| {
@@ -433,7 +405,6 @@ fn within(stop: &Stop, share: f64) -> Stop {
     stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(share)))
 }
 
-/// The checks that every case has before it is timed.
 fn check(
     plan: &PagesPlan,
     libraries: &[Attached],
@@ -506,7 +477,6 @@ fn profile_facts(profile: &Profile) -> ProfileFacts {
     }
 }
 
-/// The machine, where nothing was timed.
 fn host(libraries: &[Attached]) -> record::Host {
     let mut host = host::facts(measuring_cpu());
     let ready = libraries.iter().find_map(|l| l.ready.as_ref());
@@ -532,7 +502,6 @@ struct Scene<'a> {
     page_size: usize,
 }
 
-/// All that was timed.
 struct Timed {
     started: String,
     host: Host,
@@ -638,7 +607,6 @@ fn keys(plan: &PagesPlan, standings: &Standings) -> Vec<CellKey> {
     keys
 }
 
-/// What is timed of a scheme.
 fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> {
     let mut ways = Vec::new();
     for medium in &plan.media {

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 /// Raised when what is kept changes its meaning.
 const VERSION: u32 = 3;
-/// The cache's name.
 const NAME: &str = "prices";
 /// Half the interval's width up to which a price is kept, as a fraction: wider ones decide next to nothing.
 const KEPT_WITHIN: f64 = 0.25;
@@ -23,7 +22,6 @@ const PRECISE: f64 = 0.03;
 /// Bytes of pages that visits choose from, whatever the store has.
 pub(crate) const WINDOW: usize = 8 << 20;
 
-/// A price as an earlier run left it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub cell: Cell,
@@ -31,7 +29,6 @@ pub(crate) struct Kept {
     pub taken: String,
 }
 
-/// The prices of one plan.
 pub(crate) struct PriceList<'a> {
     cache: Option<Cache>,
     /// The kind of core that is measured on: of a machine with two kinds, a price is of one.
@@ -49,7 +46,6 @@ impl<'a> PriceList<'a> {
         Self { cache, core, plan, libraries, page_size }
     }
 
-    /// What an earlier run left.
     pub(crate) fn load(&self, key: &CellKey) -> Option<Kept> {
         if self.plan.priced.as_ref()?.is_fresh {
             return None;
@@ -73,7 +69,6 @@ impl<'a> PriceList<'a> {
         both.into_iter().all(|d| self.load(&key(d)).is_some_and(is_precise))
     }
 
-    /// Keeps a price that has an interval.
     pub(crate) fn store(&self, key: &CellKey, cell: &Cell, taken: &str) {
         let is_worth = half_width(cell).is_some_and(|width| width <= KEPT_WITHIN);
         let Some(cache) = self.cache.as_ref().filter(|_| is_worth) else { return };
@@ -98,7 +93,6 @@ impl Kept {
         half_width(&self.cell).is_none_or(|width| width > PRECISE)
     }
 
-    /// This, or what was measured now, where that is known as well.
     pub(crate) fn or(self, now: &Cell) -> Option<Self> {
         let is_narrower = half_width(now).zip(half_width(&self.cell)).is_some_and(|(a, b)| a <= b);
         (!is_narrower).then_some(self)

@@ -30,7 +30,6 @@ use std::{fs, io};
 /// Bytes of a part where there is no time for the whole store.
 const SMALL_PART: usize = 256 << 10;
 
-/// Pages that are neighbours in a sample.
 const RUN: usize = 4;
 
 /// The share of what is left of a run's time that the proof of pages may take, and then the probes.
@@ -41,7 +40,6 @@ const SHORT: Duration = Duration::from_secs(2);
 /// A library and a scheme.
 pub(crate) type Pair = (usize, usize);
 
-/// What became of a pair so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     pub(crate) outcome: Result<(), Finding>,
@@ -321,7 +319,6 @@ impl<'a> Workers<'a> {
         self.answer(library).map(|_| ())
     }
 
-    /// Sends a job.
     pub(crate) fn ask(&mut self, library: usize, job: PageJob) {
         if let Some(worker) = &mut self.workers[library] {
             worker.send(&Request::Pages(Box::new(job)));
@@ -361,7 +358,6 @@ pub(crate) struct Stage {
     out: File,
     scratch: Option<File>,
     log: Option<File>,
-    /// What is staged.
     pub(crate) pages: usize,
 }
 
@@ -501,7 +497,6 @@ impl Copy {
         }
     }
 
-    /// Writes one page.
     pub(crate) fn put(&mut self, store: &Store, page: PageRef, bytes: &[u8]) -> Result<(), String> {
         let (name, offset) = store.place_in_file(page);
         let path = if self.whole { self.place.join(name) } else { self.place.clone() };
@@ -518,7 +513,6 @@ impl Copy {
     }
 }
 
-/// Removes what is there and is this user's own.
 fn remove_own(place: &Path) -> io::Result<()> {
     let Ok(found) = place.symlink_metadata() else { return Ok(()) };
     if found.uid() != rustix::process::geteuid().as_raw() {
@@ -556,7 +550,6 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
     Ok(())
 }
 
-/// A new file, for nobody else.
 fn created(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }

@@ -128,7 +128,6 @@ pub(crate) fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Find
     }
 }
 
-/// Name of the check.
 pub(crate) const SURROUNDINGS: &str = "surroundings";
 
 /// Sizes of the messages that the registers are looked at after: within a block, around a wide stride.
@@ -141,7 +140,6 @@ const NO_TIME: Duration = Duration::from_millis(5);
 const CALLS: usize = 4096;
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// The process before the library is called.
 pub(crate) struct Before {
     process: Process,
     time: OthersTime,
@@ -210,7 +208,6 @@ impl Pulse {
 /// What single calls leave behind in registers, and when they take long.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// How many were looked at.
     pub(crate) count: u64,
     /// What a reader is told of them.
     pub(crate) remarks: Vec<String>,
@@ -241,7 +238,6 @@ pub(crate) fn calls(
     Ok(found)
 }
 
-/// What a reader is told of the times of single calls.
 pub(crate) fn periods(
     library: &'static dyn Library,
     algorithm: &'static Algorithm,
@@ -258,7 +254,6 @@ pub(crate) fn periods(
 /// must not bring this one down.
 const MARGIN: usize = 256;
 
-/// Buffers of one message.
 struct Sheet {
     nonce: Vec<u8>,
     aad: Vec<u8>,
@@ -323,7 +318,6 @@ fn sizes(algorithm: &'static Algorithm) -> impl Iterator<Item = usize> {
     own.clone().chain(least.filter(|_| own.clone().next().is_none()))
 }
 
-/// Whether every so many calls one takes long.
 fn periodic(subject: &mut Subject, direction: Direction) -> Option<String> {
     let algorithm = subject.session.algorithm();
     let size = sizes(algorithm).next()?;
@@ -346,7 +340,6 @@ fn periodic(subject: &mut Subject, direction: Direction) -> Option<String> {
     ))
 }
 
-/// Name of the check.
 pub(crate) const FORKS: &str = "forks";
 
 /// What a generator keeps of its state is copied with the process: bytes of a draw out of what was worked out ahead, and
@@ -474,7 +467,6 @@ fn microseconds(nanos: u64) -> String {
     if us < 10.0 { format!("{us:.1}") } else { format!("{us:.0}") }
 }
 
-/// Loads a library, and says what the loading changed.
 pub(crate) fn load_watched<T>(load: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let before = Before::now();
     let loaded = load()?;
@@ -495,7 +487,6 @@ const LONGEST_NS: f64 = 25e6;
 /// The check that a runtime's process works when it says that it does.
 pub(crate) const OUTSIDE: &str = "outside-the-clock";
 
-/// The timed batch once more, at another length.
 pub(crate) fn run_again(
     expected: &mut Expected<'_>,
     batch: &mut MessageBatch<'_>,

@@ -77,7 +77,6 @@ pub(crate) fn count_steps(
     Ok(Steps { pmu, pmu_reason, ..steps })
 }
 
-/// The performance counter, or why there is none.
 pub(crate) type Counter = Result<InstructionCounter, String>;
 
 /// What was stepped, and the performance counter's count of one such operation.
@@ -248,7 +247,6 @@ fn told(size: usize, complete: bool, ops: u32, profile: probe::step::Profile) ->
 
 // What one message makes a library allocate and copy, counted by the preloaded meter.
 
-/// Counts for each size.
 pub(crate) fn count_costs(
     library: &'static dyn Library,
     asked: &Metering,

@@ -29,7 +29,6 @@ pub(crate) const SAID: i32 = 86;
 /// Room for a block's results: what fits stays out of the heap that the visits inherit.
 const ROOM: usize = 1 << 20;
 
-/// What the processes of visits are forked with.
 pub(crate) struct Sampler {
     /// Where a visit's process leaves how many visits the block has, and its results as JSON.
     results: File,
@@ -49,7 +48,6 @@ impl Sampler {
         line.starts_with(br#"{"sample":"#)
     }
 
-    /// Takes the samples that the line asks for: the reply.
     pub(crate) fn answer(
         &mut self,
         line: &[u8],
@@ -160,7 +158,6 @@ impl Sampler {
     }
 }
 
-/// A visit's process that ended before it had said anything.
 struct Ended {
     finding: Finding,
     /// Whether another process or the kernel ended it.
@@ -169,7 +166,6 @@ struct Ended {
     of_runtime: bool,
 }
 
-/// The visit's samples, up to a finding.
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
     let least = if library.process().is_some() { OF_A_RUNTIME } else { 1 };
@@ -226,7 +222,6 @@ pub(crate) fn wait(number: i32) -> Option<WaitStatus> {
     }
 }
 
-/// Bytes on standard error so far.
 pub(crate) fn printed() -> u64 {
     rustix::fs::fstat(rustix::stdio::stderr()).map_or(0, |stat| stat.st_size.cast_unsigned())
 }
@@ -246,7 +241,6 @@ pub(crate) fn said_since(before: u64) -> Option<LastWords> {
 /// Mappings shorter than this are not worth what a fork pays for each.
 const SHORTEST: u64 = 64 << 10;
 
-/// The process's own memory, as a file.
 pub(crate) struct OwnMemory(File);
 
 impl OwnMemory {

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use verify::reference::Reference;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Key, first nonce and associated data of one algorithm.
 pub(crate) struct Material {
     pub(crate) key: Vec<u8>,
     pub(crate) nonce: Vec<u8>,
@@ -109,7 +108,6 @@ impl Material {
     }
 }
 
-/// What a case of decryption works on.
 #[derive(Debug, Default)]
 pub(crate) struct Ciphertexts {
     /// One after the other.
@@ -121,7 +119,6 @@ pub(crate) struct Ciphertexts {
 }
 
 impl Ciphertexts {
-    /// The tags, each with one bit changed, another one in each.
     pub(crate) fn forged_tags(&self) -> Vec<Vec<u8>> {
         let forged = self.tags.iter().enumerate().map(|(i, tag)| {
             let mut tag = tag.clone();
@@ -176,7 +173,6 @@ impl<'a> Feed<'a> {
         Self { size, cost, plain, aad: &material.aad, made, forged: None, nonce, key: None }
     }
 
-    /// With the right tags, whatever the model.
     pub(crate) fn authentic(self) -> Self {
         Self { forged: None, ..self }
     }
@@ -236,7 +232,6 @@ const LARGEST_IN_FLIGHT: usize = 1 << 20;
 /// Why a runtime's rows have no model `rekey`.
 const NEW_KEYS: &str = "a runtime's program sets one key for many messages";
 
-/// An opened algorithm in one direction with what checks it.
 pub(crate) struct Subject {
     pub(crate) session: Session,
     pub(crate) reference: Reference<'static>,
@@ -279,7 +274,6 @@ impl Subject {
         Ok(Self { session, reference, material, rekeys, ciphertexts, streams, answers })
     }
 
-    /// Whether the visit can be made.
     pub(crate) fn offers(&self, visit: &Visit) -> Result<(), Finding> {
         if visit.model == Model::Stream {
             return self.offers_stream(visit);
@@ -308,7 +302,6 @@ impl Subject {
         Ok(())
     }
 
-    /// Whether a stream of updates of this size can be timed.
     fn offers_stream(&self, visit: &Visit) -> Result<(), Finding> {
         if !self.session.has_stream() || !self.session.in_place() {
             return Err(Finding::unsupported(format!(
@@ -334,7 +327,6 @@ impl Subject {
         })
     }
 
-    /// Keeps ciphertexts for later visits.
     pub(crate) fn keep(&mut self, size: usize, made: Ciphertexts) {
         self.ciphertexts.insert(size, made);
     }

@@ -168,13 +168,10 @@ fn no_number(finding: Finding) -> Reply {
 struct State {
     /// Never unloaded: sessions of all threads refer to it.
     library: &'static dyn Library,
-    /// How its tier was applied; `None` at `native`.
     tier: Option<Applied>,
-    /// The library's file.
     file: PathBuf,
     /// The files whose code was in the process before the library.
     before: BTreeSet<PathBuf>,
-    /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
     sampler: Sampler,
@@ -354,7 +351,6 @@ fn warm_references() {
     }
 }
 
-/// Has a reference do its one-time work.
 fn warm(reference: &Reference<'_>) {
     let algorithm = reference.algorithm();
     if algorithm.sizes.allows(WARMING) {
@@ -454,7 +450,6 @@ impl State {
 pub(crate) struct Prepared {
     /// `None` at `native`.
     pub(crate) plan: Option<Result<Plan, String>>,
-    /// The files of the plan.
     pub(crate) files: Vec<PathBuf>,
     /// The copies that the plan loads, which stay open: the loader knows an object by its name, and the name
     /// of a copy is the number of its descriptor, which no later copy may get.
@@ -489,7 +484,6 @@ pub(crate) fn prepare(tier: Tier, path: &Path, plan: Option<&Plan>) -> Result<Pr
     Ok(Prepared { plan: Some(plan), files, copies: Vec::leak(copies) })
 }
 
-/// The plan with its copies opened by this process.
 fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
     let mut copies = Vec::new();
     for object in plan.objects.iter_mut().filter(|o| o.load != o.original) {
@@ -502,7 +496,6 @@ fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
     Ok((plan, copies))
 }
 
-/// Applies the tier and loads the library.
 pub(crate) fn load_at_tier(
     hello: &Hello,
     prepared: Prepared,
@@ -532,7 +525,6 @@ pub(crate) fn original<'a>(mapped: &Path, originals: &'a [PathBuf]) -> Option<&'
     of.map(PathBuf::as_path)
 }
 
-/// CPUID instructions answered so far.
 pub(crate) fn answered(applied: &Applied) -> Option<u64> {
     (applied.mechanism != Mechanism::LibrarySwitch)
         .then(|| host::tier::answered() - applied.answered_before)
@@ -615,7 +607,6 @@ impl Power {
     }
 }
 
-/// Why a library was not loaded, with what it was denied.
 pub(crate) fn why_not_loaded(loading: String) -> String {
     match host::confine::take_denied().reason() {
         Some(denied) => format!("{loading}; {denied}, while it was loaded"),
@@ -645,7 +636,6 @@ pub(crate) fn held_reply(reply: Reply) -> Reply {
     }
 }
 
-/// The same for a visit.
 pub(crate) fn held_visit(result: VisitResult) -> VisitResult {
     match (host::confine::take_denied().reason(), result) {
         (None, result) => result,
@@ -654,7 +644,6 @@ pub(crate) fn held_visit(result: VisitResult) -> VisitResult {
     }
 }
 
-/// The same for a published vector.
 pub(crate) fn held_judgement(judged: Result<Judged, String>) -> Result<Judged, String> {
     host::confine::take_denied().reason().map_or(judged, Err)
 }
@@ -755,7 +744,6 @@ fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {
 
 // A runtime in the place of a library: its program is started, confined, and runs where and when the worker measures.
 
-/// Starts the runtime that the greeting names.
 pub(crate) fn start_runtime(
     hello: &Hello,
     runtime: &str,

@@ -26,7 +26,6 @@ pub(crate) struct Loaded<'a> {
     pub(crate) library: &'static dyn Library,
     /// The files that its code comes from.
     pub(crate) objects: &'a [PathBuf],
-    /// Its own file.
     pub(crate) file: &'a Path,
     /// What is mapped in that one's place, or the same.
     pub(crate) mapped: &'a Path,
@@ -42,7 +41,6 @@ pub(crate) fn judge_secrets(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, 
 /// The share of the steps that a key's set-up and a first message may take where they are looked at first.
 const OF_OPENING: usize = 4;
 
-/// Judges one algorithm.
 fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     let (library, objects) = (of.library, of.objects);
     let algorithm =
@@ -95,7 +93,6 @@ fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     judged(Kept::All, &places, asked.most_steps)
 }
 
-/// What processes recorded that do the same under several keys.
 struct Traces {
     secrets: Vec<Tape>,
     /// The first key again; none where the first was not seen to the end of its set-up.
@@ -169,7 +166,6 @@ impl Kept {
         }
     }
 
-    /// How many are recorded at the most.
     fn most(self) -> usize {
         match self {
             Self::All | Self::Rejections => usize::MAX,
@@ -179,7 +175,6 @@ impl Kept {
     }
 }
 
-/// What processes are recorded with.
 struct Children {
     recorder: Recorder,
     most_steps: usize,
@@ -272,16 +267,13 @@ type Step<'a> = dyn FnMut() -> i32 + 'a;
 /// Makes a call, recorded or not.
 type Call<'a> = dyn FnMut(Operation, &mut Step<'_>) -> i32 + 'a;
 
-/// What messages of one size are made of.
 struct OneSize {
     size: usize,
     plain: Vec<u8>,
     /// Ciphertext and tag, as encryption makes them.
     made: Vec<u8>,
     tag: Vec<u8>,
-    /// What decryption leaves.
     opened: Vec<u8>,
-    /// The tag that decryption is given.
     given: Vec<u8>,
 }
 
@@ -411,7 +403,6 @@ impl Operations {
         stages
     }
 
-    /// Does everything once.
     fn all(&mut self, messages: &mut Messages, call: &mut Call<'_>) -> Result<(), String> {
         let Messages { key, wrong, nonce, aad, sizes } = messages;
         for direction in self.directions() {
@@ -479,7 +470,6 @@ fn operation(direction: Direction) -> Operation {
     }
 }
 
-/// What a call returns for a tag that is wrong.
 const REJECTED: i32 = contract::raw::REJECTED;
 
 fn code(outcome: Outcome) -> i32 {
@@ -513,7 +503,6 @@ fn send(
 /// Less than a block; the nearest that takes whole blocks only, or no less than one.
 const PARTIAL: [usize; 3] = [11, 8, 21];
 
-/// One block of 16 bytes.
 const BLOCK: usize = 16;
 
 /// The widest loops take 48 blocks of 16 bytes (GCM with AVX-512) or 16 of 64 (ChaCha20) at once: this is a
@@ -620,7 +609,6 @@ const LONGEST: usize = 3;
 /// part.
 const NO_TAINT: &str = "by taint, which cannot follow this kind of private key";
 
-/// Judges the use of private keys of a scheme.
 fn judge_private(
     of: &Loaded<'_>,
     (scheme, operation): (Scheme, record::tls::Operation),

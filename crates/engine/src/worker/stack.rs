@@ -31,7 +31,6 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// Memory that is written to evict a core's own caches: twice the largest second level there is (2 MiB).
 const EVICTED_BYTES: usize = 4 << 20;
 
-/// A loaded stack and its cases.
 pub(crate) struct StackBench {
     stack: Box<dyn Stack>,
     confinement: Option<record::Confinement>,
@@ -40,16 +39,12 @@ pub(crate) struct StackBench {
     process: u32,
     core_alone: bool,
     cases: HashMap<Case, Result<OpenCase, Finding>>,
-    /// Open connections for records.
     lines: Lines,
-    /// Operations that are ready.
     primitives: Primitives,
     evictor: Evictor,
     /// Whether any connection was made in this process.
     used: bool,
-    /// The files whose code came with it.
     objects: Vec<PathBuf>,
-    /// How its tier was applied; none at `native`.
     tier: Option<Applied>,
 }
 
@@ -64,7 +59,6 @@ pub(crate) struct Visited {
     pub(crate) facts: Option<Found>,
 }
 
-/// What samples of records and primitives are taken with.
 pub(crate) struct Timing<'a> {
     pub(crate) stack: &'a dyn Stack,
     pub(crate) clock: &'a Clock,
@@ -88,7 +82,6 @@ impl Timing<'_> {
     }
 }
 
-/// A case that is ready to be sampled.
 struct OpenCase {
     bench: Box<dyn Bench>,
     negotiated: Negotiated,
@@ -174,7 +167,6 @@ impl StackBench {
         }
     }
 
-    /// Waits for a quiet core before visits from now on.
     pub(crate) fn expect(&mut self, quiet: QuietCore) {
         self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
     }
@@ -292,7 +284,6 @@ fn unset(stack: &dyn Stack, case: &Case) -> Option<Unset> {
     })
 }
 
-/// What takes the samples of a visit to handshakes.
 struct Connecting<'a> {
     timing: &'a Timing<'a>,
     case: &'a Case,
@@ -428,7 +419,6 @@ const RECORDS_NS: f64 = 100_000.0;
 /// How long untimed batches go on before a visit's first sample, at least.
 const RECORDS_WARM_UP: Duration = Duration::from_micros(100);
 
-/// The connections that are open.
 #[derive(Default)]
 pub(crate) struct Lines(HashMap<(Protection, u32), Result<OpenLine, Finding>>);
 
@@ -439,7 +429,6 @@ struct OpenLine {
 }
 
 impl Lines {
-    /// Takes samples of records.
     pub(crate) fn sampled(
         &mut self,
         timing: &Timing<'_>,
@@ -535,7 +524,6 @@ struct OpenWorkbench {
 }
 
 impl Primitives {
-    /// Takes samples of a primitive.
     pub(crate) fn sampled(
         &mut self,
         timing: &Timing<'_>,

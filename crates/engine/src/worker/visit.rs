@@ -34,7 +34,6 @@ pub(crate) struct Bench {
     pulse: Option<Pulse>,
 }
 
-/// What one thread's part in a visit gave.
 pub(crate) type Part = Result<(RawSample, Option<Latencies>), Finding>;
 
 impl Bench {
@@ -58,12 +57,10 @@ impl Bench {
         self.settling = OnceLock::new();
     }
 
-    /// Waits for a quiet core before samples from now on.
     pub(crate) fn expect(&mut self, quiet: QuietCore) {
         self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
     }
 
-    /// How the case has settled that this process samples.
     pub(crate) fn settling(&self) -> Option<&Settling> {
         self.settling.get()
     }
@@ -220,13 +217,10 @@ const SMALL_WALK_BYTES: usize = 24 << 10;
 /// What was compared of what a sample left.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// Whether every call of it was.
     all: bool,
-    /// What one comparison took.
     took: Duration,
 }
 
-/// One thread's sessions and memory.
 pub(crate) struct Lane {
     seed: u64,
     arena: Arena,
@@ -279,7 +273,6 @@ impl Lane {
         taken
     }
 
-    /// The visit's subject, opened at the first visit.
     fn take(
         &mut self,
         library: &'static dyn Library,
@@ -589,7 +582,6 @@ impl Around<'_> {
         Finding::failed("another thread ended the visit")
     }
 
-    /// Takes the sample.
     pub(crate) fn measure<B: Batch>(
         &self,
         batch: &mut B,
@@ -643,7 +635,6 @@ impl Around<'_> {
         }
     }
 
-    /// Warm-up operations before a batch of `ops`.
     fn warm_up_ops(&self, ops: u32) -> u32 {
         ((f64::from(ops) * self.pace.warm_up_ns / self.pace.sample_ns).ceil() as u32).max(1)
     }
@@ -683,7 +674,6 @@ impl Around<'_> {
     }
 }
 
-/// What a visit gives.
 pub(crate) fn part(taken: Taken, latency: Option<Latencies>) -> Part {
     Ok((taken.sample, latency))
 }

@@ -35,23 +35,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use strum::VariantArray as _;
 
-/// What a worker keeps while it loads a library.
 #[derive(Debug)]
 pub struct Needs<'a> {
-    /// The library's file.
     pub library: &'a Path,
     /// Files beside it that are loaded: what a tier's plan names.
     pub files: &'a [PathBuf],
     /// Opened files that are loaded: a tier's copies.
     pub copies: &'a [File],
-    /// What it does with sockets.
     pub sockets: Sockets<'a>,
 }
 
 /// What a process that holds a library does with sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sockets<'a> {
-    /// Nothing.
     None,
     /// It takes connections from those that it opened before, and makes none.
     Taken,
@@ -63,7 +59,6 @@ pub enum Sockets<'a> {
 #[derive(Debug)]
 pub struct Confined {
     facts: Confinement,
-    /// Where it may connect to.
     ports: Vec<u16>,
     store_bypass: Option<String>,
 }
@@ -138,7 +133,6 @@ impl Confined {
         landlock.is_some_and(|r| r.detail.contains(PORTS))
     }
 
-    /// What is in force and what is not.
     pub fn facts(&self) -> &Confinement {
         &self.facts
     }

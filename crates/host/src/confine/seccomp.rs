@@ -538,12 +538,10 @@ const HOSTILE: &[&str] = &[
     "kexec_load", "reboot",
 ];
 
-/// System calls that were denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Denied(Vec<String>);
 
 impl Denied {
-    /// Their names, none twice.
     pub fn names(&self) -> &[String] {
         &self.0
     }
@@ -586,7 +584,6 @@ fn named(bits_of: impl Fn(&AtomicU64) -> u64) -> Denied {
     Denied(names)
 }
 
-/// Sets the handler.
 pub(crate) fn install_handler() -> Result<(), String> {
     let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_denied;
     // SAFETY: a `sigaction` of zeroes is a valid one, and one that sets a handler of the type that

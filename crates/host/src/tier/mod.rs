@@ -52,7 +52,6 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// The name in files.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -85,10 +84,8 @@ impl Mechanism {
 
 const VARIABLE: &str = "CIPHERMARK_TIER_MECHANISM";
 
-/// A file to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
-    /// The file itself.
     pub original: PathBuf,
     /// What to load: the copy, or the file itself where nothing in it has to be another.
     pub load: PathBuf,
@@ -123,7 +120,6 @@ pub struct Copies {
     pub(crate) _files: Vec<File>,
 }
 
-/// How a tier was applied.
 #[derive(Debug)]
 pub struct Applied {
     pub tier: Tier,
@@ -137,7 +133,6 @@ pub struct Applied {
     pub cpuid_instructions: Option<u64>,
     /// CPUID instructions answered before the library was loaded: those of the self-test.
     pub answered_before: u64,
-    /// What proved it.
     pub proof: String,
     /// What is to be known of it.
     pub note: Option<String>,

@@ -29,11 +29,8 @@ pub struct Questions {
 /// Bytes of a file and what stands in their place in the copy, as many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// Offset in the file.
     pub offset: u64,
-    /// The file's bytes.
     pub was: Vec<u8>,
-    /// The copy's.
     pub becomes: Vec<u8>,
 }
 
@@ -133,7 +130,6 @@ const ENDIAN: Endian = object::LittleEndian;
 pub struct Code<'a> {
     /// Address relative to the load address.
     pub address: u64,
-    /// Offset in the file.
     pub offset: u64,
     pub bytes: &'a [u8],
 }
@@ -154,7 +150,6 @@ const MOST_NAME: usize = 4096;
 
 /// A shared object's file, which may come from anybody: whatever stands in it is read to an end.
 pub struct Image<'a> {
-    /// Executable segments.
     pub code: Vec<Code<'a>>,
     /// Where functions begin and end, sorted, without repetition: from unwinding tables and
     /// symbols.
@@ -170,7 +165,6 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// Reads the bytes of a file.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let wrong = |e: object::Error| format!("is no ELF file that can be read: {e}");
         let file = ElfFile64::<Endian>::parse(bytes).map_err(wrong)?;

@@ -215,7 +215,6 @@ global_asm!(
     message_tag = const offset_of!(Message, tag),
 );
 
-/// The counter's name in records.
 pub(crate) const COUNTER: &str = "cntvct";
 
 /// A slower counter than this would ask for samples of a millisecond. All known ones run at 19.2 MHz and more.

@@ -6,17 +6,14 @@ use crate::arch::{
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
 
-/// The loop for messages; `fresh` raises the nonces.
 pub(crate) fn message_loop(_function: usize, fresh: bool) -> MessageLoop {
     if fresh { messages::<true> } else { messages::<false> }
 }
 
-/// The loop for what `control` says.
 pub(crate) fn control_loop(_control: &Control) -> ControlLoop {
     controlled
 }
 
-/// The loop for updates.
 pub(crate) fn update_loop(_function: usize) -> UpdateLoop {
     updates
 }

@@ -44,7 +44,6 @@ pub(crate) type UpdateLoop =
 /// forward, a dozen cycles that no application pays). Sixteen descriptors are 2 KiB of cache.
 pub(crate) const RING: usize = 16;
 
-/// A descriptor: what one call gets, and its nonce.
 #[repr(C, align(128))]
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
@@ -57,9 +56,7 @@ pub(crate) struct Slot {
 /// Bytes of a ring: a power of two, and what it is aligned to, so that the next descriptor is found
 /// by masking.
 pub(crate) const RING_BYTES: usize = RING * SLOT_BYTES;
-/// Bytes of a descriptor.
 pub(crate) const SLOT_BYTES: usize = size_of::<Slot>();
-/// Where a descriptor's nonce begins.
 pub(crate) const NONCE_AT: usize = std::mem::offset_of!(Slot, nonce);
 
 #[repr(C, align(2048))]
@@ -104,13 +101,11 @@ impl Slot {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walk {
-    /// The place that the last operation used.
     pub(crate) place: u64,
     pub(crate) factor: u64,
     pub(crate) summand: u64,
     /// Number of places, less one.
     pub(crate) mask: u64,
-    /// Where the first place's input is.
     pub(crate) input: *mut u8,
     pub(crate) input_stride: usize,
     pub(crate) output: *mut u8,
@@ -124,7 +119,6 @@ const FACTOR: u64 = 1_664_525;
 const SUMMAND: u64 = 1_013_904_223;
 
 impl Walk {
-    /// No walk at all.
     pub(crate) const NONE: Self = Self {
         place: 0,
         factor: FACTOR,
@@ -169,15 +163,11 @@ const fn inverse(odd: u64) -> u64 {
 pub(crate) struct Control {
     pub(crate) call: MessageFn,
     pub(crate) state: *mut c_void,
-    /// The descriptor that the next operation uses.
     pub(crate) at: *mut c_void,
-    /// What each message is to return.
     pub(crate) expected: i32,
     /// Whether nonces, and keys where they are set, are raised after their use.
     pub(crate) fresh: bool,
-    /// Sets a key before each message.
     pub(crate) rekey: Option<RekeyFn>,
-    /// From a descriptor to its key, in bytes.
     pub(crate) to_key: usize,
     pub(crate) walk: Walk,
 }
@@ -197,7 +187,6 @@ pub(crate) struct Keys(pub(crate) [Key; RING]);
 const _: () = assert!(size_of::<Keys>() == RING_BYTES && KEY_BYTES == SLOT_BYTES);
 
 impl Keys {
-    /// Raises the counter of a key.
     pub(crate) fn raise(key: &mut [u8], by: u64) {
         if let Some(counter) = key.first_chunk_mut::<8>() {
             *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();

@@ -33,7 +33,6 @@ pub(crate) fn message_loop(function: usize, fresh: bool) -> MessageLoop {
     unsafe { std::mem::transmute::<usize, MessageLoop>(loop_at) }
 }
 
-/// The loop for what `control` says.
 pub(crate) fn control_loop(control: &Control) -> ControlLoop {
     let original: unsafe extern "C" fn() =
         match (control.rekey.is_some(), control.walk.is_walked(), control.fresh) {
@@ -49,7 +48,6 @@ pub(crate) fn control_loop(control: &Control) -> ControlLoop {
     unsafe { std::mem::transmute::<usize, ControlLoop>(loop_at) }
 }
 
-/// The loop for updates whose function lies at `function`.
 pub(crate) fn update_loop(function: usize) -> UpdateLoop {
     let loop_at = nearest(function, ciphermark_update_loop as *const () as usize);
     // SAFETY: the address is that of the loop above or of its copy, which is this type.

@@ -34,17 +34,14 @@ pub(crate) fn counter_per_ns() -> Option<f64> {
     None
 }
 
-/// Nothing.
 pub(crate) fn latency_chain(_rounds: u64) {}
 
 /// Cycles that a round of [`simple_chain`] takes; 0 where there is none.
 pub(crate) const SIMPLE_ROUND_CYCLES: f64 = 0.0;
 
-/// Nothing.
 pub(crate) fn simple_chain(_rounds: u64) {}
 
 /// Instructions that [`independent_block`] runs; 0 where there is none.
 pub(crate) const BLOCK_INSTRUCTIONS: f64 = 0.0;
 
-/// Nothing.
 pub(crate) fn independent_block() {}

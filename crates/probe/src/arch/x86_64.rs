@@ -213,7 +213,6 @@ global_asm!(
     message_tag = const offset_of!(Message, tag),
 );
 
-/// The counter's name in records.
 pub(crate) const COUNTER: &str = "tsc";
 
 /// Its steps are of 10 ns at most: nothing that is timed need be longer for them.

@@ -13,7 +13,6 @@ use base::model::{Algorithm, Direction};
 /// that give at least 16 bytes; what finer misalignment costs is another question than speed.
 pub(crate) const LINE: usize = 64;
 const PAGE: usize = 4096;
-/// Lines in a page.
 pub(crate) const PLACES: usize = PAGE / LINE;
 /// Pages that a region may begin in. Caches index by the address within a page, but some predict the
 /// way, and all cores guess which loads depend on which stores, by hashes of higher bits: which two
@@ -57,7 +56,6 @@ impl Arena {
         }
     }
 
-    /// The memory to walk through, and the stacks.
     pub(crate) fn walk(&mut self) -> (&mut WalkMemory, &mut Stacks) {
         (&mut self.walk, &mut self.stacks)
     }
@@ -172,12 +170,10 @@ impl Place {
         Self { input: lines(input), output: lines(output) }
     }
 
-    /// Bytes of both.
     pub fn bytes(&self) -> usize {
         self.input + self.output
     }
 
-    /// How many places there are; `None` where not one fits.
     pub fn count(&self, size: WalkSize) -> Option<usize> {
         match size {
             WalkSize::Within(bytes) => (bytes / self.bytes()).checked_ilog2().map(|n| 1 << n),
@@ -188,7 +184,6 @@ impl Place {
     }
 }
 
-/// The places of a batch.
 pub(crate) struct Places<'a> {
     set: MessageSet<'a>,
     input: &'a mut [u8],
@@ -271,7 +266,6 @@ impl<'a> Places<'a> {
         (places, walk)
     }
 
-    /// How many different messages there are.
     pub(crate) fn messages(&self) -> usize {
         self.messages.len()
     }
@@ -281,12 +275,10 @@ impl<'a> Places<'a> {
         u32::try_from(self.count).unwrap_or(u32::MAX)
     }
 
-    /// Whether outputs are written over inputs.
     pub(crate) fn in_place(&self) -> bool {
         self.in_place
     }
 
-    /// Whether the batch's data are to be in no cache.
     pub(crate) fn is_cold(&self) -> bool {
         self.evict.is_some()
     }
@@ -323,7 +315,6 @@ impl<'a> Places<'a> {
         self.output[at * self.place.output..][..self.place.output].fill(poison);
     }
 
-    /// The output at a place.
     pub(crate) fn output(&self, at: usize) -> &[u8] {
         if self.in_place {
             &self.input[at * self.place.input..][..self.set.size]
@@ -334,7 +325,6 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The tag at a place.
     pub(crate) fn tag(&self, at: usize) -> &[u8] {
         let (size, len) = (self.set.size, self.tag_len);
         if self.decrypts || self.in_place {

@@ -21,7 +21,6 @@ use std::mem::MaybeUninit;
 const BRANCHES: usize = 512;
 /// Bytes of data that are gone through.
 const DATA: usize = 256 << 10;
-/// Bytes of a line of a cache.
 const LINE: usize = 64;
 /// From one line that is touched to the next, modulo all: odd, so that each is met once, and far enough for no prefetcher
 /// to foresee it.
@@ -29,7 +28,6 @@ const STRIDE: usize = 1_571;
 /// Bytes that a pipe holds where nobody asks for more (pipe(7)).
 const PIPE: usize = 64 << 10;
 
-/// What the work is done with.
 #[derive(Debug)]
 pub struct Work {
     epoll: OwnedFd,
@@ -149,7 +147,6 @@ impl MessageBatch<'_> {
         taken
     }
 
-    /// How many operations make up a sample.
     pub(crate) fn operations_after_work(&mut self, clock: &Clock, ticks_per_ns: f64) -> u32 {
         const TRIED: u32 = 4;
         self.prepare(TRIED);

@@ -14,7 +14,6 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where the threads of one visit meet.
 #[derive(Debug)]
 pub struct Together {
     threads: usize,
@@ -35,7 +34,6 @@ impl Together {
         Self { threads, parked: Barrier::new(threads), begun, done }
     }
 
-    /// Sleeps until all have come.
     pub fn meet(&self) {
         self.parked.wait();
     }
@@ -147,7 +145,6 @@ pub fn around_parts<R>(clock: &Clock, process: u32, run: impl FnOnce() -> R) -> 
     (result, sample)
 }
 
-/// Memory to fill a core's own caches with.
 #[derive(Debug)]
 pub struct Evictor(Vec<u8>);
 
@@ -158,7 +155,6 @@ impl Evictor {
         Self(vec![1; bytes])
     }
 
-    /// Writes to every line.
     pub fn evict(&mut self) {
         const LINE: usize = 64;
         for line in self.0.chunks_mut(LINE) {
@@ -171,7 +167,6 @@ impl Evictor {
 /// What is known of the runtime's end.
 #[derive(Debug, Default)]
 pub(crate) struct Away {
-    /// What to fill outputs with before the next run.
     pub(crate) poison: Option<u8>,
     /// Operations of this algorithm and direction that the process ran before.
     ran_before: u64,
@@ -202,7 +197,6 @@ const APART: usize = 1;
 const AGREE: f64 = 0.05;
 
 impl MessageBatch<'_> {
-    /// Hands the set over to the runtime.
     pub(crate) fn place_remotely(&mut self, set: &MessageSet<'_>) {
         let (places, fresh) = (self.kept(u32::MAX), self.counts());
         if let Some(remote) = self.session.remote() {
@@ -236,7 +230,6 @@ impl MessageBatch<'_> {
         self.session.remote().map_or(0.0, |remote| remote.cpu_ns())
     }
 
-    /// Runs operations and fetches what they wrote.
     pub(crate) fn run_remotely(&mut self, ops: u32) -> i32 {
         let ran = self.turn(ops);
         self.fetch();
@@ -291,7 +284,6 @@ impl MessageBatch<'_> {
         taken
     }
 
-    /// Single operations, each by the language's clock.
     pub(crate) fn run_alone_remotely(
         &mut self,
         clock: &Clock,
@@ -342,7 +334,6 @@ impl MessageBatch<'_> {
         Some((ran.allocated?, ran.collecting_ns / (ran.ns + ran.collecting_ns).max(1.0)))
     }
 
-    /// Time that operations take.
     pub fn spent(&mut self, ops: u32) -> Duration {
         if self.session.is_remote() {
             return Duration::from_nanos(self.turn(ops).ns as u64);

@@ -21,7 +21,6 @@ use std::convert::Infallible;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-/// A batch with what its calls returned.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     pub sample: RawSample,
@@ -29,7 +28,6 @@ pub struct Taken {
     pub codes: i32,
 }
 
-/// How long batches are.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// Nanoseconds that a timed batch should take where the clock's steps are short ([`Clock::stretch`]).
@@ -113,7 +111,6 @@ pub struct Undisturbed {
     cpu: i32,
 }
 
-/// What a thread met in such a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Met {
     usage: Usage,
@@ -122,12 +119,10 @@ pub struct Met {
 }
 
 impl Undisturbed {
-    /// Now.
     pub fn begin() -> Self {
         Self { usage: Usage::now(), cpu: current_cpu() }
     }
 
-    /// What has been met since it began.
     pub fn end(self) -> Met {
         let (usage, cpu) = (Usage::now().since(self.usage), current_cpu());
         Met { usage, migrated: cpu != self.cpu, cpu }
@@ -259,7 +254,6 @@ fn current_cpu() -> i32 {
 
 // What all batches have in common: calibrated, run, timed, alone and together.
 
-/// Operations, ready to run.
 pub trait Batch {
     /// Makes the next operations' data what they must be, outside any clock. Most batches need
     /// nothing: theirs stays.
@@ -315,7 +309,6 @@ pub trait Batch {
     /// Runs operations and adds the ticks of each to a list, the clock's own cost taken off.
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32;
 
-    /// How many operations fill a sample.
     fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32
     where
         Self: Sized,
@@ -323,7 +316,6 @@ pub trait Batch {
         calibrate_ops(clock, ticks_per_ns, pace, self)
     }
 
-    /// Times one batch of `ops` operations.
     fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken
     where
         Self: Sized,
@@ -523,7 +515,6 @@ impl MessageBatch<'_> {
 pub(crate) const ALIGNMENTS: u32 = 4;
 /// What the calling convention aligns stacks to (System V ABI AMD64 §3.2.2, AAPCS64 §6.2.3).
 const STACK_ALIGN: usize = 16;
-/// A cache line.
 const LINE: usize = 64;
 /// A page: where a stack lies within it decides what its lines share cache sets with.
 const PAGE: usize = 4096;
@@ -684,7 +675,6 @@ impl Rounds<'_> {
 /// stream with the second.
 const FIRST_UPDATES: u32 = 2;
 
-/// A buffer placed in memory, ready to run.
 pub struct StreamBatch<'a> {
     session: &'a mut Session,
     buffer: &'a mut [u8],
@@ -712,7 +702,6 @@ impl<'a> StreamBatch<'a> {
         Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
     }
 
-    /// Puts buffer and stream back to their beginning.
     pub fn restart(&mut self) -> Outcome {
         self.buffer.copy_from_slice(self.initial);
         self.updates = 0;

@@ -312,16 +312,12 @@ pub(crate) fn words(stage: &Stage) -> String {
 
 // From addresses to functions: what a reader looks a finding up by.
 
-/// Where an address is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At {
-    /// File name of the object.
     pub(crate) object: String,
-    /// The function's symbol.
     pub(crate) function: Option<String>,
     /// Where the function begins within the object, as far as that is known.
     pub(crate) begin: u64,
-    /// The address within the object.
     pub(crate) address: u64,
 }
 
@@ -343,7 +339,6 @@ impl<'a> Places<'a> {
         self.code.mapping(address).map(|m| &self.code.mappings[m])
     }
 
-    /// Where an address is.
     pub(crate) fn at(&mut self, address: u64) -> At {
         let Some(mapping) = self.mapping(address) else {
             return At { object: "?".into(), function: None, begin: address, address };
@@ -383,7 +378,6 @@ impl<'a> Places<'a> {
         named.map(|name| format!("{name} and what it calls"))
     }
 
-    /// The files that steps are in.
     pub(crate) fn objects(&self, steps: &[Step]) -> Vec<PathBuf> {
         let pages: BTreeSet<u64> = steps.iter().map(|s| s.address() >> 12 << 12).collect();
         let mappings = pages.iter().filter_map(|page| self.mapping(*page));
@@ -579,7 +573,6 @@ fn meet(a: &[Step], b: &[Step]) -> Option<(usize, usize)> {
     })
 }
 
-/// Bytes of a cache line.
 pub(crate) const LINE: u64 = 64;
 
 /// A place within a stage, and what is found there. Tag comparisons are branches and lookups here.
@@ -596,13 +589,11 @@ pub(crate) struct Place {
     pub(crate) after: bool,
 }
 
-/// All places.
 pub(crate) type Found = BTreeMap<Key, Place>;
 
 /// Touched stretches that are kept of one place: a table of 4 KiB by single bytes.
 const MOST_TOUCHED: usize = 4096;
 
-/// Notes a finding.
 pub(crate) fn note(found: &mut Found, key: Key, first: usize, after: bool) -> &mut Place {
     let new = || Place { first, touched: BTreeSet::new(), after };
     let place = found.entry(key).or_insert_with(new);

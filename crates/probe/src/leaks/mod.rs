@@ -19,7 +19,6 @@ use record::{Leak, SteppedOperation};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// One call on each tape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     pub operation: Operation,
@@ -34,7 +33,6 @@ pub struct Stage {
 pub enum Operation {
     /// A new key, for the direction that follows.
     KeySetUp,
-    /// A message is encrypted.
     Encrypt,
     /// A message with its right tag is decrypted.
     Decrypt,
@@ -44,14 +42,12 @@ pub enum Operation {
     Digest,
     /// A secret is agreed on with the holder of another key.
     Agree,
-    /// A digest or a message is signed.
     Sign,
     /// A secret is taken out of its ciphertext.
     Decapsulate,
 }
 
 impl Operation {
-    /// As in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::KeySetUp => "key-set-up",
@@ -66,7 +62,6 @@ impl Operation {
     }
 }
 
-/// What is judged.
 #[derive(Debug)]
 pub struct Recordings<'a> {
     /// What the calls on the tapes are. Rejections come last.
@@ -83,7 +78,6 @@ pub struct Recordings<'a> {
     /// For each secret what is public about it, a word for each stage: only traces with the same word are compared.
     /// Empty where all that is public is the same.
     pub public: &'a [Vec<u64>],
-    /// The code that ran.
     pub code: &'a Code,
     /// What segment FS begins at: variables of the thread. Elsewhere unused.
     pub thread: u64,
@@ -100,22 +94,17 @@ impl Recordings<'_> {
     }
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// Each function and kind, the gravest first.
     pub findings: Vec<Leak>,
-    /// Why something could not be judged.
     pub reason: Option<String>,
-    /// What was stepped.
     pub operations: Vec<SteppedOperation>,
-    /// Files whose code ran.
     pub objects: Vec<PathBuf>,
     /// Lines around the place that was to be shown.
     pub shown: Vec<String>,
 }
 
-/// Judges recorded calls.
 pub fn judge(recordings: &Recordings<'_>) -> Judgement {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return judge::judge(recordings);

@@ -19,7 +19,6 @@ use std::rc::Rc;
 /// Why a clean comparison is no verdict: it is one here.
 pub(crate) const UNFOLLOWED: Option<&str> = None;
 
-/// What taint found.
 pub(crate) struct Tainted {
     pub(crate) found: Found,
     /// Stages in which it did not get to where it must, and why.
@@ -142,20 +141,16 @@ fn lost(stage: &Stage, state: &State, verdict_met: bool) -> Option<&'static str>
 /// The register that counts repetitions.
 const RCX: usize = 1;
 
-/// One access to memory.
 struct Access {
     /// None of gathers and scatters.
     at: Option<u64>,
     bytes: usize,
     access: OpAccess,
-    /// Whether its address is secret.
     is_secret: bool,
 }
 
-/// What an instruction works on.
 struct Operands {
     accesses: Vec<Access>,
-    /// What is read from memory.
     data: Bytes,
     registers: Bytes,
     flags: bool,
@@ -184,7 +179,6 @@ fn may_keep(access: OpAccess) -> bool {
     matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite)
 }
 
-/// Executes an instruction on the state.
 fn execute(
     state: &mut State,
     (decoded, rule): (&Decoded, Rule),
@@ -270,7 +264,6 @@ fn lookups(state: &State, i: &Instruction, operands: &Operands, show: &mut impl 
     }
 }
 
-/// Whether what runs next depends on the secret.
 fn branches(decoded: &Decoded, operands: &Operands) -> bool {
     let i = &decoded.instruction;
     match i.flow_control() {
@@ -283,7 +276,6 @@ fn branches(decoded: &Decoded, operands: &Operands) -> bool {
     }
 }
 
-/// Which bytes of the result are secret.
 fn result(state: &State, i: &Instruction, rule: Rule, operands: &Operands) -> Bytes {
     let all_if = |secret: bool| if secret { ALL } else { 0 };
     let operand = |k: u32| match i.op_kind(k) {
@@ -398,7 +390,6 @@ fn write_flags(
 enum Rule {
     /// Always the same: what is combined with itself.
     Clean,
-    /// By flags alone.
     Flags,
     /// Byte by byte from the second operand.
     Move,
@@ -524,10 +515,8 @@ fn memory_mask(i: &Instruction) -> Register {
 /// A bit for each byte, the lowest first.
 type Bytes = u64;
 
-/// All bytes of a vector.
 const ALL: Bytes = u64::MAX;
 
-/// So many of the lowest bytes.
 const fn low(bytes: usize) -> Bytes {
     if bytes >= 64 { ALL } else { (1 << bytes) - 1 }
 }
@@ -680,7 +669,6 @@ pub(crate) const NAMES: [&str; 16] = [
 /// Longest instruction (Intel SDM volume 2A, section 2.3.11).
 const LONGEST: usize = 15;
 
-/// One instruction.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     pub(crate) instruction: Instruction,

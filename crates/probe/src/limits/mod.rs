@@ -61,7 +61,6 @@ fn subjects() -> Vec<Subject> {
     subjects
 }
 
-/// What is read of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reads {
     /// Cycles from one independent instruction to the next.
@@ -87,7 +86,6 @@ pub struct Subject {
     /// Name as assemblers write it, without the prefix `v`; `aesenc-key` is `aesenc` from its round
     /// key on. Of AArch64's `eor.16b` is one on vectors, `aese+aesmc` two that do a round together.
     pub name: &'static str,
-    /// Bits of the registers that it works on.
     pub width_bits: u32,
     pub reads: Reads,
     kernel: Kernel,
@@ -98,12 +96,10 @@ pub struct Subject {
 pub struct Reading {
     /// Core cycles: of one instruction, pair or chain; or of one byte.
     pub cycles: f64,
-    /// Clock ticks of the same.
     pub ticks: f64,
     /// Independent instructions per core cycle beside it, the lower of two: falls when a sibling
     /// hardware thread is busy.
     pub probe: f64,
-    /// Whether the core clock before and after agree.
     pub steady: bool,
 }
 
@@ -139,14 +135,12 @@ impl<'a> Prober<'a> {
         subjects()
     }
 
-    /// How many rounds make a reading long enough.
     pub fn rounds(&mut self, subject: &Subject) -> u64 {
         let at = self.scratch.start();
         // SAFETY: the catalogue has only what this CPU has; the scratch is as long as kernels need.
         self.clock.long_enough(|rounds| unsafe { (subject.kernel)(rounds, at) })
     }
 
-    /// One reading of so many rounds.
     pub fn read(&mut self, subject: &Subject, rounds: u64) -> Reading {
         let at = self.scratch.start();
         // SAFETY: as in `rounds`.
@@ -171,7 +165,6 @@ impl Clock {
         }
     }
 
-    /// Times `run`, which does `units` of something.
     fn reading(&self, units: f64, run: impl FnOnce()) -> Reading {
         let clock_before = self.cycles_per_tick();
         let probe_before = warm_probe(self, clock_before);
@@ -190,12 +183,9 @@ impl Clock {
     }
 }
 
-/// What is done to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// Loaded.
     Read,
-    /// Stored.
     Write,
     /// Loaded from one place and stored to another.
     Copy,
@@ -209,7 +199,6 @@ const APART: usize = 2048;
 #[derive(Debug)]
 pub struct Stretch {
     buffer: Buffer,
-    /// Bytes of each of the two stretches.
     half: usize,
     piece: usize,
     next: usize,

@@ -56,12 +56,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words.
     pub fn label(self) -> &'static str {
         self.into()
     }
 
-    /// Whether it is cryptography for sure.
     pub fn is_crypto(self) -> bool {
         !matches!(self, Self::CarryLess | Self::Rounds | Self::Crc)
     }
@@ -86,7 +84,6 @@ enum Mark {
     FreeProduct,
     HalfProduct,
     Division,
-    /// An addition with carry.
     Carry,
     VectorProduct,
     /// By so many bits to the right, of 32 or 64.
@@ -95,14 +92,12 @@ enum Mark {
     VectorLeft32(u8),
     VectorRight32(u8),
     VectorRight64(u8),
-    /// A number in the instruction.
     Number(u32),
     /// Reads a constant at this address.
     Constant(u64),
     Nothing,
 }
 
-/// One instruction of a piece of code.
 #[derive(Clone, Copy, Debug)]
 struct Instruction {
     at: u64,
@@ -359,7 +354,6 @@ impl Code {
         }
     }
 
-    /// The function's name.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }

@@ -13,16 +13,13 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Of constants, so much is searched for a version.
 const MOST_SEARCHED: u64 = 64 << 20;
 
-/// A file with code.
 #[derive(Debug)]
 pub struct Object {
     file: File,
     symbols: Symbols,
-    /// Of the linker, in hexadecimal.
     pub build_id: Option<String>,
     /// What the file says that its cryptography is: `OpenSSL 3.0.22`, `Go 1.25.4`.
     pub version: Option<String>,
-    /// Whether programs call cryptography in it.
     pub is_library: bool,
     /// Whether it is for a CPU of the kind of aarch64.
     pub(crate) is_arm: bool,
@@ -31,7 +28,6 @@ pub struct Object {
 /// The function that an offset is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Addresses within the object.
     pub range: Range<u64>,
     pub name: Option<String>,
 }
@@ -71,7 +67,6 @@ impl Object {
         })
     }
 
-    /// The address within the object of a byte of its file.
     pub fn address(&self, offset: u64) -> Option<u64> {
         self.symbols.address(offset)
     }

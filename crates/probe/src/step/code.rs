@@ -21,11 +21,9 @@ pub struct Profile {
     /// Instructions. One with a repeat prefix is one each time it is come to, however often it
     /// repeats.
     pub instructions: u64,
-    /// By class and width, most frequent first.
     pub classes: Vec<ClassCount>,
     /// Instructions that read memory, the stack included.
     pub memory_reads: u64,
-    /// Instructions that write memory, the stack included.
     pub memory_writes: u64,
     /// By instruction set: the library's code and what it brought along.
     pub sets: Vec<SetCount>,
@@ -33,19 +31,16 @@ pub struct Profile {
     pub sets_elsewhere: Vec<SetCount>,
     /// By function, most frequent first.
     pub functions: Vec<FunctionCount>,
-    /// The files that the instructions are in.
     pub objects: Vec<PathBuf>,
     /// Addresses at which no instruction could be read; their visits are counted in `instructions`.
     pub unknown: u64,
 }
 
-/// Instructions of one class at one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassCount {
     pub class: Class,
     /// Bits of the widest vector register that the instruction names.
     pub width: Option<u16>,
-    /// Instructions.
     pub count: u64,
 }
 
@@ -54,24 +49,20 @@ pub struct ClassCount {
 pub struct SetCount {
     /// Its name in lower case, as the decoder has it: `aes`, `vaes`, `avx512vl`.
     pub set: String,
-    /// Instructions.
     pub count: u64,
     /// One of them and where it is: `vaesenc at libcrypto.so.3+0x1c3a40 (aes_gcm_enc)`.
     pub example: String,
 }
 
-/// Instructions of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCount {
     /// Its symbol; where the object has none what is next to it, as far as the object tells.
     pub function: Option<String>,
-    /// File name of the object.
     pub object: String,
     /// Instructions, without those of functions that it calls.
     pub count: u64,
 }
 
-/// Decodes a trace.
 pub fn profile(trace: &Trace, code: &Code) -> Profile {
     let mut gathering = Gathering::new(code);
     for visit in &trace.visits {
@@ -80,7 +71,6 @@ pub fn profile(trace: &Trace, code: &Code) -> Profile {
     gathering.finish()
 }
 
-/// Counts and an example.
 type Sets = BTreeMap<String, (u64, String)>;
 
 struct Gathering<'a> {
@@ -194,12 +184,10 @@ impl<'a> Gathering<'a> {
 const RUNTIME: [&str; 6] =
     ["libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "ld-linux", "libpthread.so"];
 
-/// One mapping of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// Offset in the file.
     pub(crate) offset: u64,
     /// The file as `/proc/self/maps` names it; `[vdso]` and its kin for what is none.
     pub(crate) name: String,
@@ -237,7 +225,6 @@ impl Mapping {
 pub struct Code {
     pub(crate) mappings: Vec<Mapping>,
     memory: Option<File>,
-    /// The executable itself.
     program: PathBuf,
 }
 

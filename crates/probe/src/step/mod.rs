@@ -33,7 +33,6 @@ use unavailable as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
-/// Why a call cannot be stepped, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable(pub String);
 
@@ -44,10 +43,8 @@ impl Unavailable {
     }
 }
 
-/// How stepping ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The call was seen to its return.
     Returned,
     /// The steps that were allowed were used up; the call ran on unseen.
     StepLimit,
@@ -55,14 +52,11 @@ pub enum End {
     TableFull,
 }
 
-/// What a call executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Every address that was executed, in ascending order.
     pub visits: Vec<Visit>,
     /// Steps that were taken: an instruction with a repeat prefix takes one for each repetition.
     pub steps: u64,
-    /// How stepping ended.
     pub end: End,
 }
 
@@ -84,12 +78,9 @@ impl Trace {
     }
 }
 
-/// How often one address was executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
-    /// Where the instruction is.
     pub address: u64,
-    /// How often it was come to from another address.
     pub count: u64,
     /// How often the instruction executed next was again this one: repetitions of an instruction
     /// with a repeat prefix, or a jump to itself.
@@ -197,7 +188,6 @@ pub enum Class {
     AesMix,
     /// AES key schedules: `AESKEYGENASSIST`, `AESIMC`.
     AesKey,
-    /// Carry-less multiplication.
     CarryLess,
     /// Galois field instructions: `GF2P8AFFINEQB` and its kin.
     Gfni,
@@ -215,7 +205,6 @@ pub enum Class {
     Load,
     /// Nothing but a store: register or constant to memory.
     Store,
-    /// Jumps, calls and returns.
     Branch,
     /// Computing on general registers, flags and mask registers.
     Scalar,
@@ -226,7 +215,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// The name in files.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -236,15 +224,12 @@ impl Class {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) class: Class,
-    /// Bits of the widest vector register that it names.
     pub(crate) width: Option<u16>,
     pub(crate) reads_memory: bool,
     pub(crate) writes_memory: bool,
     /// It repeats under its own prefix.
     pub(crate) repeats: bool,
-    /// Instruction sets that it needs, in lower case.
     pub(crate) sets: Vec<String>,
-    /// Its mnemonic, in lower case.
     pub(crate) mnemonic: String,
 }
 
@@ -274,12 +259,10 @@ impl Step {
     /// instruction's address, the flags.
     pub(crate) const WORDS: usize = REGISTER_PLACES.len() + 2;
 
-    /// The instruction's address.
     pub fn address(&self) -> u64 {
         self.0[REGISTER_PLACES.len()]
     }
 
-    /// The stack pointer.
     pub fn stack(&self) -> u64 {
         self.register(STACK_POINTER)
     }
@@ -295,12 +278,9 @@ impl Step {
     }
 }
 
-/// One recorded call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its steps among those of the tape.
     pub steps: Range<usize>,
-    /// How recording it ended.
     pub end: End,
 }
 
@@ -316,7 +296,6 @@ const PROCESS_WORD: usize = HEADER_WORDS - 1;
 #[derive(Debug)]
 pub struct Tape {
     memory: NonNull<u64>,
-    /// Steps that there is room for.
     room: usize,
 }
 
@@ -348,7 +327,6 @@ impl Tape {
         unsafe { self.memory.cast().as_ref() }
     }
 
-    /// The calls that were recorded, in order.
     pub fn calls(&self) -> Vec<Recorded> {
         let header = self.header();
         let count = (header[0] as usize).min(MOST_CALLS);
@@ -384,7 +362,6 @@ impl Tape {
         self.header()[PROCESS_WORD]
     }
 
-    /// Steps that were recorded.
     pub fn steps(&self, of: Range<usize>) -> &[Step] {
         let end = of.end.min(self.room);
         // SAFETY: so many steps are in the mapping after the header; zeroes are valid ones; as for the header.

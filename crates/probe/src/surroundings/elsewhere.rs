@@ -10,7 +10,6 @@ pub struct Left {
 }
 
 impl Left {
-    /// What the ABI forbids, in words.
     pub fn broken_rules(&self) -> Vec<String> {
         Vec::new()
     }

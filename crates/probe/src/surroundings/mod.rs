@@ -75,12 +75,10 @@ unsafe extern "C" fn complete(table: *mut c_void, message: *const raw::Message) 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     signals: Signals,
-    /// Device and inode of each open descriptor.
     descriptors: BTreeMap<i32, (u64, u64)>,
     directory: Option<PathBuf>,
     umask: Option<String>,
     limits: Vec<(u64, u64)>,
-    /// Whether each interval timer runs.
     timers: [bool; 3],
     /// What `prctl` tells, with its meaning.
     modes: [i32; MODES.len()],
@@ -215,9 +213,7 @@ const WATCHED: [(i32, &str); 20] = [
 /// Actions and mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signals {
-    /// Handler and flags of each watched signal.
     actions: [(usize, i32); WATCHED.len()],
-    /// One bit for each blocked signal, the first for signal 1.
     blocked: u64,
     /// Beginning and size of the stack that handlers run on.
     stack: (usize, usize),
@@ -233,7 +229,6 @@ impl Signals {
         }
     }
 
-    /// What is no longer as it was, in words.
     pub fn changes(&self, later: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         let actions = self.actions.iter().zip(&later.actions).zip(WATCHED);

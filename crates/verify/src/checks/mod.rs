@@ -22,9 +22,7 @@ use contract::Session;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// One check.
 pub(crate) struct Definition {
-    /// Name in records and messages.
     pub(crate) name: &'static str,
     /// Whether the algorithm has what is checked.
     pub(crate) applies: fn(&'static Algorithm) -> bool,

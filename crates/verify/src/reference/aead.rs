@@ -474,15 +474,12 @@ const C1: Word = Word::from_le_bytes([
 
 /// What the two families differ in.
 pub(crate) trait Variant: Send + Sync {
-    /// Words of a lane's state.
     const WORDS: usize;
-    /// Words that a lane takes up with one update.
     const RATE: usize;
     /// The state from which initialization starts, and the updates that it makes, repeated.
     fn load(key: &[u8], nonce: &[u8]) -> (Lane, Vec<Words>);
     /// Words that get the context before each update of the initialization.
     const CONTEXT: [usize; 2];
-    /// The key stream.
     fn keystream(lane: &Lane) -> Words;
     /// The word that the lengths are added to.
     const LENGTHS: usize;

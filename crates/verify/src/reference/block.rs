@@ -251,7 +251,6 @@ impl<N: ArraySize, F: Fn(&mut [Array<u8, N>])> BlockCipherDecBackend for Way<N, 
 
 // Xor, encipher, xor: the shape that XTS and OCB share, many blocks at a time.
 
-/// Bytes of a block.
 pub(crate) const BLOCK_LEN: usize = 16;
 
 pub(crate) type Block = Array<u8, U16>;
@@ -328,7 +327,6 @@ pub(crate) fn whole_blocks<C: BlockSizeUser>(buffer: &mut [u8]) -> &mut [Array<u
     blocks
 }
 
-/// Electronic codebook.
 pub(crate) struct Ecb<C>(pub(crate) C);
 
 impl<C: BlockCipher> Implementation for Ecb<C> {
@@ -340,7 +338,6 @@ impl<C: BlockCipher> Implementation for Ecb<C> {
     }
 }
 
-/// Cipher block chaining.
 pub(crate) struct Cbc<C>(pub(crate) C);
 
 impl<C: BlockCipher> Implementation for Cbc<C> {
@@ -440,7 +437,6 @@ fn cfb_decrypt_stream<'a, C: BlockCipher>(
     })
 }
 
-/// Output feedback.
 pub(crate) struct Ofb<C>(pub(crate) C);
 
 impl<C: BlockCipher> Implementation for Ofb<C> {

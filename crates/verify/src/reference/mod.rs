@@ -145,7 +145,6 @@ impl<'a> Reference<'a> {
         Self { algorithm, work }
     }
 
-    /// What this computes.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
     }

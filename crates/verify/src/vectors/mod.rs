@@ -22,12 +22,10 @@ pub struct VectorFile {
 /// One test vector; byte strings are in hexadecimal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vector {
-    /// `tcId`.
     pub id: u64,
     pub key: String,
     /// Nonce, IV or tweak.
     pub nonce: String,
-    /// Associated data.
     pub aad: String,
     pub message: String,
     /// Ciphertext; empty for digests and MACs.
@@ -279,7 +277,6 @@ fn known_names() -> Vec<&'static str> {
     NAMES.iter().map(|(theirs, _)| *theirs).collect()
 }
 
-/// Whether a file may have the name.
 fn is_known_name(name: &str) -> bool {
     NAMES.iter().any(|(theirs, _)| *theirs == name)
 }

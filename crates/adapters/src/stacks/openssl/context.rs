@@ -45,7 +45,6 @@ pub(crate) enum Groups<'a> {
 }
 
 impl Context {
-    /// One end's context for a case.
     pub(crate) fn new(
         api: &'static Api,
         case: &Case,

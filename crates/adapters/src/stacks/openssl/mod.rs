@@ -19,7 +19,6 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::ptr::null_mut;
 
-/// A loaded libssl with its libcrypto.
 #[derive(Debug)]
 pub(crate) struct OpenSsl {
     api: &'static Api,
@@ -74,12 +73,10 @@ impl Stack for OpenSsl {
     }
 }
 
-/// Both ends of one case.
 struct Connections {
     api: &'static Api,
     /// The client's and the server's.
     contexts: [Context; 2],
-    /// `SSL` of each, null between connections.
     ends: [Ptr; 2],
     done: [bool; 2],
     wire: Wire,
@@ -378,7 +375,6 @@ const ALL_RETRIES: c_int = 0x0f;
 /// `BIO_CTRL_FLUSH`
 const FLUSH: c_int = 11;
 
-/// Makes the method of such BIOs.
 fn bio_method(crypto: &Crypto) -> Result<Ptr, String> {
     /// `BIO_TYPE_SOURCE_SINK`, with a number that no BIO of the libraries has.
     const TYPE: c_int = 0x0400 | 0x7e;
@@ -633,7 +629,6 @@ pub struct Secured {
 }
 
 impl Secured {
-    /// Carries the handshake on.
     pub fn handshake(&mut self) -> Result<Flow, Trouble> {
         let flow = self.call("the handshake", |api, raw| {
             // SAFETY: the connection is live.
@@ -643,7 +638,6 @@ impl Secured {
         Ok(if self.greeted { Flow::Done(0) } else { flow })
     }
 
-    /// Reads what has come.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Flow, Trouble> {
         let length = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
         self.call("SSL_read", |api, raw| {

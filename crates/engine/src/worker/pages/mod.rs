@@ -23,7 +23,6 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use timing::{PageBench, Scene};
 use xxhash_rust::xxh3::Xxh3;
 
-/// What a worker holds for pages.
 pub(crate) struct Desk {
     files: Files,
     staged: Staged,
@@ -41,7 +40,6 @@ pub(crate) struct Files {
     log: Option<File>,
 }
 
-/// Pages in memory, with their places.
 #[derive(Default)]
 pub(crate) struct Staged {
     bytes: Vec<u8>,
@@ -84,7 +82,6 @@ impl Desk {
         Ok(desk)
     }
 
-    /// Does a job.
     pub(crate) fn answer(
         &mut self,
         library: &'static dyn Library,
@@ -149,7 +146,6 @@ fn path(files: &PageFiles, fd: i32) -> String {
     format!("/proc/{}/fd/{fd}", files.owner)
 }
 
-/// The same file past the page cache.
 fn direct(path: &str) -> Result<File, String> {
     let flags = rustix::fs::OFlags::DIRECT.bits();
     let mut options = OpenOptions::new();
@@ -500,7 +496,6 @@ fn differing(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).filter(|(a, b)| a != b).count()
 }
 
-/// A bit, a block, a block and a bit; else garbage.
 fn small(got: &[u8], present: &[u8]) -> Effect {
     let bits = |block: usize| -> u32 {
         let range = block * BLOCK..(block + 1) * BLOCK;

@@ -24,14 +24,11 @@ const WARM_UPS: usize = 6;
 /// What a process times pages with.
 pub(crate) struct PageBench {
     pub(crate) process: u32,
-    /// Nanoseconds of a tick.
     pub(crate) tick_ns: f64,
     seed: u64,
-    /// One for each thread.
     lanes: Vec<Lane>,
 }
 
-/// What a visit has to do with.
 pub(crate) struct Scene<'a> {
     pub(crate) library: &'static dyn Library,
     pub(crate) clock: &'a Clock,
@@ -43,7 +40,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) threads: usize,
 }
 
-/// A sample of one thread: ticks page by page.
 pub(crate) struct Part {
     sample: RawSample,
     crypto: Vec<u64>,
@@ -57,7 +53,6 @@ impl PageBench {
         Self { process, tick_ns, seed, lanes: Vec::new() }
     }
 
-    /// Takes the samples of a visit.
     pub(crate) fn visit(&mut self, scene: &Scene<'_>) -> Vec<VisitResult> {
         self.taken(scene).unwrap_or_else(|finding| vec![VisitResult::Finding(finding)])
     }
@@ -173,7 +168,6 @@ impl Lane {
         parts
     }
 
-    /// The scheme's sessions, opened at its first visit.
     fn codec(&mut self, scene: &Scene<'_>) -> Result<Codec, Finding> {
         let recipe = &scene.visit.recipe;
         match self.codecs.iter().position(|(of, _)| of == recipe) {
@@ -249,7 +243,6 @@ impl Lane {
 const SAMPLES: usize = base::analysis::MIN_PER_PROCESS;
 
 impl Scene<'_> {
-    /// Pages of a visit in memory.
     pub(crate) fn pages(&self) -> usize {
         self.visit.pages.min(self.staged.places.len()).max(1)
     }
@@ -301,7 +294,6 @@ impl Scene<'_> {
     }
 }
 
-/// Pages of a visit in memory.
 struct Pages<'a> {
     codec: &'a mut Codec,
     scene: &'a Scene<'a>,
@@ -405,7 +397,6 @@ fn io_failed(e: std::io::Error) -> Finding {
 }
 
 impl<'a> Kept<'a> {
-    /// Puts pages into this thread's part of the file.
     fn put(
         lane: &mut Lane,
         codec: &'a mut Codec,
@@ -436,7 +427,6 @@ impl<'a> Kept<'a> {
         (i, self.offset + (i * scene.staged.page_size) as u64)
     }
 
-    /// One page read and decrypted.
     fn read(&mut self, lane: &mut Lane, scene: &Scene<'_>) -> Result<(u64, u64), Finding> {
         let Scene { staged, clock, .. } = scene;
         let (i, offset) = self.any(lane, scene);
@@ -455,7 +445,6 @@ impl<'a> Kept<'a> {
         Ok((crypto, io))
     }
 
-    /// One page encrypted and written.
     fn write(&mut self, lane: &mut Lane, scene: &Scene<'_>) -> Result<(u64, u64), Finding> {
         let Scene { staged, clock, .. } = scene;
         let (i, offset) = self.any(lane, scene);
@@ -525,7 +514,6 @@ const ALIGNMENT: usize = 4096;
 /// any core to date.
 const EVICT: usize = 8 << 20;
 
-/// Room for pages.
 pub(crate) struct Room {
     bytes: Vec<u8>,
     from: usize,
@@ -540,12 +528,10 @@ impl Room {
         Self { bytes, from, len }
     }
 
-    /// All of it.
     pub(crate) fn all(&mut self) -> &mut [u8] {
         &mut self.bytes[self.from..self.from + self.len]
     }
 
-    /// Page number `i`.
     pub(crate) fn page(&mut self, i: usize, page_size: usize) -> &mut [u8] {
         &mut self.all()[i * page_size..][..page_size]
     }
@@ -564,7 +550,6 @@ impl Eviction {
         Self(vec![1; EVICT])
     }
 
-    /// Pushes what was used last out of the near caches.
     pub(crate) fn run(&self) {
         let sum = self.0.iter().step_by(64).fold(0_u8, |sum, b| sum.wrapping_add(*b));
         std::hint::black_box(sum);

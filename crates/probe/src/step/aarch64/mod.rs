@@ -116,13 +116,11 @@ const THERE: u8 = b't';
 const ATTACHED: u8 = b'a';
 const FAILED: u8 = b'f';
 
-/// The way to it.
 #[derive(Debug)]
 struct Helper {
     ask: std::io::PipeWriter,
     answers: std::io::PipeReader,
     shared: Shared,
-    /// Its number.
     process: u32,
     /// The thread that has said that this one may trace it.
     allowed_by: AtomicI32,

@@ -390,7 +390,6 @@ impl KeyKind {
         copied.is_some()
     }
 
-    /// Bytes of a public key, at most.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -575,7 +574,6 @@ pub(crate) enum Maker {
 }
 
 impl Maker {
-    /// A new key.
     #[inline]
     pub(crate) fn make(&self, library: &'static Library) -> Result<Key, Trouble> {
         let (raw, call) = match self {
