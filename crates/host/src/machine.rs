@@ -58,11 +58,7 @@ fn identity(listed: &Listed) -> Cpu {
 #[cfg(not(target_arch = "x86_64"))]
 fn identity(listed: &Listed) -> Cpu {
     let model = listed.number("CPU part");
-    #[cfg(target_arch = "aarch64")]
-    let known = crate::midr::core(listed.number("CPU implementer"), model);
-    #[cfg(not(target_arch = "aarch64"))]
-    let known: Option<(&str, &str)> = None;
-    let (vendor, name) = known.unzip();
+    let (vendor, name) = crate::midr::core(listed.number("CPU implementer"), model).unzip();
     let (listed_name, implementer) = (listed.name(), listed.get("CPU implementer"));
     Cpu {
         name: name.map(str::to_owned).or(listed_name).unwrap_or_default(),

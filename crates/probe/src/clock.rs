@@ -121,9 +121,7 @@ impl Clock {
     }
 
     fn judge_chain(&mut self) {
-        if arch::CHAIN_LINKS > 0.0 {
-            self.link_cycles = judge_link(|| self.chains());
-        }
+        self.link_cycles = judge_link(|| self.chains());
     }
 
     /// How many times as long as with steps of 10 ns samples, chains and probes are here, so that a step of the

@@ -621,7 +621,6 @@ mod tests {
 
     /// The whole of it on the machine that the test runs on, without a word about speed.
     #[test]
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[ignore = "long: seconds"]
     fn this_core_is_measured_and_floors_are_derived() {
         let found = limits_here(&[Algorithm::find("memcpy").unwrap()]);

@@ -12,8 +12,6 @@
 mod aarch64;
 mod copy;
 pub mod mask;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod other;
 mod rewrite;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -26,8 +24,6 @@ pub use arch::{answered, apply, hide, machine};
 use base::model::Feature::*;
 use base::model::{Feature, Tier};
 pub use copy::{copied_name, give_own_pages};
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use other as arch;
 pub use rewrite::prepare;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

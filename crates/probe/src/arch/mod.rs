@@ -1,29 +1,18 @@
 //! The seam between architectures: time stamps, a dependent chain of known latency, a block of independent
-//! instructions, and the loops inside the clock. Where an architecture has no entry of its own, samples are
-//! timed by the system's clock and core cycles stay unknown. Here is also what the loops are handed, laid out
+//! instructions, and the loops inside the clock. Here is also what the loops are handed, laid out
 //! as their assembly reads it: the ring of descriptors that a batch of messages walks round, the keys beside
 //! it, and the walk through memory.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-mod loops_portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod near;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::*;
 use contract::raw::{self, MessageFn, RekeyFn, UpdateFn};
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use loops_portable::*;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use near::*;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use portable::*;
 use std::ffi::c_void;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
@@ -197,7 +186,6 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES, Walk, *};
-    use crate::arch::loops_portable;
     use contract::raw::Message;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::collections::BTreeSet;
@@ -246,7 +234,6 @@ mod tests {
         for fresh in [true, false] {
             walk(message_loop(note as *const () as usize, fresh), fresh);
             walk(message_loop(far, fresh), fresh);
-            walk(loops_portable::message_loop(far, fresh), fresh);
         }
     }
 
@@ -290,7 +277,7 @@ mod tests {
         }
     }
 
-    fn controlled(run: fn(&Control) -> ControlLoop, fresh: bool, walks: bool, rekeys: bool) {
+    fn controlled(fresh: bool, walks: bool, rekeys: bool) {
         with_ring(|ring| {
             let mut seen = Seen::default();
             let base = |n: usize| std::ptr::without_provenance_mut::<u8>(n << 20);
@@ -315,7 +302,7 @@ mod tests {
                 to_key: RING_BYTES,
                 walk: if walks { walk } else { Walk::NONE },
             };
-            let go = run(&control);
+            let go = control_loop(&control);
             // SAFETY: the ring and the keys are whole; the functions read no buffer.
             let codes = unsafe { go(&raw mut control, 20) | go(&raw mut control, 1) };
             // Messages return what is expected of them, keys do not.
@@ -355,15 +342,14 @@ mod tests {
     fn control_loops_walk_set_keys_and_hold_codes_to_what_is_expected() {
         for fresh in [true, false] {
             for (walks, rekeys) in [(true, false), (false, true), (true, true)] {
-                controlled(control_loop, fresh, walks, rekeys);
-                controlled(loops_portable::control_loop, fresh, walks, rekeys);
+                controlled(fresh, walks, rekeys);
             }
         }
     }
 
     #[test]
     fn update_loops_run_as_often_as_asked() {
-        for run in [update_loop(0), update_loop(usize::MAX), loops_portable::update_loop(0)] {
+        for run in [update_loop(0), update_loop(usize::MAX)] {
             let (mut calls, mut buffer) = (0_u32, [0_u8; 5]);
             let state = (&raw mut calls).cast();
             // SAFETY: the state is what `count` takes, the buffer has the length given.

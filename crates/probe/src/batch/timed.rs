@@ -953,10 +953,6 @@ pub(crate) fn go_through_branches<const GROUPS: usize>(mut state: u64) -> u64 {
             options(nomem, nostack),
         );
     }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        state = std::hint::black_box(state);
-    }
     state
 }
 

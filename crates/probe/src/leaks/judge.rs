@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub(crate) fn judge(recordings: &Recordings<'_>) -> Judgement {
+pub fn judge(recordings: &Recordings<'_>) -> Judgement {
     let Some(first) = recordings.secrets.first() else { return Judgement::default() };
     let mut judging = Judging {
         recordings,

@@ -4,7 +4,6 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod judge;
 #[cfg(target_arch = "x86_64")]
 mod taint;
@@ -15,6 +14,7 @@ mod tests_aarch64;
 use crate::step::{Code, Tape};
 #[cfg(target_arch = "aarch64")]
 use aarch64 as taint;
+pub use judge::judge;
 use record::{Leak, SteppedOperation};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -103,16 +103,6 @@ pub struct Judgement {
     pub objects: Vec<PathBuf>,
     /// Lines around the place that was to be shown.
     pub shown: Vec<String>,
-}
-
-pub fn judge(recordings: &Recordings<'_>) -> Judgement {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    return judge::judge(recordings);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        let _ = recordings;
-        Judgement::default()
-    }
 }
 
 /// What segment FS begins at in this thread, and in the process that it forks: the C library keeps a pointer to

@@ -6,8 +6,6 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -15,8 +13,6 @@ use crate::clock::{Clock, warm_probe};
 #[cfg(target_arch = "aarch64")]
 use aarch64 as catalogue;
 use catalogue::{BLOCK, Kernel, Needs, SCRATCH, STRIDE, Walk};
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use portable as catalogue;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::ptr::NonNull;

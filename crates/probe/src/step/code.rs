@@ -454,10 +454,6 @@ impl Symbols {
     }
 
     /// Where the function begins that an address of the mapping is in, named or not: its address within the object.
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "aarch64")),
-        expect(dead_code, reason = "the judges of leaks ask")
-    )]
     pub(crate) fn begin(&self, mapping: &Mapping, address: u64) -> Option<u64> {
         let at = self.within(mapping, address)?;
         let after = self.functions.partition_point(|f| f.address <= at);

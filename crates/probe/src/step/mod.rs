@@ -14,8 +14,6 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 pub(crate) mod code;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod unavailable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -28,8 +26,6 @@ pub use code::{ClassCount, Code, FunctionCount, Profile, SetCount, profile};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use unavailable as arch;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as arch;
 
