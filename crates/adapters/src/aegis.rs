@@ -166,8 +166,6 @@ struct Stream {
 }
 
 impl Functions {
-    /// # Errors
-    /// [`OpenError::Unsupported`] when the variant is not exported.
     fn find(object: &SharedObject, prefix: &str, decrypts: bool) -> Result<Self, OpenError> {
         // SAFETY: the types are those of the variant's header, in every version.
         unsafe {

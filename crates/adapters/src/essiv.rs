@@ -9,8 +9,6 @@ use std::ptr;
 
 const BLOCK_LEN: usize = 16;
 
-/// # Errors
-/// When the library lacks a part, or has one for several messages at a time only.
 pub(crate) fn open(
     library: &dyn Library,
     algorithm: &'static Algorithm,

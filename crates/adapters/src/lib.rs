@@ -85,9 +85,6 @@ pub fn file_names() -> Vec<&'static str> {
 /// [`base::model::KERNEL_PATH`] stands for the running kernel, which has no file.
 ///
 /// `name` overrides the name that the adapter would give the library (`--library NAME=PATH`).
-///
-/// # Errors
-/// [`LoadError`] says in one line what the file is not.
 pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
     if path.as_os_str() == base::model::KERNEL_PATH {
         return Ok(Box::new(composite::Composing(kernel::attach(name)?)));
@@ -97,9 +94,6 @@ pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadErr
 
 /// As [`load`], but what is loaded is a copy of the file, in which a tier has changed what it must.
 /// The library's identity stays the file's.
-///
-/// # Errors
-/// As [`load`].
 pub fn load_copy(
     path: &Path,
     copy: &Path,

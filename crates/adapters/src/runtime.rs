@@ -34,9 +34,6 @@ struct Runtime {
 }
 
 /// Starts a runtime's program, in a process that `confine` sees to before, and asks who it is. `name` is what to call it.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when it does not start or does not answer.
 pub fn attach(
     program: &Program,
     name: &str,
@@ -544,9 +541,6 @@ const JAVA: &[Source] = sources!["java/Main.java", "java/Algorithms.java"];
 
 /// Makes a runtime's program ready: finds what runs it, and compiles it unless that was done before. The name is a known
 /// one, or the path of a program that speaks the same protocol.
-///
-/// # Errors
-/// One line: what is missing and how to install it, or the compiler's last words.
 pub fn prepare(name: &str, places: &Places) -> Result<Program, String> {
     // One at a time: providers of one language share what is compiled.
     static PREPARING: Mutex<()> = Mutex::new(());

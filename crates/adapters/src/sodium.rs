@@ -577,9 +577,6 @@ struct Functions(SharedObject);
 impl Functions {
     /// A function by its name.
     ///
-    /// # Errors
-    /// [`OpenError::Unsupported`] when this version or build does not export it.
-    ///
     /// # Safety
     /// `F` must be the type that `sodium.h` gives the symbol.
     unsafe fn get<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {

@@ -28,9 +28,6 @@ const MOST_OBJECTS: usize = 1000;
 const MOST: u64 = 1 << 53;
 
 /// Reads a worker's reply.
-///
-/// # Errors
-/// What no worker says, in one line.
 pub fn reply(line: &[u8]) -> Result<Reply, String> {
     let mut reply: Reply = record::value_from_json(line)
         .map_err(|e| format!("{} in '{}'", tidied(&e), excerpt(line)))?;
@@ -42,9 +39,6 @@ pub fn reply(line: &[u8]) -> Result<Reply, String> {
 }
 
 /// Reads a scheduler's request.
-///
-/// # Errors
-/// What is wrong with the line, in one line.
 pub fn request(line: &[u8]) -> Result<Request, String> {
     record::value_from_json(line).map_err(|e| tidied(&e))
 }

@@ -39,9 +39,6 @@ pub struct TlsRequest {
 
 /// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what
 /// there is counts.
-///
-/// # Errors
-/// [`SurveyError`] when the earlier part of the run does not fit, or when the journal cannot be begun.
 pub fn measure_tls(
     kind: RunKind,
     request: &TlsRequest,
@@ -268,9 +265,6 @@ pub struct SelectedStacks {
 
 /// The stacks that choices ask for: those of libraries, and those that come as objects of their own. With `bare`,
 /// libraries are looked for whose ciphers can stand beside the latter.
-///
-/// # Errors
-/// [`SelectError`], one line.
 pub fn select_stacks(choices: &[LibraryChoice], bare: bool) -> Result<SelectedStacks, SelectError> {
     let is_own = |choice: &LibraryChoice| matches!(choice, LibraryChoice::Path { path, .. } if host::is_stack(path));
     let (given, others): (Vec<LibraryChoice>, Vec<LibraryChoice>) =
@@ -393,9 +387,6 @@ fn beside(crypto: &Path) -> Option<PathBuf> {
 
 /// Those that choices name as files, and with `searches` those that are found. One that was only found and cannot
 /// be loaded is left out; to load it says why.
-///
-/// # Errors
-/// [`SelectError::Unusable`] of one that was named.
 fn own_stacks(given: &[LibraryChoice], searches: bool) -> Result<Vec<StackFile>, SelectError> {
     let mut stacks = Vec::new();
     for choice in given {

@@ -59,9 +59,6 @@ impl Attached {
     }
 
     /// What it offers at a tier; else why the tier cannot be had.
-    ///
-    /// # Errors
-    /// The finding that every case of the tier gets.
     pub fn offers_at(&self, tier: Tier) -> Result<&[Offer], Finding> {
         if tier == Tier::Native {
             return Ok(&self.offers);
@@ -113,9 +110,6 @@ impl StackFile {
     }
 
     /// The same stack at a tier, if that can be had; its facts say how.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub fn at_tier(&self, tier: Tier) -> Result<Self, String> {
         if tier == self.tier {
             return Ok(self.clone());
@@ -324,9 +318,6 @@ fn make_known(attached: &mut Attached) {
 /// Loads what may bring algorithms that are not known here, so that they can be named: files of the adapter interface
 /// that say that they do, those that `choices` name and, with `others`, those that are found. Returned is what the former
 /// bring.
-///
-/// # Errors
-/// [`SelectError::Unusable`] where one of these cannot be used.
 pub fn learn_algorithms(
     choices: &[LibraryChoice],
     others: bool,
@@ -520,9 +511,6 @@ fn stem(path: &Path) -> String {
 /// Picks the libraries that the choices ask for; all usable ones without a choice. A library that
 /// was named as a file must be usable, as must one of those that a glob matches; one that was only
 /// found need not be.
-///
-/// # Errors
-/// [`SelectError`], one line.
 pub fn select(
     found: Vec<Attached>,
     choices: &[LibraryChoice],

@@ -101,9 +101,6 @@ struct Process {
 impl PairBench {
     /// Verifies the one case that the request makes of each of the two libraries, and watches the
     /// core for its quiet rate.
-    ///
-    /// # Errors
-    /// [`PairError`] when there is nothing to compare.
     pub fn new(request: &Request, libraries: &[Attached], margin: f64) -> Result<Self, PairError> {
         let libraries = at_tiers(libraries, &request.tiers);
         let planned = cases(request, &libraries, &machine());
@@ -143,9 +140,6 @@ impl PairBench {
     }
 
     /// Compares the two once, with processes of its own. Ends early when `stop` is set.
-    ///
-    /// # Errors
-    /// [`PairError`] when a worker is lost or what the timed loop left is wrong.
     pub fn trial(&mut self, stop: &Stop) -> Result<PairOutcome, PairError> {
         let begun = Instant::now();
         let mut taken = Taken::default();

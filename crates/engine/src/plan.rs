@@ -424,9 +424,6 @@ impl Machine {
     }
 
     /// The setting of a case.
-    ///
-    /// # Errors
-    /// Why the case cannot be.
     pub(crate) fn setting(
         &self,
         footprint: Footprint,

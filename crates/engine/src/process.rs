@@ -61,9 +61,6 @@ impl Greeting {
 
 impl Worker {
     /// Starts a process and has it load a library.
-    ///
-    /// # Errors
-    /// [`WorkerError`] when the process cannot be started or the library cannot be used.
     pub fn start(hello: Hello) -> Result<Self, WorkerError> {
         let mut worker = Self::launch(hello)?;
         worker.greet(None)?;
@@ -71,9 +68,6 @@ impl Worker {
     }
 
     /// As [`Worker::start`], with an object that stands before the C library's functions.
-    ///
-    /// # Errors
-    /// As [`Worker::start`].
     pub fn start_preloaded(hello: Hello, object: &Path) -> Result<Self, WorkerError> {
         let mut worker = Self::launch_with(Greeting::Library(hello), Some(object))?;
         worker.greet(None)?;

@@ -61,10 +61,6 @@ pub struct Outcome {
 const PROOF: f64 = 0.6;
 
 /// Verifies and measures everything that a request asks of the libraries.
-///
-/// # Errors
-/// [`SurveyError`] when the plan has no case at all, when the earlier part of the run does not fit,
-/// or when the journal cannot be begun.
 pub fn survey(
     request: &Request,
     libraries: &[Attached],

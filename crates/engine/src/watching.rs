@@ -26,17 +26,11 @@ pub struct SeenByCalls {
 
 impl Sampling {
     /// Samples what the calling thread starts from now on, and what those start; each from its `exec` on.
-    ///
-    /// # Errors
-    /// In one line: why the kernel does not allow it.
     pub fn of_what_this_thread_starts() -> Result<Self, String> {
         Ok(Self::new(Sampler::of_what_this_thread_starts()?))
     }
 
     /// Samples a process with all that it has started and will start.
-    ///
-    /// # Errors
-    /// In one line: it is not there, or the kernel does not allow it.
     pub fn of_process(pid: u32) -> Result<Self, String> {
         Ok(Self::new(Sampler::of_process(pid)?))
     }
@@ -46,9 +40,6 @@ impl Sampling {
     }
 
     /// Ends it and says what was seen. `calls` are the files that calls were seen into, and what those took.
-    ///
-    /// # Errors
-    /// When the samples could not be taken.
     pub fn finish(self, calls: &[SeenByCalls]) -> Result<Sampled, String> {
         let seconds = self.begin.elapsed().as_secs_f64();
         Ok(summary(&self.sampler.finish()?, seconds, calls))

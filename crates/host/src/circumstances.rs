@@ -112,9 +112,6 @@ pub fn configuration_files() -> Vec<PathBuf> {
 }
 
 /// Refuses a configuration on which each worker would wait, or read without end.
-///
-/// # Errors
-/// The variable and what it names, in one line.
 pub fn check_configuration() -> Result<(), String> {
     for path in included(&std::env::vars_os().collect()) {
         let is_null = path == Path::new(NO_CONFIGURATION);

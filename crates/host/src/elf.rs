@@ -44,9 +44,6 @@ pub fn check_elf(path: &Path) -> Result<(), String> {
 }
 
 /// As [`check_elf`], of a file's content.
-///
-/// # Errors
-/// As [`check_elf`].
 pub fn check_bytes(bytes: &[u8]) -> Result<(), String> {
     check_format(bytes)?;
     let header = Header::parse(bytes).map_err(|_| truncated())?;
@@ -248,9 +245,6 @@ pub fn library_path() -> Vec<PathBuf> {
 
 /// The library's dependencies by the names that ask for them, in the loader's order of search. Those that `skip` names are left out
 /// with what they need; what is not found is the loader's to report.
-///
-/// # Errors
-/// In one line: one of them is no object that may be loaded ([`check_elf`]), or there is no end to them.
 pub fn dependencies(
     library: &Path,
     skip: fn(&Path) -> bool,
@@ -428,9 +422,6 @@ struct Words {
 }
 
 /// A text of an object in the directory `origin`, as the loader reads it.
-///
-/// # Errors
-/// In words: it has a token whose value the loader here does not tell.
 pub fn expanded(text: &str, origin: &Path) -> Result<String, String> {
     if !text.contains('$') {
         return Ok(text.to_owned());

@@ -14,9 +14,6 @@ type Header = FileHeader64<LittleEndian>;
 
 /// What tells one build from another: `build-id:<hex>` where the file has the ELF note that the
 /// linker derives from the content, else `sha256:<hex>` of the whole file.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn file_id(path: &Path) -> io::Result<String> {
     Ok(id_of(&whole(path)?))
 }
@@ -64,9 +61,6 @@ pub fn loaded_files(paths: &[PathBuf]) -> Vec<LoadedFile> {
 }
 
 /// The id that a library of a record has now, by the files that it mapped then.
-///
-/// # Errors
-/// When its own file cannot be read.
 pub fn id_now(library: &record::Library) -> io::Result<String> {
     let objects = library.objects.iter().flatten();
     let paths: Vec<PathBuf> = objects.map(|object| record::expanded(&object.path)).collect();
@@ -98,9 +92,6 @@ fn banner(bytes: &[u8]) -> Option<String> {
 
 /// SHA-256 of a file's content, in hexadecimal: what even a build with a build id is told apart by
 /// when its bytes were changed afterwards.
-///
-/// # Errors
-/// When it is no regular file, or larger than any library, or cannot be read.
 pub fn content_hash(path: &Path) -> io::Result<String> {
     Ok(hex::encode(Sha256::digest(whole(path)?)))
 }
@@ -167,9 +158,6 @@ pub fn loaded_objects() -> BTreeSet<PathBuf> {
 }
 
 /// The same of another process.
-///
-/// # Errors
-/// The system's reason why its mappings cannot be read.
 pub fn loaded_objects_of(process: u32) -> std::io::Result<BTreeSet<PathBuf>> {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
     Ok(maps.lines().filter_map(code_file).collect())

@@ -13,9 +13,6 @@ pub fn read_kernel_text(text: &str) {
 }
 
 /// A library's manifest.
-///
-/// # Errors
-/// What is wrong with it, on one line.
 pub fn read_manifest(text: &str) -> Result<(), String> {
     libraries::parse_manifest(text).map(drop)
 }

@@ -19,9 +19,6 @@ static IS_BOUND: AtomicBool = AtomicBool::new(false);
 
 /// From now on this process takes no more memory than reading may, or ends with one line. What it starts inherits that
 /// ([`unbind`]).
-///
-/// # Errors
-/// When the environment variable is no number.
 pub fn bind() -> Result<(), String> {
     let text = std::env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
     let gib = if text.is_empty() { Ok(MOST_GIB) } else { text.parse::<f64>() };

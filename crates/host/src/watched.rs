@@ -58,9 +58,6 @@ impl Clock {
 
 impl WatchFile {
     /// In memory where the system has a file system for that, else where temporary files are.
-    ///
-    /// # Errors
-    /// The system's reason.
     pub fn create() -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt as _;
         let mut private = tempfile::Builder::new();
@@ -88,9 +85,6 @@ impl WatchFile {
     }
 
     /// Makes room: when few places are left, those of processes that have ended are read and given to others.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn tidy(&mut self) -> io::Result<()> {
         let mut taken = Vec::new();
         for index in 0..REGIONS {
@@ -122,9 +116,6 @@ impl WatchFile {
     }
 
     /// Libraries, processes and what was missed, up to now.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn read(&mut self) -> io::Result<Calls> {
         let ns_per_tick = self.see_clock()?;
         let mut calls = self.gone.clone();

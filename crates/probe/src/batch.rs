@@ -508,9 +508,6 @@ impl MessageBatch<'_> {
     /// Single-steps the next operation: the same call as in the loop, with the same descriptor.
     /// Returns the operation's return code with what it executed. Of messages in flight a round
     /// ([`Batch::together`]) with its end is stepped, since none of them is done alone.
-    ///
-    /// # Errors
-    /// When it cannot be stepped here.
     pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
         match self.flight {
             None => self.step_message(stepper, most_steps),

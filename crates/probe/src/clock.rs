@@ -366,9 +366,6 @@ const SURE: f64 = 0.02;
 impl Known {
     /// Core cycles of one link, from how many times as long as a link of the simple chain it takes, which is one
     /// cycle.
-    ///
-    /// # Errors
-    /// Why core cycles cannot be known: one of the chains is not what it is taken for.
     fn link(&self, ratio: f64) -> Result<f64, String> {
         let (link, simple) = (arch::LINK_NAME, arch::SIMPLE_NAME);
         let (least, most) = (self.latencies.start(), self.latencies.end());
@@ -402,9 +399,6 @@ impl Known {
 }
 
 /// Core cycles of one link of the chain on this core, of readings of both chains in turn.
-///
-/// # Errors
-/// Why core cycles cannot be known.
 pub(crate) fn judge_link(read: impl FnMut() -> (f64, f64)) -> Result<f64, String> {
     KNOWN_HERE.judge(read)
 }

@@ -72,9 +72,6 @@ pub fn left() {
 }
 
 /// Has this process say where it crashes. What handled the signals before then does what it did.
-///
-/// # Errors
-/// When no handler can be set.
 pub fn install() -> std::io::Result<()> {
     let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_fault;
     // SAFETY: a `sigaction` of zeroes is a valid one.
@@ -267,9 +264,6 @@ unsafe impl Send for GuardedBuffer {}
 
 impl GuardedBuffer {
     /// Maps at least `capacity` writable bytes, rounded up to whole pages, and two guard pages.
-    ///
-    /// # Panics
-    /// When the kernel grants no memory, as every allocation does.
     pub fn new(capacity: usize) -> Self {
         let page = rustix::param::page_size();
         let len = capacity.max(1).next_multiple_of(page);

@@ -161,9 +161,6 @@ impl Codec {
     }
 
     /// Encrypts a page within the clock, with a key of its own where asked for: the ticks.
-    ///
-    /// # Errors
-    /// As [`Codec::seal`].
     pub fn seal_timed(
         &mut self,
         clock: &Clock,
@@ -182,9 +179,6 @@ impl Codec {
     }
 
     /// Decrypts a page within the clock, with a key of its own where asked for: the ticks.
-    ///
-    /// # Errors
-    /// As [`Codec::unseal`].
     pub fn unseal_timed(
         &mut self,
         clock: &Clock,

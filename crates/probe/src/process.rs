@@ -18,25 +18,16 @@ pub fn allowed_cpus() -> Vec<u32> {
 }
 
 /// Lets the calling thread run on these CPUs only.
-///
-/// # Errors
-/// The system's reason, when none of the CPUs may be used.
 pub fn pin_to(cpus: &[u32]) -> std::io::Result<()> {
     Ok(sched_setaffinity(None, &set_of(cpus))?)
 }
 
 /// Lets another process, which has one thread, run on this CPU only.
-///
-/// # Errors
-/// The system's reason, when the CPU may not be used or the process is not this user's.
 pub fn move_to(process: u32, cpu: u32) -> std::io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(process.cast_signed()), &set_of(&[cpu]))?)
 }
 
 /// Lets another process, with all of its threads and those that they start, run on this CPU only.
-///
-/// # Errors
-/// The system's reason, as for [`move_to`].
 pub fn move_threads_to(process: u32, cpu: u32) -> std::io::Result<()> {
     for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let number = thread?.file_name().to_str().and_then(|name| name.parse().ok());
@@ -59,9 +50,6 @@ fn set_of(cpus: &[u32]) -> CpuSet {
 
 /// Asks the kernel to let no other program run on the core's other hardware threads while this
 /// process runs (core scheduling, Linux 5.14). Needs no privileges.
-///
-/// # Errors
-/// The system's reason: a kernel without it, or one that knows of no other hardware thread.
 pub fn have_core_alone() -> std::io::Result<()> {
     // <linux/prctl.h>; the calling process, with all of its threads.
     const PR_SCHED_CORE: i32 = 62;
@@ -162,9 +150,6 @@ impl InstructionCounter {
     }
 
     /// Instructions that `run` takes, with those that start and stop the counter.
-    ///
-    /// # Errors
-    /// When the counter cannot be started, stopped or read.
     pub fn count<R>(&mut self, run: impl FnOnce() -> R) -> Result<u64, String> {
         let failed = |e: std::io::Error| format!("the CPU's counter for instructions failed: {e}");
         self.0.reset().map_err(failed)?;

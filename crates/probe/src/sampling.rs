@@ -93,9 +93,6 @@ pub struct Sampler {
 
 impl Sampler {
     /// Samples what the calling thread starts from now on, each from its `exec` on, and what those start.
-    ///
-    /// # Errors
-    /// In one line: why the kernel does not allow it.
     pub fn of_what_this_thread_starts() -> Result<Self, String> {
         let cpus = online_cpus();
         let (events, with_kernel) =
@@ -105,9 +102,6 @@ impl Sampler {
     }
 
     /// Samples a process with all that it has started and will start.
-    ///
-    /// # Errors
-    /// In one line: it is not there, or the kernel does not allow it.
     pub fn of_process(pid: u32) -> Result<Self, String> {
         let cpus = online_cpus();
         let family = family(pid);
@@ -145,9 +139,6 @@ impl Sampler {
     }
 
     /// Ends it.
-    ///
-    /// # Errors
-    /// When the thread that took the samples panicked.
     pub fn finish(self) -> Result<Samples, String> {
         self.stop.store(true, Ordering::Release);
         self.drains.thread().unpark();

@@ -33,9 +33,6 @@ const FIPS: &str = "fips";
 const FIPS_SETTINGS: &str = "fipsmodule.cnf";
 
 /// Has every fetch from now on take what this provider has, and nothing else; a line for the record.
-///
-/// # Errors
-/// Why it cannot be had: no OpenSSL 3, no such provider, or it does not start.
 pub(super) fn choose(
     object: &SharedObject,
     errors: Errors,

@@ -64,8 +64,6 @@ pub(crate) fn address(kind: &str, name: &str) -> libc::sockaddr_alg {
 pub(crate) struct Transform(OwnedFd);
 
 impl Transform {
-    /// # Errors
-    /// [`OpenError::Unsupported`] when the kernel does not have the algorithm.
     pub(crate) fn bind(kind: &str, name: &str) -> Result<Self, OpenError> {
         let failed =
             |call: &str, e: &io::Error| OpenError::Failed(format!("{call} of {kind} {name}: {e}"));

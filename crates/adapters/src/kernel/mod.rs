@@ -17,9 +17,6 @@ use std::path::PathBuf;
 use std::slice;
 
 /// Attaches the running kernel.
-///
-/// # Errors
-/// [`LoadError::Unusable`] when there are no AF_ALG sockets, with the reason.
 pub(crate) fn attach(name: Option<&str>) -> Attached {
     af_alg::probe().map_err(|why| LoadError::Unusable { path: PathBuf::from(KERNEL_PATH), why })?;
     let (version, build) = version_and_build();

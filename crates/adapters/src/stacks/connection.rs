@@ -72,9 +72,6 @@ pub fn connect(
 }
 
 /// Makes a connection as [`connect`] does, and leaves it open.
-///
-/// # Errors
-/// [`Trouble`] in the stack's words.
 pub fn establish(bench: &mut dyn Bench, case: &Case, clock: &Clock) -> Result<Connection, Trouble> {
     let (pause, weigh) = (&mut || {}, false);
     let mut run = Run { bench, clock, pause, weigh, ticks: Ticks::default(), held: [0; 2] };
@@ -209,9 +206,6 @@ pub enum NoLine {
 impl Line {
     /// Opens a connection, and holds it to what was asked for. On another one before it, a record that is
     /// changed on the way must not be taken.
-    ///
-    /// # Errors
-    /// [`NoLine`].
     pub fn open(
         stack: &dyn Stack,
         protection: Protection,

@@ -21,17 +21,11 @@ use std::path::Path;
 
 /// Loads a stack. `crypto` is the file of its primitives, where that is another one; it is loaded first,
 /// so that the stack is bound to it and to no other of its name.
-///
-/// # Errors
-/// In one line, what the file is not.
 pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String> {
     load_copy((path, path), crypto.map(|crypto| (crypto, crypto)))
 }
 
 /// The same of files that others are loaded in the place of: copies but for what a tier changes.
-///
-/// # Errors
-/// As [`load`].
 pub fn load_copy(
     file: (&Path, &Path),
     crypto: Option<(&Path, &Path)>,
@@ -56,9 +50,6 @@ pub fn load_copy(
 
 /// The use of private keys in a library that is loaded already: from its file, or from another that is mapped in its
 /// place.
-///
-/// # Errors
-/// [`Trouble::NotOffered`] where no functions for it are known.
 pub fn private_keys(
     file: &Path,
     mapped: &Path,
@@ -156,24 +147,15 @@ pub trait Stack {
     }
 
     /// Loads keys and certificates for a case, at both ends.
-    ///
-    /// # Errors
-    /// [`Trouble::NotOffered`] where a setting is refused.
     fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble>;
 
     /// What a server of TLS 1.3 picks, by the wire, for a client that offers groups, a key share of the first of them.
     /// The server's groups are those that are named, by colons, or else those that it has unset.
-    ///
-    /// # Errors
-    /// [`Trouble`] where an end does not take its groups, or where both have none in common.
     fn pick(&self, _server: Option<&str>, _client: &str) -> Result<Seen, Trouble> {
         Err(Trouble::NotOffered("its groups cannot be left unset".to_owned()))
     }
 
     /// Makes one of the operations under a handshake ready.
-    ///
-    /// # Errors
-    /// [`Trouble::NotOffered`] where the stack has no such function, or none that is known.
     fn primitive(&self, primitive: &Primitive) -> Result<Box<dyn Workbench>, Trouble> {
         let why = format!("no function of this stack is known for {primitive}");
         Err(Trouble::NotOffered(why))

@@ -53,9 +53,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs a program on one CPU in quiet moments until it ends. `executable` is ciphermark's own. When `stop` is set
 /// the program is asked to end (SIGTERM), and killed where it does not.
-///
-/// # Errors
-/// In one line: it cannot be started, or no moment was quiet for so long that it was ended.
 pub fn run(
     executable: &Path,
     cpu: u32,
@@ -224,9 +221,6 @@ pub struct Seen {
 
 impl Prober {
     /// Starts it and watches the core.
-    ///
-    /// # Errors
-    /// In one line, where it may not run on that CPU.
     pub fn start(cpu: u32) -> Result<Self, GateError> {
         let ((ask, asked), (tell, answers)) = (channel::<Duration>(), channel());
         std::thread::spawn(move || {
@@ -255,18 +249,12 @@ impl Prober {
     }
 
     /// The core right now, by one reading.
-    ///
-    /// # Errors
-    /// The thread is gone.
     pub fn read(&mut self) -> Result<Seen, GateError> {
         // Its first look at the time is earlier, its second later.
         self.read_for(Duration::from_micros(10))
     }
 
     /// The mean over a time.
-    ///
-    /// # Errors
-    /// The thread is gone.
     pub fn read_for(&mut self, time: Duration) -> Result<Seen, GateError> {
         // A thread that is gone is told of by the answer.
         let _ = self.ask.send(time);
@@ -289,9 +277,6 @@ impl Prober {
 
     /// Looks again and again, from a reading that there is, until the core is quiet, for so long at most, but once at the
     /// least. The last reading, quiet or not.
-    ///
-    /// # Errors
-    /// The thread is gone.
     pub fn quiet_moment(&mut self, mut seen: Seen, within: Duration) -> Result<Seen, GateError> {
         let begun = Instant::now();
         while seen.rate < self.least() {
@@ -431,9 +416,6 @@ pub fn kept(executable: &Path, cpu: u32, program: &OsStr) -> Command {
 }
 
 /// Becomes the program that the subcommand's arguments name.
-///
-/// # Errors
-/// In one line, why it cannot be executed.
 pub fn serve() -> Result<(), GateError> {
     let arguments: Vec<OsString> = std::env::args_os().skip(2).collect();
     let [parent, cpu, program, arguments @ ..] = &arguments[..] else {
@@ -448,9 +430,6 @@ pub fn serve() -> Result<(), GateError> {
 }
 
 /// Has this process end with its parent, whatever ends that.
-///
-/// # Errors
-/// In one line: the parent is not the one that is named, because that is gone already.
 pub fn die_with(parent: u32) -> Result<(), GateError> {
     // SIGKILL would leave what this process started; a stopped process takes it when it goes on, and the
     // kernel lets the group of a process that is gone go on (POSIX, orphaned process groups).

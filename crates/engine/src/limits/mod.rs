@@ -38,9 +38,6 @@ static MEASURED: Mutex<Option<(u32, f64, Core)>> = Mutex::new(None);
 const SHARE: u32 = 8;
 
 /// The core as this process has measured it, unless it is seen quieter now; else measured, in a part of the time that is left.
-///
-/// # Errors
-/// Why nothing could be measured.
 pub(crate) fn of_core(
     clock: &Clock,
     conditions: &Conditions,
@@ -60,9 +57,6 @@ pub(crate) fn of_core(
 }
 
 /// Measures the core, on the CPU that takes the samples, in so much time at the most.
-///
-/// # Errors
-/// Why nothing could be measured.
 fn measure(clock: &Clock, conditions: &Conditions, most: Duration) -> Result<Core, String> {
     let times = TimeLimits {
         wanted: INSTRUCTIONS_TIME.wanted.min(most / 2),
@@ -230,9 +224,6 @@ struct TimeLimits {
 }
 
 /// Reads everything about instructions.
-///
-/// # Errors
-/// Why nothing could be measured.
 fn read_instructions(
     prober: &mut Prober<'_>,
     watched: f64,

@@ -126,9 +126,6 @@ pub enum PagesError {
 
 /// Verifies, probes and times page schemes over a store. `is_open` is asked of a record whose prices are all from the
 /// list: where a question is open, those that are known widely are measured again.
-///
-/// # Errors
-/// [`PagesError`], in one line.
 pub fn run(
     plan: &PagesPlan,
     store: &Store,

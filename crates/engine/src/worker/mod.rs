@@ -52,9 +52,6 @@ const WARMING: usize = 32;
 /// protocol.
 ///
 /// Ends the process with [`PIPE_GONE`] when a pipe is not there any more.
-///
-/// # Errors
-/// When the pipes cannot be set up: the process is of no use then.
 pub fn serve() -> std::io::Result<()> {
     let mut replies =
         Replies { pipe: take_standard_output()?, token: None, line: Vec::with_capacity(ROOM) };
@@ -75,9 +72,6 @@ pub fn serve() -> std::io::Result<()> {
 }
 
 /// Answers until there are no more requests.
-///
-/// # Errors
-/// When one of the protocol's pipes is gone.
 fn requests(replies: &mut Replies) -> std::io::Result<()> {
     let (mut state, mut stack): (Option<State>, _) = (None, None);
     let mut requests = BufReader::new(std::io::stdin());

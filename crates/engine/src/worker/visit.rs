@@ -558,9 +558,6 @@ pub(crate) struct Meeting<'a> {
 
 impl Around<'_> {
     /// Goes on only if all threads do.
-    ///
-    /// # Errors
-    /// The caller's own, or that another thread ended the visit.
     pub(crate) fn gather<T>(&self, own: Result<T, Finding>) -> Result<T, Finding> {
         let Some(meeting) = &self.meeting else { return own };
         if own.is_err() {

@@ -64,9 +64,6 @@ pub struct Confined {
 }
 
 /// Gives up what neither the library nor loading it needs. The process should have no other thread.
-///
-/// # Errors
-/// When the environment variable `CIPHERMARK_CONFINEMENT` says what it cannot.
 pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
     let left_out = LeftOut::from_environment()?;
     let wanted = |part| !left_out.has(part);
@@ -323,9 +320,6 @@ const DENIED_TO_RUNTIMES: [i64; 17] = [
 
 /// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the
 /// thread that starts it.
-///
-/// # Errors
-/// When the environment variable `CIPHERMARK_CONFINEMENT` says what it cannot.
 pub fn runtime(command: &mut Command, writes: Option<&Path>) -> Result<Confinement, String> {
     let left_out = LeftOut::from_environment()?;
     let wanted = |part| !left_out.has(part);

@@ -380,9 +380,6 @@ pub enum Forked {
 }
 
 /// Forks. The process must have no other thread.
-///
-/// # Errors
-/// The system's.
 pub fn fork() -> std::io::Result<Forked> {
     let (flags, word, thread) =
         (libc::c_long::from(FORK_FLAGS as i32), fork_word(), thread_number_at());
@@ -414,9 +411,6 @@ fn thread_number_at() -> usize {
 }
 
 /// Has the calling process killed when the one that forked it dies.
-///
-/// # Errors
-/// The system's.
 pub fn end_with_parent() -> std::io::Result<()> {
     // SAFETY: a system call without pointers.
     match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) } {

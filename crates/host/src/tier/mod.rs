@@ -61,9 +61,6 @@ impl Mechanism {
 
     /// What the environment variable `CIPHERMARK_TIER_MECHANISM` leaves: `fault`, `rewrite` or
     /// `switch` (aarch64: `mask`); any where it is not set. For holding the mechanisms against each other.
-    ///
-    /// # Errors
-    /// When the variable says anything else.
     pub fn wanted() -> Result<Option<Self>, String> {
         let Some(value) = std::env::var_os(VARIABLE).filter(|v| !v.is_empty()) else {
             return Ok(None);

@@ -35,9 +35,6 @@ pub struct Patch {
 }
 
 /// Finds how a library, and what it loads, asks what the CPU has, and makes the copies.
-///
-/// # Errors
-/// Why this library cannot be loaded as a copy.
 pub fn prepare(library: &Path) -> Result<Copies, String> {
     let library = library.canonicalize().map_err(|e| format!("'{}': {e}", library.display()))?;
     let library_name = library.to_string_lossy().into_owned();

@@ -44,9 +44,6 @@ impl Default for Arena {
 
 impl Arena {
     /// Stacks, and memory as soon as it is asked for.
-    ///
-    /// # Panics
-    /// When the memory cannot be had.
     pub fn new() -> Self {
         Self {
             input: Region::default(),

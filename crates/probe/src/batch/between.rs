@@ -41,9 +41,6 @@ pub struct Work {
 
 impl Work {
     /// A pipe to wait at, and data. What branches do follows from `seed`.
-    ///
-    /// # Errors
-    /// Why the kernel gives no pipe.
     pub fn new(seed: u64) -> Result<Self, Errno> {
         // One that holds less than it should must not block.
         let (from, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;

@@ -724,9 +724,6 @@ impl<'a> StreamBatch<'a> {
     }
 
     /// Single-steps the next operation. Returns its return code with what it executed.
-    ///
-    /// # Errors
-    /// When it cannot be stepped here.
     pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
         let table = self.session.raw();
         let call = table.update.expect("the model `stream` is offered");
@@ -816,9 +813,6 @@ const LOW_QUANTILE: f64 = 0.2;
 /// Has `run` execute operations, so many as it is given, for `least` and until they get no faster, up to
 /// [`Settling::LONGEST_US`] or twice `least`. `run` returns the nanoseconds that they took. Stretches count that have a
 /// quiet core before and after them: `is_quiet` says whether it is.
-///
-/// # Errors
-/// Those of `run`.
 pub fn settle<E>(
     least: Duration,
     is_quiet: impl Fn() -> bool,

@@ -203,9 +203,6 @@ pub struct Stretch {
 impl Stretch {
     /// Together `bytes`, walked through in pieces of `piece` bytes; one after the other, so that a
     /// piece is met again when all others have been.
-    ///
-    /// # Errors
-    /// The system's reason, when the memory cannot be had.
     pub fn new(bytes: usize, piece: usize) -> std::io::Result<Self> {
         let round = |n: usize| (n / STRIDE).max(1) * STRIDE;
         let half = round(bytes / 2);
@@ -299,8 +296,6 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// # Panics
-    /// When the memory cannot be had.
     fn new(len: usize) -> Self {
         Self::try_new(len).expect("memory for the probes")
     }

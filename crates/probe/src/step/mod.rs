@@ -96,9 +96,6 @@ pub struct Stepper(arch::Stepping);
 
 impl Stepper {
     /// Sets aside what stepping needs; on aarch64, finds what [`prepare`] has.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn new() -> Result<Self, Unavailable> {
         arch::Stepping::counting().map(Self)
     }
@@ -135,18 +132,12 @@ pub struct Recorder(arch::Stepping);
 
 impl Recorder {
     /// As [`Stepper::new`]. A forked process that records is told the number of the one that made it.
-    ///
-    /// # Errors
-    /// As there.
     pub fn new() -> Result<Self, Unavailable> {
         arch::Stepping::recording().map(Self)
     }
 
     /// Calls `function` and adds its steps to the tape; what it returned. Where the tape or `most_steps` ends,
     /// it runs on unseen.
-    ///
-    /// # Errors
-    /// As [`Stepper::call`].
     pub fn record(
         &mut self,
         tape: &mut Tape,
@@ -297,9 +288,6 @@ pub struct Tape {
 
 impl Tape {
     /// Room for so many steps.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn new(room: usize) -> std::io::Result<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -29,9 +29,6 @@ use x86_64 as registers;
 // One message with the registers watched.
 
 /// One whole message, and what the call left in the registers.
-///
-/// # Panics
-/// As [`Session::message`].
 pub fn call(session: &mut Session, m: Message<'_>) -> (Outcome, Left) {
     let algorithm = session.algorithm();
     let digest = session.direction() == Direction::Digest;
@@ -302,9 +299,6 @@ pub fn keep_child(child: u32) {
 
 /// Has the kernel give orphans of this process's children to it instead of to the machine's first process:
 /// none can slip away by being started twice.
-///
-/// # Errors
-/// The system's reason.
 pub fn adopt() -> std::io::Result<()> {
     // SAFETY: sets a flag of this process.
     match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } {

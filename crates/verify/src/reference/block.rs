@@ -145,9 +145,6 @@ pub(crate) fn choosing_key<N: Width>(cipher: Primitive, key: &[u8]) -> Key<AnyCi
 
 impl<N: Width> AnyCipher<N> {
     /// Does the key schedule.
-    ///
-    /// # Panics
-    /// As [`choosing_key`].
     pub(crate) fn keyed(cipher: Primitive, key: &[u8]) -> Self {
         Self::new(&choosing_key::<N>(cipher, key))
     }

@@ -104,9 +104,6 @@ impl fmt::Debug for Stream<'_> {
 impl<'a> Reference<'a> {
     /// What a library's answers are compared with: the independent implementation, or of an algorithm that it brings
     /// the library itself.
-    ///
-    /// # Panics
-    /// As [`Reference::new`].
     pub fn of(library: &'a dyn Library, algorithm: &'static Algorithm, key: &[u8]) -> Self {
         if !algorithm.is_brought() {
             return Self::new(algorithm, key);
@@ -116,9 +113,6 @@ impl<'a> Reference<'a> {
     }
 
     /// The same under another key.
-    ///
-    /// # Panics
-    /// As [`Reference::new`].
     pub fn under(&self, key: &[u8]) -> Self {
         match self.work {
             Work::Own(library, _) => Self::of(library, self.algorithm, key),
@@ -183,9 +177,6 @@ impl<'a> Reference<'a> {
 
     /// The backward direction; whether the tag is right. After a wrong tag the output is
     /// unspecified. Digests and MACs compare the tag with the input's; a copy copies.
-    ///
-    /// # Panics
-    /// As [`Reference::encrypt`].
     pub fn decrypt(
         &self,
         nonce: &[u8],
@@ -230,9 +221,6 @@ impl<'a> Reference<'a> {
     }
 
     /// What a derivation whose size is a cost gives for it.
-    ///
-    /// # Panics
-    /// As [`Reference::encrypt`].
     pub fn derive(&self, salt: &[u8], cost: usize, derived: &mut [u8]) {
         // Memory that is not looked at is none.
         self.encrypt(salt, &[], &vec![0; cost], &mut [], derived);

@@ -81,10 +81,6 @@ enum TestResult {
 }
 
 /// Reads a file.
-///
-/// # Errors
-/// [`BadVectors`] in one line: where the text is no such file, or that ciphermark has no algorithm
-/// of the file's name.
 pub fn read(text: &str) -> Result<VectorFile, BadVectors> {
     let file: File = serde_json::from_str(text).map_err(|e| BadVectors(plain(&e)))?;
     if !is_known_name(&file.algorithm) {
@@ -167,9 +163,6 @@ pub enum Judged {
 }
 
 /// Holds a library to a vector.
-///
-/// # Errors
-/// What the library did instead, in one line.
 pub fn judge(
     library: &dyn Library,
     algorithm: &'static Algorithm,

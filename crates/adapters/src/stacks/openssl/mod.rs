@@ -458,9 +458,6 @@ pub enum Flow {
 
 impl Sockets {
     /// Loads a libssl, and before it the libcrypto that it is to be bound to.
-    ///
-    /// # Errors
-    /// In one line, what the files are not.
     pub fn load(ssl: &Path, crypto: Option<&Path>) -> Result<Self, String> {
         let open = |path: &Path| SharedObject::open(path).map_err(|e| e.to_string());
         let crypto = crypto.map(open).transpose()?;
@@ -475,9 +472,6 @@ impl Sockets {
     /// A server for a case, set as web servers set theirs: buffers are given back while a connection is idle,
     /// and as much is read as the socket has. `tickets` is how many it gives after a full handshake of TLS 1.3;
     /// none as the stack does it.
-    ///
-    /// # Errors
-    /// [`Trouble::NotOffered`] where a setting is refused.
     pub fn server(&self, case: &Case, tickets: Option<u8>) -> Result<Side, Trouble> {
         let side = Side::new(self.0, case, End::Server, Groups::OfCase)?;
         if let Some(tickets) = tickets {
@@ -500,18 +494,12 @@ impl Sockets {
 
     /// A client for a case. `alpn` is the list of protocols as it stands in its hello (RFC 7301 3.1), empty
     /// for none.
-    ///
-    /// # Errors
-    /// [`Trouble::NotOffered`] where a setting is refused.
     pub fn client(&self, case: &Case, alpn: &[u8], trust: Trust) -> Result<Side, Trouble> {
         self.client_with(case, Groups::OfCase, alpn, trust)
     }
 
     /// A client that offers groups, by colons, a key share of the first of them, and leaves the choice to the
     /// server; it trusts anybody.
-    ///
-    /// # Errors
-    /// [`Trouble::NotOffered`] where a setting is refused.
     pub fn offering(&self, case: &Case, groups: &str, alpn: &[u8]) -> Result<Side, Trouble> {
         self.client_with(case, Groups::Named(groups), alpn, Trust::Anybody)
     }
@@ -580,9 +568,6 @@ impl Side {
 
     /// A connection over a socket, which it owns from now on. A client offers its newest session where
     /// `resume` is set.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn over(&mut self, socket: OwnedFd, resume: bool) -> Result<Secured, Trouble> {
         let ssl = &self.api.ssl;
         let set_fd = ssl.SSL_set_fd.expect("looked for when it was loaded");

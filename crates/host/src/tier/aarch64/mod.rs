@@ -76,9 +76,6 @@ static SAME_AS: OnceLock<Option<String>> = OnceLock::new();
 
 /// Changes in this process's memory what the kernel has said of the CPU, which takes system calls that a library needs
 /// not: before the process gives them up. The process must have no other thread.
-///
-/// # Errors
-/// Why it cannot be changed.
 pub fn hide(tier: Tier) -> Result<(), String> {
     if tier == Tier::Native {
         return Ok(());
@@ -91,9 +88,6 @@ pub fn hide(tier: Tier) -> Result<(), String> {
 
 /// How this machine applies tiers, and what each tier is here: `Err` says why a tier cannot be had
 /// with any library.
-///
-/// # Errors
-/// What this CPU lacks.
 pub fn machine(tier: Tier) -> Result<(Option<Mechanism>, Option<String>), String> {
     let note = exceeded(tier, WORDS.map(kernel_says))?;
     Ok(((tier != Tier::Native).then_some(Mechanism::HwcapMask), note))

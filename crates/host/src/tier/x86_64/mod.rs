@@ -21,9 +21,6 @@ use std::path::Path;
 pub use trap::answered;
 
 /// Nothing of a tier has to be applied before the process gives up its power.
-///
-/// # Errors
-/// None.
 pub fn hide(_: Tier) -> Result<(), String> {
     Ok(())
 }
@@ -39,9 +36,6 @@ pub(crate) fn questions(image: &Image<'_>, _: &[u8]) -> Result<Questions, String
 /// What is read of a file that is to be loaded at a tier: how many places of it are CPUID
 /// instructions and how many only look so, and how many instruction sets its code needs. For tests
 /// of what any file does to the reader.
-///
-/// # Errors
-/// Why the file cannot be read.
 #[doc(hidden)]
 pub fn read_object(bytes: &[u8]) -> Result<[usize; 3], String> {
     let image = Image::parse(bytes)?;
@@ -57,9 +51,6 @@ pub fn read_object(bytes: &[u8]) -> Result<[usize; 3], String> {
 
 /// How this machine applies tiers, and what each tier is here: `Err` says why a tier cannot be had
 /// with any library.
-///
-/// # Errors
-/// What this CPU lacks.
 pub fn machine(tier: Tier) -> Result<(Option<Mechanism>, Option<String>), String> {
     let note = exceeded(tier, &trap::cpuid)?;
     if tier == Tier::Native {
@@ -116,9 +107,6 @@ impl From<String> for Refusal {
 }
 
 /// Whether this CPU has what the tier is named for; what it is the same as.
-///
-/// # Errors
-/// What the CPU lacks.
 pub fn exceeded(
     tier: Tier,
     cpuid: &dyn Fn(u32, u32) -> Registers,

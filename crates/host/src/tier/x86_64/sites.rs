@@ -21,9 +21,6 @@ pub struct Sites {
 }
 
 /// Finds the CPUID instructions of a file.
-///
-/// # Errors
-/// When the file is made so that this would take for ever.
 pub fn find(image: &Image<'_>) -> Result<Sites, String> {
     let candidates = candidates(image)?;
     let mut effort = Effort::of(image);
@@ -268,9 +265,6 @@ fn every_instruction(
 
 /// The CPU features that the code needs, as iced-x86 spells them (`AES`, `AVX512F`), each with how
 /// many instructions do.
-///
-/// # Errors
-/// As [`find`].
 pub fn features(image: &Image<'_>) -> Result<BTreeMap<String, usize>, String> {
     let mut counts: HashMap<CpuidFeature, usize> = HashMap::new();
     every_instruction(image, &mut Effort::of(image), |instruction| {
