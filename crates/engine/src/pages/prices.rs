@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 /// Raised when what is kept changes its meaning.
 const VERSION: u32 = 3;
-const NAME: &str = "prices";
 /// Half the interval's width up to which a price is kept, as a fraction: wider ones decide next to nothing.
 const KEPT_WITHIN: f64 = 0.25;
 /// The same up to which it is never measured again: what compared prices are to be known to.
@@ -41,7 +40,7 @@ pub(crate) struct PriceList<'a> {
 impl<'a> PriceList<'a> {
     /// Empty, and kept nowhere, where the plan takes no prices.
     pub(crate) fn of(plan: &'a PagesPlan, libraries: &'a [Attached], page_size: usize) -> Self {
-        let cache = plan.priced.as_ref().map(|_| Cache::open(NAME));
+        let cache = plan.priced.as_ref().map(|_| Cache::open("prices"));
         let core = if cache.is_some() { core(measuring_cpu()) } else { String::new() };
         Self { cache, core, plan, libraries, page_size }
     }
