@@ -246,7 +246,6 @@ impl Quiet {
         }
     }
 
-    /// Keeps for later runs what this one saw of a CPU, if it looked often enough.
     pub(crate) fn keep(&self, cpu: u32) {
         let Some(probes) = self.cpus.get(&cpu).filter(|p| p.all.len() >= WORTH_KEEPING) else {
             return;

@@ -46,7 +46,6 @@ pub struct Evidence {
     pub executed: Executed,
     /// Why it is not to be measured: it contradicts its tier, or left a wrong output.
     pub refused: Option<Finding>,
-    /// Counts of the sizes that were asked for, or why there is none.
     pub exact: Vec<(usize, Exact)>,
 }
 
@@ -273,7 +272,6 @@ impl Counted {
         all.find(|r| r.size == size && r.complete)
     }
 
-    /// The count of a size that was asked for, or why there is none.
     fn exact(&self, size: usize, limit: u64) -> Exact {
         if let Some(run) = self.run(size) {
             // More than a run of this limit would have stepped; kept from one that had a larger one.
@@ -480,7 +478,6 @@ const LEAST_LIMIT: u64 = 1024;
 
 const FUNCTIONS: usize = 8;
 
-/// What the counts of one subject say. `why` is what came in their way, if anything did.
 pub(crate) fn executed(
     library: LibraryId,
     subject: &Operation,
@@ -616,7 +613,6 @@ fn takes_away(tier: Tier, set: &str) -> bool {
     Feature::of_set(set).is_some_and(|feature| !tier.shows(feature))
 }
 
-/// Whether a set is more than every CPU of this architecture has.
 pub(crate) fn is_beyond_baseline(set: &str) -> bool {
     Feature::of_set(set).is_some()
 }

@@ -196,12 +196,10 @@ fn row(blank: Row, progress: &CaseProgress, sampled: &SampledRun, asked: f64) ->
     with_facts(Row { reason, ..row }, &progress.facts, sampled.ticks_per_ns)
 }
 
-/// Whether there are enough processes for the interval to have its confidence.
 fn is_complete(row: &Row) -> bool {
     row.processes >= MIN_PROCESSES as u64
 }
 
-/// The row with what its processes found before their first samples.
 fn with_facts(mut row: Row, found: &[Found], ticks_per_ns: f64) -> Row {
     let mut of_handshakes: Vec<Facts> = Vec::new();
     for found in found {
@@ -257,7 +255,6 @@ fn imprecise(row: &Row, asked: f64) -> Option<String> {
 
 pub struct SelectedStacks {
     pub stacks: Vec<StackFile>,
-    /// The libraries that were chosen, each with a stack or without.
     pub chosen: Vec<String>,
     /// All that were found: among them those whose ciphers can stand beside the stacks.
     pub libraries: Vec<Attached>,

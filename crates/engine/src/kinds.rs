@@ -79,12 +79,10 @@ pub(crate) struct Judged {
     pub(crate) processes: usize,
     /// Half the interval's width as a fraction of the estimate; of several parts the widest.
     pub(crate) precision: f64,
-    /// Whether there are enough processes for the interval to have its confidence.
     pub(crate) is_complete: bool,
 }
 
 impl Subject {
-    /// The processes that sample it: an index into the run's sources, and the tier.
     pub(crate) fn pool_key(&self) -> (usize, Tier) {
         match self {
             Self::Message(message) => (message.case.library, message.case.tier),

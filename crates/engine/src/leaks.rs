@@ -27,7 +27,6 @@ pub fn private_schemes() -> Vec<&'static str> {
     adapters::stacks::PRIVATE.iter().map(|(scheme, _)| scheme.name()).collect()
 }
 
-/// What is judged: one algorithm of one library at one tier, or private keys of one scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeakSubject {
     pub library: usize,
@@ -145,7 +144,6 @@ struct One {
     judged: Option<Result<Judged, Finding>>,
 }
 
-/// Judges all subjects. `done` is called after each, with how many of how many.
 pub fn judge_leaks(
     libraries: &[Attached],
     subjects: &[LeakSubject],
@@ -250,7 +248,6 @@ fn judged(
     }
 }
 
-/// What an earlier run left: all that was judged, or what was enough.
 fn kept(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option<Judged> {
     let load = |asked: &Judging| cache.load(&key(cache, library, tier, asked)?);
     let whole = load(&Judging { until_one: false, ..asked.clone() });

@@ -31,7 +31,6 @@ pub struct AtTier {
     pub tier: Tier,
     /// What it offers there; else why the tier cannot be had.
     pub offers: Result<Vec<Offer>, Finding>,
-    /// The files that its code is in there: another tier may load others.
     pub objects: Vec<PathBuf>,
 }
 
@@ -260,7 +259,6 @@ impl File {
     }
 }
 
-/// Loads one library in a worker of its own and asks who it is and what it offers.
 fn load(file: &File) -> Attached {
     let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
     let bundled = host::bundled(&path);
@@ -415,7 +413,6 @@ fn id_of_runtime(program: &Program, ready: &Ready) -> String {
     format!("sha256:{}", host::text_hash(&format!("{told}\n{}", ready.build.join("\n"))))
 }
 
-/// Who a library says it is at a tier, and what it offers there.
 pub(crate) struct Offered {
     pub(crate) ready: Ready,
     pub(crate) offers: Vec<Offer>,

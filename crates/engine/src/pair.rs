@@ -36,7 +36,6 @@ const ONE_THREAD: &str = "pairs are compared with one thread, and without single
 
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
-    /// One of the two does not offer it, or a check found something.
     #[error("{library}: {}", finding.why)]
     Found {
         library: String,
@@ -61,7 +60,6 @@ pub struct PairOutcome {
     pub pairs: Vec<(f64, f64)>,
     /// `cycles`, or `ticks` where core cycles are not known.
     pub unit: &'static str,
-    /// Seconds of everything: starting processes, sampling, looking.
     pub seconds: f64,
     pub sampling_seconds: f64,
     pub samples: usize,

@@ -128,7 +128,6 @@ pub struct Planned {
     pub(crate) setting: Setting,
 }
 
-/// The libraries at the tiers that a request asks each of them for.
 pub(crate) fn at_tiers(request: &Request, libraries: &[Attached]) -> Vec<Attached> {
     let wanted = Wanted::of(request);
     let is_asked = |attached: &Attached, tier| {

@@ -146,7 +146,6 @@ const STEP: Duration = Duration::from_micros(200);
 /// Opening the algorithm, making the messages and decoding, on top.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long an answer may take for which so many steps are taken.
 pub(crate) fn deadline(steps: u64) -> Duration {
     DEADLINE + STEP * u32::try_from(steps).unwrap_or(u32::MAX)
 }
@@ -311,7 +310,6 @@ impl Cache {
         Self { directory, machine, circumstances, program }
     }
 
-    /// What the subject's entry hangs on; `None` where nothing is kept.
     pub(crate) fn key(
         &self,
         version: u32,
@@ -440,7 +438,6 @@ mod tests {
             Self { directory, library, other }
         }
 
-        /// A cache as a new run opens it: nothing is remembered but what is on disk.
         fn cache(&self, machine: &str) -> Cache {
             Cache::at(Some(self.directory.path().join("evidence")), machine.to_owned(), Vec::new())
         }

@@ -529,7 +529,6 @@ pub(crate) fn joined(end: &str, words: Option<LastWords>) -> String {
     format!("{end}{place}{said}")
 }
 
-/// What is known of a process's end beside the signal or exit code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastWords {
     /// Where it crashed, as [`probe::fault`] has it.

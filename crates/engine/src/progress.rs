@@ -128,7 +128,6 @@ impl CaseProgress {
         0.9 * (f64::from(self.clean) / (MIN_PER_PROCESS * PROCESSES) as f64).min(1.0)
     }
 
-    /// Whether there can be as many processes as its next look needs.
     pub(crate) fn is_due(&self) -> bool {
         self.taken as usize >= MIN_PER_PROCESS * self.next_look
     }
@@ -171,7 +170,6 @@ impl CaseProgress {
         visit.settle_for(self.settling.ask_us(pass))
     }
 
-    /// Marks samples whose process had not run the case for as long as it needs.
     pub(crate) fn mark_unsettled(&mut self) {
         let needed_us = self.settling.needed_us();
         let ends = self.ends.0.iter_mut().map(|both| &mut both.server);
@@ -369,7 +367,6 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event<'a> {
-    /// So many pairs of library and algorithm of so many are verified.
     Verifying {
         done: usize,
         of: usize,

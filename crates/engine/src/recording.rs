@@ -115,7 +115,6 @@ pub(crate) struct Proof {
     pub(crate) earlier: Option<String>,
 }
 
-/// The checks that each library's algorithms passed at each tier.
 pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Proof>;
 
 /// When a library was verified, where an earlier run did so: the earliest of its algorithms.
@@ -193,7 +192,6 @@ pub(crate) fn core_clock<'a>(
     host.clock.core_ghz_range = quantile(&mut ghz, 0.05).zip(quantile(&mut ghz, 0.95));
 }
 
-/// A library's facts, with what runs inside the clock for each algorithm of the plan.
 pub(crate) fn library_facts(library: &Attached, request: &Request) -> record::Library {
     let planned = |o: &&Offer| request.algorithms.iter().any(|a| a.name == o.algorithm);
     let offered = library.offers.iter().filter(|o| !o.models.is_empty());
@@ -380,7 +378,6 @@ fn kinds(visits: &[RawSample], quiet: &QuietRates, rates: &Rates) -> Vec<Process
     kinds.into_iter().flatten().map(kind).collect()
 }
 
-/// What each of several threads reached, of the visits that count.
 fn per_thread(m: &Measurement, cpus: &[u32], rates: &Rates) -> Vec<ThreadShare> {
     let bytes = m.size as f64;
     let share = |(thread, cpu): (usize, &u32)| {
@@ -498,7 +495,6 @@ pub(crate) fn set_key_setup(measurements: &mut [Measurement]) {
     }
 }
 
-/// The line through each series of measured sizes that is long enough.
 pub(crate) fn fits(measurements: &[Measurement]) -> Vec<Fit> {
     let mut found: BTreeMap<Series<'_>, BTreeMap<usize, &Measurement>> = BTreeMap::new();
     for m in measurements.iter().filter(|m| m.state == State::Measured) {
@@ -536,7 +532,6 @@ fn fit(sizes: &BTreeMap<usize, &Measurement>) -> Option<Fit> {
     })
 }
 
-/// Counts every sample of the run by what the final quiet rates say of it.
 pub(crate) fn noise(sampled: &Sampled<'_>) -> Noise {
     let samples = sampled.all_progress.iter().flat_map(|t| &t.samples);
     let quiet = sampled.quiet.iter().filter(|(_, rate)| *rate > 0.0);

@@ -422,7 +422,6 @@ impl<'a> Schedule<'a> {
         self.end_race();
     }
 
-    /// Ends the cases that would not be among those that the answer names.
     fn end_race(&mut self) {
         let Some(race) = &self.race else { return };
         for out in race.out(&self.all_progress, self.quiet.rates()) {
@@ -499,7 +498,6 @@ fn measuring_cpus(own: &[u32], all_progress: &[CaseProgress]) -> Vec<u32> {
     cpus
 }
 
-/// The first process number that no earlier sample of the pool has.
 fn next_process(all_progress: &[CaseProgress], pool: usize) -> u32 {
     let own = all_progress.iter().filter(|t| t.pool == pool);
     own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
@@ -538,7 +536,6 @@ struct Before {
     away: Duration,
 }
 
-/// A block's results, and whether the CPU was taken from it meanwhile.
 type Answer = Result<(Vec<Vec<VisitResult>>, bool), WorkerError>;
 
 impl Schedule<'_> {

@@ -30,7 +30,6 @@ use std::time::{Duration, Instant};
 pub enum SurveyError {
     #[error("nothing to measure: {0}")]
     Nothing(String),
-    /// The earlier part of the run does not fit what was asked for now.
     #[error("cannot go on with this run: {0}")]
     Resume(String),
     /// The journal cannot be begun.
@@ -161,7 +160,6 @@ fn keep_verdicts(journal: &mut Option<Journal>, planned: &[Planned], known: &[bo
     journal.append(&findings.collect::<Vec<_>>());
 }
 
-/// Verifies what is to be measured; what fails is decided without measuring.
 fn verify(
     planned: &mut [Planned],
     libraries: &[Attached],
@@ -212,7 +210,6 @@ fn steps_allowed(budget: Duration) -> u64 {
     LEAST.max(steps as u64)
 }
 
-/// Steps what is to be measured; what contradicts its tier is decided without measuring.
 fn evidence(
     request: &Request,
     planned: &mut [Planned],
@@ -281,7 +278,6 @@ pub struct Ended<D> {
     pub journal: Option<Journal>,
 }
 
-/// Samples everything; the journal beside, to be removed when what it holds is safe.
 pub(crate) fn sample_all(
     wanted: Sampling<'_>,
     Keeping { mut journal, earlier, .. }: Keeping,

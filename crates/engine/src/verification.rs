@@ -169,7 +169,6 @@ struct Verifying<'a> {
     stop: &'a Stop,
 }
 
-/// Algorithms that passed in earlier runs, and what their messages cost.
 fn open_cache() -> Cache {
     Cache::open("verified")
 }
@@ -405,7 +404,6 @@ pub struct Outcomes {
     pub wrong: Vec<(u64, &'static str, String)>,
 }
 
-/// Gives every vector to a library, in workers; `done` is called after each.
 pub fn hold_to_vectors(
     library: &Attached,
     vectors: &[(&'static Algorithm, Vector)],
@@ -463,7 +461,6 @@ type Counted = (String, Direction);
 /// What is to be told, by library, algorithm and direction.
 pub(crate) type Memory = BTreeMap<(usize, Counted), Vec<String>>;
 
-/// Counts for every algorithm that is to be measured, libraries side by side.
 pub(crate) fn memory(planned: &[Planned], libraries: &[Attached], stop: &Stop) -> Memory {
     let Some(meter) = host::companion(METER) else { return Memory::new() };
     let mut subjects: BTreeMap<usize, BTreeSet<Counted>> = BTreeMap::new();
@@ -564,7 +561,6 @@ pub struct Explained {
     pub costs: Result<Vec<Costs>, Finding>,
 }
 
-/// Counts for everything that `wanted` lets through; `done` is called after each.
 pub fn explain(
     libraries: &[Attached],
     wanted: &dyn Fn(&Offer) -> bool,

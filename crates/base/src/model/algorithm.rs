@@ -425,9 +425,6 @@ impl Algorithm {
     }
 
     /// The algorithm of that name.
-    ///
-    /// # Errors
-    /// [`UnknownAlgorithm`] with the nearest right spelling.
     pub fn find(name: &str) -> Result<&'static Self, UnknownAlgorithm> {
         let mut all = Self::all().iter();
         all.find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))

@@ -70,17 +70,11 @@ pub struct BadBrought {
 
 impl Brought {
     /// Makes the algorithm known, or finds it among those that are known because it was brought before.
-    ///
-    /// # Errors
-    /// [`BadBrought`] where it is not of the table's form, or its name is taken.
     pub fn bring(&self) -> Result<&'static Algorithm, BadBrought> {
         self.known(&self.name).map_err(|why| self.bad(why))
     }
 
     /// The same as rows of records name it.
-    ///
-    /// # Errors
-    /// [`BadBrought`] as of [`Brought::bring`].
     pub fn bring_from_record(&self, build: &str) -> Result<&'static Algorithm, BadBrought> {
         self.known(&self.name_in_records(build)).map_err(|why| self.bad(why))
     }

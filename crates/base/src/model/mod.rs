@@ -107,9 +107,6 @@ pub struct BadGlob {
 
 impl NameGlob {
     /// Reads a glob.
-    ///
-    /// # Errors
-    /// [`BadGlob`] says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, BadGlob> {
         let pattern = flat(text);
         // At the beginning the crate takes it for "all but"; in names it is a character.
@@ -213,9 +210,6 @@ pub struct BadSizes {
 /// Parts are separated by commas. A part is a number (`16`, `4K`, `1M`, `2^12`), a doubling range
 /// (`16..64K`: 16, 32, 64 … 65536) or a stepped range (`16..256+16`). `K` is 1024, `M` is 1024²;
 /// `KiB` and `MiB` may be spelt out.
-///
-/// # Errors
-/// [`BadSizes`] names the part and what is wrong with it.
 pub fn parse_sizes(text: &str) -> Result<Vec<usize>, BadSizes> {
     let mut sizes = Vec::new();
     for part in text.split(',') {

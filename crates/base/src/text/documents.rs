@@ -100,18 +100,12 @@ impl Suite {
     }
 
     /// Reads a suite from TOML.
-    ///
-    /// # Errors
-    /// [`BadSuite`], as of [`from_toml`].
     pub fn parse(text: &str) -> Result<Self, BadSuite> {
         from_toml(text)
     }
 }
 
 /// Reads TOML.
-///
-/// # Errors
-/// One line with the place, where TOML's own errors come with a drawing.
 pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, BadSuite> {
     toml::from_str(text).map_err(|e| {
         let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -196,9 +190,6 @@ struct Line {
 
 impl Prices {
     /// Reads the prices of FLEET.toml: those of its machines that have one.
-    ///
-    /// # Errors
-    /// [`BadPrices`]: no TOML, a price without currency or date, one that is no amount, two for the same day.
     pub fn from_toml(text: &str) -> Result<Self, BadPrices> {
         let file: File =
             from_toml(text).map_err(|e| BadPrices { line: e.line as u64, why: e.why })?;
@@ -223,9 +214,6 @@ impl Prices {
     }
 
     /// Reads a CSV file with the columns `type`, `price_per_hour`, `currency`, `date` and, if it matters, `region`.
-    ///
-    /// # Errors
-    /// [`BadPrices`], as of [`Self::from_toml`].
     pub fn from_csv(text: &str) -> Result<Self, BadPrices> {
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)

@@ -23,18 +23,12 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 }
 
 /// `1%`, `0.5 %` or `0.01`: a fraction above 0 and at most 1.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_fraction(text: &str) -> Result<f64, String> {
     let found = fraction(text).filter(|f| *f > 0.0 && *f <= 1.0);
     found.ok_or_else(|| "write a percentage above 0, as 1% or 0.5%".to_owned())
 }
 
 /// How many rows: a number, or `all`.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_rows(text: &str) -> Result<usize, String> {
     match text.trim() {
         "all" => Ok(usize::MAX),
@@ -43,9 +37,6 @@ pub fn parse_rows(text: &str) -> Result<usize, String> {
 }
 
 /// `60s`, `2m`, `500ms`: at least a millisecond, at most a day.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 6] =
         [("ms", 0.001), ("s", 1.0), ("", 1.0), ("m", 60.0), ("min", 60.0), ("h", 3600.0)];
@@ -55,9 +46,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `30d`, `12h`, `2y` (of 365.25 days): days, at most a hundred years.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_days(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 4] = [("h", 1.0 / 24.0), ("d", 1.0), ("w", 7.0), ("y", 365.25)];
     let days = quantity(text, &UNITS).filter(|days| *days > 0.0 && *days <= 36_525.0);
@@ -65,9 +53,6 @@ pub fn parse_days(text: &str) -> Result<f64, String> {
 }
 
 /// `20us`, `1ms`: microseconds, at most a minute.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_micros(text: &str) -> Result<f64, String> {
     const UNITS: [(&str, f64); 5] =
         [("ns", 1e-3), ("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("s", 1e6)];
@@ -76,9 +61,6 @@ pub fn parse_micros(text: &str) -> Result<f64, String> {
 }
 
 /// `0%` to `100%`: a fraction.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').unwrap_or("").trim();
     match number.parse::<f64>() {
@@ -88,9 +70,6 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// `8192`, `16K`, `64M`, `1G`: a number of bytes.
-///
-/// # Errors
-/// What to write instead.
 pub fn parse_bytes(text: &str) -> Result<usize, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -107,9 +86,6 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
 }
 
 /// Bytes in hexadecimal, upper or lower case.
-///
-/// # Errors
-/// What is not hexadecimal.
 pub fn parse_hex(text: &str) -> Result<Hex, String> {
     hex::decode(text.trim()).map(Hex).map_err(|e| format!("not hexadecimal: {e}"))
 }
@@ -147,9 +123,6 @@ pub enum BadLibrary {
 
 impl<'a> LibraryText<'a> {
     /// Reads what was typed.
-    ///
-    /// # Errors
-    /// [`BadLibrary`], which quotes it.
     pub fn parse(text: &'a str) -> Result<Self, BadLibrary> {
         let Some((name, path)) = text.split_once('=') else {
             return Ok(Self::Glob(NameGlob::parse(text)?));

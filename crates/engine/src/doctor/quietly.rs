@@ -135,7 +135,6 @@ impl Held {
         let _ = kill_process_group(self.group, signal);
     }
 
-    /// Stops it, with all that it started, and waits until it stands still or has ended.
     fn stand_still(&mut self) -> Result<(), GateError> {
         self.tell(Signal::STOP);
         self.wait(WaitIdOptions::EXITED | WaitIdOptions::STOPPED)
@@ -159,7 +158,6 @@ impl Held {
         Ok(begun.elapsed())
     }
 
-    /// Its exit code or signal; where it has not ended it is asked to, then killed.
     fn farewell(&mut self) -> Result<(Option<i32>, Option<i32>), GateError> {
         if self.end.is_none() {
             self.tell(Signal::TERM);

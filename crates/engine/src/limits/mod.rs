@@ -154,7 +154,6 @@ fn merge<T, K: PartialEq>(
     }
 }
 
-/// The record's part: what was measured, and the floors of these algorithms.
 pub(crate) fn limits(
     core: Result<Core, String>,
     algorithms: &[&'static Algorithm],

@@ -225,7 +225,6 @@ struct Before<'a> {
     is_open: &'a dyn Fn(Timed) -> bool,
 }
 
-/// Stages pages from all over the store and times, where time is to be taken.
 fn timed(
     plan: &PagesPlan,
     store: &Store,
@@ -507,7 +506,6 @@ struct Timed {
     journal: Option<Journal>,
 }
 
-/// Times every pair that stands, until all cells are precise or the time is over.
 fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed, PagesError> {
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
     let (mut known, mut keys) = known_and_not(scene.list, keys(plan, scene.before.standings));
@@ -568,7 +566,6 @@ fn time(scene: &Scene<'_>, keeping: Keeping, events: Events<'_>) -> Result<Timed
     Ok(Timed { started, host, timing, cells, journal })
 }
 
-/// The cells that the price list has, and the keys of those that it has not.
 fn known_and_not(list: &PriceList<'_>, keys: Vec<CellKey>) -> (Vec<(CellKey, Kept)>, Vec<CellKey>) {
     let (mut known, mut others) = (Vec::new(), Vec::new());
     for key in keys {
@@ -580,7 +577,6 @@ fn known_and_not(list: &PriceList<'_>, keys: Vec<CellKey>) -> (Vec<(CellKey, Kep
     (known, others)
 }
 
-/// Every cell of the pairs that stand, where the library has a scheme beside `none`.
 fn keys(plan: &PagesPlan, standings: &Standings) -> Vec<CellKey> {
     let stands = standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|(pair, _)| *pair);
     let stands: Vec<(usize, usize)> = stands.collect();
@@ -675,7 +671,6 @@ impl Scene<'_> {
         }
     }
 
-    /// What the journal says at its head; the schemes come from the command line again.
     fn head(&self, cells: usize) -> JournalHead {
         let plan = record::Plan {
             precision: self.plan.precision,

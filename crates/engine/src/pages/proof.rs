@@ -58,7 +58,6 @@ impl Standing {
 
 pub(crate) type Standings = BTreeMap<Pair, Standing>;
 
-/// A store's pages on their way through the workers of all pairs.
 pub(crate) struct Proof<'a> {
     pub(crate) store: &'a Store,
     pub(crate) recipes: &'a [Recipe],
@@ -108,7 +107,6 @@ impl Proof<'_> {
         copy.map_or(Ok(()), |copy| copy.finish(store).map_err(PagesError::Copy))
     }
 
-    /// Stages pages, and has every library that still has a scheme to prove take them.
     fn put(&mut self, pages: &[PageRef]) -> Result<(), PagesError> {
         self.stage.put(self.store, pages)?;
         let mut libraries: Vec<usize> =
@@ -302,7 +300,6 @@ impl<'a> Workers<'a> {
         Self { libraries, tier, files, stop, workers }
     }
 
-    /// Has a library's worker take the staged pages into memory; starts it if need be.
     pub(crate) fn load(
         &mut self,
         library: usize,
@@ -362,7 +359,6 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Makes the files; those on a disk in `scratch`, where there is to be one.
     pub(crate) fn new(scratch: Option<&Path>) -> io::Result<Self> {
         let memory = |name: &str| -> io::Result<File> {
             Ok(File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?))
@@ -482,7 +478,6 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Gives the copy its name and the store's own modes: every page is in it.
     pub(crate) fn finish(self, store: &Store) -> Result<(), String> {
         let failed = |e: io::Error| format!("cannot write '{}': {e}", self.to.display());
         let mode = fs::metadata(store.root()).map_err(failed)?.permissions();
@@ -554,7 +549,6 @@ fn created(path: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// A regular file, and a new one for nobody else with its content.
 fn copied(from: &Path, to: &Path) -> io::Result<(File, File)> {
     // What was listed as a file may be a pipe or a link by now.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;

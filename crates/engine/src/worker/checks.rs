@@ -163,7 +163,6 @@ impl Before {
     }
 }
 
-/// Whether threads of the library's own have done a part of the work.
 fn worked_aside(since: OthersTime) -> Option<String> {
     let (own, others) = OthersTime::now().since(since);
     (others > NO_TIME && others > own / 20).then(|| {
@@ -525,7 +524,6 @@ fn forge(
     )))
 }
 
-/// How many operations of `op_ns` nanoseconds each an untimed batch of its own makes.
 pub(crate) fn untimed_length(op_ns: f64, every_check: bool, rng: &mut StdRng) -> u32 {
     let within = |ns: f64| (ns / op_ns.max(1.0)) as u32;
     let many = if every_check { MANY.min(within(LONGEST_NS)) } else { 0 };

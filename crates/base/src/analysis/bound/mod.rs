@@ -283,9 +283,6 @@ pub struct Seen {
 const LONG: usize = 1 << 23;
 
 /// What an operation takes at least on this core.
-///
-/// # Errors
-/// Why no bound is known.
 pub fn limit(core: &Core, operation: &Operation<'_>) -> Result<Limit, String> {
     let machine = Machine::new(core, operation.tier);
     let demand = demand(&machine, operation)?;
