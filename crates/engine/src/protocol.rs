@@ -150,6 +150,31 @@ pub struct Visit {
 }
 
 impl Visit {
+    /// An operation on data in the nearest cache, for what is not timed.
+    pub(crate) fn untimed(
+        algorithm: &Algorithm,
+        direction: Direction,
+        model: Model,
+        size: usize,
+    ) -> Self {
+        Self {
+            algorithm: algorithm.name.to_owned(),
+            direction,
+            model,
+            size,
+            footprint: Footprint::Hot,
+            in_place: model == Model::Stream,
+            walk_bytes: None,
+            cpus: Vec::new(),
+            latency_ops: 0,
+            settle_us: 0,
+            ops: None,
+            samples: 1,
+            most: 0,
+            every_check: false,
+        }
+    }
+
     /// Bytes of a message's input in memory.
     pub(crate) fn input_len(&self) -> usize {
         Algorithm::find(&self.algorithm).map_or(self.size, |a| a.input_len(self.size))
@@ -316,6 +341,11 @@ impl VisitResult {
             Self::Finding(_) => Vec::new(),
         }
     }
+}
+
+/// The algorithm of that name.
+pub(crate) fn known(name: &str) -> Result<&'static Algorithm, Finding> {
+    Algorithm::find(name).map_err(|e| Finding::failed(e.to_string()))
 }
 
 /// Why an algorithm could not be opened.

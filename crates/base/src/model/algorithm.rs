@@ -892,8 +892,11 @@ const fn composite(
     }
 }
 
-/// One mode's rows: names made of the parts.
+/// Rows of one mode under several lengths of key, or of one length in several modes: names made of the parts.
 macro_rules! rows {
+    ($cipher:ident $key_len:literal: $prefix:literal: $($mode:ident $suffix:literal),+) => {
+        &[$(block(concat!($prefix, $suffix), Primitive::$cipher, Mode::$mode, $key_len)),+]
+    };
     ($cipher:ident, $mode:ident, $suffix:literal: $($prefix:literal $key_len:literal),+) => {
         &[$(block(concat!($prefix, $suffix), Primitive::$cipher, Mode::$mode, $key_len)),+]
     };
@@ -977,28 +980,14 @@ macro_rules! finalist {
 /// A cipher with one key length, in the modes that old formats have.
 macro_rules! old {
     ($cipher:ident $key_len:literal: $prefix:literal) => {
-        &[
-            block(concat!($prefix, "-ecb"), Primitive::$cipher, Mode::Ecb, $key_len),
-            block(concat!($prefix, "-cbc"), Primitive::$cipher, Mode::Cbc, $key_len),
-            block(concat!($prefix, "-cfb"), Primitive::$cipher, Mode::Cfb, $key_len),
-            block(concat!($prefix, "-ofb"), Primitive::$cipher, Mode::Ofb, $key_len),
-            block(concat!($prefix, "-ctr"), Primitive::$cipher, Mode::Ctr, $key_len),
-        ]
+        rows!($cipher $key_len: $prefix: Ecb "-ecb", Cbc "-cbc", Cfb "-cfb", Ofb "-ofb", Ctr "-ctr")
     };
 }
 
 const SERPENT: &[&[Algorithm]] = finalist!(Serpent: "serpent-128", "serpent-192", "serpent-256");
 const TWOFISH: &[&[Algorithm]] = finalist!(Twofish: "twofish-128", "twofish-192", "twofish-256");
 const OLD: &[&[Algorithm]] = &[
-    &[
-        block("des-ede3-ecb", Primitive::TripleDes, Mode::Ecb, 24),
-        block("des-ede3-cbc", Primitive::TripleDes, Mode::Cbc, 24),
-        block("des-ede3-cfb", Primitive::TripleDes, Mode::Cfb, 24),
-        block("des-ede3-cfb8", Primitive::TripleDes, Mode::Cfb8, 24),
-        block("des-ede3-cfb1", Primitive::TripleDes, Mode::Cfb1, 24),
-        block("des-ede3-ofb", Primitive::TripleDes, Mode::Ofb, 24),
-        block("des-ede3-ctr", Primitive::TripleDes, Mode::Ctr, 24),
-    ],
+    rows!(TripleDes 24: "des-ede3": Ecb "-ecb", Cbc "-cbc", Cfb "-cfb", Cfb8 "-cfb8", Cfb1 "-cfb1", Ofb "-ofb", Ctr "-ctr"),
     old!(Kuznyechik 32: "kuznyechik"),
     old!(Seed 16: "seed"),
     // pgcrypto's and OpenSSL's length of key; the cipher takes 4 to 56 bytes.
@@ -1007,10 +996,7 @@ const OLD: &[&[Algorithm]] = &[
     old!(Idea 16: "idea"),
     old!(Rc2 16: "rc2"),
     old!(Des 8: "des"),
-    &[
-        block("magma-ecb", Primitive::Magma, Mode::Ecb, 32),
-        block("magma-cbc", Primitive::Magma, Mode::Cbc, 32),
-    ],
+    rows!(Magma 32: "magma": Ecb "-ecb", Cbc "-cbc"),
 ];
 const STREAMS: &[&[Algorithm]] = &[&[
     other("chacha20", Kind::Cipher, Primitive::ChaCha20, Mode::Stream, (32, 12, 0)),
@@ -1275,21 +1261,8 @@ const GROUPS: &[Group] = &[
     ("baselines", BASELINES),
 ];
 
-const fn count() -> usize {
-    let (mut n, mut g) = (0, 0);
-    while g < GROUPS.len() {
-        let mut r = 0;
-        while r < GROUPS[g].1.len() {
-            n += GROUPS[g].1[r].len();
-            r += 1;
-        }
-        g += 1;
-    }
-    n
-}
-
 /// Every algorithm of the table, in the order in which lists show them.
-static ALL: [Algorithm; count()] = flattened();
+static ALL: [Algorithm; flattened::<0>().1] = flattened().0;
 
 /// Those of the table, then those that were brought.
 static KNOWN: RwLock<&'static [Algorithm]> = RwLock::new(&ALL);
@@ -1299,15 +1272,18 @@ pub(super) fn known() -> (RwLockWriteGuard<'static, &'static [Algorithm]>, usize
     (KNOWN.write().unwrap_or_else(PoisonError::into_inner), ALL.len())
 }
 
-const fn flattened() -> [Algorithm; count()] {
-    let mut all = [GROUPS[0].1[0][0]; count()];
+/// The first `N` algorithms of all rows, and how many there are.
+const fn flattened<const N: usize>() -> ([Algorithm; N], usize) {
+    let mut all = [GROUPS[0].1[0][0]; N];
     let (mut n, mut g) = (0, 0);
     while g < GROUPS.len() {
         let mut r = 0;
         while r < GROUPS[g].1.len() {
             let mut i = 0;
             while i < GROUPS[g].1[r].len() {
-                all[n] = GROUPS[g].1[r][i];
+                if n < N {
+                    all[n] = GROUPS[g].1[r][i];
+                }
                 n += 1;
                 i += 1;
             }
@@ -1315,7 +1291,7 @@ const fn flattened() -> [Algorithm; count()] {
         }
         g += 1;
     }
-    all
+    (all, n)
 }
 
 #[cfg(test)]

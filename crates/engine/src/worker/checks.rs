@@ -5,7 +5,7 @@
 //! Such batches are of lengths that nobody can foresee, with what they left checked, and for decryption with
 //! forged tags among them. A library that does its work only where it is looked at cannot know where that is.
 
-use crate::protocol::{Finding, Once, Reply, Visit, not_opened};
+use crate::protocol::{Finding, Once, Reply, Visit, known, not_opened};
 use crate::worker::forks;
 use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, time_for};
 use crate::worker::visit::codes;
@@ -28,9 +28,9 @@ pub(crate) fn verify_one(
     scope: &verify::Scope<'_>,
     replies: &mut Replies,
 ) -> std::io::Result<()> {
-    let algorithm = match Algorithm::find(name) {
+    let algorithm = match known(name) {
         Ok(algorithm) => algorithm,
-        Err(e) => return say(replies, &no_number(Finding::failed(e.to_string()))),
+        Err(finding) => return say(replies, &no_number(finding)),
     };
     let mut broken_pipe = None;
     let before = Before::now();
@@ -101,7 +101,7 @@ pub(crate) fn judge(library: &dyn Library, algorithm: &str, vector: &Vector) -> 
 }
 
 pub(crate) fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
-    let algorithm = Algorithm::find(&once.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    let algorithm = known(&once.algorithm)?;
     let bytes = |what: &str, text: &str| {
         hex::decode(text).map_err(|e| Finding::failed(format!("{what}: {e}")))
     };

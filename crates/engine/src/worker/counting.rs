@@ -2,15 +2,15 @@
 //! message makes a library allocate and copy.
 
 use crate::protocol::{
-    ClassSteps, Costs, Finding, FunctionSteps, Metering, SetSteps, Stepping, Steps, Visit,
+    ClassSteps, Costs, Finding, FunctionSteps, Metering, SetSteps, Stepping, Steps, Visit, known,
 };
 use crate::worker::material::{Answers, Expected, Feed, Plaintext, Subject};
-use base::model::{Algorithm, Direction, Footprint, Model};
+use base::model::{Direction, Model};
 use contract::{Library, Outcome};
 use probe::step::{Code, End, Stepper, Unavailable};
 use probe::{
-    Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Meter, Stepped,
-    StreamBatch, messages_for,
+    Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, Meter, Stepped, StreamBatch,
+    messages_for,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -35,8 +35,8 @@ pub(crate) fn count_steps(
     asked: &Stepping,
     counter: &mut Counter,
 ) -> Result<Steps, Finding> {
-    let algorithm =
-        Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    let algorithm = known(&asked.algorithm)?;
+    let visit = Visit::untimed(algorithm, asked.direction, asked.model, asked.size);
     if !algorithm.sizes.allows(asked.size) {
         return Err(Finding::unsupported(algorithm.size_reason()));
     }
@@ -47,8 +47,8 @@ pub(crate) fn count_steps(
     probe::lay_heap_out();
     let mut subject = open()?;
     let Taken { stepped: (codes, trace), ops, pmu } = match asked.model {
-        Model::Message => message(&mut subject, asked, &mut stepper, counter)?,
-        Model::Stream => stream(&mut subject, asked, &mut stepper, counter)?,
+        Model::Message => message(&mut subject, &visit, asked, &mut stepper, counter)?,
+        Model::Stream => stream(&mut subject, &visit, asked, &mut stepper, counter)?,
         other => {
             let why = format!("operations of the model {other} are not stepped");
             return Err(Finding::unsupported(why));
@@ -103,85 +103,43 @@ fn unavailable(why: Unavailable) -> Finding {
 
 fn message(
     subject: &mut Subject,
+    visit: &Visit,
     asked: &Stepping,
     stepper: &mut Stepper,
     counter: &mut Counter,
 ) -> Result<Taken, Finding> {
-    let algorithm = subject.session.algorithm();
     if !subject.session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
-    let (size, cost) = (algorithm.input_len(asked.size), algorithm.cost(asked.size));
+    let size = visit.input_len();
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new());
     let plain = plaintext.first(size * messages_for(size));
-    let material = &subject.material;
+    let Subject { session, reference, material, .. } = subject;
     let made = (asked.direction == Direction::Decrypt)
-        .then(|| material.encrypted(&subject.reference, size, plain, false));
-    let first_nonce = [material.nonce.clone()];
-    let (inputs, nonces, tags) = match &made {
-        Some(made) => (made.inputs.as_slice(), made.nonces.as_slice(), made.tags.as_slice()),
-        None => (plain, first_nonce.as_slice(), [].as_slice()),
-    };
-    let set = MessageSet {
-        size,
-        cost,
-        inputs,
-        nonces,
-        tags,
-        keys: &[],
-        aad: &material.aad,
-        expected: contract::raw::OK,
-        in_place: false,
-        walk: None,
-    };
-    let mut batch = MessageBatch::place(&mut subject.session, &mut arena, &set, PLACE);
+        .then(|| material.encrypted(reference, size, plain, false));
+    let feed = Feed::new(material, visit, (plain, made.as_ref()), 0);
+    let mut batch = MessageBatch::place(session, &mut arena, &feed.set(), PLACE);
     batch.run(WARM_UP_OPS);
     let pmu = per_operation(counter, |ops| batch.run(ops));
     batch.poison(POISON);
     let ops = batch.together();
     let stepped = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
     if stepped.0 == 0 {
-        let mut expected = Expected {
-            algorithm,
-            direction: asked.direction,
-            model: Model::Message,
-            size,
-            cost,
-            reference: &subject.reference,
-            aad: &material.aad,
-            plain,
-            poison: POISON,
-            answers: &mut Answers::new(),
-            took: Duration::ZERO,
-        };
-        expected.check_last(&batch)?;
+        let (texts, mut answers) = ((&*material.aad, plain), Answers::new());
+        let left = (POISON, &mut answers, Duration::ZERO);
+        Expected::new(reference, visit, texts, left).check_last(&batch)?;
     }
     Ok(Taken { stepped, ops, pmu })
 }
 
 fn stream(
     subject: &mut Subject,
+    visit: &Visit,
     asked: &Stepping,
     stepper: &mut Stepper,
     counter: &mut Counter,
 ) -> Result<Taken, Finding> {
-    let visit = Visit {
-        algorithm: asked.algorithm.clone(),
-        direction: asked.direction,
-        model: asked.model,
-        size: asked.size,
-        footprint: Footprint::Hot,
-        in_place: true,
-        walk_bytes: None,
-        cpus: Vec::new(),
-        latency_ops: 0,
-        settle_us: 0,
-        ops: None,
-        samples: 1,
-        most: 0,
-        every_check: false,
-    };
-    subject.offers(&visit)?;
+    subject.offers(visit)?;
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new());
     let initial = plaintext.first(asked.size);
     let nonce = subject.material.nonce.clone();
@@ -200,7 +158,7 @@ fn stream(
     let (code, trace) = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
     let left = batch.buffer().to_vec();
     if codes | code == 0 {
-        subject.check_stream(&visit, ops + 1, initial, &left)?;
+        subject.check_stream(visit, ops + 1, initial, &left)?;
     }
     Ok(Taken { stepped: (codes | code, trace), ops: 1, pmu })
 }
@@ -251,8 +209,7 @@ pub(crate) fn count_costs(
     library: &'static dyn Library,
     asked: &Metering,
 ) -> Result<Vec<Costs>, Finding> {
-    let algorithm =
-        Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    let algorithm = known(&asked.algorithm)?;
     let mut subject = Subject::open(library, algorithm, asked.direction, 0, false)?;
     if !subject.session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
@@ -264,13 +221,14 @@ pub(crate) fn count_costs(
 fn one_size(subject: &mut Subject, direction: Direction, size: usize) -> Result<Costs, Finding> {
     let mut arena = Arena::new();
     let algorithm = subject.session.algorithm();
-    let (input_len, cost) = (algorithm.input_len(size), algorithm.cost(size));
+    let visit = Visit::untimed(algorithm, direction, Model::Message, size);
+    let input_len = visit.input_len();
     let plain = Plaintext::new(0).first(input_len * messages_for(input_len)).to_vec();
     let made = (direction == Direction::Decrypt)
         .then(|| subject.material.encrypted(&subject.reference, size, &plain, false));
     let Subject { session, material, .. } = subject;
     let remote = session.is_remote();
-    let feed = Feed::of_messages(material, input_len, cost, (&plain, made.as_ref()), 0);
+    let feed = Feed::new(material, &visit, (&plain, made.as_ref()), 0);
     let batch = MessageBatch::place(session, &mut arena, &feed.set(), 0);
     if remote { in_a_runtime(batch, size) } else { in_this_process(batch, size) }
 }

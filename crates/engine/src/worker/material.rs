@@ -1,8 +1,5 @@
-//! What operations are made of and what they must leave: keys, nonces and messages, all from the run's seed;
-//! an opened algorithm; and outputs held against the reference.
-//!
-//! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same keys
-//! and messages.
+//! What operations are made of and what they must leave: keys, nonces and messages, all from the run's seed, so that
+//! every worker of a run makes the same; an opened algorithm; and outputs held against the reference.
 
 use crate::protocol::{Finding, NO_FORGERY, Visit, not_opened};
 use base::model::{AAD_LEN, Algorithm, Direction, Kind, MAX_REPEATED_SIZE, Mode, Model};
@@ -158,19 +155,8 @@ impl<'a> Feed<'a> {
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
         let key = visit.model.rekeys().then(|| [material.key_raised(first)]);
         let (size, cost) = (visit.input_len(), visit.cost());
-        Self { forged, key, ..Self::of_messages(material, size, cost, (plain, made), first) }
-    }
-
-    /// For the model `message`, with inputs of this length; of a derivation with what it is to cost.
-    pub(crate) fn of_messages(
-        material: &'a Material,
-        size: usize,
-        cost: Option<usize>,
-        (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
-        first: u64,
-    ) -> Self {
         let nonce = [material.nonce_raised(first)];
-        Self { size, cost, plain, aad: &material.aad, made, forged: None, nonce, key: None }
+        Self { size, cost, plain, aad: &material.aad, made, forged, nonce, key }
     }
 
     pub(crate) fn authentic(self) -> Self {

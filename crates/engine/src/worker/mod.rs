@@ -24,7 +24,7 @@ use forks::{OwnMemory, Sampler};
 use host::confine::{Confined, Needs, Sockets};
 use host::tier::{Applied, Mechanism, Plan};
 use pages::Desk;
-use probe::{InstructionCounter, MessageBatch};
+use probe::{Clock, InstructionCounter, MessageBatch};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use record::{AppliedTier, Confinement, Rekeying};
@@ -179,49 +179,53 @@ struct State {
 
 fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>> {
     replies.token.clone_from(&hello.token);
-    match load(hello) {
-        Ok(state) => {
-            let (identity, clock) = (state.library.identity().clone(), state.bench.clock());
-            let ready = Ready {
-                name: identity.name,
-                version: identity.version,
-                build: identity.build,
-                clock: clock.source().to_owned(),
-                clock_reason: clock.reason().map(ToOwned::to_owned),
-                step_ticks: clock.step_ticks(),
-                overhead_ticks: clock.overhead_ticks(),
-                multiplication_cycles: Some(clock.multiplication_cycles()).filter(|c| *c > 0.0),
-                cycles_reason: clock.cycles_reason().map(ToOwned::to_owned),
-                tier: state.tier.as_ref().map(|a| tier_facts(hello.tier, a)),
-                core_alone: state.core_alone,
-                one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
-                confinement: state.confinement.clone(),
-                objects: Vec::new(),
-                brings: state.library.brings().iter().map(defined).collect(),
-            };
-            say(replies, &Reply::Ready(Box::new(ready)))?;
-            Ok(Some(state))
+    greeted(load(hello), replies, |state| {
+        let identity = state.library.identity().clone();
+        Ready {
+            name: identity.name,
+            version: identity.version,
+            build: identity.build,
+            tier: state.tier.as_ref().map(|a| tier_facts(hello.tier, a)),
+            core_alone: state.core_alone,
+            one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
+            confinement: state.confinement.clone(),
+            brings: state.library.brings().iter().map(defined).collect(),
+            ..ready_with(state.bench.clock())
         }
-        Err(why) => {
-            say(replies, &Reply::Unusable { why })?;
-            Ok(None)
-        }
+    })
+}
+
+/// Answers a greeting.
+fn greeted<T>(
+    loaded: Result<T, String>,
+    replies: &mut Replies,
+    ready: impl FnOnce(&T) -> Ready,
+) -> std::io::Result<Option<T>> {
+    let reply = match &loaded {
+        Ok(loaded) => Reply::Ready(Box::new(ready(loaded))),
+        Err(why) => Reply::Unusable { why: why.clone() },
+    };
+    say(replies, &reply)?;
+    Ok(loaded.ok())
+}
+
+/// What every greeting says of the clock.
+pub(crate) fn ready_with(clock: &Clock) -> Ready {
+    Ready {
+        clock: clock.source().to_owned(),
+        clock_reason: clock.reason().map(ToOwned::to_owned),
+        step_ticks: clock.step_ticks(),
+        overhead_ticks: clock.overhead_ticks(),
+        multiplication_cycles: Some(clock.multiplication_cycles()).filter(|c| *c > 0.0),
+        cycles_reason: clock.cycles_reason().map(ToOwned::to_owned),
+        ..Ready::default()
     }
 }
 
 /// Loads a TLS stack in the place of a library.
 fn greet_stack(hello: &StackHello, replies: &mut Replies) -> std::io::Result<Option<StackBench>> {
     replies.token.clone_from(&hello.token);
-    match StackBench::load(hello) {
-        Ok(bench) => {
-            say(replies, &Reply::Ready(Box::new(bench.ready())))?;
-            Ok(Some(bench))
-        }
-        Err(why) => {
-            say(replies, &Reply::Unusable { why })?;
-            Ok(None)
-        }
-    }
+    greeted(StackBench::load(hello), replies, StackBench::ready)
 }
 
 fn visit_stack(

@@ -3,7 +3,7 @@
 //! they are. Private keys under TLS likewise.
 
 use crate::process;
-use crate::protocol::{Finding, Judged, Judging, not_opened};
+use crate::protocol::{Finding, Judged, Judging, known, not_opened};
 use crate::worker::forks::{SAID, printed, said_since, wait};
 use crate::worker::material::{Material, Plaintext};
 use crate::worker::original;
@@ -12,7 +12,7 @@ use adapters::stacks::{PrivateKeys, Secret};
 use base::model::{Algorithm, Direction};
 use contract::{Library, Message, Outcome, Session};
 use host::confine::Forked;
-use probe::leaks::{Operation, Recordings, Stage, judge, thread_pointer};
+use probe::leaks::{Judgement, Operation, Recordings, Stage, judge, thread_pointer};
 use probe::step::{Code, End, Recorder, Tape, hide_forks};
 use record::tls::Scheme;
 use std::fs::File;
@@ -43,8 +43,7 @@ const OF_OPENING: usize = 4;
 
 fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     let (library, objects) = (of.library, of.objects);
-    let algorithm =
-        Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    let algorithm = known(&asked.algorithm)?;
     if algorithm.key_len == 0 {
         return Err(Finding::unsupported(format!("{algorithm} has no key")));
     }
@@ -74,15 +73,8 @@ fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
             show: asked.trace.as_deref(),
         });
         let depends = judgement.findings.iter().any(|leak| leak.compared);
-        Ok(Judged {
-            reason: judgement.reason,
-            secrets: None,
-            is_opening: kept == Kept::Opening && (depends || traces.secrets[0].is_cut_at_first()),
-            operations: judgement.operations,
-            findings: judgement.findings,
-            objects: judgement.objects,
-            trace: judgement.shown,
-        })
+        let is_opening = kept == Kept::Opening && (depends || traces.secrets[0].is_cut_at_first());
+        Ok(Judged { is_opening, ..judgement.into() })
     };
     if asked.until_one {
         let opening = judged(Kept::Opening, &[], asked.most_steps / OF_OPENING)?;
@@ -141,6 +133,12 @@ fn wrong_tag_places(tag_len: usize, secrets: usize) -> Vec<usize> {
         (0..count).map(|i| i * tag_len.saturating_sub(1) / (count - 1)).collect();
     places.dedup();
     places
+}
+
+impl From<Judgement> for Judged {
+    fn from(Judgement { findings, reason, operations, objects, shown }: Judgement) -> Self {
+        Self { reason, operations, findings, objects, trace: shown, ..Self::default() }
+    }
 }
 
 // The processes that are stepped: forked, recorded, waited for.
@@ -657,20 +655,14 @@ fn judge_private(
     });
     let is_same = judgement.reason.is_none() && judgement.findings.is_empty();
     let same = format!("by comparison, same trace over {} secrets", tapes.len());
-    let mut reasons: Vec<String> = judgement.reason.into_iter().collect();
+    let mut judged: Judged = judgement.into();
+    let mut reasons: Vec<String> = judged.reason.take().into_iter().collect();
     if secret.is_empty() {
         reasons.push(NO_TAINT.to_owned());
         reasons.extend(is_same.then_some(same));
     }
-    Ok(Judged {
-        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-        secrets: Some(tapes.len() as u32),
-        is_opening: false,
-        operations: judgement.operations,
-        findings: judgement.findings,
-        objects: judgement.objects,
-        trace: judgement.shown,
-    })
+    judged.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    Ok(Judged { secrets: Some(tapes.len() as u32), ..judged })
 }
 
 fn stepped(operation: record::tls::Operation) -> Operation {

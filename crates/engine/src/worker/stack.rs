@@ -3,7 +3,7 @@
 
 use crate::protocol::{Finding, QuietCore, Ready, StackHello, VisitResult};
 use crate::worker::checks::Pulse;
-use crate::worker::{Power, Prepared, checks, originals, prepare, tier_facts};
+use crate::worker::{Power, Prepared, checks, originals, prepare, ready_with, tier_facts};
 use adapters::stacks::{
     Bench, Connection, Identity, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
 };
@@ -134,17 +134,11 @@ impl StackBench {
             name,
             version,
             build,
-            clock: self.clock.source().to_owned(),
-            clock_reason: self.clock.reason().map(ToOwned::to_owned),
-            step_ticks: self.clock.step_ticks(),
-            overhead_ticks: self.clock.overhead_ticks(),
-            multiplication_cycles: Some(self.clock.multiplication_cycles()).filter(|c| *c > 0.0),
-            cycles_reason: self.clock.cycles_reason().map(ToOwned::to_owned),
             tier: self.tier.as_ref().map(|applied| tier_facts(applied.tier, applied)),
             core_alone: self.core_alone,
             confinement: self.confinement.clone(),
             objects: self.objects.clone(),
-            ..Ready::default()
+            ..ready_with(&self.clock)
         }
     }
 

@@ -1,7 +1,7 @@
 //! One visit: a sample of a case in one thread or in several, between clock and throughput probes, with the
 //! output held against the reference before it counts.
 
-use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult};
+use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult, known};
 use crate::worker;
 use crate::worker::checks::{self, Pulse};
 use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, time_for};
@@ -279,8 +279,7 @@ impl Lane {
         visit: &Visit,
         rekeys: bool,
     ) -> Result<Subject, Finding> {
-        let algorithm =
-            Algorithm::find(&visit.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+        let algorithm = known(&visit.algorithm)?;
         if !algorithm.sizes.allows(visit.size) {
             return Err(Finding::unsupported(algorithm.size_reason()));
         }
