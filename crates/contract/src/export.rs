@@ -104,9 +104,6 @@ pub type Opened = Result<raw::Session, OpenError>;
 
 impl Wanted<'_> {
     /// The key, if it has the length that the type says.
-    ///
-    /// # Errors
-    /// When it has not.
     pub fn key_of<const N: usize>(&self) -> Result<[u8; N], OpenError> {
         self.key.try_into().map_err(|_| self.no_such_key())
     }
@@ -127,9 +124,6 @@ impl Wanted<'_> {
     }
 
     /// A cipher for messages and streams.
-    ///
-    /// # Errors
-    /// As for [`Wanted::cipher`].
     pub fn streaming_cipher<M: Streaming>(&self, mode: M) -> Opened {
         self.check_lens(M::Nonce::LEN, M::Tag::LEN)?;
         let key_len = self.key.len();
@@ -141,27 +135,18 @@ impl Wanted<'_> {
     }
 
     /// A digest or MAC for whole messages.
-    ///
-    /// # Errors
-    /// As for [`Wanted::cipher`].
     pub fn digest<D: Digest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
         Ok(digest_table::<D, ()>(digest, self.key.len()).raw())
     }
 
     /// A digest or MAC for messages, whole and in pieces.
-    ///
-    /// # Errors
-    /// As for [`Wanted::cipher`].
     pub fn streaming_digest<D: StreamingDigest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
         Ok(digest_table::<D, Started<D::Started>>(digest, self.key.len()).parts().raw())
     }
 
     /// A derivation, with whatever lengths of key, salt and output are wanted.
-    ///
-    /// # Errors
-    /// When the direction is another.
     pub fn derivation<D: Derivation>(&self, derivation: D) -> Opened {
         if self.direction != Direction::Digest {
             return Err(self.no_such_direction());
@@ -172,9 +157,6 @@ impl Wanted<'_> {
     }
 
     /// A generator of random bytes.
-    ///
-    /// # Errors
-    /// When the direction is another.
     pub fn generator<G: Generator>(&self, generator: G) -> Opened {
         match self.direction {
             Direction::Generate => Ok(Table::new(GeneratorState(generator), 0, G::CALL).raw()),
@@ -184,9 +166,6 @@ impl Wanted<'_> {
 
     /// What moves the message or does nothing with it; whoever fills the session in keeps the
     /// header's rules.
-    ///
-    /// # Errors
-    /// When the direction is another.
     pub fn copy(&self, session: raw::Session) -> Opened {
         match self.direction {
             Direction::Copy => Ok(session),
@@ -605,9 +584,6 @@ pub trait Derivation: 'static {
     fn derive(&self, key: &[u8], salt: &[u8], cost: usize, derived: &mut [u8]) -> Done;
 
     /// Derives with an info, where [`Derivation::READS_INFO`].
-    ///
-    /// # Errors
-    /// As [`Derivation::derive`].
     fn expand(&self, key: &[u8], salt: &[u8], info: &[u8], derived: &mut [u8]) -> Done {
         self.derive(key, salt, info.len(), derived)
     }

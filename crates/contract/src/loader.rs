@@ -121,18 +121,12 @@ pub struct SharedObject {
 
 impl SharedObject {
     /// Loads a file with all its symbols resolved at once and kept local.
-    ///
-    /// # Errors
-    /// [`LoadError::Open`] with the loader's words.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         Self::open_as(path, path)
     }
 
     /// As [`SharedObject::open`], but loads another file in the place of it, of which it is a copy
     /// but for what a tier changes.
-    ///
-    /// # Errors
-    /// As [`SharedObject::open`].
     pub fn open_as(path: &Path, copy: &Path) -> Result<Self, LoadError> {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         // A bare file name would be searched for by the loader: the file that is meant is this one.
@@ -190,9 +184,6 @@ impl SharedObject {
 
     /// A function that there is no doing without: for a library, or for one of its algorithms.
     ///
-    /// # Errors
-    /// [`Missing`] names it.
-    ///
     /// # Safety
     /// As [`SharedObject::function`].
     pub unsafe fn exported<F: Copy>(&self, symbol: &str) -> Result<F, Missing> {
@@ -203,9 +194,6 @@ impl SharedObject {
 
     /// What a function without arguments gives.
     ///
-    /// # Errors
-    /// [`Missing`] names it.
-    ///
     /// # Safety
     /// It takes nothing and returns a `T`, by the library's documentation.
     pub unsafe fn asked<T>(&self, symbol: &str) -> Result<T, Missing> {
@@ -214,9 +202,6 @@ impl SharedObject {
     }
 
     /// The text that a function without arguments gives; `None` where it is null.
-    ///
-    /// # Errors
-    /// [`Missing`] names it.
     ///
     /// # Safety
     /// It takes nothing and returns a static string, by the library's documentation.

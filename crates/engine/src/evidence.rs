@@ -77,13 +77,8 @@ pub fn gather(
     let cache = open_cache();
     let workers = InWorkers { libraries, stop, done };
     let of = |one: &&mut Counted| (one.subject.library, one.subject.tier);
-    let mut counted: Vec<Counted> = sorted.into_iter().map(Counted::new).collect();
-    for one in &mut counted {
-        one.sizes = (wanted.of)(&one.subject);
-        one.unforeseen_too = wanted.allowance.is_none();
-        one.sizes.sort_unstable();
-        one.sizes.dedup();
-    }
+    let mut counted: Vec<Counted> =
+        sorted.into_iter().map(|subject| Counted::new(subject, wanted)).collect();
     workers.each(counted.iter_mut().collect(), of, |asking, one| {
         Gathering { libraries, cache: &cache, asking }.slope(one);
     });
@@ -208,17 +203,11 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(subject: Operation) -> Self {
-        let (sizes, failed) = (Vec::new(), Vec::new());
-        Self {
-            subject,
-            sizes,
-            unforeseen_too: false,
-            key: None,
-            kept: Kept::default(),
-            why: None,
-            failed,
-        }
+    fn new(subject: Operation, wanted: Wanted<'_>) -> Self {
+        let sizes: BTreeSet<usize> = (wanted.of)(&subject).into_iter().collect();
+        let (sizes, unforeseen_too) = (sizes.into_iter().collect(), wanted.allowance.is_none());
+        let (kept, failed) = (Kept::default(), Vec::new());
+        Self { subject, sizes, unforeseen_too, key: None, kept, why: None, failed }
     }
 
     fn load(&mut self, cache: &Cache, library: &Attached) {

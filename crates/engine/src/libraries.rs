@@ -280,7 +280,7 @@ fn load(file: &File) -> Attached {
     };
     let answer = file.problem.clone().map_or_else(|| inquire(&attached, &path), Err);
     match answer {
-        Ok(LibraryAnswer { ready, offers, instructions, id, objects, confinement }) => {
+        Ok((Offered { ready, offers, instructions, confinement, .. }, id, objects)) => {
             attached.facts.confinement = confinement;
             attached.facts.objects = Some(objects);
             attached.facts.instructions = instructions;
@@ -360,14 +360,8 @@ fn add_bundled(facts: &mut record::Library, bundled: host::Bundled) {
     }
 }
 
-struct LibraryAnswer {
-    ready: Ready,
-    offers: Vec<Offer>,
-    instructions: Option<Vec<String>>,
-    id: String,
-    objects: Vec<record::LoadedFile>,
-    confinement: Option<record::Confinement>,
-}
+/// What a worker says, the library's id, and the files whose code it is.
+type LibraryAnswer = (Offered, String, Vec<record::LoadedFile>);
 
 fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
     let mut program = None;
@@ -380,30 +374,23 @@ fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
         host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
         host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
     };
-    let Offered { ready, offers, instructions, mut objects, confinement, .. } =
-        ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
-    objects.extend(
-        ready.build.iter().filter_map(|fact| fact.strip_prefix("jar: ")).map(PathBuf::from),
-    );
+    let offered = ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
+    let ready = &offered.ready;
+    let jars = ready.build.iter().filter_map(|fact| fact.strip_prefix("jar: "));
+    let mut objects = offered.objects.clone();
+    objects.extend(jars.map(PathBuf::from));
     let own = program.as_ref().map_or(path, |program| program.tool.as_path());
     let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
     objects.retain(|object| *object != own);
     let objects = host::loaded_files(&objects);
-    let id = program.map_or(id, |program| id_of_runtime(&program, &ready));
+    let id = program.map_or(id, |program| id_of_runtime(&program, ready));
     // A provider within the library is in no file of its own.
     let name = attached.given_name.as_ref().or(attached.bundled_name.as_ref());
     let id = match name.and_then(|name| provider_of(name)) {
         Some(provider) => format!("sha256:{}", host::text_hash(&format!("{id}\n{provider}"))),
         None => id,
     };
-    Ok(LibraryAnswer {
-        id: host::whole_id(&id, &objects),
-        ready,
-        offers,
-        instructions,
-        objects,
-        confinement,
-    })
+    Ok((offered, host::whole_id(&id, &objects), objects))
 }
 
 /// What tells one state of a runtime from another: its program, and what it says of itself and what is under it.

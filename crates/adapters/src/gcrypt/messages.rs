@@ -374,11 +374,8 @@ pub(crate) struct MacState {
     tag_len: usize,
 }
 
-/// Why a MAC or digest could not be opened.
-pub(crate) struct OpenFailure {
-    pub(crate) call: &'static str,
-    pub(crate) error: Error,
-}
+/// The call that failed when a MAC or digest was opened, and its error.
+type OpenFailure = (&'static str, Error);
 
 impl MacState {
     /// Opens a MAC and sets its key, which for HMAC hashes both key pads.
@@ -393,13 +390,13 @@ impl MacState {
             // SAFETY: `handle` is writable; flags 0: ordinary memory; no context is needed.
             let error = unsafe { (mac.gcry_mac_open)(&raw mut handle, number, 0, ptr::null_mut()) };
             if error != 0 {
-                return Err(OpenFailure { call: "gcry_mac_open", error });
+                return Err(("gcry_mac_open", error));
             }
             let opened = Opened { raw: handle, free: mac.gcry_mac_close };
             // SAFETY: `key` covers its length.
             match unsafe { (mac.gcry_mac_setkey)(handle, key.as_ptr().cast(), key.len()) } {
                 0 => Ok(opened),
-                error => Err(OpenFailure { call: "gcry_mac_setkey", error }),
+                error => Err(("gcry_mac_setkey", error)),
             }
         };
         let (message, stream) = (open()?, open()?);
@@ -513,14 +510,14 @@ impl DigestState {
         // SAFETY: `handle` is writable; flags 0: ordinary memory, no HMAC.
         let error = unsafe { (md.gcry_md_open)(&raw mut handle, algorithm, 0) };
         if error != 0 {
-            return Err(OpenFailure { call: "gcry_md_open", error });
+            return Err(("gcry_md_open", error));
         }
         let handle = Opened { raw: handle, free: md.gcry_md_close };
         let state = Self { md, handle, algorithm, len, way };
         // SAFETY: the handle is open.
         match unsafe { state.begin() } {
             0 => Ok(state),
-            error => Err(OpenFailure { call: "gcry_md_setkey", error }),
+            error => Err(("gcry_md_setkey", error)),
         }
     }
 

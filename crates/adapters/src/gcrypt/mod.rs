@@ -159,7 +159,7 @@ impl Request<'_> {
         way: messages::Way,
     ) -> Result<raw::Session, OpenError> {
         let state = messages::DigestState::open(md, number, self.algorithm.tag_len, way)
-            .map_err(|failure| self.library.open_error(failure.call, failure.error))?;
+            .map_err(|(call, error)| self.library.open_error(call, error))?;
         Ok(state.into_session())
     }
 
@@ -172,7 +172,7 @@ impl Request<'_> {
         let number = mac_number(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
         let mac = self.library.mac.ok_or_else(|| missing("gcry_mac_*"))?;
         let state = messages::MacState::open(mac, number, self.algorithm, self.key)
-            .map_err(|failure| self.library.open_error(failure.call, failure.error))?;
+            .map_err(|(call, error)| self.library.open_error(call, error))?;
         Ok(state.into_session(self.algorithm.mode))
     }
 

@@ -620,12 +620,9 @@ fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let state = (c"poly1305_state", 4 * 88);
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named; the tag has sixteen bytes.
     unsafe {
-        let (init, done): (PolyInitFn, DoneFn) = (object.exported(init)?, object.exported(done)?);
+        let init: PolyInitFn = object.exported(init)?;
         let begin = move |state| init(state, key.as_ptr(), key.len() as c_ulong);
-        let end = move |state, tag| {
-            let mut len = tagged::TAG as c_ulong;
-            done(state, tag, &raw mut len)
-        };
+        let end = ended_by(object.exported(done)?, tagged::TAG);
         Ok(in_parts(request, state, (0, call), object.exported(process)?, begin, end))
     }
 }

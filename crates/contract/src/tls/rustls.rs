@@ -28,9 +28,6 @@ pub trait Provider: 'static {
     fn provider() -> CryptoProvider;
 
     /// What a server's tickets are protected with.
-    ///
-    /// # Errors
-    /// rustls's own.
     fn ticketer() -> Tickets;
 }
 

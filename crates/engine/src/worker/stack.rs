@@ -167,28 +167,9 @@ impl StackBench {
 
     fn sampled(&mut self, visit: &Visit) -> Taken {
         self.clock.wait_until_quiet();
-        let Self { stack, clock, ticks_per_ns, process, .. } = self;
-        let settle = Duration::from_micros(visit.settle_us.into());
-        let (ticks_per_ns, process) = (*ticks_per_ns, *process);
-        let timing = Timing { stack: &**stack, clock, ticks_per_ns, process, settle };
-        match visit.subject {
-            Subject::Records { protection, size } => {
-                self.lines.sampled(&timing, protection, size, visit.samples)
-            }
-            Subject::Primitive(primitive) => {
-                self.primitives.sampled(&timing, primitive, visit.samples)
-            }
-            Subject::Handshake(case) => self.handshakes(&case, visit),
-        }
-    }
-
-    fn handshakes(&mut self, case: &Case, visit: &Visit) -> Taken {
-        let facts = self.opened(case)?;
-        let Some(Ok(opened)) = self.cases.get_mut(case) else { unreachable!("it was just opened") };
-        let ops = match visit.temperature {
-            Temperature::Hot => visit.ops.unwrap_or(opened.ops),
-            // Each handshake is cold by itself.
-            Temperature::Idle | Temperature::Cold => 1,
+        let facts = match &visit.subject {
+            Subject::Handshake(case) => self.opened(case)?,
+            _ => None,
         };
         let timing = Timing {
             stack: &*self.stack,
@@ -197,13 +178,26 @@ impl StackBench {
             process: self.process,
             settle: Duration::from_micros(visit.settle_us.into()),
         };
-        let mut connecting = Connecting {
-            timing: &timing,
-            case,
-            temperature: visit.temperature,
-            opened,
-            evictor: &mut self.evictor,
+        let case = match visit.subject {
+            Subject::Records { protection, size } => {
+                return self.lines.sampled(&timing, protection, size, visit.samples);
+            }
+            Subject::Primitive(primitive) => {
+                return self.primitives.sampled(&timing, primitive, visit.samples);
+            }
+            Subject::Handshake(case) => case,
         };
+        let Some(Ok(opened)) = self.cases.get_mut(&case) else {
+            unreachable!("it was just opened")
+        };
+        let (temperature, evictor) = (visit.temperature, &mut self.evictor);
+        let ops = match temperature {
+            Temperature::Hot => visit.ops.unwrap_or(opened.ops),
+            // Each handshake is cold by itself.
+            Temperature::Idle | Temperature::Cold => 1,
+        };
+        let mut connecting =
+            Connecting { timing: &timing, case: &case, temperature, opened, evictor };
         let settling = connecting.warm_up()?;
         let samples =
             (0..visit.samples).map(|_| connecting.sample(ops)).collect::<Result<_, _>>()?;
