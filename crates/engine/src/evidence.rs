@@ -5,9 +5,10 @@
 use crate::libraries::Attached;
 use crate::pool::{Asking, Cache, InWorkers, Key, deadline};
 use crate::process::out_of_protocol;
-use crate::protocol::{Finding, Reply, Request, SetSteps, Stepping, Steps};
+use crate::protocol::{Finding, Reply, Request, Stepping, Steps};
 use crate::time::Stop;
 use base::model::{Algorithm, Case, Direction, Feature, MAX_REPEATED_SIZE, Model, Primitive, Tier};
+use probe::step::SetCount;
 use record::{
     ClassCount, Executed, ExecutedSize, FunctionCount, LibraryId, Measurement, PmuCount, Share,
     State, UncountedSize,
@@ -549,7 +550,7 @@ fn classes(slope: Slope<'_>) -> Vec<ClassCount> {
 fn functions(slope: Slope<'_>) -> Vec<FunctionCount> {
     let most = slope.large.functions.iter().take(FUNCTIONS);
     most.map(|f| {
-        let same = |g: &&crate::protocol::FunctionSteps| {
+        let same = |g: &&probe::step::FunctionCount| {
             (&g.function, &g.object) == (&f.function, &f.object)
         };
         let small = slope.small.functions.iter().find(same).map_or(0, |g| g.count);
@@ -612,7 +613,7 @@ pub(crate) fn contradiction(tier: Tier, runs: &[Steps]) -> Option<String> {
         let found = worst(tier, &run.sets)?;
         Some((run.size, found))
     })?;
-    let SetSteps { set, count, example } = found;
+    let SetCount { set, count, example } = found;
     Some(format!(
         "tier: executed {count} instructions of {set} in a message of {size} bytes, which the tier \
          {tier} takes away: {example}"
@@ -626,7 +627,7 @@ pub(crate) fn excepted(tier: Tier, runs: &[Steps]) -> Option<String> {
     Some(format!("{}, {}", found.set, found.example))
 }
 
-fn worst(tier: Tier, sets: &[SetSteps]) -> Option<&SetSteps> {
+fn worst(tier: Tier, sets: &[SetCount]) -> Option<&SetCount> {
     sets.iter().filter(|s| takes_away(tier, &s.set)).max_by_key(|s| s.count)
 }
 
@@ -711,7 +712,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     fn summary_run(sets: &[(&str, u64)]) -> Steps {
-        let sets = sets.iter().map(|(set, count)| SetSteps {
+        let sets = sets.iter().map(|(set, count)| SetCount {
             set: (*set).to_owned(),
             count: *count,
             example: format!("{set} at libx.so+0x10 (f)"),

@@ -3,6 +3,7 @@
 //! itself, so a restarted worker can answer any of them after its `hello`.
 
 use base::model::{Algorithm, Brought, Direction, Footprint, Model, RawSample, Settling, Tier};
+use probe::step::{ClassCount, FunctionCount, SetCount};
 use record::at_rest::scheme::Recipe;
 use record::at_rest::{Keying, Medium, ProbeCounts};
 pub use record::{Finding, Latencies};
@@ -483,44 +484,19 @@ pub struct Steps {
     pub complete: bool,
     /// Instructions. One with a repeat prefix is one, however often it repeats.
     pub instructions: u64,
-    pub classes: Vec<ClassSteps>,
+    pub classes: Vec<ClassCount>,
     pub memory_reads: u64,
     pub memory_writes: u64,
     /// By instruction set, for code of the library and of what it brought along.
-    pub sets: Vec<SetSteps>,
+    pub sets: Vec<SetCount>,
     /// The same for the C library's and the adapter's own code, which no tier hides anything from.
-    pub sets_elsewhere: Vec<SetSteps>,
-    pub functions: Vec<FunctionSteps>,
+    pub sets_elsewhere: Vec<SetCount>,
+    pub functions: Vec<FunctionCount>,
     /// Files that the instructions are in.
     pub objects: Vec<PathBuf>,
     /// Instructions of one operation by the performance counter.
     pub pmu: Option<f64>,
     pub pmu_reason: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClassSteps {
-    pub class: String,
-    /// Bits of the widest vector.
-    pub width: Option<u16>,
-    pub count: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetSteps {
-    pub set: String,
-    pub count: u64,
-    /// One of them, and where it is.
-    pub example: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FunctionSteps {
-    /// Its symbol, where the object has one.
-    pub function: Option<String>,
-    pub object: String,
-    /// Instructions, without those of functions that it calls.
-    pub count: u64,
 }
 
 /// What one message of a size allocates and copies through the C library, on average.

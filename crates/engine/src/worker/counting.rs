@@ -2,7 +2,7 @@
 //! message makes a library allocate and copy.
 
 use crate::protocol::{
-    ClassSteps, Costs, Finding, FunctionSteps, Metering, SetSteps, Stepping, Steps, Visit, known,
+    Costs, Finding, Metering, Stepping, Steps, Visit, known,
 };
 use crate::worker::material::{Answers, Expected, Feed, Plaintext, Subject};
 use base::model::{Direction, Model};
@@ -165,38 +165,22 @@ fn stream(
 
 /// A profile of `ops` operations as the protocol has it: of one, rounded up, so that nothing that was
 /// executed is told as nothing.
-fn told(size: usize, complete: bool, ops: u32, profile: probe::step::Profile) -> Steps {
+fn told(size: usize, complete: bool, ops: u32, mut profile: probe::step::Profile) -> Steps {
     let of_one = |count: u64| count.div_ceil(u64::from(ops));
-    let sets = |sets: Vec<probe::step::SetCount>| {
-        sets.into_iter()
-            .map(|s| SetSteps { set: s.set, count: of_one(s.count), example: s.example })
-            .collect()
-    };
-    let functions = profile.functions.into_iter();
+    let classes = profile.classes.iter_mut().map(|c| &mut c.count);
+    let functions = profile.functions.iter_mut().map(|f| &mut f.count);
+    let sets = profile.sets.iter_mut().chain(&mut profile.sets_elsewhere).map(|s| &mut s.count);
+    classes.chain(functions).chain(sets).for_each(|count| *count = of_one(*count));
     Steps {
         size,
         complete,
         instructions: of_one(profile.instructions),
-        classes: profile
-            .classes
-            .iter()
-            .map(|c| ClassSteps {
-                class: c.class.name().to_owned(),
-                width: c.width,
-                count: of_one(c.count),
-            })
-            .collect(),
+        classes: profile.classes,
         memory_reads: of_one(profile.memory_reads),
         memory_writes: of_one(profile.memory_writes),
-        sets: sets(profile.sets),
-        sets_elsewhere: sets(profile.sets_elsewhere),
-        functions: functions
-            .map(|f| FunctionSteps {
-                function: f.function,
-                object: f.object,
-                count: of_one(f.count),
-            })
-            .collect(),
+        sets: profile.sets,
+        sets_elsewhere: profile.sets_elsewhere,
+        functions: profile.functions,
         objects: profile.objects,
         pmu: None,
         pmu_reason: None,

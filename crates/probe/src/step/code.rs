@@ -8,6 +8,7 @@ use object::{
     Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
     ReadRef, RelocationTarget, SymbolKind,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::ops::Range;
@@ -36,16 +37,17 @@ pub struct Profile {
     pub unknown: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassCount {
-    pub class: Class,
+    /// A [`Class`].
+    pub class: String,
     /// Bits of the widest vector register that the instruction names.
     pub width: Option<u16>,
     pub count: u64,
 }
 
 /// Instructions of one set. An instruction may need several.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetCount {
     /// Its name in lower case, as the decoder has it: `aes`, `vaes`, `avx512vl`.
     pub set: String,
@@ -54,7 +56,7 @@ pub struct SetCount {
     pub example: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionCount {
     /// Its symbol; where the object has none what is next to it, as far as the object tells.
     pub function: Option<String>,
@@ -153,7 +155,7 @@ impl<'a> Gathering<'a> {
         let mut classes: Vec<ClassCount> = self
             .classes
             .into_iter()
-            .map(|((class, width), count)| ClassCount { class, width, count })
+            .map(|((class, width), count)| ClassCount { class: class.name().into(), width, count })
             .collect();
         classes.sort_by_key(|c| std::cmp::Reverse(c.count));
         let mut functions: Vec<FunctionCount> = self
