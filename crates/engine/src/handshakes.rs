@@ -147,11 +147,6 @@ fn assemble(
         Some((row, raw))
     };
     let (rows, raw) = all_progress.into_iter().filter_map(of_one).unzip();
-    let tool = Tool {
-        name: "ciphermark".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: request.command.clone(),
-    };
     let plan = Plan {
         precision: request.precision,
         budget_seconds: request.time.as_secs_f64(),
@@ -161,7 +156,7 @@ fn assemble(
     };
     let run = Run {
         kind,
-        tool,
+        tool: Tool::here(request.command.clone()),
         started: sampled.started,
         seconds: sampled.seconds,
         host: sampled.host,

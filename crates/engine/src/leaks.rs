@@ -306,11 +306,7 @@ pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<S
     tiers.dedup();
     record::shared(Record {
         format_version: record::FORMAT_VERSION.to_owned(),
-        tool: record::Tool {
-            name: "ciphermark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command,
-        },
+        tool: record::Tool::here(command),
         started: jiff::Timestamp::now().to_string(),
         host: host::facts(0),
         libraries: libraries.iter().map(|l| l.facts.clone()).collect(),

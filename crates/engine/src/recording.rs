@@ -18,7 +18,7 @@ use base::model::{Algorithm, Kind, Model, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
     Call, Check, Disturbances, Estimate, Evidence, Executed, Fit, KeySetup, Latencies, Latency,
-    Leaks, LibraryId, Measurement, Noise, Plan, ProcessKind, QuietCpu, Record, State, Stopped,
+    Leaks, Measurement, Noise, Plan, ProcessKind, QuietCpu, Record, State, Stopped,
     ThreadShare, Tool,
 };
 use std::cell::RefCell;
@@ -77,11 +77,7 @@ impl Recording<'_> {
         set_key_setup(&mut measurements);
         record::shared(Record {
             format_version: record::FORMAT_VERSION.to_owned(),
-            tool: Tool {
-                name: "ciphermark".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                command: request.command.clone(),
-            },
+            tool: Tool::here(request.command.clone()),
             started: self.started.to_owned(),
             measuring_seconds: self.seconds(sampled),
             host,
@@ -282,12 +278,6 @@ pub(crate) fn bounds(
 
 fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
     let (case, facts) = (&plan.case, &libraries[plan.case.library].facts);
-    let library = LibraryId {
-        name: facts.name.clone(),
-        version: facts.version.clone(),
-        path: facts.path.clone(),
-        id: facts.id.clone(),
-    };
     let warning = Algorithm::find(&case.algorithm).ok().and_then(Algorithm::warning);
     Measurement {
         direction: case.direction,
@@ -299,7 +289,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         footprint: case.footprint,
         in_place: case.in_place,
         warning: warning.map(ToOwned::to_owned),
-        ..Measurement::blank(library, &case.algorithm, State::Failed)
+        ..Measurement::blank(facts.identity(), &case.algorithm, State::Failed)
     }
 }
 

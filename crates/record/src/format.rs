@@ -87,6 +87,14 @@ pub struct Tool {
     pub command: Vec<String>,
 }
 
+impl Tool {
+    /// This program.
+    pub fn here(command: Vec<String>) -> Self {
+        let (name, version) = ("ciphermark".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        Self { name, version, command }
+    }
+}
+
 /// One build of a crypto library.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Library {

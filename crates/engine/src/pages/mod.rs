@@ -165,11 +165,7 @@ pub fn run(
     let document = |timed: Timed, after: Option<Scan>| PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
-        tool: record::Tool {
-            name: "ciphermark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: plan.command.clone(),
-        },
+        tool: record::Tool::here(plan.command.clone()),
         started: timed.started,
         host: timed.host,
         store: PageStore { snapshots: others.clone(), ..page_store(store, &scan, after) },

@@ -370,11 +370,7 @@ pub fn record(sources: &[(Vec<Row>, Imported)], started: &str, command: Vec<Stri
     let measurements: Vec<Measurement> = rows.filter_map(|(r, from)| r.measurement(from)).collect();
     Record {
         format_version: crate::FORMAT_VERSION.to_owned(),
-        tool: Tool {
-            name: "ciphermark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command,
-        },
+        tool: Tool::here(command),
         started: started.to_owned(),
         plan: plan(&measurements),
         measurements,
