@@ -72,9 +72,7 @@ pub fn gather(
     stop: &Stop,
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> Vec<Evidence> {
-    let mut sorted = subjects.to_vec();
-    sorted.sort();
-    sorted.dedup();
+    let sorted: BTreeSet<Operation> = subjects.iter().cloned().collect();
     let cache = open_cache();
     let workers = InWorkers { libraries, stop, done };
     let of = |one: &&mut Counted| (one.subject.library, one.subject.tier);

@@ -10,6 +10,7 @@ use crate::protocol::{Finding, Judged, Judging, Reply, Request};
 use crate::time::Stop;
 use base::model::{Algorithm, Tier};
 use record::{LeakVerdict, Leaks, Record, State};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -151,9 +152,7 @@ pub fn judge_leaks(
     stop: &Stop,
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> AllJudged {
-    let mut sorted = subjects.to_vec();
-    sorted.sort();
-    sorted.dedup();
+    let sorted: BTreeSet<LeakSubject> = subjects.iter().cloned().collect();
     let cache = Cache::open("leaks");
     let mut all: Vec<One> =
         sorted.into_iter().map(|subject| One { subject, judged: None }).collect();
@@ -298,12 +297,9 @@ fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u3
 }
 
 pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<String>) -> Record {
-    let mut algorithms: Vec<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
-    let mut tiers: Vec<Tier> = leaks.iter().map(|l| l.tier).collect();
-    algorithms.sort();
-    algorithms.dedup();
-    tiers.sort();
-    tiers.dedup();
+    let algorithms: BTreeSet<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
+    let tiers: BTreeSet<Tier> = leaks.iter().map(|l| l.tier).collect();
+    let (algorithms, tiers) = (algorithms.into_iter().collect(), tiers.into_iter().collect());
     record::shared(Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: record::Tool::here(command),

@@ -353,7 +353,7 @@ fn offered(
     Err(if offer.failed { Finding::failed(why) } else { Finding::unsupported(why) })
 }
 
-fn offer<'a>(
+pub(crate) fn offer<'a>(
     offers: &'a [Offer],
     algorithm: &Algorithm,
     direction: Direction,

@@ -16,7 +16,7 @@ use base::model::{KERNEL_PATH, QuietRates, Tier};
 use record::Circumstance;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -351,9 +351,7 @@ impl Cache {
         objects: impl Iterator<Item = &'a PathBuf>,
     ) {
         let Some(path) = self.path(key) else { return };
-        let mut files: Vec<&PathBuf> = objects.collect();
-        files.sort();
-        files.dedup();
+        let files: BTreeSet<&PathBuf> = objects.collect();
         // A copy in memory, made to apply a tier, is the library's own, which the key has.
         let objects =
             files.into_iter().filter_map(|path| Some((path.clone(), Self::hash(path)?))).collect();

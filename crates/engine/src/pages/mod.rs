@@ -7,7 +7,7 @@ mod proof;
 use crate::cpus::{measuring_cpu, placed_cpus};
 use crate::kinds::{Page, Subject};
 use crate::libraries::{Attached, at_tiers};
-use crate::plan::Budget;
+use crate::plan::{self, Budget};
 use crate::pool::Source;
 use crate::progress::{self, CaseProgress, End, Event};
 use crate::protocol::Finding;
@@ -381,8 +381,7 @@ fn checked(
 fn offered(library: &Attached, tier: Tier, algorithm: &Algorithm) -> Result<(), Finding> {
     let offers = library.offers_at(tier)?;
     for direction in [Direction::Encrypt, Direction::Decrypt] {
-        let offer =
-            offers.iter().find(|o| o.algorithm == algorithm.name && o.direction == direction);
+        let offer = plan::offer(offers, algorithm, direction);
         if !offer.is_some_and(|o| o.models.contains(&Model::Message)) {
             let reason = offer.and_then(|o| o.reason.clone());
             let why = reason.unwrap_or_else(|| format!("the library does not offer {algorithm}"));
