@@ -8,7 +8,6 @@ use std::borrow::Cow;
 /// Fewest columns of the terminal that a text keeps.
 const NARROWEST: usize = 8;
 
-/// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// What it is, with its unit.
@@ -260,7 +259,6 @@ impl Cell {
         Self::new(text, PLAIN)
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }

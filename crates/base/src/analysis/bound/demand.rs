@@ -25,9 +25,7 @@ pub(crate) struct Demand {
     pub(crate) divisible: Vec<Divisible>,
     /// Instructions of which each needs the one before.
     pub(crate) chains: Vec<Chain>,
-    /// Bytes loaded.
     pub(crate) loaded: f64,
-    /// Bytes stored.
     pub(crate) stored: f64,
     /// Whether operations go on with one message, so that work for several may be done at once.
     pub(crate) stream: bool,
@@ -77,7 +75,6 @@ pub(crate) struct Way {
     pub(crate) each: f64,
 }
 
-/// A chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Chain {
     pub(crate) steps: f64,
@@ -88,14 +85,10 @@ pub(crate) struct Chain {
     pub(crate) endless: bool,
 }
 
-/// One step of a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// An AES round.
     AesRound,
-    /// Two rounds of SHA-256.
     Sha256TwoRounds,
-    /// Two rounds of SHA-512.
     Sha512TwoRounds,
     /// So many instructions of a cycle each.
     Cycles(f64),

@@ -239,17 +239,12 @@ pub struct Bandwidth {
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
-    /// Algorithm.
     pub algorithm: &'a Algorithm,
-    /// Direction.
     pub direction: Direction,
-    /// What one operation is.
     pub model: Model,
-    /// Which CPU instructions may be used.
     pub tier: Tier,
     /// Bytes of plaintext.
     pub size: usize,
-    /// Where the bytes are.
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
@@ -490,12 +485,10 @@ impl<'a> Machine<'a> {
         Self { core, tier }
     }
 
-    /// Whether AES instructions may be used.
     pub(crate) fn has_aes(&self) -> bool {
         ROUNDS.iter().any(|name| self.per_cycle(name, 128).is_some())
     }
 
-    /// Whether carry-less multiplication may be used.
     pub(crate) fn has_products(&self) -> bool {
         !self.widths(CARRYLESS).is_empty()
     }
@@ -519,7 +512,6 @@ impl<'a> Machine<'a> {
         self.latency("aesenc").or_else(average)
     }
 
-    /// Whether SHA instructions may be used.
     pub(crate) fn has_sha(&self) -> bool {
         self.tier.shows(Feature::Sha)
     }
