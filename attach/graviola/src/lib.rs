@@ -125,14 +125,7 @@ macro_rules! mode {
     };
 }
 
-mode!(
-    Gcm,
-    AesGcm,
-    12,
-    c"AesGcm::encrypt",
-    c"AesGcm::decrypt",
-    c"AesGcm::new"
-);
+mode!(Gcm, AesGcm, 12, c"AesGcm::encrypt", c"AesGcm::decrypt", c"AesGcm::new");
 mode!(
     ChaCha,
     ChaCha20Poly1305,
@@ -268,18 +261,8 @@ macro_rules! sha3 {
     };
 }
 
-sha3!(
-    Sha3_256,
-    Sha3_256Context,
-    32,
-    c"Sha3_256Context::new, update, finish"
-);
-sha3!(
-    Sha3_512,
-    Sha3_512Context,
-    64,
-    c"Sha3_512Context::new, update, finish"
-);
+sha3!(Sha3_256, Sha3_256Context, 32, c"Sha3_256Context::new, update, finish");
+sha3!(Sha3_512, Sha3_512Context, 64, c"Sha3_512Context::new, update, finish");
 
 /// SHAKE takes its whole input at once.
 macro_rules! shake {

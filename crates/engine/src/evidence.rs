@@ -548,9 +548,8 @@ fn classes(slope: Slope<'_>) -> Vec<ClassCount> {
 fn functions(slope: Slope<'_>) -> Vec<FunctionCount> {
     let most = slope.large.functions.iter().take(FUNCTIONS);
     most.map(|f| {
-        let same = |g: &&probe::step::FunctionCount| {
-            (&g.function, &g.object) == (&f.function, &f.object)
-        };
+        let same =
+            |g: &&probe::step::FunctionCount| (&g.function, &g.object) == (&f.function, &f.object);
         let small = slope.small.functions.iter().find(same).map_or(0, |g| g.count);
         let Share { per_byte, per_message } = slope.share(small, f.count);
         FunctionCount {

@@ -134,21 +134,14 @@ pub enum LibraryChoice {
     /// Among those found, by name or `name@version`.
     Glob(NameGlob),
     /// This file, under this name.
-    Path {
-        name: String,
-        path: PathBuf,
-    },
+    Path { name: String, path: PathBuf },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
     #[error("no library matches '{glob}'{}; found: {found}",
         nearest.as_ref().map(|n| format!(", did you mean '{n}'?")).unwrap_or_default())]
-    NoMatch {
-        glob: String,
-        nearest: Option<String>,
-        found: String,
-    },
+    NoMatch { glob: String, nearest: Option<String>, found: String },
     /// A library that was named, as a file or as the only one of its name, cannot be used.
     #[error("library '{name}': {why}")]
     Unusable { name: String, why: String },

@@ -37,18 +37,12 @@ const ONE_THREAD: &str = "pairs are compared with one thread, and without single
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
     #[error("{library}: {}", finding.why)]
-    Found {
-        library: String,
-        finding: Finding,
-    },
+    Found { library: String, finding: Finding },
     /// What was asked for is not one case of two libraries.
     #[error("a pair is one case of two libraries, this is {0} cases")]
     Cases(usize),
     #[error("{library}: {error}")]
-    Worker {
-        library: String,
-        error: WorkerError,
-    },
+    Worker { library: String, error: WorkerError },
 }
 
 #[derive(Clone, Debug)]

@@ -338,10 +338,7 @@ pub enum WorkerError {
     /// The deadline passed; what the process said last, if anything.
     #[error("no answer within {:.0?}: hung, so it was killed{}", .deadline,
         .words.as_ref().map(|w| format!("; last words: {w}")).unwrap_or_default())]
-    Hung {
-        deadline: Duration,
-        words: Option<String>,
-    },
+    Hung { deadline: Duration, words: Option<String> },
     #[error("interrupted")]
     Interrupted,
     #[error("answered out of protocol: {0}")]

@@ -45,10 +45,7 @@ pub enum Request {
         sizes: Vec<usize>,
     },
     /// Hold the library to one published vector. Answer: [`Reply::Judged`].
-    Vector {
-        algorithm: String,
-        vector: verify::vectors::Vector,
-    },
+    Vector { algorithm: String, vector: verify::vectors::Vector },
     /// Visit cases, each in a process that is forked for it. Answer: [`Reply::Samples`].
     Sample {
         visits: Vec<Visit>,
@@ -209,7 +206,9 @@ pub struct Once {
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     Ready(Box<Ready>),
-    Unusable { why: String },
+    Unusable {
+        why: String,
+    },
     Offers {
         /// One entry for each algorithm and direction that exists.
         offers: Vec<Offer>,

@@ -18,8 +18,8 @@ use base::model::{Algorithm, Kind, Model, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
     Call, Check, Disturbances, Estimate, Evidence, Executed, Fit, KeySetup, Latencies, Latency,
-    Leaks, Measurement, Noise, Plan, ProcessKind, QuietCpu, Record, State, Stopped,
-    ThreadShare, Tool,
+    Leaks, Measurement, Noise, Plan, ProcessKind, QuietCpu, Record, State, Stopped, ThreadShare,
+    Tool,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;

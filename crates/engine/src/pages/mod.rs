@@ -108,10 +108,7 @@ pub enum PagesError {
     #[error("{0}")]
     Store(#[from] StoreError),
     #[error("cannot make a file in '{path}': {why}; name another directory with --scratch")]
-    Scratch {
-        path: PathBuf,
-        why: String,
-    },
+    Scratch { path: PathBuf, why: String },
     /// The decrypted copy.
     #[error("--decrypt-to: {0}")]
     Copy(String),

@@ -1,9 +1,7 @@
 //! What one operation executes, single-stepped in the very call that the timed loop makes; and what one
 //! message makes a library allocate and copy.
 
-use crate::protocol::{
-    Costs, Finding, Metering, Stepping, Steps, Visit, known,
-};
+use crate::protocol::{Costs, Finding, Metering, Stepping, Steps, Visit, known};
 use crate::worker::material::{Answers, Expected, Feed, Plaintext, Subject};
 use base::model::{Direction, Model};
 use contract::{Library, Outcome};

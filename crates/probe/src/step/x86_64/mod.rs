@@ -184,7 +184,8 @@ mod tests {
         let profile = profile(&trace, &Code::of_this_process(&|_| None));
         assert_eq!((profile.instructions, profile.unknown), (53, 0));
         let class = |class: Class, width| {
-            let found = profile.classes.iter().find(|c| (&*c.class, c.width) == (class.name(), width));
+            let found =
+                profile.classes.iter().find(|c| (&*c.class, c.width) == (class.name(), width));
             found.map_or(0, |c| c.count)
         };
         assert_eq!(class(Class::AesRound, Some(128)), 30);
