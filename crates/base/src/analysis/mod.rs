@@ -369,6 +369,7 @@ impl Ticks {
         *self.0.entry(ticks).or_insert(0) += operations;
     }
 
+    /// All operations.
     pub fn operations(&self) -> u64 {
         self.0.values().sum()
     }

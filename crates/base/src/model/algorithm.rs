@@ -274,7 +274,9 @@ pub enum Primitive {
     },
     /// XXH3, 128-bit output.
     Xxh3_128,
+    /// XXH64.
     Xxh64,
+    /// XXH32.
     Xxh32,
     /// CRC-32 (ISO-HDLC: zlib, gzip, PNG), RFC 1952 §8.
     Crc32,
@@ -325,6 +327,7 @@ impl Primitive {
 /// A composite: a cipher and what notices damage, as one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Composite {
+    /// The cipher's name.
     pub cipher: &'static str,
     /// The digest's or MAC's name. A checksum is over the plaintext; a MAC is over associated
     /// data, nonce, ciphertext and the length of the associated data in bits as 64-bit big-endian
@@ -396,9 +399,11 @@ impl SizeRule {
 pub struct Algorithm {
     /// Lower case with dashes, OpenSSL's spelling where it has one.
     pub name: &'static str,
+    /// Kind of work.
     pub kind: Kind,
     /// Primitive; a composite's cipher's.
     pub cipher: Primitive,
+    /// Mode of operation.
     pub mode: Mode,
     /// Length of the whole key (XTS and SIV: both keys; composites: cipher's key, then MAC's).
     pub key_len: usize,

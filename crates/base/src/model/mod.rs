@@ -70,10 +70,12 @@ pub fn runtime_name(path: &std::path::Path) -> Option<&str> {
 pub struct QuietRates(BTreeMap<u32, f64>);
 
 impl QuietRates {
+    /// The rate of one CPU.
     pub fn of_one(cpu: u32, rate: f64) -> Self {
         Self(BTreeMap::from([(cpu, rate)]))
     }
 
+    /// Notes a CPU's rate.
     pub fn set(&mut self, cpu: u32, rate: f64) {
         self.0.insert(cpu, rate);
     }
@@ -104,6 +106,7 @@ pub struct BadGlob {
 }
 
 impl NameGlob {
+    /// Reads a glob.
     pub fn parse(text: &str) -> Result<Self, BadGlob> {
         let pattern = flat(text);
         // At the beginning the crate takes it for "all but"; in names it is a character.

@@ -402,10 +402,12 @@ impl RawSample {
         f64::midpoint(self.clock_before, self.clock_after)
     }
 
+    /// Ticks of one operation.
     pub fn ticks_per_op(&self) -> f64 {
         self.ticks as f64 / f64::from(self.ops.max(1))
     }
 
+    /// Core cycles of one operation.
     pub fn cycles_per_op(&self) -> f64 {
         self.ticks_per_op() * self.clock()
     }

@@ -189,17 +189,22 @@ const fn list<const N: usize>(of: Of) -> [Tier; N] {
 /// A feature, or a group of which no tier shows a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumIter)]
 pub enum Feature {
+    /// SSE3.
     #[strum(serialize = "SSE3")]
     Sse3,
     /// CMPXCHG16B, and LAHF in 64-bit mode.
     #[strum(serialize = "CMPXCHG16B")]
     Cx16,
+    /// SSSE3.
     #[strum(serialize = "SSSE3")]
     Ssse3,
+    /// SSE4.1.
     #[strum(serialize = "SSE4.1")]
     Sse41,
+    /// SSE4.2.
     #[strum(serialize = "SSE4.2")]
     Sse42,
+    /// POPCNT.
     #[strum(serialize = "POPCNT")]
     Popcnt,
     /// AES-NI; aarch64's AESE and its kin.
@@ -212,32 +217,43 @@ pub enum Feature {
     /// XSAVE, OSXSAVE and the state components.
     #[strum(serialize = "XSAVE")]
     Xsave,
+    /// AVX.
     #[strum(serialize = "AVX")]
     Avx,
+    /// F16C.
     #[strum(serialize = "F16C")]
     F16c,
     /// FMA with three operands.
     #[strum(serialize = "FMA")]
     Fma,
+    /// MOVBE.
     #[strum(serialize = "MOVBE")]
     Movbe,
+    /// LZCNT.
     #[strum(serialize = "LZCNT")]
     Lzcnt,
+    /// BMI1.
     #[strum(serialize = "BMI1")]
     Bmi1,
+    /// BMI2.
     #[strum(serialize = "BMI2")]
     Bmi2,
+    /// AVX2.
     #[strum(serialize = "AVX2")]
     Avx2,
+    /// ADX.
     #[strum(serialize = "ADX")]
     Adx,
     /// SHA-1 and SHA-256.
     #[strum(serialize = "SHA instructions")]
     Sha,
+    /// GFNI.
     #[strum(serialize = "GFNI")]
     Gfni,
+    /// VAES.
     #[strum(serialize = "VAES")]
     Vaes,
+    /// VPCLMULQDQ.
     #[strum(serialize = "VPCLMULQDQ")]
     Vpclmul,
     /// AVX-512 of Skylake's servers: F, CD, BW, DQ, VL.
@@ -252,6 +268,7 @@ pub enum Feature {
     /// Later instructions on registers of AVX: SHA-512, SM3, SM4, AVX-VNNI, AVX-IFMA.
     #[strum(serialize = "SHA-512, SM3, SM4, AVX-VNNI")]
     AvxLater,
+    /// Key Locker.
     #[strum(serialize = "Key Locker")]
     KeyLocker,
     /// The cipher unit of VIA's PadLock.
@@ -344,11 +361,14 @@ impl Feature {
     }
 }
 
+/// A set of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features(u64);
 
 impl Features {
+    /// No feature.
     pub const NONE: Self = Self(0);
+    /// Every feature.
     pub const ALL: Self = Self(u64::MAX);
 
     /// The set of these.
@@ -371,6 +391,7 @@ impl Features {
         Self(self.0 & !others.0)
     }
 
+    /// Whether the feature is among them.
     pub const fn has(self, feature: Feature) -> bool {
         self.0 >> feature as u32 & 1 == 1
     }

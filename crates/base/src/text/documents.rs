@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
+    /// Its name.
     pub name: String,
     /// Why these cases: what question they answer.
     pub reason: String,
@@ -20,6 +21,7 @@ pub struct Suite {
     pub libraries: Vec<String>,
     /// Sizes, in the grammar of `--size`.
     pub sizes: String,
+    /// Models.
     pub models: Vec<Model>,
     /// Directions of ciphers.
     pub directions: Vec<Direction>,
@@ -103,6 +105,7 @@ impl Suite {
     }
 }
 
+/// Reads TOML.
 pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, BadSuite> {
     toml::from_str(text).map_err(|e| {
         let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -264,6 +267,7 @@ impl Prices {
         self.0.iter()
     }
 
+    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -101,6 +101,7 @@ pub enum LibraryText<'a> {
     Glob(NameGlob),
     /// A file, and what to call it.
     File {
+        /// Name.
         name: &'a str,
         /// Path, as it was typed.
         path: &'a str,
@@ -121,6 +122,7 @@ pub enum BadLibrary {
 }
 
 impl<'a> LibraryText<'a> {
+    /// Reads what was typed.
     pub fn parse(text: &'a str) -> Result<Self, BadLibrary> {
         let Some((name, path)) = text.split_once('=') else {
             return Ok(Self::Glob(NameGlob::parse(text)?));

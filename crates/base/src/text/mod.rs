@@ -108,6 +108,7 @@ pub fn shell_word(text: &str) -> String {
 const STYLES: [&str; 6] =
     ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
 
+/// No style.
 pub const PLAIN: Style = Style::new();
 /// Titles and the heads of columns.
 pub const HEADING: Style = Style::new().bold();

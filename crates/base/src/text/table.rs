@@ -8,6 +8,7 @@ use std::borrow::Cow;
 /// Fewest columns of the terminal that a text keeps.
 const NARROWEST: usize = 8;
 
+/// A column.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// What it is, with its unit.
@@ -259,6 +260,7 @@ impl Cell {
         Self::new(text, PLAIN)
     }
 
+    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }

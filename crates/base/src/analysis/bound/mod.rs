@@ -239,12 +239,17 @@ pub struct Bandwidth {
 /// One operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
+    /// Algorithm.
     pub algorithm: &'a Algorithm,
+    /// Direction.
     pub direction: Direction,
+    /// What one operation is.
     pub model: Model,
+    /// Which CPU instructions may be used.
     pub tier: Tier,
     /// Bytes of plaintext.
     pub size: usize,
+    /// Where the bytes are.
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
