@@ -25,8 +25,10 @@ const TRAP_FLAG: i64 = 0x100;
 /// more instruction.
 const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [0xcc, 0x90]];
 
+/// Where steps go.
 #[derive(Debug)]
 pub(crate) enum Sink {
+    /// Each address is counted.
     Counts {
         table: Table,
         /// `None` where every instruction is stepped.
@@ -40,11 +42,14 @@ pub(crate) enum Sink {
     },
 }
 
+/// What the handler writes to.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) sink: Sink,
     pub(crate) steps: u64,
+    /// How it ended; `None` while it goes on.
     pub(crate) finished: Option<End>,
+    /// Where stepping ends.
     pub(crate) stop: u64,
     most_steps: u64,
     last: u64,
@@ -506,6 +511,7 @@ const LONGEST_ROW: usize = 512;
 const BREAKPOINT: u8 = 0xcc;
 const PAGE: u64 = 4096;
 
+/// What begins at an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Next {
     /// One instruction, to be stepped where it is.
@@ -517,14 +523,19 @@ pub(crate) enum Next {
     Row(usize),
 }
 
+/// A row and its copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
+    /// Where the copy begins.
     pub(crate) copy: u64,
     /// Where the copy's breakpoint leaves the instruction pointer.
     ends: u64,
+    /// The instruction behind the row.
     behind: u64,
+    /// The row's last instruction.
     pub(crate) last: u64,
     first: usize,
+    /// Instructions.
     pub(crate) len: usize,
     count: u64,
 }
