@@ -154,7 +154,6 @@ impl Request<'_> {
         Ok(match self.algorithm.cipher {
             Primitive::Md5 => "MD5",
             Primitive::Sha1 => "SHA1",
-            Primitive::Ripemd160 => "RIPEMD160",
             Primitive::Sha224 => "SHA224",
             Primitive::Sha256 => "SHA256",
             Primitive::Sha384 => "SHA384",
@@ -598,7 +597,7 @@ mod tests {
         version: "3.",
         facts: &["FIPS 140 mode: "],
         has: "aes-192-cbc des-ede3-cbc camellia-256-cbc aes-128-cfb8 aes-256-xts aes-128-gcm camellia-256-gcm aes-256-ccm \
-            aes-128-ccm8 aes-128-siv chacha20 chacha20-poly1305 rc4 md5 sha1 sha3-224 streebog-512 rmd160 hmac-sha384 \
+            aes-128-ccm8 aes-128-siv chacha20 chacha20-poly1305 rc4 md5 sha1 sha3-224 streebog-512 hmac-sha384 \
             aes-128-cmac aes-192-gmac pbkdf2-sha256 hkdf-sha512",
         has_not: "aes-128-ctr aes-128-ecb aes-128-ocb salsa20 poly1305 blake2b512 aes-128-kw scrypt",
         // gnutls/README.md, "Not offered": its generator does not notice every fork.

@@ -390,7 +390,7 @@ mod tests {
             counts.add(why, i as u64 + 1);
         }
         assert_eq!(counts.of(Disturbance::Contended), 6);
-        assert_eq!(counts.total(), 28);
+        assert_eq!(counts.total(), 36);
         let fields = serde_json::to_value(counts).unwrap();
         for why in Disturbance::ALL {
             assert_eq!(fields[why.name().replace('-', "_")], counts.of(why), "{}", why.name());

@@ -115,13 +115,14 @@ impl Figure {
     }
 }
 
-/// Columns in the order in which they go on a narrow terminal. The warnings' place is taken by a `!`
+/// Columns in the order in which they go on a narrow terminal; the first is there only where there is room beside all
+/// else. The warnings' place is taken by a `!`
 /// behind the algorithm then.
 const GOING: [&str; 5] = ["ipc", "±%", "limit%", "c/B", "warnings"];
 
 impl Default for Extras {
     fn default() -> Self {
-        Self { fixed: false, bars: false, gone: 0, name: LONGEST_NAME }
+        Self { fixed: false, bars: false, gone: 1, name: LONGEST_NAME }
     }
 }
 
@@ -150,16 +151,18 @@ impl<'a> Layout<'a> {
         }
         let fitted = survey.sections.iter().flat_map(|s| &s.rows).any(|row| row.fit.is_some());
         let fixed = fitted && layout.sizes.len() == survey.sizes.len();
-        let richest_first = [(fixed, true), (fixed, false), (false, true)];
-        let richer =
-            |(fixed, bars)| with(layout.sizes.clone(), Extras { fixed, bars, ..Extras::default() });
+        let richest_first =
+            [(fixed, true, 0), (fixed, true, 1), (fixed, false, 1), (false, true, 1)];
+        let richer = |(fixed, bars, gone)| {
+            with(layout.sizes.clone(), Extras { fixed, bars, gone, ..Extras::default() })
+        };
         let fits = |wider: &Self| wider.columns.total() <= options.width;
         richest_first.into_iter().map(richer).find(fits).unwrap_or(layout)
     }
 
     /// One size, without the columns that can go, and then with shorter names.
     fn narrow(with: &dyn Fn(Vec<usize>, Extras) -> Self, reference: usize, width: usize) -> Self {
-        let fewer = (1..=GOING.len()).map(|gone| Extras { gone, ..Extras::default() });
+        let fewer = (2..=GOING.len()).map(|gone| Extras { gone, ..Extras::default() });
         let shorter = (SHORTEST_NAME..LONGEST_NAME).rev();
         let shorter = shorter.map(|name| Extras { name, gone: GOING.len(), ..Extras::default() });
         let with = |extras| with(vec![reference], extras);
@@ -213,8 +216,8 @@ impl<'a> Layout<'a> {
                     .to_owned(),
             );
         }
-        if self.extras.gone > 0 {
-            let gone = GOING[..self.extras.gone].join(", ");
+        if self.extras.gone > 1 {
+            let gone = GOING[1..self.extras.gone].join(", ");
             notes.push(format!("no room in {} columns for {gone}", self.options.width));
         }
         if !self.extras.has("warnings") && rows().any(|row| row.warning.is_some()) {

@@ -156,7 +156,12 @@ pub fn benchstat(record: &Record, rows: &[&Measurement]) -> String {
         let keys = keys.iter().map(|(key, value)| format!("/{key}={}", value.replace(' ', "_")));
         let model = m.model.name();
         let title = model[..1].to_uppercase() + &model[1..] + &keys.collect::<String>();
-        let costs = ProcessCosts::of(record, m).unwrap_or_default();
+        // Of what was kept without its processes all that is known is one line.
+        let mut costs = ProcessCosts::of(record, m).unwrap_or_default();
+        if costs.ns.is_empty() {
+            costs.ns.extend(m.ns_per_op.map(|e| e.median));
+            costs.cycles.push(m.cycles_per_op.map_or(0.0, |e| e.median));
+        }
         for (ns, cycles) in costs.ns.iter().zip(&costs.cycles) {
             out += &format!("Benchmark{title} 1 {ns:.4} ns/op");
             if let Some((speed, of_all)) = m.mb_per_s.zip(m.ns_per_op) {
@@ -493,7 +498,9 @@ mod tests {
         let record = sample::full_record();
         let row = Row::of(&record, &record.measurements[0]);
         let value = serde_json::to_value(row.m).unwrap();
-        let elsewhere = |c: &&Column| c.name == "checks" || c.name.starts_with("leaks");
+        let elsewhere = |c: &&Column| {
+            ["checks", "instructions_per_cycle"].contains(&c.name) || c.name.starts_with("leaks")
+        };
         for column in COLUMNS.iter().filter(|c| !elsewhere(c)) {
             let expected = match column.of {
                 Of::Text(of) => serde_json::json!(of(&row)),

@@ -76,6 +76,7 @@ fn the_systems_openssl_offers_all_that_it_has() {
             _,
         ) => true,
         (Primitive::Blake2b256, _) => version < (3, 5),
+        (Primitive::Keccak256, _) => version < (3, 2),
         (Primitive::Aegis128 { .. } | Primitive::Aegis256 { .. }, _) => true,
         _ => a.is_checksum(),
     };
