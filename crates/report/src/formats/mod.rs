@@ -457,10 +457,8 @@ mod tests {
         assert_eq!(read(&github_action(&rows)).as_array().unwrap().len(), measured);
         assert_eq!(read(&lnt(&record, &rows))["tests"].as_array().unwrap().len(), measured);
         let lines = benchstat(&record, &rows);
-        let names: std::collections::BTreeSet<&str> = lines
-            .lines()
-            .filter_map(|l| Some(l.strip_prefix("Benchmark")?.split(' ').next()?))
-            .collect();
+        let names: std::collections::BTreeSet<&str> =
+            lines.lines().filter_map(|l| l.strip_prefix("Benchmark")?.split(' ').next()).collect();
         assert_eq!(names.len(), measured, "{lines}");
     }
 
