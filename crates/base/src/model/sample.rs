@@ -362,7 +362,7 @@ pub fn mark_interrupted(of_process: &mut [RawSample]) {
 }
 
 /// The part of the quiet rate that the throughput probe must reach: a busy sibling thread takes
-/// 14 to 50 % of it, while its own spread on a quiet core is 1 to 2 %, so 7 % below parts them.
+/// 14 to 50 % of it, while its own spread on a quiet core is 1 to 5 %, so 7 % below parts them.
 pub const QUIET_PROBE_FRACTION: f64 = 0.93;
 
 /// How far the clock may move within a sample: the two readings scatter by up to 0.3 % each
