@@ -11,7 +11,7 @@ use crate::kinds::{Ends, Facts, Judged, Message, PILOT, PROCESSES, Pass, Subject
 use crate::plan::Planned;
 use crate::protocol::{Finding, Other};
 use base::analysis::{Estimator, Group, MIN_PER_PROCESS, of_visits};
-use base::model::{OtherEnd, QuietRates, RawSample, Settling, mark_interrupted};
+use base::model::{OtherEnd, QuietRates, RawSample, Settling};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt as _};
 use record::tls::HandshakeSample;
@@ -107,9 +107,6 @@ impl CaseProgress {
         self.taken = (whole / threads) as u32;
         self.clean = self.taken;
         self.mark_unsettled();
-        if self.can_be_interrupted() {
-            self.samples.chunk_by_mut(|a, b| a.process == b.process).for_each(mark_interrupted);
-        }
         self
     }
 
@@ -178,12 +175,6 @@ impl CaseProgress {
         }
     }
 
-    /// Whether a sample that is slower than another one of its process was interrupted. Where several threads measure at
-    /// once, or a sample is of two ends, none is slower for that alone.
-    fn can_be_interrupted(&self) -> bool {
-        matches!(self.subject, Subject::Message(_)) && self.subject.threads() == 1
-    }
-
     /// Asks again whether it is precise, after as many processes as a new case.
     pub(crate) fn look_again(&mut self) {
         (self.end, self.next_look, self.waits) = (None, PROCESSES, false);
@@ -206,10 +197,6 @@ impl CaseProgress {
         self.taken += 1;
         self.pass.taken += 1;
         self.samples.extend(samples);
-        if self.can_be_interrupted() {
-            let last = self.samples.chunk_by_mut(|a, b| a.process == b.process).last();
-            last.into_iter().for_each(mark_interrupted);
-        }
         self.latencies.extend(latency);
     }
 

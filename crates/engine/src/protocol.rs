@@ -148,6 +148,12 @@ pub struct Visit {
 }
 
 impl Visit {
+    /// Whether one sample of a process differs from another by nothing but what disturbs it: neither memory nor other work
+    /// has a part in it.
+    pub fn is_steady(&self) -> bool {
+        self.footprint.is_hot() && !self.model.is_between() && self.cpus.len() <= 1
+    }
+
     /// An operation on data in the nearest cache, for what is not timed.
     pub(crate) fn untimed(
         algorithm: &Algorithm,
@@ -317,6 +323,15 @@ impl VisitResult {
         match self {
             Self::Sample(sample) => Some(*sample),
             Self::Taken { samples, .. } if samples.len() == 1 => samples.first().copied(),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn sample_mut(&mut self) -> Option<&mut RawSample> {
+        match self {
+            Self::Sample(sample) => Some(sample),
+            Self::Taken { samples, .. } if samples.len() == 1 => samples.first_mut(),
             _ => None,
         }
     }

@@ -11,7 +11,7 @@ use crate::protocol::{Finding, Request, Visit, VisitResult};
 use crate::worker::visit::Bench;
 use crate::{decode, process, worker};
 use adapters::runtime::RUNTIME_ENDED;
-use base::model::{Algorithm, Direction, Model, RawSample, SAME_SPEED};
+use base::model::{Algorithm, Direction, Model, RawSample, SAME_SPEED, mark_interrupted};
 use contract::Library;
 use host::confine::Forked;
 use rand::rngs::{StdRng, SysRng};
@@ -169,6 +169,7 @@ struct Ended {
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
     let least = if library.process().is_some() { OF_A_RUNTIME } else { 1 };
+    let is_steady = asked.is_steady() && library.process().is_none();
     let (mut results, mut taken) = (Vec::with_capacity(1 + asked.samples as usize), Vec::new());
     for count in 1.. {
         visit.every_check = asked.every_check && count == asked.samples;
@@ -181,13 +182,24 @@ fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> V
         }
         results.push(result);
         let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
-        let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().all(long);
+        let more = count < asked.most
+            && !agree(&taken, asked.samples, is_steady)
+            && !taken.iter().all(long);
         if found || count >= asked.samples.max(least) && !more {
             break;
         }
     }
+    let short = |s: &RawSample| (s.ticks as f64) < SHORT_NS * bench.ticks_per_ns();
+    if is_steady && taken.iter().all(short) {
+        mark_interrupted(&mut taken);
+        let own = results.iter_mut().filter_map(VisitResult::sample_mut);
+        own.zip(taken).for_each(|(own, marked)| *own = marked);
+    }
     results
 }
+
+/// Longer samples meet so many interruptions that none is without.
+const SHORT_NS: f64 = 1e5;
 
 /// Samples of a visit of a runtime: until its code has settled takes a hundred times as long as they do.
 const OF_A_RUNTIME: u32 = 9;
@@ -195,13 +207,15 @@ const OF_A_RUNTIME: u32 = 9;
 /// Samples that are longer are as many as were asked for.
 const LONG_NS: f64 = 2e6;
 
-/// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and the two fastest
-/// of them agree: an interruption, which the kernel counts nowhere, makes one longer by some per cent up to several times.
-fn agree(taken: &[RawSample], asked: u32) -> bool {
+/// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and two of them agree;
+/// of a steady case, whose samples differ by nothing else, the two fastest. An interruption, which the kernel counts nowhere,
+/// makes one longer by some per cent up to several times, and two rarely by the same.
+fn agree(taken: &[RawSample], asked: u32, is_steady: bool) -> bool {
     let left_alone = taken.iter().filter(|s| s.disturbance(0.0).is_none());
     let mut costs: Vec<f64> = left_alone.map(RawSample::pace).collect();
     costs.sort_unstable_by(f64::total_cmp);
-    let agree = costs.get(1).is_some_and(|second| *second <= costs[0] * (1.0 + SAME_SPEED));
+    let mut pairs = costs.windows(2).take(if is_steady { 1 } else { usize::MAX });
+    let agree = pairs.any(|two| two[1] <= two[0] * (1.0 + SAME_SPEED));
     costs.len() >= asked as usize && (asked < 2 || agree)
 }
 
@@ -386,7 +400,7 @@ mod tests {
     #[test]
     fn a_process_has_enough_when_two_samples_that_were_left_alone_agree() {
         let of = |ticks: &[u64], asked| {
-            agree(&ticks.iter().map(|t| sample(*t)).collect::<Vec<_>>(), asked)
+            agree(&ticks.iter().map(|t| sample(*t)).collect::<Vec<_>>(), asked, false)
         };
         assert!(!of(&[1000], 2));
         assert!(of(&[1000, 1009], 2));
@@ -395,7 +409,9 @@ mod tests {
         assert!(!of(&[1000, 1300, 1600, 1150], 2));
         assert!(of(&[1000], 1), "one alone is what was asked for");
         let switched = RawSample { switches: 1, ..sample(1000) };
-        assert!(!agree(&[sample(1000), switched], 2));
+        assert!(!agree(&[sample(1000), switched], 2, false));
+        let fastest_alone = [1000, 1300, 1304].map(sample);
+        assert!(agree(&fastest_alone, 2, false) && !agree(&fastest_alone, 2, true));
     }
 
     #[test]
