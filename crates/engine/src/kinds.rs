@@ -287,7 +287,7 @@ impl Message {
             most: if self.case.threads > 1 { samples } else { MOST_IN_A_ROW },
             every_check,
         };
-        if self.case.threads == 1 && visit.is_steady() {
+        if visit.is_steady() {
             visit.most = MOST_OF_STEADY;
         }
         visit

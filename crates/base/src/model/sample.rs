@@ -469,6 +469,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_slower_than_the_fastest_of_its_process_was_interrupted_unless_it_shows_otherwise() {
+        let of = |ticks| RawSample { ticks, ..clean() };
+        let slow_chain = RawSample { clock_before: 1.39, ..of(1000) };
+        let switched = RawSample { switches: 1, ..of(500) };
+        let mut samples = [of(1005), of(1080), switched, of(1000), slow_chain, of(1011)];
+        mark_interrupted(&mut samples);
+        let marked = samples.map(|sample| sample.interrupted);
+        assert_eq!(marked, [false, true, false, false, false, true]);
+    }
+
+    #[test]
     fn a_clean_sample_counts() {
         assert_eq!(clean().disturbance(5.0), None);
         assert!((clean().cycles_per_op() - 14.0).abs() < 1e-9);
@@ -487,6 +498,7 @@ mod tests {
         assert_eq!(is(RawSample { clock_after: 1.5, ..clean() }), Some(Disturbance::ClockMoved));
         assert_eq!(is(RawSample { probe_after: 3.5, ..clean() }), Some(Disturbance::Contended));
         assert_eq!(is(RawSample { unsettled: true, ..clean() }), Some(Disturbance::Unsettled));
+        assert_eq!(is(RawSample { interrupted: true, ..clean() }), Some(Disturbance::Interrupted));
     }
 
     /// A library that waits in the kernel for its answer, or takes fresh memory for each message,

@@ -23,7 +23,8 @@ use verify::may_be_refused;
 pub(crate) struct Bench {
     clock: Clock,
     ticks_per_ns: f64,
-    pace: Pace,
+    /// Found before the first samples: who only verifies does not watch for it.
+    pace: Option<Pace>,
     process: u32,
     seed: u64,
     /// One for each thread that measures.
@@ -41,7 +42,7 @@ impl Bench {
         let clock = Clock::calibrate();
         let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         Self {
-            pace: Pace::here(&clock),
+            pace: None,
             clock,
             ticks_per_ns,
             process,
@@ -50,6 +51,11 @@ impl Bench {
             settling: OnceLock::new(),
             pulse: None,
         }
+    }
+
+    /// Finds how long samples are on this core; once, by the process that visits are forked from.
+    pub(crate) fn find_pace(&mut self) {
+        self.pace.get_or_insert_with(|| Pace::here(&self.clock));
     }
 
     /// What runs next is to settle anew.
@@ -111,7 +117,7 @@ impl Bench {
             clock,
             ticks_per_ns: *ticks_per_ns,
             pace: match library.process() {
-                None => *pace,
+                None => pace.unwrap_or_default(),
                 Some(_) => Pace::of_a_runtime(),
             },
             process: *process,
@@ -153,7 +159,7 @@ impl Bench {
                     let around = Around {
                         clock,
                         ticks_per_ns: *ticks_per_ns,
-                        pace: *pace,
+                        pace: pace.unwrap_or_default(),
                         process: *process,
                         settling,
                         meeting: Some(meeting),

@@ -310,3 +310,12 @@ fn what_a_busy_core_made_slow_is_no_part_of_how_a_case_settles() {
     let settling = settling.expect("it cannot fail");
     assert!(settling.ns_per_op.iter().all(|ns| [0.0, 1000.0].contains(ns)), "{settling:?}");
 }
+
+#[test]
+fn samples_are_shorter_where_the_core_is_taken_more_often_than_every_hundred_and_fifty_microseconds()
+ {
+    let usual = super::Pace::default();
+    assert_eq!(super::Pace::between(151e3).sample_ns, usual.sample_ns);
+    let short = super::Pace::between(50e3);
+    assert!(short.sample_ns < 0.5 * usual.sample_ns && short.warm_up_ns == usual.warm_up_ns);
+}
