@@ -5,9 +5,11 @@
 
 pub(crate) mod decode;
 mod handler;
+mod rows;
 
 use crate::step::{End, Step, Trace, Unavailable};
-use handler::{Fixed, Handling, Log, Rows, Sink, Table};
+use handler::{Fixed, Handling, Log, Sink, Table};
+use rows::Rows;
 use std::arch::asm;
 use std::sync::atomic::Ordering;
 
