@@ -223,9 +223,10 @@ const READING: [&str; 38] = [
 ];
 
 /// Of whose arguments none is such a file, or which have tests of their own.
-const NOT_READING: [&str; 13] = [
+const NOT_READING: [&str; 14] = [
     "tls",
     "quietly",
+    "cache",
     "fleet",
     "archive",
     "doctor",

@@ -153,7 +153,7 @@ impl<'a> Judging<'a> {
             };
             let differ = |(base, secret): (usize, usize)| {
                 let (ours, theirs) = (steps(base), steps(secret));
-                ours.len() != theirs.len() || ours.iter().zip(theirs).any(|(x, y)| !x.is_alike(y))
+                ours != theirs
             };
             let differences: Vec<bool> = pairs.map(differ).collect();
             let why = match differences[..] {
@@ -505,7 +505,7 @@ pub(crate) fn compare(
             (i, j) = (i + further, j + other);
             continue;
         }
-        if !x.is_alike(y) {
+        if x != y {
             lookups(stage, (i, x, y), branched, decodes, found);
             divisions(stage, (a, i, b, j), branched, decodes, found);
         }

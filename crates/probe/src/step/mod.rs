@@ -243,8 +243,8 @@ const STACK_POINTER: usize = if cfg!(target_arch = "aarch64") { 31 } else { 4 };
 
 impl Step {
     /// As the kernel lays them out in a signal frame, and for a debugger on AArch64: the general registers, the
-    /// instruction's address, the flags.
-    pub(crate) const WORDS: usize = REGISTER_PLACES.len() + 2;
+    /// instruction's address.
+    pub(crate) const WORDS: usize = REGISTER_PLACES.len() + 1;
 
     pub fn address(&self) -> u64 {
         self.0[REGISTER_PLACES.len()]
@@ -257,11 +257,6 @@ impl Step {
     /// A general register by the number that instructions give it.
     pub fn register(&self, number: usize) -> u64 {
         self.0[REGISTER_PLACES[number]]
-    }
-
-    /// Whether address and all general registers are the same; flags may differ.
-    pub fn is_alike(&self, other: &Self) -> bool {
-        self.0[..=REGISTER_PLACES.len()] == other.0[..=REGISTER_PLACES.len()]
     }
 }
 

@@ -342,7 +342,7 @@ impl Log {
 
     fn add(&mut self, registers: &Registers) {
         self.kept.extend(registers.regs);
-        self.kept.extend([registers.sp, registers.pc, registers.pstate]);
+        self.kept.extend([registers.sp, registers.pc]);
         self.steps += 1;
     }
 }

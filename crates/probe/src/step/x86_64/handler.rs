@@ -23,11 +23,7 @@ const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [
 #[derive(Debug)]
 pub(crate) enum Sink {
     /// Each address is counted.
-    Counts {
-        table: Table,
-        /// `None` where every instruction is stepped.
-        rows: Option<Rows>,
-    },
+    Counts(Table),
     /// The registers of each step are written.
     Tape {
         /// Where the next step goes: there is room for as many as are allowed.
@@ -40,6 +36,8 @@ pub(crate) enum Sink {
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) sink: Sink,
+    /// `None` where every instruction is stepped.
+    pub(crate) rows: Option<Rows>,
     pub(crate) steps: u64,
     /// How it ended; `None` while it goes on.
     pub(crate) finished: Option<End>,
@@ -50,50 +48,50 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(sink: Sink) -> Self {
-        Self { sink, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
+    pub(crate) fn new(sink: Sink, rows: Option<Rows>) -> Self {
+        Self { sink, rows, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
     }
 
     pub(crate) fn begin(&mut self, most_steps: u64) {
         match &mut self.sink {
-            Sink::Counts { table, rows } => {
-                table.clear();
-                rows.iter_mut().for_each(Rows::clear);
-            }
+            Sink::Counts(table) => table.clear(),
             Sink::Tape { fixed, .. } => fixed.begin(),
         }
+        self.rows.iter_mut().for_each(Rows::clear);
         (self.steps, self.stop, self.last) = (0, 0, 0);
         (self.most_steps, self.finished) = (most_steps, None);
     }
 
     /// Notes that the instruction that the registers are before is next, and what follows those that are
     /// executed here. Returns whether to step the next one: not at the end, nor where a row is next.
-    fn note(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
+    fn note(&mut self, registers: &mut Registers) -> bool {
         loop {
             if self.begin_row(registers) || !self.note_one(registers) {
                 return false;
             }
-            let executed = match &mut self.sink {
+            let is_fixed = match &mut self.sink {
                 Sink::Tape { fixed, .. } => fixed.execute(registers),
-                Sink::Counts { rows, .. } => {
-                    rows.as_mut().is_some_and(|r| execute_jump(r, registers))
-                }
+                Sink::Counts(_) => false,
             };
-            if !executed {
+            if !is_fixed && !self.rows.as_mut().is_some_and(|rows| execute(rows, registers)) {
                 return true;
             }
         }
     }
 
     /// Lets the row that begins at the instruction pointer be executed, if there is one and so many steps are left.
-    fn begin_row(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
+    fn begin_row(&mut self, registers: &mut Registers) -> bool {
         let address = registers[libc::REG_RIP as usize] as u64;
         let left = self.most_steps.saturating_sub(self.steps);
         if self.finished.is_some() || address == self.stop {
             return false;
         }
-        let Sink::Counts { rows: Some(rows), .. } = &mut self.sink else { return false };
-        let Some(row) = rows.begin(address, left) else { return false };
+        if matches!(&self.sink, Sink::Tape { fixed, .. } if fixed.vdso.begins(address)) {
+            return false;
+        }
+        let Some(row) = self.rows.as_mut().and_then(|rows| rows.begin(address, left)) else {
+            return false;
+        };
         self.note_untrapped(address);
         self.steps = self.steps.wrapping_add(row.len as u64);
         self.last = row.last;
@@ -102,24 +100,33 @@ impl Log {
     }
 
     /// Goes on behind a row, if it is its breakpoint that this trap is.
-    fn end_row(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
-        let Sink::Counts { rows: Some(rows), .. } = &self.sink else { return false };
+    fn end_row(&mut self, registers: &mut Registers) -> bool {
         let at = &mut registers[libc::REG_RIP as usize];
-        let behind = rows.behind(*at as u64);
-        *at = behind.map_or(*at, |behind| behind as i64);
-        behind.is_some()
+        let Some(rows) = &self.rows else { return false };
+        let Some(row) = rows.ended(*at as u64) else { return false };
+        *at = row.behind as i64;
+        if let Sink::Tape { next, .. } = &mut self.sink {
+            for step in rows.steps(&row) {
+                // SAFETY: there is room for as many steps as are allowed, and a row with more is not begun.
+                unsafe {
+                    **next = step;
+                    *next = next.add(1);
+                }
+            }
+        }
+        true
     }
 
     /// Ends counting: what is counted of rows is added to the rest.
     pub(crate) fn visits(&mut self) -> Vec<Visit> {
-        let Sink::Counts { table, rows } = &mut self.sink else { return Vec::new() };
-        if !rows.iter_mut().all(|rows| rows.count_into(table)) {
+        let Sink::Counts(table) = &mut self.sink else { return Vec::new() };
+        if !self.rows.iter_mut().all(|rows| rows.count_into(table)) {
             self.finished = Some(End::TableFull);
         }
         table.visits()
     }
 
-    fn note_one(&mut self, registers: &[libc::greg_t; 23]) -> bool {
+    fn note_one(&mut self, registers: &Registers) -> bool {
         let address = registers[libc::REG_RIP as usize] as u64;
         if self.finished.is_some() {
             // A library that had saved its flags while stepping has just restored them.
@@ -136,7 +143,7 @@ impl Log {
         }
         self.steps = self.steps.wrapping_add(1);
         match &mut self.sink {
-            Sink::Counts { table, .. } => {
+            Sink::Counts(table) => {
                 if !table.count(address, address == self.last) {
                     self.finished = Some(End::TableFull);
                     return false;
@@ -156,7 +163,7 @@ impl Log {
 
     /// Counts the instruction that was executed without a trap before it, if there was one.
     fn note_untrapped(&mut self, address: u64) {
-        let Sink::Counts { table, .. } = &mut self.sink else { return };
+        let Sink::Counts(table) = &mut self.sink else { return };
         let next = self.last.wrapping_add(2);
         if self.last == 0 || address == next {
             return;
@@ -178,31 +185,57 @@ pub(crate) static LOG: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
 static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
 extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // A breakpoint comes with `SI_KERNEL`, and a trap with `TRAP_BRKPT` where a hypervisor has lost why it came.
     // SAFETY: the kernel passes a valid pointer.
-    let is_step = unsafe { (*info).si_code } == libc::TRAP_TRACE;
+    let is_step = [libc::TRAP_TRACE, libc::TRAP_BRKPT].contains(&unsafe { (*info).si_code });
     // SAFETY: the kernel passes a valid pointer; only this handler uses it for so long as the reference lives.
     let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
     // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
     // stepped function knows nothing of it.
-    let mut log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
-    if !is_step && !log.as_mut().is_some_and(|log| log.end_row(registers)) {
+    let log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
+    // Under some hypervisors a trap comes twice, the second time within this handler: there it finds no log.
+    LOG.store(std::ptr::null_mut(), Ordering::Relaxed);
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    let (mut is_ours, mut goes_on) = (is_step, false);
+    let mut at = std::ptr::null_mut();
+    if let Some(log) = log {
+        is_ours = is_step || log.end_row(registers);
+        goes_on = is_ours && log.note(registers);
+        at = log;
+    }
+    std::sync::atomic::compiler_fence(Ordering::SeqCst);
+    LOG.store(at, Ordering::Relaxed);
+    if !is_ours {
         // SAFETY: this handler's own arguments.
         unsafe { pass_on(signal, info, context) };
-        return;
-    }
-    if log.is_some_and(|log| log.note(registers)) {
-        registers[libc::REG_EFL as usize] |= TRAP_FLAG;
+    } else if goes_on {
+        registers[FLAGS] |= TRAP_FLAG;
     } else {
-        registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+        registers[FLAGS] &= !TRAP_FLAG;
     }
 }
 
-/// Executes the jump at the instruction pointer, if there is one.
-fn execute_jump(rows: &mut Rows, registers: &mut [libc::greg_t; 23]) -> bool {
-    let at = registers[libc::REG_RIP as usize] as u64;
-    let Next::Jump { condition, target, behind } = rows.next(at) else { return false };
-    let taken = is_taken(condition, registers[libc::REG_EFL as usize] as u64);
-    registers[libc::REG_RIP as usize] = if taken { target } else { behind } as i64;
+/// Executes the jump, call or return at the instruction pointer, if there is one.
+fn execute(rows: &mut Rows, registers: &mut Registers) -> bool {
+    let next = match rows.next(registers[RIP] as u64) {
+        Next::Jump { condition, target, behind } => {
+            if is_taken(condition, registers[FLAGS] as u64) { target } else { behind }
+        }
+        Next::Call { target, behind } => {
+            registers[RSP] -= 8;
+            // SAFETY: where the instruction itself would write.
+            unsafe { (registers[RSP] as *mut u64).write_unaligned(behind) };
+            target
+        }
+        Next::Return => {
+            // SAFETY: where the instruction itself would read.
+            let to = unsafe { (registers[RSP] as *const u64).read_unaligned() };
+            registers[RSP] += 8;
+            to
+        }
+        Next::Stepped | Next::Row(_) => return false,
+    };
+    registers[RIP] = next as i64;
     true
 }
 
@@ -248,7 +281,7 @@ impl Handling {
             let mut handling: Self = std::mem::zeroed();
             let mut action: sigaction = std::mem::zeroed();
             action.sa_sigaction = on_trap as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             libc::sigemptyset(&raw mut action.sa_mask);
             if libc::sigaltstack(&raw const ours, &raw mut handling.stack) != 0 {
                 return Err(last_error("an alternate signal stack"));
@@ -445,11 +478,16 @@ impl Vdso {
         }
     }
 
+    /// Whether one of these functions begins at an address.
+    fn begins(&self, at: u64) -> bool {
+        at != 0 && [self.time, self.gettimeofday, self.clock_gettime].contains(&at)
+    }
+
     /// Executes the function that begins here, if it is one of these, with so many readings before it. Returns
     /// whether it was.
     pub(crate) fn execute(&self, registers: &mut Registers, readings: &mut u64) -> bool {
         let at = registers[RIP] as u64;
-        if at == 0 || ![self.time, self.gettimeofday, self.clock_gettime].contains(&at) {
+        if !self.begins(at) {
             return false;
         }
         let clock = if at == self.clock_gettime { registers[RDI] } else { 0 };

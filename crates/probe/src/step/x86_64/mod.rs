@@ -29,17 +29,17 @@ pub(crate) struct Stepping {
 
 impl Stepping {
     pub(crate) fn counting() -> Result<Self, Unavailable> {
-        Ok(Self::with(Sink::Counts { table: Table::new(), rows: Rows::new() }))
+        Ok(Self::with(Sink::Counts(Table::new()), Rows::new(false)))
     }
 
     pub(crate) fn recording() -> Result<Self, Unavailable> {
         let fixed = Fixed::of_this_process();
-        Ok(Self::with(Sink::Tape { next: std::ptr::null_mut(), fixed }))
+        Ok(Self::with(Sink::Tape { next: std::ptr::null_mut(), fixed }, Rows::new(true)))
     }
 
-    fn with(sink: Sink) -> Self {
+    fn with(sink: Sink, rows: Option<Rows>) -> Self {
         let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        Self { log: Box::new(Log::new(sink)), stack }
+        Self { log: Box::new(Log::new(sink, rows)), stack }
     }
 
     /// What the call returned, and what it executed.
@@ -357,7 +357,7 @@ mod tests {
             [(relative as *const (), 20), (sum as *const (), 999), (flags as *const (), 12)]
         {
             let mut each = Stepper::new().unwrap();
-            each.0.log.sink = handler::Sink::Counts { table: Table::new(), rows: None };
+            each.0.log.rows = None;
             // SAFETY: both take a number.
             let stepped = unsafe { each.call(function, [count, 0, 0, 0], 1 << 20) }.unwrap();
             assert_eq!(step(function, [count, 0, 0, 0], 1 << 20), stepped);
@@ -388,7 +388,15 @@ mod tests {
 
     /// What a function does, recorded, without the steps around it: from its first instruction on.
     fn recorded(function: Function, argument: usize) -> (i32, Vec<Step>) {
-        let (mut recorder, mut tape) = (Recorder::new().unwrap(), Tape::new(1 << 16).unwrap());
+        recorded_by(&mut Recorder::new().unwrap(), function, argument)
+    }
+
+    fn recorded_by(
+        recorder: &mut Recorder,
+        function: Function,
+        argument: usize,
+    ) -> (i32, Vec<Step>) {
+        let mut tape = Tape::new(1 << 16).unwrap();
         // SAFETY: all functions below take a number.
         let call = || unsafe { function(argument) };
         let (returned, end) = recorder.record(&mut tape, 1 << 16, call).unwrap();
@@ -415,6 +423,28 @@ mod tests {
             adds.iter().map(|s| (s.register(0), s.register(1), s.register(7))).collect();
         assert_eq!(values, [(0, 5, 5), (2, 4, 5), (4, 3, 5), (6, 2, 5), (8, 1, 5)]);
         assert!(steps[0].stack() > steps[0].stack() - 8);
+    }
+
+    #[test]
+    fn what_is_recorded_in_rows_is_what_each_instruction_has_alone() {
+        extern "C" fn sums(count: usize) -> i32 {
+            sum(count)
+        }
+        let functions: [Function; 9] =
+            [counts, relative, sums, flags, time, random, kernel_random, process, clocks];
+        let mut recorder = Recorder::new().unwrap();
+        let rows = recorder.0.log.rows.take();
+        assert!(rows.is_some());
+        let alone = functions.map(|function| recorded_by(&mut recorder, function, 9));
+        recorder.0.log.rows = rows;
+        let in_rows = functions.map(|function| recorded_by(&mut recorder, function, 9));
+        for (alone, rows) in alone.iter().zip(&in_rows) {
+            assert_eq!(alone.0, rows.0);
+            assert_eq!(alone.1.len(), rows.1.len());
+            for (number, (x, y)) in alone.1.iter().zip(&rows.1).enumerate() {
+                assert_eq!(x, y, "step {number}");
+            }
+        }
     }
 
     #[test]

@@ -1,16 +1,25 @@
 //! Rows of instructions that nothing jumps out of. They are executed at once, as a trap takes as long as thousands of
 //! instructions: the row is copied with a breakpoint behind it, and counted whole when it begins. What cannot be copied,
-//! and what the handler does not execute itself, is stepped where it is.
+//! and what the handler does not execute itself, is stepped where it is. Where registers are recorded, each copied
+//! instruction comes after stores of all of them to places of its own, relative to the code: they need no register and
+//! change no flag.
 
 use crate::step::x86_64::decode::LONGEST;
 use crate::step::x86_64::handler::{Table, place};
+use crate::step::{REGISTER_PLACES, Step};
 use iced_x86::{
-    ConditionCode, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, Mnemonic,
-    Register,
+    Code as IcedCode, ConditionCode, Decoder, DecoderError, DecoderOptions, FlowControl,
+    Instruction, Mnemonic, Register,
 };
 
 /// Bytes for copies: some twenty times what the longest known operation runs through.
 const CODE_BYTES: usize = 4 << 20;
+/// Bytes of the stores of all general registers, of one, and for all copies with them.
+const STORES: usize = REGISTER_PLACES.len() * STORE;
+const STORE: usize = 7;
+const RECORDED_CODE_BYTES: usize = CODE_BYTES + MOST_INSTRUCTIONS * STORES;
+/// Behind the code: where the registers of a row's instructions are stored.
+const STORED_BYTES: usize = LONGEST_ROW * size_of::<Step>();
 /// Rows, their instructions, and addresses that are remembered: the last a power of two.
 const MOST_ROWS: usize = 1 << 14;
 const MOST_INSTRUCTIONS: usize = 1 << 17;
@@ -29,7 +38,17 @@ pub(crate) enum Next {
     #[default]
     Stepped,
     /// A jump to `target` if the condition holds, else behind it.
-    Jump { condition: ConditionCode, target: u64, behind: u64 },
+    Jump {
+        condition: ConditionCode,
+        target: u64,
+        behind: u64,
+    },
+    Call {
+        target: u64,
+        behind: u64,
+    },
+    /// A return that takes nothing but its address from the stack.
+    Return,
     /// A row, by its number.
     Row(usize),
 }
@@ -42,7 +61,7 @@ pub(crate) struct Row {
     /// Where the copy's breakpoint leaves the instruction pointer.
     ends: u64,
     /// The instruction behind the row.
-    behind: u64,
+    pub(crate) behind: u64,
     /// The row's last instruction.
     pub(crate) last: u64,
     first: usize,
@@ -55,6 +74,8 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Rows {
     code: *mut u8,
+    bytes: usize,
+    records: bool,
     used: usize,
     rows: Vec<Row>,
     addresses: Vec<u64>,
@@ -67,11 +88,13 @@ pub(crate) struct Rows {
 impl Rows {
     /// Memory beside the code of libraries, which the kernel maps in a row: copies reach what their instructions
     /// find relative to themselves. `None` where memory cannot be both written and executed.
-    pub(crate) fn new() -> Option<Self> {
+    pub(crate) fn new(records: bool) -> Option<Self> {
+        let bytes = if records { RECORDED_CODE_BYTES } else { CODE_BYTES };
         let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
-        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let all = bytes + STORED_BYTES;
         // SAFETY: a new mapping, which nothing else uses.
-        let code = unsafe { libc::mmap(std::ptr::null_mut(), CODE_BYTES, access, kind, -1, 0) };
+        let code = unsafe { libc::mmap(std::ptr::null_mut(), all, access, kind, -1, 0) };
         if code == libc::MAP_FAILED {
             return None;
         }
@@ -79,6 +102,8 @@ impl Rows {
         let _ = Decoder::new(64, &[0x90], DecoderOptions::NONE).decode();
         Some(Self {
             code: code.cast(),
+            bytes,
+            records,
             used: 0,
             rows: Vec::with_capacity(MOST_ROWS),
             addresses: Vec::with_capacity(MOST_INSTRUCTIONS),
@@ -106,9 +131,20 @@ impl Rows {
         Some(*row)
     }
 
-    /// The instruction behind the row that was begun last, if the instruction pointer is behind that row's breakpoint.
-    pub(crate) fn behind(&self, at: u64) -> Option<u64> {
-        self.rows.get(self.current).filter(|row| row.ends == at).map(|row| row.behind)
+    /// The row that was begun last, if the instruction pointer is behind that row's breakpoint.
+    pub(crate) fn ended(&self, at: u64) -> Option<Row> {
+        self.rows.get(self.current).filter(|row| row.ends == at).copied()
+    }
+
+    /// The registers before each instruction of the row that was executed last.
+    pub(crate) fn steps(&self, row: &Row) -> impl Iterator<Item = Step> {
+        let addresses = self.addresses.iter().skip(row.first).take(row.len);
+        addresses.enumerate().map(|(number, address)| {
+            // SAFETY: behind the code there is room for the longest row's; any words are a step.
+            let mut step = unsafe { self.code.add(self.bytes).cast::<Step>().add(number).read() };
+            step.0[REGISTER_PLACES.len()] = *address;
+            step
+        })
     }
 
     /// Adds what was counted to the table; whether there was room. Nothing is counted any more.
@@ -150,7 +186,7 @@ impl Rows {
         let mut last = address;
         while self.addresses.len() - begun.1 < LONGEST_ROW
             && self.addresses.len() < MOST_INSTRUCTIONS
-            && self.used + 2 * LONGEST < CODE_BYTES
+            && self.used + STORES + 2 * LONGEST < self.bytes
         {
             let Some((instruction, displacement)) = decoded(at) else { break };
             if self.addresses.len() == begun.1
@@ -158,7 +194,12 @@ impl Rows {
             {
                 return jump;
             }
+            let before = self.used;
+            if self.records {
+                self.store(self.addresses.len() - begun.1);
+            }
             if !can_be_copied(&instruction) || !self.copy(&instruction, displacement) {
+                self.used = before;
                 break;
             }
             self.addresses.push(at);
@@ -183,6 +224,24 @@ impl Rows {
             count: 0,
         });
         Next::Row(self.rows.len() - 1)
+    }
+
+    /// Writes what stores the general registers in the place of a row's instruction by its number.
+    fn store(&mut self, number: usize) {
+        for (register, place) in REGISTER_PLACES.iter().enumerate() {
+            let to = self.bytes + (number * Step::WORDS + place) * size_of::<u64>();
+            let distance = (to - self.used - STORE) as i32;
+            let (high, low) = ((register >> 3) as u8, (register & 7) as u8);
+            // MOV m64, r64, relative to RIP (Intel SDM volume 2A, sections 2.1 and 2.2.1).
+            let code = [0x48 | high << 2, 0x89, 0x05 | low << 3];
+            // SAFETY: the caller left room for the stores.
+            unsafe {
+                let at = self.code.add(self.used);
+                at.cast::<[u8; 3]>().write(code);
+                at.add(code.len()).cast::<i32>().write_unaligned(distance);
+            }
+            self.used += STORE;
+        }
     }
 
     /// Copies an instruction, so that it finds what it finds relative to itself; whether that is possible.
@@ -216,7 +275,7 @@ impl Rows {
 impl Drop for Rows {
     fn drop(&mut self) {
         // SAFETY: mapped in `new`; no row is being executed, or the log would be in use.
-        unsafe { libc::munmap(self.code.cast(), CODE_BYTES) };
+        unsafe { libc::munmap(self.code.cast(), self.bytes + STORED_BYTES) };
     }
 }
 
@@ -243,7 +302,14 @@ fn decoded(address: u64) -> Option<(Instruction, usize)> {
     None
 }
 
+/// What the handler executes itself.
 fn jump(instruction: &Instruction) -> Option<Next> {
+    let (target, behind) = (instruction.near_branch_target(), instruction.next_ip());
+    match instruction.code() {
+        IcedCode::Call_rel32_64 => return Some(Next::Call { target, behind }),
+        IcedCode::Retnq => return Some(Next::Return),
+        _ => {}
+    }
     let condition = match instruction.flow_control() {
         FlowControl::UnconditionalBranch => ConditionCode::None,
         // Those that look at RCX have none.
@@ -253,14 +319,14 @@ fn jump(instruction: &Instruction) -> Option<Next> {
         _ => return None,
     };
     let near = instruction.is_jmp_short_or_near() || instruction.is_jcc_short_or_near();
-    let (target, behind) = (instruction.near_branch_target(), instruction.next_ip());
     near.then_some(Next::Jump { condition, target, behind })
 }
 
 /// Whether a copy does what the instruction does, and traps as often.
 fn can_be_copied(instruction: &Instruction) -> bool {
     use Mnemonic::{
-        Cpuid, Int, Int3, Popf, Popfd, Popfq, Pushf, Pushfd, Pushfq, Syscall, Sysenter, Ud2,
+        Cpuid, Int, Int3, Popf, Popfd, Popfq, Pushf, Pushfd, Pushfq, Rdrand, Rdseed, Rdtsc, Rdtscp,
+        Syscall, Sysenter, Ud2,
     };
     let left_alone = matches!(
         instruction.mnemonic(),
@@ -268,6 +334,8 @@ fn can_be_copied(instruction: &Instruction) -> bool {
         Popf | Popfd | Popfq | Pushf | Pushfd | Pushfq
         // Behind these there is no trap (`NO_TRAP_AFTER`).
         | Cpuid | Int | Int3 | Syscall | Sysenter | Ud2
+        // Recorded, these have fixed outcomes.
+        | Rdrand | Rdseed | Rdtsc | Rdtscp
     );
     // Each repetition is a step.
     let repeats = instruction.is_string_instruction()
