@@ -240,7 +240,7 @@ const LARGEST: usize = 64 << 10;
 pub(crate) const MAX_LEN: usize = LARGEST + 1;
 
 /// What is checked in every verification, in words.
-pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES, CFB8 and key wrap to 4097, CFB1 to 1025), where the mode defines them";
+pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (ciphers of 64-bit blocks, CFB8 and key wrap to 4097, PBKDF2 to 2049, CFB1 to 1025, bcrypt to 129), where the mode defines them";
 
 /// Every size from nothing to past the widest stride; of a function that needs memory, each that is defined from the
 /// least on.

@@ -355,9 +355,9 @@ pub fn mark_interrupted(of_process: &mut [RawSample]) {
         sample.disturbance(0.0).is_none().then_some(sample)
     });
     let mut left_alone: Vec<&mut RawSample> = left_alone.collect();
-    let fastest = left_alone.iter().map(|sample| sample.pace()).min_by(f64::total_cmp);
+    let fastest = left_alone.iter().map(|sample| sample.cost_within_process()).min_by(f64::total_cmp);
     for sample in &mut left_alone {
-        sample.interrupted = fastest.is_some_and(|cost| sample.pace() > cost * (1.0 + SAME_SPEED));
+        sample.interrupted = fastest.is_some_and(|cost| sample.cost_within_process() > cost * (1.0 + SAME_SPEED));
     }
 }
 
@@ -414,7 +414,7 @@ impl RawSample {
 
     /// What it took beside others of its process: ticks of an operation by the faster reading of the clock, for what falls
     /// into one of the two makes it slower.
-    pub fn pace(&self) -> f64 {
+    pub fn cost_within_process(&self) -> f64 {
         let clock = self.clock_before.max(self.clock_after);
         self.ticks_per_op() * if clock > 0.0 { clock } else { 1.0 }
     }

@@ -213,7 +213,7 @@ const LONG_NS: f64 = 2e6;
 /// makes one longer by some per cent up to several times, and two rarely by the same.
 fn agree(taken: &[RawSample], asked: u32, is_steady: bool) -> bool {
     let left_alone = taken.iter().filter(|s| s.disturbance(0.0).is_none());
-    let mut costs: Vec<f64> = left_alone.map(RawSample::pace).collect();
+    let mut costs: Vec<f64> = left_alone.map(RawSample::cost_within_process).collect();
     costs.sort_unstable_by(f64::total_cmp);
     let mut pairs = costs.windows(2).take(if is_steady { 1 } else { usize::MAX });
     let agree = pairs.any(|two| two[1] <= two[0] * (1.0 + SAME_SPEED));

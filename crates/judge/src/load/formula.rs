@@ -129,7 +129,7 @@ impl Builder<'_> {
         }
         if let Some(large) = sizes.iter().find(|(bytes, _)| *bytes > LARGEST_RESPONSE) {
             self.sum.remark(format!(
-                "responses of {} bytes are beyond what the model is held to (100 KB): the kernel's copies and full \
+                "responses of {} bytes are beyond what the model is held to ({LARGEST_RESPONSE}): the kernel's copies and full \
                  socket buffers are not in it",
                 large.0
             ));
