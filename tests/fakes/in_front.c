@@ -1,7 +1,7 @@
 /* Stands in front of the system's libcrypto, with which it is linked, and has all of its ciphers. -DLEAKS looks a byte of the
  * key up in a table at each message and is as fast as libcrypto; -DSLOW divides for some microseconds at each message and has
- * nothing that depends on the key; -DENCRYPTS_ONLY cannot decrypt; -DTAGLESS writes no tag and accepts every one; -DWRONG
- * changes a bit of what it encrypts, and back when it decrypts.
+ * nothing that depends on the key; -DENCRYPTS_ONLY cannot decrypt; -DTAGLESS writes no tag, accepts every one and changes
+ * a bit of each MAC; -DWRONG changes a bit of what it encrypts, and back when it decrypts.
  *
  *     cc -shared -fPIC -O2 -DLEAKS -o leaks.so tests/fakes/in_front.c -Wl,--no-as-needed -l:libcrypto.so.3
  *
@@ -86,5 +86,12 @@ int EVP_DecryptFinal_ex(void *c, uint8_t *out, int *n) {
   (void)c, (void)out;
   *n = 0;
   return 1;
+}
+
+int EVP_MAC_final(void *c, uint8_t *out, size_t *n, size_t size) {
+  BEHIND(EVP_MAC_final);
+  int done = behind(c, out, n, size);
+  if (done == 1 && out != NULL && size > 0) out[0] ^= 1;
+  return done;
 }
 #endif

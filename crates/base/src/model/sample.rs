@@ -355,9 +355,11 @@ pub fn mark_interrupted(of_process: &mut [RawSample]) {
         sample.disturbance(0.0).is_none().then_some(sample)
     });
     let mut left_alone: Vec<&mut RawSample> = left_alone.collect();
-    let fastest = left_alone.iter().map(|sample| sample.cost_within_process()).min_by(f64::total_cmp);
+    let fastest =
+        left_alone.iter().map(|sample| sample.cost_within_process()).min_by(f64::total_cmp);
     for sample in &mut left_alone {
-        sample.interrupted = fastest.is_some_and(|cost| sample.cost_within_process() > cost * (1.0 + SAME_SPEED));
+        sample.interrupted =
+            fastest.is_some_and(|cost| sample.cost_within_process() > cost * (1.0 + SAME_SPEED));
     }
 }
 

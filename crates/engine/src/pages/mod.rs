@@ -20,7 +20,7 @@ use prices::WINDOW;
 use prices::{Kept, PriceList};
 use probe::Clock;
 use proof::{Copy, PART, Proof, Stage, Standing, Standings, Workers, verdicts};
-use record::at_rest::scheme::{NonceRule, Profile, Recipe};
+use record::at_rest::scheme::{NonceRule, Profile, Recipe, Sum};
 use record::at_rest::store::{Kind, Scan, Store, StoreError};
 use record::at_rest::{
     Cell, CellKey, CellSamples, FORMAT_VERSION, KIND, Keying, Medium, Nonces, PageStore,
@@ -332,13 +332,21 @@ fn generator(library: &Attached, tier: Tier) -> Option<&'static str> {
     })
 }
 
+/// The MAC beside a cipher, where it is the library's own and not built in.
+fn mac(library: &Attached, tier: Tier, recipe: &Recipe) -> Option<&'static str> {
+    let sum = recipe.sum.filter(|sum| sum.is_mac())?;
+    let offers = library.offers_at(tier).ok()?;
+    let mut own = offers.iter().filter(|o| o.algorithm == sum.name());
+    own.any(|o| o.models.contains(&Model::Message)).then_some(sum.name())
+}
+
 /// What passed the standard checks.
 struct Checked {
     standings: Standings,
     generators: Generators,
 }
 
-/// Every pair that can be, after the standard checks of its cipher and of the generator that its nonces are drawn from.
+/// Every pair that can be, after the standard checks of its cipher, its MAC and the generator that its nonces are drawn from.
 fn checked(
     plan: &PagesPlan,
     libraries: &[Attached],
@@ -358,6 +366,7 @@ fn checked(
             // What has a price has passed the checks, in this build and by this program.
             if outcome.is_ok() && !list.is_settled(l, s) {
                 subjects.insert((l, algorithm.name));
+                subjects.extend(mac(library, plan.tier, recipe).map(|mac| (l, mac)));
                 let draws = recipe.nonce == NonceRule::Random;
                 subjects.extend(generator(library, plan.tier).filter(|_| draws).map(|g| (l, g)));
             }
@@ -420,8 +429,9 @@ fn check(
             continue;
         };
         for ((library, scheme), standing) in standings.iter_mut() {
-            let cipher = plan.recipes[*scheme].cipher.as_deref();
-            if *library == verdict.library && cipher == Some(verdict.algorithm) {
+            let recipe = &plan.recipes[*scheme];
+            let parts = [recipe.cipher.as_deref(), recipe.sum.map(Sum::name)];
+            if *library == verdict.library && parts.contains(&Some(verdict.algorithm)) {
                 standing.outcome = Err(finding.clone());
             }
         }

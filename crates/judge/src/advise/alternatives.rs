@@ -447,7 +447,7 @@ fn of_gap(
     question: &Question<'_>,
     chosen: Option<Estimate>,
 ) -> Open {
-    let at_least = Some(gap.at_least(question.reads)).filter(|ns| *ns > 0.0);
+    let at_least = Some(gap.at_least_ns(question.reads)).filter(|ns| *ns > 0.0);
     Open {
         scheme: candidate.scheme.id.clone(),
         library: gap.label(),

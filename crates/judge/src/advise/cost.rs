@@ -8,7 +8,7 @@ use crate::advise::evaluate::source_of;
 use crate::advise::question::{Evidence, KeyPer, NonceSource, Question};
 use base::analysis::Estimate;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
-pub(crate) use parts::Gap;
+pub(crate) use parts::{AtLeast, Gap};
 use parts::{Part, Parts, Timed};
 use record::at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
 use record::{LeakVerdict, Leaks, LibraryId, State};
@@ -508,7 +508,7 @@ impl<'a> Pages<'a> {
             (may_be && self.price(scheme, library).is_none()).then(|| Gap {
                 libraries: vec![self.record.libraries[library].identity()],
                 algorithms: Vec::new(),
-                at_least_ns: self.at_least_ns(scheme, library),
+                at_least: self.at_least(scheme, library),
                 why: why.to_owned(),
                 depends: false,
             })
@@ -516,12 +516,13 @@ impl<'a> Pages<'a> {
         (0..self.record.libraries.len()).filter_map(one).collect()
     }
 
-    fn at_least_ns(&self, scheme: &str, library: usize) -> (f64, f64) {
+    fn at_least(&self, scheme: &str, library: usize) -> (AtLeast, AtLeast) {
         let of = |direction| {
             let cell = self.cell(scheme, library, self.medium?, direction, self.keying)?;
             cell.crypto_ns.map(|ns| ns.low.unwrap_or(ns.median))
         };
-        (of(Direction::Encrypt).unwrap_or(0.0), of(Direction::Decrypt).unwrap_or(0.0))
+        let seen = |direction| AtLeast::seen(of(direction).unwrap_or(0.0));
+        (seen(Direction::Encrypt), seen(Direction::Decrypt))
     }
 
     fn was_asked(&self, scheme: &str) -> bool {

@@ -99,17 +99,17 @@ impl<'a> Parts<'a> {
 
     /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
     pub fn lacking(&self, algorithm: &'static Algorithm) -> Vec<Gap> {
-        let gap = |libraries: Vec<LibraryId>, at_least_ns, why: &str| Gap {
+        let gap = |libraries: Vec<LibraryId>, at_least, why: &str| Gap {
             depends: libraries.iter().any(|l| {
                 secrets(&self.leaks, algorithm, l, self.tier) == Some(LeakVerdict::Depends)
             }),
             libraries,
             algorithms: vec![algorithm.name],
-            at_least_ns,
+            at_least,
             why: why.to_owned(),
         };
         if !self.rows.contains_key(algorithm.name) {
-            return vec![gap(Vec::new(), (0.0, 0.0), "the record did not ask for it")];
+            return vec![gap(Vec::new(), <_>::default(), "the record did not ask for it")];
         }
         let of_library = |library: &Library| {
             let id = library.identity();
@@ -145,7 +145,7 @@ impl<'a> Parts<'a> {
     }
 
     /// What encryption and decryption take at the least: as much as at a smaller size.
-    fn at_least_ns(&self, algorithm: &str, library: &LibraryId) -> (f64, f64) {
+    fn at_least_ns(&self, algorithm: &str, library: &LibraryId) -> (AtLeast, AtLeast) {
         let rows = self.of_library(algorithm, library);
         let of = |direction: Direction| {
             let own = rows.iter().filter(|m| m.direction == direction && m.size <= self.size);
@@ -155,7 +155,8 @@ impl<'a> Parts<'a> {
             lows.fold(0.0, f64::max)
         };
         let digest = of(Direction::Digest);
-        (of(Direction::Encrypt).max(digest), of(Direction::Decrypt).max(digest))
+        let either = |direction| AtLeast::seen(of(direction).max(digest));
+        (either(Direction::Encrypt), either(Direction::Decrypt))
     }
 
     /// What drawing a nonce of so many bytes takes, and who draws: a build's generator for nonces, that for keys, else the
@@ -280,14 +281,34 @@ fn exact(m: &Measurement) -> Option<Cell> {
 // What a record lacks: schemes that a library may have and that have no price, because not all of them was measured.
 // A hole is not a no: it counts against an answer until a bound rules it out.
 
+/// What something takes at the least.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct AtLeast {
+    /// Nanoseconds; zero where nothing bounds them.
+    pub ns: f64,
+    /// Whether all of it was seen: a part of which nothing is known may not even work.
+    pub is_whole: bool,
+}
+
+impl AtLeast {
+    /// Of what was seen at all if it took any time.
+    pub fn seen(ns: f64) -> Self {
+        Self { ns, is_whole: ns > 0.0 }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { ns: self.ns + other.ns, is_whole: self.is_whole && other.is_whole }
+    }
+}
+
 /// A scheme in a library that was not measured, or not whole.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gap {
     /// Which builds; none where it is not known who has it.
     pub libraries: Vec<LibraryId>,
     pub algorithms: Vec<&'static str>,
-    /// Nanoseconds that encryption and decryption of a unit take at the least; zero where nothing bounds them.
-    pub at_least_ns: (f64, f64),
+    /// Of encryption and decryption of a unit.
+    pub at_least: (AtLeast, AtLeast),
     pub why: String,
     /// Whether it is known that what it executes depends on the secret.
     pub depends: bool,
@@ -295,21 +316,21 @@ pub(crate) struct Gap {
 
 impl Gap {
     /// What a unit costs at the least, by the share of reads.
-    pub fn at_least(&self, reads: f64) -> f64 {
-        let (write, read) = self.at_least_ns;
-        read * reads + write * (1.0 - reads)
+    pub fn at_least_ns(&self, reads: f64) -> f64 {
+        let (write, read) = self.at_least;
+        read.ns * reads + write.ns * (1.0 - reads)
     }
 
     /// The same where each direction that counts is bounded: what was seen in one alone may not work in the other.
     pub fn bound(&self, reads: f64) -> Option<f64> {
-        let (write, read) = self.at_least_ns;
-        let is_bounded = (write > 0.0 || reads >= 1.0) && (read > 0.0 || reads <= 0.0);
-        is_bounded.then(|| self.at_least(reads))
+        let (write, read) = self.at_least;
+        let is_bounded = (write.is_whole || reads >= 1.0) && (read.is_whole || reads <= 0.0);
+        is_bounded.then(|| self.at_least_ns(reads))
     }
 
     /// Whether it may cost less than so much by more than what is called the same.
     pub fn may_cost_less(&self, reads: f64, ns: f64) -> bool {
-        self.at_least(reads) < (1.0 - SAME) * ns
+        self.at_least_ns(reads) < (1.0 - SAME) * ns
     }
 
     /// `openssl@4.0.3`; of what nobody was asked for, `any library`.
@@ -325,8 +346,8 @@ impl Gap {
         let new: Vec<LibraryId> = new.cloned().collect();
         self.libraries.extend(new);
         self.algorithms.extend(&other.algorithms);
-        self.at_least_ns.0 += other.at_least_ns.0;
-        self.at_least_ns.1 += other.at_least_ns.1;
+        self.at_least.0 = self.at_least.0.plus(other.at_least.0);
+        self.at_least.1 = self.at_least.1.plus(other.at_least.1);
         self.depends |= other.depends;
         if self.why.is_empty() {
             self.why.clone_from(&other.why);
@@ -339,7 +360,7 @@ impl Gap {
         Self {
             libraries: price.libraries.clone(),
             algorithms: Vec::new(),
-            at_least_ns: (price.write_ns.low, price.read_ns.low),
+            at_least: (AtLeast::seen(price.write_ns.low), AtLeast::seen(price.read_ns.low)),
             why: String::new(),
             depends: price.leaks == Some(LeakVerdict::Depends),
         }
@@ -399,8 +420,9 @@ pub(crate) fn bounded(mut gaps: Vec<Gap>, without: Result<Vec<Price>, String>) -
     let bounds = without.unwrap_or_default();
     for gap in &mut gaps {
         if let Some(whole) = bounds.iter().find(|p| p.libraries == gap.libraries) {
-            gap.at_least_ns.0 = gap.at_least_ns.0.max(whole.write_ns.low);
-            gap.at_least_ns.1 = gap.at_least_ns.1.max(whole.read_ns.low);
+            let (write, read) = &mut gap.at_least;
+            *write = AtLeast::seen(write.ns.max(whole.write_ns.low));
+            *read = AtLeast::seen(read.ns.max(whole.read_ns.low));
         }
     }
     gaps
@@ -425,4 +447,25 @@ fn of_sums(
     let mut gaps = composed((&ciphers, &checks), check, |gap| &gap.libraries, Gap::with);
     gaps.retain(|gap| !gap.algorithms.is_empty());
     gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_in_part_has_a_least_cost_and_rules_nothing_out() {
+        let gap = |write, read| Gap {
+            libraries: Vec::new(),
+            algorithms: Vec::new(),
+            at_least: (AtLeast::seen(write), AtLeast::seen(read)),
+            why: String::new(),
+            depends: false,
+        };
+        let whole = gap(100.0, 50.0).with(&gap(20.0, 20.0));
+        assert_eq!((whole.bound(0.5), whole.at_least_ns(0.5)), (Some(95.0), 95.0));
+        let unseen = gap(100.0, 50.0).with(&gap(20.0, 0.0));
+        assert_eq!((unseen.bound(0.5), unseen.at_least_ns(0.5)), (None, 85.0));
+        assert_eq!(unseen.bound(0.0), Some(120.0), "reads do not count");
+    }
 }
