@@ -149,9 +149,10 @@ pub struct Visit {
 
 impl Visit {
     /// Whether one sample of a process differs from another by nothing but what disturbs it: neither memory nor other work
-    /// has a part in it.
+    /// has a part in it. A generator that seeds itself anew now and then is none.
     pub fn is_steady(&self) -> bool {
-        self.footprint.is_hot() && !self.model.is_between() && self.cpus.len() <= 1
+        let is_random = self.direction == Direction::Generate;
+        self.footprint.is_hot() && !self.model.is_between() && self.cpus.len() <= 1 && !is_random
     }
 
     /// An operation on data in the nearest cache, for what is not timed.
