@@ -184,7 +184,7 @@ fn drawn(cases: u32, record: &Record) {
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn an_answer_from_a_mutated_record_changes_only_with_its_reasons() {
-    drawn(1500, small());
+    drawn(500, small());
     drawn(30, native());
 }
 
