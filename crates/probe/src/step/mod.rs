@@ -388,6 +388,20 @@ impl Drop for Tape {
     }
 }
 
+/// What segment FS begins at in this thread, and in the process that it forks: the C library keeps a pointer to
+/// itself there (ELF Handling For Thread-Local Storage, section 3.4.6).
+pub fn thread_pointer() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let at: u64;
+        // SAFETY: reads the thread's own control block, which every thread of the C library has.
+        unsafe { std::arch::asm!("mov {}, fs:0", out(reg) at, options(nostack, readonly)) };
+        at
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
 // Forks that a library does not notice. One that draws random numbers may have a page cleared in forks (madvise(2),
 // `MADV_WIPEONFORK`), finds it empty there and seeds itself anew: each process would go its own way.
 /// Has the kernel keep what it would clear in forks of this process from now on.

@@ -1,7 +1,7 @@
 //! A function is recorded with two keys, and judged.
 
 use super::*;
-use crate::step::{Recorder, Tape};
+use crate::step::{Recorder, Tape, thread_pointer};
 
 /// Reads a key of 64 bytes, writes 16 bytes of output, may read a table of 4 KiB.
 pub(crate) type Function = unsafe extern "C" fn(*const u8, *mut u8, *const u8) -> i32;

@@ -5,9 +5,10 @@
 //! where that is possible ([`crate::step::x86_64::rows`]).
 
 use crate::step::x86_64::rows::{Next, Rows, is_taken};
-use crate::step::{End, REGISTER_PLACES, Step, Unavailable, Visit};
+use crate::step::{End, REGISTER_PLACES, Step, Unavailable, Visit, thread_pointer};
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
 use std::ffi::CStr;
+use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The trap flag among the flags.
@@ -45,11 +46,25 @@ pub(crate) struct Log {
     pub(crate) stop: u64,
     most_steps: u64,
     last: u64,
+    /// The handler's stack.
+    pub(crate) stack: Range<u64>,
+    /// Whose call is stepped, by [`thread_pointer`].
+    thread: u64,
 }
 
 impl Log {
     pub(crate) fn new(sink: Sink, rows: Option<Rows>) -> Self {
-        Self { sink, rows, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
+        Self {
+            sink,
+            rows,
+            steps: 0,
+            finished: None,
+            stop: 0,
+            most_steps: 0,
+            last: 0,
+            stack: 0..0,
+            thread: 0,
+        }
     }
 
     pub(crate) fn begin(&mut self, most_steps: u64) {
@@ -60,14 +75,24 @@ impl Log {
         self.rows.iter_mut().for_each(Rows::clear);
         (self.steps, self.stop, self.last) = (0, 0, 0);
         (self.most_steps, self.finished) = (most_steps, None);
+        self.thread = thread_pointer();
     }
 
     /// Notes that the instruction that the registers are before is next, and what follows those that are
     /// executed here. Returns whether to step the next one: not at the end, nor where a row is next.
-    fn note(&mut self, registers: &mut Registers) -> bool {
+    fn note(&mut self, registers: &mut Registers, mask: &mut u64) -> bool {
         loop {
             if self.begin_row(registers) || !self.note_one(registers) {
                 return false;
+            }
+            match system_call(registers) {
+                Some(libc::SYS_mmap | libc::SYS_mprotect)
+                    if registers[RDX] & i64::from(libc::PROT_EXEC) != 0 =>
+                {
+                    self.rows.iter_mut().for_each(Rows::forget);
+                }
+                Some(libc::SYS_rt_sigprocmask) if block(registers, mask) => continue,
+                _ => {}
             }
             let is_fixed = match &mut self.sink {
                 Sink::Tape { fixed, .. } => fixed.execute(registers),
@@ -77,6 +102,13 @@ impl Log {
                 return true;
             }
         }
+    }
+
+    /// A trap within this handler, within a row, or in another thread, which has the flags of the one that made it.
+    fn is_of_another(&self, registers: &Registers) -> bool {
+        self.stack.contains(&(registers[RSP] as u64))
+            || self.rows.as_ref().is_some_and(|rows| rows.is_within(registers[RIP] as u64))
+            || self.thread != thread_pointer()
     }
 
     /// Lets the row that begins at the instruction pointer be executed, if there is one and so many steps are left.
@@ -190,17 +222,24 @@ extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void)
     let is_step = [libc::TRAP_TRACE, libc::TRAP_BRKPT].contains(&unsafe { (*info).si_code });
     // SAFETY: the kernel passes a valid pointer; only this handler uses it for so long as the reference lives.
     let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
+    // SAFETY: as before; the kernel's set of signals has one word.
+    let mask = unsafe { &mut *(&raw mut (*context.cast::<ucontext_t>()).uc_sigmask).cast::<u64>() };
     // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
     // stepped function knows nothing of it.
     let log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
+    if is_step && log.as_ref().is_some_and(|log| log.is_of_another(registers)) {
+        registers[FLAGS] &= !TRAP_FLAG;
+        return;
+    }
     // Under some hypervisors a trap comes twice, the second time within this handler: there it finds no log.
     LOG.store(std::ptr::null_mut(), Ordering::Relaxed);
     std::sync::atomic::compiler_fence(Ordering::SeqCst);
     let (mut is_ours, mut goes_on) = (is_step, false);
     let mut at = std::ptr::null_mut();
     if let Some(log) = log {
-        is_ours = is_step || log.end_row(registers);
-        goes_on = is_ours && log.note(registers);
+        let ended = log.end_row(registers);
+        is_ours = is_step || ended;
+        goes_on = is_ours && log.note(registers, mask);
         at = log;
     }
     std::sync::atomic::compiler_fence(Ordering::SeqCst);
@@ -215,6 +254,42 @@ extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void)
     }
 }
 
+/// The system call at the instruction pointer.
+fn system_call(registers: &Registers) -> Option<i64> {
+    let at = registers[RIP] as *const u8;
+    // SAFETY: an instruction begins there, and no instruction is this byte alone.
+    (unsafe { at.read() == 0x0f && at.add(1).read() == 0x05 }).then_some(registers[RAX])
+}
+
+/// Blocks signals as rt_sigprocmask(2) does, but not traps: a blocked one would end the process.
+fn block(registers: &mut Registers, mask: &mut u64) -> bool {
+    const TRAP: u64 = 1 << (libc::SIGTRAP - 1);
+    let set = registers[RSI] as *const u64;
+    if set.is_null() || registers[libc::REG_R10 as usize] != 8 {
+        return false;
+    }
+    // SAFETY: the caller wants it read and written.
+    let set = unsafe { set.read_unaligned() };
+    let new = match registers[RDI] as c_int {
+        libc::SIG_BLOCK => *mask | set,
+        libc::SIG_SETMASK => set,
+        _ => return false,
+    };
+    if new & TRAP == 0 {
+        return false;
+    }
+    let old = registers[RDX] as *mut u64;
+    if !old.is_null() {
+        // SAFETY: as above.
+        unsafe { old.write_unaligned(*mask) };
+    }
+    *mask = new & !TRAP;
+    registers[RIP] += 2;
+    (registers[RAX], registers[RCX]) = (0, registers[RIP]);
+    registers[libc::REG_R11 as usize] = registers[FLAGS] | TRAP_FLAG;
+    true
+}
+
 /// Executes the jump, call or return at the instruction pointer, if there is one.
 fn execute(rows: &mut Rows, registers: &mut Registers) -> bool {
     let next = match rows.next(registers[RIP] as u64) {
@@ -227,6 +302,8 @@ fn execute(rows: &mut Rows, registers: &mut Registers) -> bool {
             unsafe { (registers[RSP] as *mut u64).write_unaligned(behind) };
             target
         }
+        // SAFETY: where the instruction itself would read.
+        Next::Through { place } => unsafe { (place as *const u64).read_unaligned() },
         Next::Return => {
             // SAFETY: where the instruction itself would read.
             let to = unsafe { (registers[RSP] as *const u64).read_unaligned() };

@@ -39,7 +39,10 @@ impl Stepping {
 
     fn with(sink: Sink, rows: Option<Rows>) -> Self {
         let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        Self { log: Box::new(Log::new(sink, rows)), stack }
+        let mut log = Box::new(Log::new(sink, rows));
+        let begin = stack.as_ptr() as u64;
+        log.stack = begin..begin + STACK_BYTES as u64;
+        Self { log, stack }
     }
 
     /// What the call returned, and what it executed.
@@ -624,5 +627,121 @@ mod tests {
         let addresses: Vec<u64> = recorded(process, 0).1.iter().map(Step::address).collect();
         let begin = process as *const () as u64;
         assert_eq!(addresses[..3], [begin, begin + 5, begin + 7]);
+    }
+
+    static OURS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+
+    /// Every trap, breakpoints too, is told as `TRAP_BRKPT` (gVisor on KVM).
+    extern "C" fn told_as_one(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        // SAFETY: the arguments are a signal handler's own, and so is the function that is called.
+        unsafe {
+            (*info).si_code = libc::TRAP_BRKPT;
+            std::mem::transmute::<usize, Handler>(OURS.load(Ordering::SeqCst))(
+                signal, info, context,
+            );
+        }
+    }
+
+    /// Every trap comes twice, the second time before the handler's first instruction.
+    extern "C" fn twice(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        static WITHIN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+        // SAFETY: as above; the signal comes to this thread, before the call returns.
+        unsafe {
+            if !WITHIN.swap(true, Ordering::SeqCst) {
+                let mut again: libc::siginfo_t = std::mem::zeroed();
+                (again.si_signo, again.si_code) = (signal, libc::TRAP_BRKPT);
+                let (process, thread) = (libc::getpid(), libc::gettid());
+                libc::syscall(
+                    libc::SYS_rt_tgsigqueueinfo,
+                    process,
+                    thread,
+                    signal,
+                    &raw const again,
+                );
+                WITHIN.store(false, Ordering::SeqCst);
+            }
+            std::mem::transmute::<usize, Handler>(OURS.load(Ordering::SeqCst))(
+                signal, info, context,
+            );
+        }
+    }
+
+    /// The sum, with this handler before the recorder's, where there is one.
+    fn under(handler: Handler, count: usize) -> i32 {
+        // SAFETY: zeroes are valid values of the structure; only the handler is another.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGTRAP, std::ptr::null(), &raw mut action);
+            if action.sa_flags & libc::SA_NODEFER != 0 {
+                OURS.store(action.sa_sigaction, Ordering::SeqCst);
+                action.sa_sigaction = handler as usize;
+                libc::sigaction(libc::SIGTRAP, &raw const action, std::ptr::null_mut());
+            }
+        }
+        sum(count)
+    }
+
+    #[test]
+    fn breakpoints_told_as_traps_end_rows() {
+        extern "C" fn work(count: usize) -> i32 {
+            under(told_as_one, count)
+        }
+        assert_eq!(recorded(work, 99).0, sum(99));
+    }
+
+    #[test]
+    fn a_trap_that_comes_twice_is_one_step() {
+        extern "C" fn work(count: usize) -> i32 {
+            under(twice, count)
+        }
+        assert_eq!(recorded(work, 99).0, sum(99));
+    }
+
+    /// Code that is other code the second time, mapped anew.
+    #[test]
+    fn code_mapped_anew_is_not_what_was_there() {
+        extern "C" fn work(_: usize) -> i32 {
+            // SAFETY: a page of its own; `mov eax, value` and `ret` are written before they are called.
+            let code = |value: u8, at: *mut libc::c_void| unsafe {
+                let kind = libc::MAP_PRIVATE
+                    | libc::MAP_ANONYMOUS
+                    | if at.is_null() { 0 } else { libc::MAP_FIXED };
+                let at = libc::mmap(at, 4096, 3, kind, -1, 0);
+                at.cast::<[u8; 8]>().write([0xb8, value, 0, 0, 0, 0x90, 0x90, 0xc3]);
+                libc::mprotect(at, 4096, 5);
+                (at, std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> i32>(at)())
+            };
+            let (at, first) = code(1, std::ptr::null_mut());
+            10 * first + code(2, at).1
+        }
+        assert_eq!(recorded(work, 0).0, 12);
+    }
+
+    /// All signals blocked: a blocked trap ends the process.
+    #[test]
+    fn code_may_block_all_signals() {
+        extern "C" fn work(count: usize) -> i32 {
+            // SAFETY: zeroes are valid sets of signals; the thread's own set comes back.
+            unsafe {
+                let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+                libc::sigfillset(&raw mut all);
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+                let sum = sum(count);
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+                sum
+            }
+        }
+        assert_eq!(recorded(work, 9).0, sum(9));
+    }
+
+    /// A thread begins with the trap flag of the one that made it.
+    #[test]
+    fn a_thread_made_within_is_not_recorded() {
+        extern "C" fn work(count: usize) -> i32 {
+            let other = std::thread::spawn(move || sum(count));
+            sum(count) + other.join().unwrap()
+        }
+        assert_eq!(recorded(work, 200).0, 2 * sum(200));
     }
 }

@@ -8,8 +8,8 @@ use crate::step::x86_64::decode::LONGEST;
 use crate::step::x86_64::handler::{Table, place};
 use crate::step::{REGISTER_PLACES, Step};
 use iced_x86::{
-    Code as IcedCode, ConditionCode, Decoder, DecoderError, DecoderOptions, FlowControl,
-    Instruction, Mnemonic, Register,
+    Code as IcedCode, ConditionCode, CpuidFeature, Decoder, DecoderError, DecoderOptions,
+    FlowControl, Instruction, Mnemonic, Register,
 };
 
 /// Bytes for copies: some twenty times what the longest known operation runs through.
@@ -25,8 +25,6 @@ const MOST_ROWS: usize = 1 << 14;
 const MOST_INSTRUCTIONS: usize = 1 << 17;
 const PLACES: usize = 1 << 16;
 const MOST_FILLED: usize = PLACES / 4 * 3;
-/// Instructions of a row. One alone is stepped: a row's breakpoint is a trap, too.
-const SHORTEST: usize = 2;
 const LONGEST_ROW: usize = 512;
 const BREAKPOINT: u8 = 0xcc;
 const PAGE: u64 = 4096;
@@ -46,6 +44,10 @@ pub(crate) enum Next {
     Call {
         target: u64,
         behind: u64,
+    },
+    /// A jump to what is written at `place`, as procedure linkage tables have them.
+    Through {
+        place: u64,
     },
     /// A return that takes nothing but its address from the stack.
     Return,
@@ -120,6 +122,17 @@ impl Rows {
             self.places.fill((0, Next::Stepped));
         }
         (self.used, self.filled) = (0, 0);
+    }
+
+    /// At an address may be other code from now on.
+    pub(crate) fn forget(&mut self) {
+        self.places.fill((0, Next::Stepped));
+        self.filled = 0;
+    }
+
+    /// Whether an address is in a copy, and not behind the breakpoint of the row that was begun last.
+    pub(crate) fn is_within(&self, address: u64) -> bool {
+        address.wrapping_sub(self.code as u64) < self.bytes as u64 && self.ended(address).is_none()
     }
 
     /// Counts the row that begins at an address and is about to be executed, if it has no more instructions than `most`.
@@ -206,7 +219,7 @@ impl Rows {
             (last, at) = (at, instruction.next_ip());
         }
         let len = self.addresses.len() - begun.1;
-        if len < SHORTEST || self.rows.len() >= MOST_ROWS {
+        if len == 0 || self.rows.len() >= MOST_ROWS {
             self.used = begun.0;
             self.addresses.truncate(begun.1);
             return Next::Stepped;
@@ -308,6 +321,12 @@ fn jump(instruction: &Instruction) -> Option<Next> {
     match instruction.code() {
         IcedCode::Call_rel32_64 => return Some(Next::Call { target, behind }),
         IcedCode::Retnq => return Some(Next::Return),
+        IcedCode::Jmp_rm64
+            if instruction.memory_base() == Register::RIP
+                && instruction.segment_prefix() == Register::None =>
+        {
+            return Some(Next::Through { place: instruction.ip_rel_memory_address() });
+        }
         _ => {}
     }
     let condition = match instruction.flow_control() {
@@ -340,7 +359,9 @@ fn can_be_copied(instruction: &Instruction) -> bool {
     // Each repetition is a step.
     let repeats = instruction.is_string_instruction()
         && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
-    let goes_on = instruction.flow_control() == FlowControl::Next;
+    let goes_on = instruction.flow_control() == FlowControl::Next
+        // Whoever stores the state of the x87 finds where its last instruction was.
+        && !instruction.cpuid_features().contains(&CpuidFeature::FPU);
     let is_special = instruction.is_privileged() || instruction.op0_register() == Register::SS;
     goes_on && !left_alone && !repeats && !is_special
 }
