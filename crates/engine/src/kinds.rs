@@ -222,9 +222,8 @@ pub(crate) type Facts = Vec<Found>;
 /// count. Where fewer than half of the samples are clean, more of the same would not be either.
 pub(crate) const MOST_VISITS: u32 = 2 * MIN_PER_PROCESS as u32;
 
-/// Samples of a process that takes them because they do not agree, and of a steady case, whose fastest have to.
+/// Samples of a process that takes them because they do not agree.
 const MOST_IN_A_ROW: u32 = 5;
-const MOST_OF_STEADY: u32 = 9;
 
 /// The same for a unit of what a derivation costs: a round of bcrypt takes a tenth of a millisecond, ...
 const MOST_US_OF_A_COST: u64 = 2_000;
@@ -271,7 +270,7 @@ impl Message {
         if every_check {
             self.checked = Checked::Asked;
         }
-        let mut visit = ProtocolVisit {
+        ProtocolVisit {
             algorithm: self.case.algorithm.clone(),
             direction: self.case.direction,
             model: self.case.model,
@@ -286,11 +285,7 @@ impl Message {
             samples,
             most: if self.case.threads > 1 { samples } else { MOST_IN_A_ROW },
             every_check,
-        };
-        if visit.is_steady() {
-            visit.most = MOST_OF_STEADY;
         }
-        visit
     }
 
     /// Longest wait for a sample of this case. The slowest software known does some megabytes a

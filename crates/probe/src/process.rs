@@ -82,7 +82,9 @@ impl Clock {
         // Roughly how fast the clock ticks is enough to know a gap; exact lengths come at the end.
         let rate = self.rough_ticks_per_ns();
         let ticks = |d: Duration| (d.as_nanos() as f64 * rate) as u64;
-        let (long, end) = (ticks(gap), anchor.ticks + ticks(time));
+        // A slow clock's own reading is no gap, nor is its step.
+        let least = (4 * self.overhead_ticks()).max(2 * self.step_ticks());
+        let (long, end) = (ticks(gap).max(least), anchor.ticks + ticks(time));
         let (mut last, mut gaps) = (self.begin(), Vec::new());
         while last < end {
             let now = self.begin();

@@ -170,7 +170,12 @@ struct Ended {
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
     let least = if library.process().is_some() { OF_A_RUNTIME } else { 1 };
-    let is_steady = asked.is_steady() && library.process().is_none();
+    // Elsewhere the fastest is that whose memory lay best.
+    let is_held = asked.is_steady() && library.process().is_none() && bench.is_taken();
+    let (wanted, most) = match is_held {
+        true => (asked.samples.max(2), asked.most.max(MOST_OF_HELD)),
+        false => (asked.samples, asked.most),
+    };
     let (mut results, mut taken) = (Vec::with_capacity(1 + asked.samples as usize), Vec::new());
     for count in 1.. {
         visit.every_check = asked.every_check && count == asked.samples;
@@ -183,15 +188,13 @@ fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> V
         }
         results.push(result);
         let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
-        let more = count < asked.most
-            && !agree(&taken, asked.samples, is_steady)
-            && !taken.iter().all(long);
-        if found || count >= asked.samples.max(least) && !more {
+        let more = count < most && !agree(&taken, wanted, is_held) && !taken.iter().all(long);
+        if found || count >= wanted.max(least) && !more {
             break;
         }
     }
     let short = |s: &RawSample| (s.ticks as f64) < SHORT_NS * bench.ticks_per_ns();
-    if is_steady && taken.iter().all(short) {
+    if is_held && taken.iter().all(short) {
         mark_interrupted(&mut taken);
         let own = results.iter_mut().filter_map(VisitResult::sample_mut);
         own.zip(taken).for_each(|(own, marked)| *own = marked);
@@ -208,14 +211,17 @@ const OF_A_RUNTIME: u32 = 9;
 /// Samples that are longer are as many as were asked for.
 const LONG_NS: f64 = 2e6;
 
+/// Samples of a process at most where its fastest have to agree.
+const MOST_OF_HELD: u32 = 9;
+
 /// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and two of them agree;
-/// of a steady case, whose samples differ by nothing else, the two fastest. An interruption, which the kernel counts nowhere,
+/// where they are held to the fastest, the two fastest. An interruption, which the kernel counts nowhere,
 /// makes one longer by some per cent up to several times, and two rarely by the same.
-fn agree(taken: &[RawSample], asked: u32, is_steady: bool) -> bool {
+fn agree(taken: &[RawSample], asked: u32, is_held: bool) -> bool {
     let left_alone = taken.iter().filter(|s| s.disturbance(0.0).is_none());
     let mut costs: Vec<f64> = left_alone.map(RawSample::cost_within_process).collect();
     costs.sort_unstable_by(f64::total_cmp);
-    let mut pairs = costs.windows(2).take(if is_steady { 1 } else { usize::MAX });
+    let mut pairs = costs.windows(2).take(if is_held { 1 } else { usize::MAX });
     let agree = pairs.any(|two| two[1] <= two[0] * (1.0 + SAME_SPEED));
     costs.len() >= asked as usize && (asked < 2 || agree)
 }

@@ -58,6 +58,11 @@ impl Bench {
         self.pace.get_or_insert_with(|| Pace::here(&self.clock));
     }
 
+    /// Whether the core is taken so often that samples are short.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.pace.is_some_and(|pace| pace.is_short())
+    }
+
     /// What runs next is to settle anew.
     pub(crate) fn unsettle(&mut self) {
         self.settling = OnceLock::new();

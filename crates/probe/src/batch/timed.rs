@@ -59,16 +59,22 @@ impl Pace {
     /// kernel counts: of the usual samples more than half would be a tenth too long.
     pub fn here(clock: &Clock) -> Self {
         let seen = clock.interruptions(WATCHED, INTERRUPTION);
-        Self::between(seen.seconds * 1e9 / seen.gaps_ns.len().max(1) as f64)
+        let alone_ns = seen.seconds * 1e9 / seen.gaps_ns.len().max(1) as f64;
+        Self::between(alone_ns / clock.stretch() as f64)
     }
 
-    /// Where the core is taken every so many nanoseconds.
+    /// Where the core is taken every so many nanoseconds, each as long as one where the clock's steps are short.
     fn between(alone_ns: f64) -> Self {
         let usual = Self::default();
         match usual.sample_ns > MAY_BE_INTERRUPTED * alone_ns {
             true => Self { sample_ns: SHORT_NS, ..usual },
             false => usual,
         }
+    }
+
+    /// Whether samples are shorter than elsewhere.
+    pub fn is_short(self) -> bool {
+        self.sample_ns < Self::default().sample_ns
     }
 
     /// For batches in a runtime's process: ten times as long, because a process begins such a batch behind a switch from
