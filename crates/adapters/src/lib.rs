@@ -55,20 +55,23 @@ const fn family(
 
 /// OpenSSL's, which alone has providers.
 const EVP: &str = "EVP_CIPHER_CTX_new";
+const WOLFSSL: &str = "wc_AesInit";
 
-/// The families, in the order in which their libraries are listed. The last whose symbol an object exports is taken:
-/// libraries that come with OpenSSL's names for compatibility stand behind EVP, and the adapter interface comes last,
-/// because such an object may well export another library's symbols.
+/// What may well export another library's symbols: adapters, and wolfSSL, which has OpenSSL's names for compatibility.
+const BEFORE_ALL: [&str; 2] = [contract::raw::SYMBOL, WOLFSSL];
+
+/// The families, in the order in which their libraries are listed. The first whose symbol an object exports is taken, after
+/// [`BEFORE_ALL`]: one that has zlib within exports its symbols, too.
 const FAMILIES: &[Family] = &[
     family(&["libcrypto.so"], EVP, evp::attach),
     family(&["libgcrypt.so"], "gcry_cipher_open", gcrypt::attach),
-    family(&["libwolfssl.so"], "wc_AesInit", wolfssl::attach),
+    family(&["libwolfssl.so"], WOLFSSL, wolfssl::attach),
     family(&["libsodium.so"], "sodium_init", sodium::attach),
     family(&["libbotan-2.so", "libbotan-3.so"], "botan_cipher_init", botan::attach),
     family(&["libtomcrypt.so"], "register_cipher", tomcrypt::attach),
     family(&["libmbedcrypto.so"], "mbedtls_aes_setkey_enc", mbedtls::attach),
-    family(&["libnettle.so"], "nettle_gcm_aes256_encrypt", nettle::attach),
     family(&["libgnutls.so"], "gnutls_aead_cipher_encrypt", gnutls::attach),
+    family(&["libnettle.so"], "nettle_gcm_aes256_encrypt", nettle::attach),
     family(&["libaegis.so"], "aegis256x4_encrypt_detached", aegis::attach),
     family(&["libxxhash.so"], "XXH3_64bits", xxhash::attach),
     family(&["libz.so"], "zlibVersion", zlib::attach),
@@ -103,7 +106,8 @@ pub fn load_copy(
 }
 
 fn attach(path: &Path, object: SharedObject, name: Option<&str>) -> Attached {
-    let Some(family) = FAMILIES.iter().rev().find(|family| object.defines(family.symbol)) else {
+    let first = FAMILIES.iter().filter(|family| BEFORE_ALL.contains(&family.symbol));
+    let Some(family) = first.chain(FAMILIES).find(|family| object.defines(family.symbol)) else {
         return Err(LoadError::no_family(path, FAMILIES.iter().map(|family| family.symbol)));
     };
     let is_provider = name.is_some_and(|name| base::model::provider_of(name).is_some());
