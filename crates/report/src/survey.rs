@@ -59,6 +59,7 @@ pub(crate) struct Row<'a> {
     /// What must stand beside the algorithm.
     pub(crate) warning: Option<String>,
     pub(crate) cells: BTreeMap<usize, &'a Measurement>,
+    pub(crate) record: &'a Record,
 }
 
 /// What stands where the time was over before there was a number.
@@ -258,6 +259,7 @@ impl<'a> Row<'a> {
             secret: crate::leaks::mark(record.leaks_of(any).map(|l| l.verdict)),
             warning: labels::warning(any),
             cells,
+            record,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The ranked tables, for a terminal and as GitHub-flavoured Markdown.
 
-use crate::formats::instructions_per_cycle;
+use crate::formats::{Row as Facts, instructions_per_cycle};
 use crate::labels::{cycles_per_byte, percent, speed};
 use crate::survey::{LEFT_OUT, Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
@@ -78,13 +78,19 @@ struct Figure {
     head: &'static str,
     align: Align,
     style: Style,
-    of: fn(&Measurement) -> Option<String>,
+    of: fn(&Facts<'_>) -> Option<String>,
     /// In the place of what is not known of a measured case.
     unknown: &'static str,
 }
 
 const FIGURES: [Figure; 4] = [
-    Figure { head: "c/B", align: Align::Point, style: PLAIN, of: cycles_per_byte, unknown: "" },
+    Figure {
+        head: "c/B",
+        align: Align::Point,
+        style: PLAIN,
+        of: |m| cycles_per_byte(m),
+        unknown: "",
+    },
     Figure {
         head: "±%",
         align: Align::Right,
@@ -110,8 +116,9 @@ const FIGURES: [Figure; 4] = [
 
 impl Figure {
     /// Nothing where nothing was measured.
-    fn text(&self, m: Option<&Measurement>) -> String {
-        m.map(|m| (self.of)(m).unwrap_or_else(|| self.unknown.to_owned())).unwrap_or_default()
+    fn text(&self, record: &Record, m: Option<&Measurement>) -> String {
+        let text = |m| (self.of)(&Facts::of(record, m));
+        m.map(|m| text(m).unwrap_or_else(|| self.unknown.to_owned())).unwrap_or_default()
     }
 }
 
@@ -328,7 +335,7 @@ impl<'a> Layout<'a> {
             if self.extras.has(column) { text } else { String::new() }
         };
         cells.extend(FIGURES.iter().map(|figure| {
-            let text = shown(figure.head, figure.text(at_reference));
+            let text = shown(figure.head, figure.text(row.record, at_reference));
             match figure.align {
                 Align::Point => Cell::number(text, figure.style),
                 _ => Cell::new(text, figure.style),
@@ -416,7 +423,9 @@ fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
         let number = |size| number_cell(row.cells.get(size).copied(), PLAIN);
         cells.extend(survey.sizes.iter().map(number));
         let at_reference = row.measured(survey.reference);
-        cells.extend(FIGURES.iter().map(|figure| Cell::plain(figure.text(at_reference))));
+        cells.extend(
+            FIGURES.iter().map(|figure| Cell::plain(figure.text(row.record, at_reference))),
+        );
         let problems = row.problems().into_iter().map(|p| p.text());
         let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
         cells.push(Cell::plain(notes.join("; ")));

@@ -314,7 +314,7 @@ pub(crate) fn costs(record: &Record, m: &Measurement, unit: Unit) -> Option<Vec<
 }
 
 /// Instructions of one operation: as counted at this size, else by the line through the counts.
-pub(crate) fn instructions_of(record: &Record, m: &Measurement) -> Option<f64> {
+pub fn instructions_of(record: &Record, m: &Measurement) -> Option<f64> {
     let counted = record.executed.iter().find(|e| e.is_of(m));
     let at_size = counted.and_then(|e| e.sizes.iter().find(|s| s.size == m.size));
     let by_line = || Some(m.instructions_per_message? + m.instructions_per_byte? * m.size as f64);

@@ -104,7 +104,16 @@ fn named<'a>(rows: &[&'a Measurement]) -> Vec<(String, &'a Measurement)> {
     let several = |m: &Measurement| {
         measured.iter().any(|o| o.library.name == m.library.name && o.library != m.library)
     };
-    let with_version = |m: &Measurement| name(m).replacen(&m.library.name, &m.library.label(), 1);
+    let is_twin = |m: &Measurement, o: &Measurement| {
+        o.library.label() == m.library.label() && o.library != m.library
+    };
+    let label = |m: &Measurement| {
+        let twin = measured.iter().any(|o| is_twin(m, o));
+        let build = m.library.id.rsplit(':').next().unwrap_or_default().chars().take(8);
+        m.library.label()
+            + &if twin { format!("-{}", String::from_iter(build)) } else { String::new() }
+    };
+    let with_version = |m: &Measurement| name(m).replacen(&m.library.name, &label(m), 1);
     measured.iter().map(|m| (if several(m) { with_version(m) } else { name(m) }, *m)).collect()
 }
 
@@ -202,11 +211,14 @@ pub fn lnt(record: &Record, rows: &[&Measurement]) -> String {
 pub(crate) struct Row<'a> {
     m: &'a Measurement,
     leaks: Option<&'a Leaks>,
+    /// Of one operation.
+    instructions: Option<f64>,
 }
 
 impl<'a> Row<'a> {
     pub(crate) fn of(record: &'a Record, m: &'a Measurement) -> Self {
-        Self { m, leaks: record.leaks_of(m) }
+        let instructions = judge::compare::instructions_of(record, m);
+        Self { m, leaks: record.leaks_of(m), instructions }
     }
 }
 
@@ -340,14 +352,12 @@ pub(crate) const COLUMNS: [Column; 61] = [
     real("settled_first_ns", |m| Some(m.settled?.first_ns)).on_page("ns for the first message"),
     text("kinds", |m| m.kinds_in_words()).on_page("kinds of processes"),
     real("at_least_ns", |m| m.at_least_ns).on_page("ns at least"),
-    real("instructions_per_cycle", |m| instructions_per_cycle(m)).on_page("instructions per cycle"),
+    real("instructions_per_cycle", instructions_per_cycle).on_page("instructions per cycle"),
 ];
 
-/// Instructions of an operation in each core cycle, by the line through the counted sizes. Well below 1: it waits, for a
-/// result or for memory.
-pub(crate) fn instructions_per_cycle(m: &Measurement) -> Option<f64> {
-    let of_bytes = m.instructions_per_byte? * m.size as f64;
-    Some((of_bytes + m.instructions_per_message?) / m.cycles_per_op?.median)
+/// Instructions of an operation in each core cycle. Well below 1: it waits, for a result or for memory.
+pub(crate) fn instructions_per_cycle(m: &Row<'_>) -> Option<f64> {
+    Some(m.instructions? / m.cycles_per_op?.median)
 }
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {
