@@ -15,7 +15,8 @@ use std::time::{Duration, SystemTime};
     after_help = "Examples:\n  ciphermark cache\n  ciphermark cache --clear verified,leaks\n  \
     ciphermark cache --clear all\n\n\
     An entry counts only as long as all that it depends on is the same (docs/METHOD.md, \"Circumstances\"), so\n\
-    clearing changes no figure; it makes the next run find everything again. CIPHERMARK_CACHE names another\n\
+    clearing changes no verdict; the next run finds everything again, but what a quiet core is, which it learns\n\
+    anew: in the beginning it may take a busy one for quiet. CIPHERMARK_CACHE names another\n\
     directory; when it is empty nothing is kept. Libraries that `make libs` built are not touched\n\
     (`make clean-libs`)."
 )]
@@ -93,12 +94,37 @@ fn kinds(typed: &[String]) -> Result<Vec<&'static str>, Failure> {
     typed.iter().map(known).collect()
 }
 
-/// Removes a directory with all that is in it; one that is not there is as good.
+/// Removes what this program has put into a directory, and the directory if nothing else is in it: CIPHERMARK_CACHE may name
+/// any. What is not there is as good.
 fn removed(path: &Path) -> Result<(), Failure> {
-    match std::fs::remove_dir_all(path) {
+    let done = |result: io::Result<()>, path: &Path| match result {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(cannot("remove", path, &e)),
         _ => Ok(()),
+    };
+    let entries = match std::fs::read_dir(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|e| cannot("read", path, &e))?,
+    };
+    for entry in entries {
+        let own = entry.map_err(|e| cannot("read", path, &e))?.path();
+        if is_entry(&own) {
+            let removed = match own.is_dir() && !own.is_symlink() {
+                true => std::fs::remove_dir_all(&own),
+                false => std::fs::remove_file(&own),
+            };
+            done(removed, &own)?;
+        }
     }
+    // With what is not ours in it, it stays.
+    let _ = std::fs::remove_dir(path);
+    Ok(())
+}
+
+/// Entries are named by a hash, whole or its first half of 64 bits.
+fn is_entry(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = name.trim_start_matches('.').split('.').next().unwrap_or_default();
+    stem.len() >= 16 && stem.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
@@ -114,7 +140,8 @@ fn sum(directory: &Path) -> io::Result<(u64, u64, Option<SystemTime>)> {
     let (mut files, mut bytes, mut newest) = (0, 0, None);
     for entry in entries {
         let entry = entry?;
-        let facts = entry.metadata()?;
+        // What runs meanwhile renames and removes.
+        let Ok(facts) = entry.metadata() else { continue };
         let (of, len, written) = match facts.is_dir() {
             true => sum(&entry.path())?,
             false => (1, facts.len(), facts.modified().ok()),
@@ -186,15 +213,21 @@ mod tests {
     fn what_is_cleared_is_gone_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         for (kind, _) in KINDS {
-            std::fs::create_dir_all(directory.path().join(kind).join("below")).unwrap();
-            std::fs::write(directory.path().join(kind).join("below/entry"), "1234").unwrap();
+            let below = directory.path().join(kind).join("fd6b1fa394fd6245");
+            std::fs::create_dir_all(&below).unwrap();
+            std::fs::write(below.join("entry"), "1234").unwrap();
+            std::fs::write(below.with_file_name(format!("{}.json", "0a".repeat(32))), "12")
+                .unwrap();
         }
-        let leaks = directory.path().join("leaks");
-        assert_eq!(sum(&leaks).map(|(files, bytes, _)| (files, bytes)).unwrap(), (1, 4));
+        let [leaks, quiet] = ["leaks", "quiet"].map(|kind| directory.path().join(kind));
+        std::fs::write(quiet.join("notes.json"), "mine").unwrap();
+        assert_eq!(sum(&leaks).map(|(files, bytes, _)| (files, bytes)).unwrap(), (2, 6));
         removed(&leaks).unwrap();
         removed(&leaks).unwrap();
-        assert_eq!(sum(&leaks).unwrap(), (0, 0, None));
-        assert_eq!(sum(directory.path()).unwrap().0, KINDS.len() as u64 - 1);
+        assert!(!leaks.exists());
+        removed(&quiet).unwrap();
+        assert_eq!(sum(&quiet).unwrap().0, 1, "what nobody here has written");
+        assert_eq!(sum(directory.path()).unwrap().0, 2 * (KINDS.len() as u64 - 2) + 1);
     }
 
     #[test]
