@@ -296,6 +296,11 @@ impl AtLeast {
         Self { ns, is_whole: ns > 0.0 }
     }
 
+    /// Of what is measured, and may have taken any time on a busy core.
+    fn known(price: Estimate) -> Self {
+        Self { ns: price.low, is_whole: true }
+    }
+
     fn plus(self, other: Self) -> Self {
         Self { ns: self.ns + other.ns, is_whole: self.is_whole && other.is_whole }
     }
@@ -360,7 +365,7 @@ impl Gap {
         Self {
             libraries: price.libraries.clone(),
             algorithms: Vec::new(),
-            at_least: (AtLeast::seen(price.write_ns.low), AtLeast::seen(price.read_ns.low)),
+            at_least: (AtLeast::known(price.write_ns), AtLeast::known(price.read_ns)),
             why: String::new(),
             depends: price.leaks == Some(LeakVerdict::Depends),
         }
