@@ -9,7 +9,7 @@ use crate::step::{End, REGISTER_PLACES, Step, Unavailable, Visit, thread_pointer
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
 use std::ffi::CStr;
 use std::ops::Range;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
 /// The trap flag among the flags.
 const TRAP_FLAG: i64 = 0x100;
@@ -224,26 +224,25 @@ extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void)
     let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
     // SAFETY: as before; the kernel's set of signals has one word.
     let mask = unsafe { &mut *(&raw mut (*context.cast::<ucontext_t>()).uc_sigmask).cast::<u64>() };
-    // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
-    // stepped function knows nothing of it.
-    let log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
-    if is_step && log.as_ref().is_some_and(|log| log.is_of_another(registers)) {
+    let at = LOG.load(Ordering::Relaxed);
+    // SAFETY: the log outlives the call that is being stepped, of which the stepped function knows nothing. Whichever thread
+    // this is, it only reads what stays the same during the call, or is this thread's.
+    if is_step && unsafe { at.as_ref() }.is_some_and(|log| log.is_of_another(registers)) {
         registers[FLAGS] &= !TRAP_FLAG;
         return;
     }
-    // Under some hypervisors a trap comes twice, the second time within this handler: there it finds no log.
-    LOG.store(std::ptr::null_mut(), Ordering::Relaxed);
-    std::sync::atomic::compiler_fence(Ordering::SeqCst);
     let (mut is_ours, mut goes_on) = (is_step, false);
-    let mut at = std::ptr::null_mut();
-    if let Some(log) = log {
+    // SAFETY: as above; the thread is the one whose call is stepped, and the only one that gets here with a log.
+    if let Some(log) = unsafe { at.as_mut() } {
+        // Under some hypervisors a trap comes twice, the second time within this handler: there it finds no log.
+        LOG.store(std::ptr::null_mut(), Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
         let ended = log.end_row(registers);
         is_ours = is_step || ended;
         goes_on = is_ours && log.note(registers, mask);
-        at = log;
+        compiler_fence(Ordering::SeqCst);
+        LOG.store(at, Ordering::Relaxed);
     }
-    std::sync::atomic::compiler_fence(Ordering::SeqCst);
-    LOG.store(at, Ordering::Relaxed);
     if !is_ours {
         // SAFETY: this handler's own arguments.
         unsafe { pass_on(signal, info, context) };
@@ -324,7 +323,7 @@ fn execute(rows: &mut Rows, registers: &mut Registers) -> bool {
 unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let before = BEFORE.load(Ordering::Relaxed);
     if before == libc::SIG_DFL || before == libc::SIG_IGN {
-        // SAFETY: both functions may be called in a handler; the signal is delivered on return.
+        // SAFETY: both functions may be called in a handler; the signal is delivered at once.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
