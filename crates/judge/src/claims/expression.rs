@@ -111,6 +111,9 @@ impl<F> Expression<F> {
         match self {
             Self::Number(number, unit) => Ok(Value::Number(Estimate::exactly(*number), *unit)),
             Self::Fact(fact) => of_fact(fact),
+            Self::Apply(how @ (Operator::And | Operator::Or), of) => {
+                joined(of.iter().map(|e| e.evaluate(of_fact)), *how == Operator::Or)
+            }
             Self::Apply(how, of) => how.apply(of.iter().map(|e| e.evaluate(of_fact)).collect()),
         }
     }
@@ -162,12 +165,6 @@ impl Operator {
     }
 
     fn apply(self, of: Vec<Result<Value, Missing>>) -> Result<Value, Missing> {
-        // What must be true of all, and what makes one of them enough.
-        match self {
-            Self::And => return joined(of, false),
-            Self::Or => return joined(of, true),
-            _ => {}
-        }
         let of: Vec<Value> = of.into_iter().collect::<Result<_, _>>()?;
         let kinds: Vec<Kind> = of.iter().map(Value::kind).collect();
         let kind = self.kind(&kinds).map_err(Missing::Impossible)?;
@@ -208,7 +205,10 @@ impl Operator {
             let is = match (a.interval(), b.interval()) {
                 (Some(a), Some(b)) if a.high < b.low || b.high < a.low => Some(false),
                 (Some(a), Some(b)) => (a.low == b.high && b.low == a.high).then_some(true),
-                _ => Some(a.to_string() == b.to_string()),
+                _ => Some(match (a.word(), b.word()) {
+                    (Some(a), Some(b)) => a == b,
+                    _ => a.to_string() == b.to_string(),
+                }),
             };
             return Ok(is.map(|is| is == (self == Self::Is)));
         }
@@ -236,19 +236,26 @@ impl Operator {
     }
 }
 
-/// One part that has the value `deciding` decides; else what is missing counts before what is
-/// undecided.
-fn joined(of: Vec<Result<Value, Missing>>, deciding: bool) -> Result<Value, Missing> {
-    let decided = Ok(Value::Truth(Some(deciding)));
-    if of.contains(&decided) {
-        return decided;
+/// What must be true of all, or of one: one part that has the value `deciding` decides; else what is missing counts before
+/// what is undecided.
+fn joined(
+    of: impl Iterator<Item = Result<Value, Missing>>,
+    deciding: bool,
+) -> Result<Value, Missing> {
+    let (mut missing, mut truth) = (None, Some(!deciding));
+    for part in of {
+        match part {
+            Ok(Value::Truth(Some(is))) if is == deciding => return Ok(Value::Truth(Some(is))),
+            Ok(Value::Truth(Some(_))) => {}
+            Ok(Value::Truth(None)) => truth = None,
+            Ok(other) => {
+                let why = format!("{} where a condition must stand", other.kind());
+                missing.get_or_insert(Missing::Impossible(why));
+            }
+            Err(why) => _ = missing.get_or_insert(why),
+        }
     }
-    let truth = |value: Value| match value {
-        Value::Truth(truth) => Ok(truth),
-        other => Err(Missing::Impossible(format!("{} where a condition must stand", other.kind()))),
-    };
-    let truths: Vec<_> = of.into_iter().map(|v| v.and_then(truth)).collect::<Result<_, _>>()?;
-    Ok(Value::Truth((!truths.contains(&None)).then_some(!deciding)))
+    missing.map_or(Ok(Value::Truth(truth)), Err)
 }
 
 // Values of expressions: numbers with a unit and an interval, truths that may be undecided, words.
@@ -321,10 +328,18 @@ impl Value {
         }
     }
 
+    fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Level(rank, names) => names.get(*rank).copied(),
+            Self::Number(..) | Self::Truth(_) => None,
+        }
+    }
+
     /// The places of this level and of a word in the order of levels.
     fn ranks(&self, other: &Self) -> Option<(Estimate, Estimate)> {
         let Self::Level(rank, names) = self else { return None };
-        let other = names.iter().position(|name| *name == other.to_string())?;
+        let other = names.iter().position(|name| Some(*name) == other.word())?;
         Some((Estimate::exactly(*rank as f64), Estimate::exactly(other as f64)))
     }
 }
