@@ -220,6 +220,14 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         None => measure_handshakes(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
+    if let Some(other) = records.as_ref().filter(|other| !is_of_one(&handshakes, other)) {
+        let of = |run: &Run| format!("{} at tier {}", run.host.cpu.name, run.plan.tier);
+        return Err(Failure::usage(format!(
+            "--bulk is of {}, the handshakes of {}: their times do not add up",
+            of(other),
+            of(&handshakes)
+        )));
+    }
     let stop = watch_signals()?.within(JUDGING);
     let (mut secrets, mut tried) = (Vec::new(), BTreeSet::new());
     let mut advice = loop {
@@ -236,9 +244,7 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
             (choice.candidate.stack.clone(), primitives.collect::<Vec<_>>())
         };
         let new = match &advice.choice {
-            Some(choice) if tried.insert(asked(choice)) => {
-                judged(choice, &handshakes, args, &stop)?
-            }
+            Some(choice) if tried.insert(asked(choice)) => judged(choice, &handshakes, &stop)?,
             _ => Vec::new(),
         };
         if new.is_empty() {
@@ -255,6 +261,11 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     })
 }
 
+/// Whether what both took may be added: on one CPU, at one tier.
+fn is_of_one(one: &Run, other: &Run) -> bool {
+    (&one.host.cpu.name, one.plan.tier) == (&other.host.cpu.name, other.plan.tier)
+}
+
 /// Time for verdicts on ciphers that no earlier run left.
 const JUDGING: Duration = Duration::from_secs(20);
 /// Keys that private keys were compared under, where somebody asked `leaks` before.
@@ -262,12 +273,7 @@ const COUNTS: [u32; 5] = [64, 16, 10, 4, 2];
 
 /// Verdicts on what a choice has secrets in, in the library behind its stack, where that build is here: ciphers are judged, of
 /// private keys, which take minutes, those are taken that were judged before.
-fn judged(
-    choice: &Choice,
-    run: &Run,
-    args: &AdviseArgs,
-    stop: &Stop,
-) -> Result<Vec<StackLeaks>, Failure> {
+fn judged(choice: &Choice, run: &Run, stop: &Stop) -> Result<Vec<StackLeaks>, Failure> {
     let label = &choice.candidate.stack;
     let Some(stack) = run.stacks.iter().find(|stack| stack.label == *label) else {
         return Ok(Vec::new());
@@ -277,14 +283,14 @@ fn judged(
         return Ok(Vec::new());
     }
     let named = choose::libraries(&[format!("{}={}", stack.name, path.display())])?;
-    let mut libraries = engine::at_tiers(&choose::discover(&named), &[args.tier]);
+    let mut libraries = engine::at_tiers(&choose::discover(&named), &[run.plan.tier]);
     libraries.retain(|library| library.facts.id == stack.crypto_id);
     if libraries.is_empty() {
         return Ok(Vec::new());
     }
     let subject = |secret: &Secret| LeakSubject {
         library: 0,
-        tier: args.tier,
+        tier: run.plan.tier,
         algorithm: secret.primitive.clone(),
     };
     let subjects = choice.secrets.iter().map(subject);
@@ -383,7 +389,8 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Run, Fai
     let cases = judge::advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
-    let (mut stacks, _) = crate::commands::tls::stacks(&args.library, false)?;
+    let (stacks, _) = crate::commands::tls::stacks(&args.library, false)?;
+    let mut stacks = crate::commands::tls::at_tier(stacks, args.tier, args.quiet)?;
     if let Some(only) = &question.only {
         stacks.retain(|stack| can_use(only, &stack.facts.label));
         if stacks.is_empty() {

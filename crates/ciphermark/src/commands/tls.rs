@@ -452,6 +452,25 @@ pub(crate) fn handshakes(
     sampled(quiet, |events| engine::measure_tls(kind, &request, stacks, keeping, stop, events))
 }
 
+/// The stacks at a tier; which of them cannot be had there is said.
+pub(crate) fn at_tier(
+    stacks: Vec<StackFile>,
+    tier: Tier,
+    quiet: bool,
+) -> Result<Vec<StackFile>, Failure> {
+    let (mut there, mut last) = (Vec::new(), String::new());
+    for stack in stacks {
+        match stack.at_tier(tier) {
+            Ok(stack) => there.push(stack),
+            Err(why) => {
+                last = format!("{} at tier {tier}: {why}", stack.facts.label);
+                screen::say(quiet, true, &format!("left out: {last}"));
+            }
+        }
+    }
+    if there.is_empty() { Err(Failure::not_done(last)) } else { Ok(there) }
+}
+
 /// The stacks that were asked for; with `bare`, also the libraries whose ciphers can be compared with
 /// theirs.
 pub(crate) fn stacks(
@@ -577,18 +596,7 @@ impl TlsCommon {
 
     /// The stacks at the run's tier; which of them cannot be had there is said.
     fn at_tier(&self, stacks: Vec<StackFile>) -> Result<Vec<StackFile>, Failure> {
-        let tier = self.tier()?;
-        let (mut there, mut last) = (Vec::new(), String::new());
-        for stack in stacks {
-            match stack.at_tier(tier) {
-                Ok(stack) => there.push(stack),
-                Err(why) => {
-                    last = format!("{} at tier {tier}: {why}", stack.facts.label);
-                    screen::say(self.quiet, true, &format!("left out: {last}"));
-                }
-            }
-        }
-        if there.is_empty() { Err(Failure::not_done(last)) } else { Ok(there) }
+        at_tier(stacks, self.tier()?, self.quiet)
     }
 
     /// What is to be measured, as it was typed when the run began.
