@@ -10,7 +10,7 @@ use super::{Fault, FaultKind, is_work, programs};
 use base::analysis::Estimate;
 use base::model::{Algorithm, Direction, Footprint, Kind, MAX_SIZE, Model, Tier};
 use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, LibraryId};
-use record::{Measurement, PlannedCase, Record, State};
+use record::{LeakVerdict, Measurement, PlannedCase, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -297,7 +297,7 @@ pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
         return Err(no_answer(&left_out));
     }
     let (mut changes, mut unpriced) = (swaps(&rows, record, &figures), Vec::new());
-    changes.extend(algorithms(&rows, &figures));
+    changes.extend(algorithms(&rows, record, &figures));
     for fault in all.iter().flat_map(|program| program.faults.iter()) {
         match repair(fault) {
             Some(change) => changes.push(change),
@@ -443,7 +443,10 @@ fn swaps(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<Chang
     let mut changes = Vec::new();
     for from in used {
         for to in record.libraries.iter().map(record::Library::identity) {
-            if to.id == from.id {
+            let is_bad = |row: &Measured| {
+                row.library == *from && is_bad(record, &to, row.messages.algorithm)
+            };
+            if to.id == from.id || rows.iter().any(is_bad) {
                 continue;
             }
             let drops_in = file_name(&from.path) == file_name(&to.path);
@@ -457,11 +460,23 @@ fn swaps(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<Chang
     changes
 }
 
+/// Whether a build was wrong about an algorithm, at any size and in any direction, or depends on the secret in it.
+fn is_bad(record: &Record, build: &LibraryId, algorithm: &str) -> bool {
+    let mut own = record
+        .measurements
+        .iter()
+        .filter(|m| (&m.library, &*m.algorithm, m.tier) == (build, algorithm, Tier::Native));
+    own.any(|m| {
+        let is_wrong = matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
+        is_wrong || record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends)
+    })
+}
+
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn algorithms(rows: &[Measured], figures: &Figures<'_>) -> Vec<Change> {
+fn algorithms(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<Change> {
     let used: BTreeSet<&'static str> = rows.iter().map(|row| row.messages.algorithm).collect();
     let mut changes = Vec::new();
     for from in used {
@@ -469,6 +484,9 @@ fn algorithms(rows: &[Measured], figures: &Figures<'_>) -> Vec<Change> {
         for to in own.into_iter().flat_map(|row| row.messages.alternatives()) {
             let what = What::Algorithm { from, to: to.name };
             let is_about = |row: &Measured| row.messages.algorithm == from;
+            if rows.iter().any(|row| is_about(row) && is_bad(record, &row.library, to.name)) {
+                continue;
+            }
             changes.extend(change(what, rows, is_about, |row| {
                 figures.ratio(row, &row.library, to.name)
             }));
