@@ -70,9 +70,10 @@ impl Record {
         self.details.as_ref()?.get("kind")?.as_str()
     }
 
-    /// The verdict on the measurement's build, algorithm and tier; none where it was not judged.
+    /// The gravest verdict on the measurement's build, algorithm and tier; none where it was not judged.
     pub fn leaks_of(&self, m: &Measurement) -> Option<&Leaks> {
-        self.leaks.iter().find(|l| l.is_of(&m.library, &m.algorithm, m.tier))
+        let own = self.leaks.iter().filter(|l| l.is_of(&m.library, &m.algorithm, m.tier));
+        own.max_by_key(|l| l.verdict)
     }
 }
 

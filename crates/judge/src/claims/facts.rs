@@ -367,6 +367,12 @@ impl<'a> Evidence<'a> {
         cases: &Cases,
         library: &LibraryId,
     ) -> Result<Estimate, Missing> {
+        let is_wrong = |m: &&Measurement| {
+            matches!(m.state, State::Refused | State::Failed) && !m.is_left_out()
+        };
+        if self.found(cases, library).filter(is_wrong).is_some() {
+            self.measurement(cases, library)?;
+        }
         let all = self.records.iter().flat_map(|r| &r.executed);
         let mut of_it = all.filter(|e| {
             e.library == *library
