@@ -92,6 +92,19 @@ pub fn gather(
     counted.into_iter().map(|one| one.evidence(libraries, limit)).collect()
 }
 
+/// Which operations leave their tier, and how; at `native` none can.
+pub(crate) fn leave_their_tier(
+    libraries: &[Attached],
+    operations: &[Operation],
+    stop: &Stop,
+) -> Vec<(Operation, Finding)> {
+    let masked: Vec<Operation> =
+        operations.iter().filter(|o| o.tier != Tier::Native).cloned().collect();
+    let wanted = Wanted { of: &|_| Vec::new(), allowance: Some(0) };
+    let found = gather(libraries, &masked, wanted, stop, &|_, _| ());
+    found.into_iter().filter_map(|one| Some((one.subject, one.refused?))).collect()
+}
+
 struct Gathering<'a, 'w> {
     libraries: &'a [Attached],
     cache: &'a Cache,

@@ -41,7 +41,7 @@ pub use libraries::{
 };
 pub use limits::limits_here;
 pub use pair::{PairBench, PairError, PairOutcome};
-pub use plan::{Budget, Machine, Request, Screened, cases, lacks_memory};
+pub use plan::{Budget, Counting, Machine, Request, Screened, cases, lacks_memory};
 pub use process::{SUBCOMMAND, Worker, WorkerError};
 pub use progress::{Event, Progress};
 pub use race::TlsRace;

@@ -51,6 +51,7 @@ impl Attached {
             process,
             seed,
             ticks_per_ns: None,
+            short_samples: false,
             token: None,
             plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
             pages: None,

@@ -1,7 +1,8 @@
 //! Two libraries held against each other on one case, process by process and in turn, until a verdict.
 //! `base::analysis::LOOKS` says when it is looked for.
 
-use crate::cpus::{self, Quiet, Stolen, machine, measuring_cpu, step_aside};
+use crate::cpus::{Quiet, Stolen, machine, measuring_cpu, step_aside};
+use crate::evidence::{Operation, leave_their_tier};
 use crate::kinds::{Message, Pass};
 use crate::libraries::{Attached, at_tiers};
 use crate::plan::{Request, cases};
@@ -112,12 +113,7 @@ impl PairBench {
         let sides = [side(base), side(new)];
         let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
         step_aside(cpu);
-        let start = Start {
-            cpus: vec![cpu],
-            seed: request.seed,
-            ticks_per_ns: Some(clock.rough_ticks_per_ns()),
-            quiet: cpus::watch_quiet_rate(&clock, cpu),
-        };
+        let start = Start::on(cpu, &clock, request.seed);
         Ok(Self {
             libraries,
             sides,
@@ -225,12 +221,13 @@ impl PairBench {
     }
 
     fn hello(&mut self, side: usize) -> Hello {
-        let Start { seed, ticks_per_ns, .. } = self.start;
+        let Start { seed, ticks_per_ns, pace, .. } = self.start;
         let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
         let tier = self.sides[side].message.case.tier;
-        Hello { ticks_per_ns, ..self.libraries[side].hello(tier, cpu, process, seed) }
+        let hello = self.libraries[side].hello(tier, cpu, process, seed);
+        Hello { ticks_per_ns, short_samples: pace.is_short(), ..hello }
     }
 
     /// One block of samples of a process.
@@ -316,5 +313,21 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
             return Err(found(libraries, verdict.library, finding));
         }
     }
-    Ok(())
+    let operations: Vec<Operation> = subjects
+        .iter()
+        .flat_map(|(library, tier, algorithm)| {
+            let kinds = request.directions.iter().zip(&request.models);
+            kinds.map(|(direction, model)| Operation {
+                library: *library,
+                tier: *tier,
+                algorithm: algorithm.name.to_owned(),
+                direction: *direction,
+                model: *model,
+            })
+        })
+        .collect();
+    let left = leave_their_tier(libraries, &operations, &Stop::default());
+    left.into_iter()
+        .next()
+        .map_or(Ok(()), |(one, finding)| Err(found(libraries, one.library, finding)))
 }

@@ -58,6 +58,23 @@ impl Screened {
     }
 }
 
+/// Which instructions are counted before anything is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// None: tiers are trusted.
+    Nothing,
+    /// Those at tiers other than `native`, where nothing else tells whether the code keeps to what it may use.
+    Tiers,
+    /// All, with verdicts on secrets.
+    All,
+}
+
+impl Counting {
+    pub(crate) fn takes(self, tier: Tier) -> bool {
+        self == Self::All || self == Self::Tiers && tier != Tier::Native
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Suite that filled in the rest, if any.
@@ -76,7 +93,7 @@ pub struct Request {
     /// Whether single operations are timed as well.
     pub latency: bool,
     pub budget: Budget,
-    pub evidence: bool,
+    pub counting: Counting,
     /// Cases that need not be measured, with what they take at the least.
     pub screened: Screened,
     /// Seed of every random choice but the placement of buffers.
@@ -531,7 +548,7 @@ mod tests {
             cases: Vec::new(),
             latency: false,
             budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
-            evidence: true,
+            counting: Counting::All,
             screened: Screened::default(),
             seed: 1,
             command: Vec::new(),

@@ -722,6 +722,7 @@ mod tests {
     use crate::libraries::Attached;
     use crate::plan::Setting;
     use base::model::{Case, Direction, Footprint, Model};
+    use probe::Pace;
 
     fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
         let case = Case {
@@ -763,7 +764,8 @@ mod tests {
     }
 
     fn start(seed: u64) -> Start {
-        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
+        let (quiet, pace) = (QuietRates::default(), Pace::default());
+        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet, pace }
     }
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };

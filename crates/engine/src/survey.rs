@@ -6,7 +6,7 @@ use crate::evidence::{Evidence, Operation, Wanted};
 use crate::leaks::of_plan;
 use crate::libraries::Attached;
 use crate::limits::Conditions;
-use crate::plan::{Budget, Machine, Planned, Request, Screened, at_tiers, cases};
+use crate::plan::{Budget, Counting, Machine, Planned, Request, Screened, at_tiers, cases};
 use crate::pool::{Cache, Key, Source, Start};
 use crate::progress::{CaseProgress, Earlier, Event, Progress, all_progress};
 use crate::race::Race;
@@ -14,7 +14,7 @@ use crate::recording::{Checks, Proof, Recording, bounds, core_clock, library_fac
 use crate::schedule::{Sampled, Schedule, Watch};
 use crate::time::{Stop, Ticking};
 use crate::verification::{Extra, Subject, Verdict, memory, verify_all};
-use crate::{cpus, evidence, limits, progress};
+use crate::{evidence, limits, progress};
 use base::model::{Algorithm, Direction, Disturbance, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
@@ -97,22 +97,22 @@ pub fn survey(
     let checks = verify(&mut planned, libraries, extra, proof, events);
     let memory = memory(&planned, libraries, proof);
     let executed = evidence(request, &mut planned, libraries, proof, events);
-    let leaks =
-        if request.evidence { of_plan(&planned, libraries, proof, events) } else { Vec::new() };
+    let leaks = if request.counting == Counting::All {
+        of_plan(&planned, libraries, proof, events)
+    } else {
+        Vec::new()
+    };
     keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
-    let mut watched = cpus::watch_quiet_rate(&clock, cpu);
-    let cpus = side_by_side(&clock, cpu, &mut watched, (&planned, &machine));
-    let conditions =
-        Conditions { cpu, quiet_probe: watched.of(cpu), ticks_per_ns: clock.rough_ticks_per_ns() };
-    let core = limits::of_core(&clock, &conditions, stop.left());
-    let start = Start {
-        cpus,
-        seed: request.seed,
-        ticks_per_ns: Some(conditions.ticks_per_ns),
-        quiet: watched,
+    let mut start = Start::on(cpu, &clock, request.seed);
+    start.cpus = side_by_side(&clock, cpu, &mut start.quiet, (&planned, &machine));
+    let conditions = Conditions {
+        cpu,
+        quiet_probe: start.quiet.of(cpu),
+        ticks_per_ns: clock.rough_ticks_per_ns(),
     };
+    let core = limits::of_core(&clock, &conditions, stop.left());
     let source = |library: usize, tier| Source::Library(&libraries[library], tier);
     let mut schedule =
         Schedule::new(&source, earlier.all_progress(&planned), request.budget, &start);
@@ -217,15 +217,16 @@ fn evidence(
     stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Vec<Executed> {
-    if !request.evidence {
-        return Vec::new();
-    }
-    let open = planned.iter().filter(|p| p.verdict.is_none()).map(|p| Operation::of(&p.case));
+    let is_counted = |p: &&Planned| p.verdict.is_none() && request.counting.takes(p.case.tier);
+    let open = planned.iter().filter(is_counted).map(|p| Operation::of(&p.case));
     let subjects: BTreeSet<Operation> = open.collect();
     let subjects: Vec<Operation> = subjects.into_iter().collect();
+    if subjects.is_empty() {
+        return Vec::new();
+    }
     events(Event::Stepping { done: 0, of: subjects.len() });
     let mut sizes: BTreeMap<Operation, Vec<usize>> = BTreeMap::new();
-    for p in planned.iter().filter(|p| p.verdict.is_none()) {
+    for p in planned.iter().filter(is_counted) {
         sizes.entry(Operation::of(&p.case)).or_default().push(p.case.size);
     }
     let of = |subject: &Operation| sizes.get(subject).cloned().unwrap_or_default();
@@ -295,9 +296,7 @@ pub(crate) fn sample_all(
     }
     step_aside(cpu);
     let clock = Clock::calibrate();
-    let ticks_per_ns = Some(clock.rough_ticks_per_ns());
-    let start =
-        Start { cpus: vec![cpu], seed, ticks_per_ns, quiet: cpus::watch_quiet_rate(&clock, cpu) };
+    let start = Start::on(cpu, &clock, seed);
     let begin = clock.anchor();
     let all_progress = earlier.continued(wanted.all_progress);
     let mut schedule = Schedule::new(wanted.source, all_progress, wanted.budget, &start)
@@ -559,7 +558,10 @@ pub fn screen(
     };
     let open: Vec<Planned> = planned.iter().filter(is_open).cloned().collect();
     let is_cut = !open.is_empty() && {
-        screened.least_ns.extend(looked(request, libraries, &open, &machine, stop, events));
+        for (case, ns) in looked(request, libraries, &open, &machine, stop, events) {
+            // The same in another kind of memory may take less.
+            screened.least_ns.entry(case).and_modify(|least| *least = ns.min(*least)).or_insert(ns);
+        }
         stop.is_over()
     };
     if let Some(seen) = seen.filter(|_| !open.is_empty()) {
@@ -588,12 +590,7 @@ fn looked(
     step_aside(cpu);
     let clock = Clock::calibrate();
     let ticks_per_ns = clock.rough_ticks_per_ns();
-    let start = Start {
-        cpus: vec![cpu],
-        seed: request.seed,
-        ticks_per_ns: Some(ticks_per_ns),
-        quiet: cpus::watch_quiet_rate(&clock, cpu),
-    };
+    let start = Start::on(cpu, &clock, request.seed);
     let source = |library: usize, tier| Source::Library(&libraries[library], tier);
     let budget = Budget { precision: f64::INFINITY, time: request.budget.time };
     let all = all_progress(planned, &[]);

@@ -179,6 +179,17 @@ fn key(cache: &Cache, library: &Attached, tier: Tier, subject: &[String]) -> Opt
     if elsewhere { None } else { cache.key(VERSION, library, tier, subject) }
 }
 
+/// What is kept under it is that something was found, at whatever sizes and tier.
+fn found_key(cache: &Cache, library: &Attached, algorithm: &str) -> Option<Key> {
+    key(cache, library, Tier::Native, &[algorithm.to_owned(), "found".to_owned()])
+}
+
+/// Whether something was found in an algorithm before, in whichever command.
+pub(crate) fn was_found(library: &Attached, algorithm: &str) -> bool {
+    let cache = open_cache();
+    found_key(&cache, library, algorithm).is_some_and(|key| cache.load::<bool>(&key).is_some())
+}
+
 /// Keeps it until one of the library's files changes, or that which counted.
 fn store<T: Serialize>(
     cache: &Cache,
@@ -234,13 +245,8 @@ impl Verifying<'_> {
         Algorithm::find(algorithm).map_or(Vec::new(), |a| self.extra.sizes_of(a))
     }
 
-    /// What is kept under it is that something was found, at whatever sizes and tier.
-    fn found_key(&self, algorithm: &str) -> Option<Key> {
-        key(self.cache, self.library, Tier::Native, &[algorithm.to_owned(), "found".to_owned()])
-    }
-
     fn earlier(&self, key: &Key, algorithm: &str) -> Option<Passed> {
-        let found = self.found_key(algorithm)?;
+        let found = found_key(self.cache, self.library, algorithm)?;
         if self.cache.load::<bool>(&found).is_some() { None } else { self.cache.load(key) }
     }
 
@@ -252,7 +258,7 @@ impl Verifying<'_> {
                 store(self.cache, key, &Passed { earlier, ..passed.clone() }, self.library, None);
             }
             (Err(f), _) if f.stopped.is_none() && f.state != State::Unsupported => {
-                if let Some(key) = self.found_key(algorithm) {
+                if let Some(key) = found_key(self.cache, self.library, algorithm) {
                     store(self.cache, &key, &true, self.library, None);
                 }
             }

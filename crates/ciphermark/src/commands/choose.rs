@@ -5,7 +5,7 @@ use crate::commands::{DirectionArg, Filter, InPlaceArg};
 use crate::{Failure, files};
 use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier, suggestion};
 use base::text::{LibraryText, Suite};
-use engine::{Attached, Budget, LibraryChoice, Request, Screened};
+use engine::{Attached, Budget, Counting, LibraryChoice, Request, Screened};
 use record::LibraryId;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -359,7 +359,7 @@ fn all_or<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     wanted.is_empty() || wanted.contains(value)
 }
 
-/// A request for messages in hot buffers, in one thread, without evidence.
+/// A request for messages in hot buffers, in one thread; instructions are counted at tiers alone.
 pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Request {
     Request {
         suite: None,
@@ -374,7 +374,7 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
         cases: Vec::new(),
         latency: false,
         budget,
-        evidence: false,
+        counting: Counting::Tiers,
         screened: Screened::default(),
         seed: random_seed(),
         command: crate::commands::typed(),

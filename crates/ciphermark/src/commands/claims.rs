@@ -6,7 +6,7 @@ use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::model::{NameGlob, suggestion};
 use clap::Args;
-use engine::{Attached, Budget, Request, Stop, TlsOutcome};
+use engine::{Attached, Budget, Counting, Request, Stop, TlsOutcome};
 use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Outcome, Source};
 use record::tls::{Run, RunKind, Temperature};
 use record::{PlannedCase, Record, State};
@@ -353,7 +353,7 @@ fn request(need: &Need, precision: f64, time: Duration) -> Result<Request, Failu
         sizes: all(need, |case| Some(case.size)),
         tiers: all(need, |case| case.tier),
         cases: need.cases.iter().cloned().collect(),
-        evidence: need.instructions,
+        counting: if need.instructions { Counting::All } else { Counting::Tiers },
         ..choose::plain_request(choose::algorithms(&names)?, budget)
     })
 }

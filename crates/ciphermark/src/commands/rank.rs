@@ -350,7 +350,7 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
     choose::learn(&args.library, &args.algorithm)?;
     let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
     // Verdicts on secrets come with the evidence.
-    line.extend((!question.same_trace).then(|| "--no-evidence".to_owned()));
+    line.extend((!question.same_trace).then(|| "--only-tiers".to_owned()));
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {
         flag("-a", algorithm);

@@ -10,7 +10,8 @@ use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};
 use clap::{Args, Parser as _};
 use engine::{
-    Attached, Budget, Event, Keeping, LibraryChoice, Outcome, Request, Screened, Stop, SurveyError,
+    Attached, Budget, Counting, Event, Keeping, LibraryChoice, Outcome, Request, Screened, Stop,
+    SurveyError,
 };
 use record::{Journal, JournalHead, Kept, Measurement, Plan, Record, RecordError, State, Stopped};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,9 @@ pub struct RunArgs {
     /// Do not count instructions; tiers are then not checked.
     #[arg(long)]
     pub no_evidence: bool,
+    /// As `--no-evidence`, but tiers are checked: for commands that measure in their turn.
+    #[arg(long, hide = true)]
+    pub only_tiers: bool,
     /// Also time single operations and show percentiles of their latency.
     #[arg(long)]
     pub latency: bool,
@@ -76,6 +80,16 @@ pub struct RunArgs {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl RunArgs {
+    fn counting(&self) -> Counting {
+        match (self.no_evidence, self.only_tiers) {
+            (true, _) => Counting::Nothing,
+            (_, true) => Counting::Tiers,
+            _ => Counting::All,
+        }
+    }
 }
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
@@ -183,7 +197,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         cases: Vec::new(),
         latency: args.latency || suite.latency,
         budget,
-        evidence: !args.no_evidence,
+        counting: args.counting(),
         screened: Screened::default(),
         seed: args.seed.unwrap_or_else(choose::random_seed),
         suite: Some(suite.name),
@@ -372,8 +386,7 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
         )));
     }
     let head = &kept.head;
-    let request =
-        planned_request(&head.plan, head.command.clone(), args.budget, !args.no_evidence)?;
+    let request = planned_request(&head.plan, head.command.clone(), args.budget, args.counting())?;
     let libraries = planned_libraries(head)?;
     // Before the run has ended, replace only its own record.
     let own = !record.exists() || record::load(record).is_ok_and(|r| r.started == head.started);
@@ -402,7 +415,7 @@ fn planned_request(
     plan: &Plan,
     command: Vec<String>,
     budget: Option<Duration>,
-    evidence: bool,
+    counting: Counting,
 ) -> Result<Request, Failure> {
     let planned = Duration::try_from_secs_f64(plan.budget_seconds).map_err(Failure::usage)?;
     Ok(Request {
@@ -418,7 +431,7 @@ fn planned_request(
         cases: plan.cases.clone(),
         latency: plan.latency,
         budget: Budget { precision: plan.precision, time: budget.unwrap_or(planned) },
-        evidence,
+        counting,
         screened: Screened::default(),
         seed: plan.seed,
         command,

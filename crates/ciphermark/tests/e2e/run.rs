@@ -478,6 +478,15 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     assert!(refused["instructions_per_byte"].is_null(), "{refused}");
     let without = record(&format!("{what} --no-evidence"), 0);
     all_are(where_(rows(&without, "measurements"), &[("tier", "noaes")]), "measured");
+    // As `rank` and all others measure for their answers.
+    let all = rows(&record(&format!("{what} --only-tiers"), 3), "measurements").clone();
+    let at = |tier: &str| where_(&all, &[("tier", tier)])[0];
+    assert_eq!(text(at("noaes"), "state"), "refused");
+    assert_eq!(text(at("native"), "state"), "measured");
+    assert!(at("native")["instructions_per_byte"].is_null());
+    let pair = format!("pair a={0} b={0} -a memcpy -s 64 -t noaes -q", fakes::library("counted"));
+    let pair = call(&pair).with_code(3);
+    assert!(pair.only_line_on_stderr().contains("tier: executed "), "{pair:?}");
 }
 
 /// A record of one case of a stand-in, its file and the case. The shortest of three budgets in which `enough` was seen: how

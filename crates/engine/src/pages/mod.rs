@@ -5,6 +5,7 @@ mod prices;
 mod proof;
 
 use crate::cpus::{measuring_cpu, placed_cpus};
+use crate::evidence::{Operation, leave_their_tier};
 use crate::kinds::{Page, Subject};
 use crate::libraries::{Attached, at_tiers};
 use crate::plan::{self, Budget};
@@ -13,7 +14,7 @@ use crate::progress::{self, CaseProgress, End, Event};
 use crate::protocol::Finding;
 use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
-use crate::verification::{Extra, verify_all};
+use crate::verification::{Extra, verify_all, was_found};
 use base::model::{Algorithm, Direction, Model, RANDOM, RANDOM_NONCE, Tier};
 pub use prices::Pairs;
 use prices::WINDOW;
@@ -363,10 +364,11 @@ fn checked(
                 continue;
             }
             let outcome = offered(library, plan.tier, algorithm);
-            // What has a price has passed the checks, in this build and by this program.
-            if outcome.is_ok() && !list.is_settled(l, s) {
-                subjects.insert((l, algorithm.name));
-                subjects.extend(mac(library, plan.tier, recipe).map(|mac| (l, mac)));
+            let parts = || std::iter::once(algorithm.name).chain(mac(library, plan.tier, recipe));
+            // What has a price has passed the checks, in this build and by this program; another command may have found more.
+            let is_passed = list.is_settled(l, s) && !parts().any(|part| was_found(library, part));
+            if outcome.is_ok() && !is_passed {
+                subjects.extend(parts().map(|part| (l, part)));
                 let draws = recipe.nonce == NonceRule::Random;
                 subjects.extend(generator(library, plan.tier).filter(|_| draws).map(|g| (l, g)));
             }
@@ -428,15 +430,41 @@ fn check(
             }
             continue;
         };
-        for ((library, scheme), standing) in standings.iter_mut() {
-            let recipe = &plan.recipes[*scheme];
-            let parts = [recipe.cipher.as_deref(), recipe.sum.map(Sum::name)];
-            if *library == verdict.library && parts.contains(&Some(verdict.algorithm)) {
-                standing.outcome = Err(finding.clone());
-            }
-        }
+        refuse(plan, standings, verdict.library, verdict.algorithm, &finding);
+    }
+    let operations: Vec<Operation> = asked
+        .iter()
+        .flat_map(|(library, tier, algorithm)| {
+            Direction::of(algorithm.kind).iter().map(|direction| Operation {
+                library: *library,
+                tier: *tier,
+                algorithm: algorithm.name.to_owned(),
+                direction: *direction,
+                model: Model::Message,
+            })
+        })
+        .collect();
+    for (one, finding) in leave_their_tier(libraries, &operations, &plan.stop) {
+        refuse(plan, standings, one.library, &one.algorithm, &finding);
     }
     generators
+}
+
+/// Takes every scheme with this part in this library away.
+fn refuse(
+    plan: &PagesPlan,
+    standings: &mut Standings,
+    library: usize,
+    part: &str,
+    finding: &Finding,
+) {
+    for ((of, scheme), standing) in standings.iter_mut() {
+        let recipe = &plan.recipes[*scheme];
+        let parts = [recipe.cipher.as_deref(), recipe.sum.map(Sum::name)];
+        if *of == library && parts.contains(&Some(part)) {
+            standing.outcome = Err(finding.clone());
+        }
+    }
 }
 
 fn page_store(store: &Store, before: &Scan, after: Option<Scan>) -> PageStore {

@@ -135,6 +135,7 @@ impl Proof<'_> {
     fn one_scheme(&mut self, scheme: usize, turns: Option<&[Pair]>) -> Found {
         let own = self.standing_of(scheme);
         for library in &own {
+            self.workers.back(*library, self.stage.pages, self.store.page_size());
             let slot = |turns: &[Pair]| {
                 Some((turns.len(), turns.iter().position(|pair| *pair == (*library, scheme))?))
             };
@@ -168,6 +169,7 @@ impl Proof<'_> {
             }
             let own = self.standing_of(scheme);
             for library in &own {
+                self.workers.back(*library, self.stage.pages, self.store.page_size());
                 let job = ProbeJob { recipe: recipe.clone(), seed: self.seed, count };
                 self.workers.ask(*library, PageJob::Probe(job));
             }
@@ -314,6 +316,14 @@ impl<'a> Workers<'a> {
         }
         self.ask(library, PageJob::Load(Staging { pages, page_size }));
         self.answer(library).map(|_| ())
+    }
+
+    /// Starts a library's worker again if it died in another scheme: that one's fault is not the next one's. What does not
+    /// start is told when it is asked.
+    fn back(&mut self, library: usize, pages: usize, page_size: usize) {
+        if self.workers[library].is_none() && self.stop.why().is_none() {
+            let _ = self.load(library, pages, page_size);
+        }
     }
 
     pub(crate) fn ask(&mut self, library: usize, job: PageJob) {

@@ -54,7 +54,6 @@ impl Sampler {
         library: &'static dyn Library,
         bench: &mut Bench,
     ) -> &[u8] {
-        bench.find_pace();
         self.reply.clear();
         self.reply.extend_from_slice(br#"{"samples":{"results":["#);
         let mut visits = 1;

@@ -23,8 +23,7 @@ use verify::may_be_refused;
 pub(crate) struct Bench {
     clock: Clock,
     ticks_per_ns: f64,
-    /// Found before the first samples: who only verifies does not watch for it.
-    pace: Option<Pace>,
+    pace: Pace,
     process: u32,
     seed: u64,
     /// One for each thread that measures.
@@ -38,13 +37,13 @@ pub(crate) struct Bench {
 pub(crate) type Part = Result<(RawSample, Option<Latencies>), Finding>;
 
 impl Bench {
-    pub(crate) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>) -> Self {
+    pub(crate) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>, pace: Pace) -> Self {
         let clock = Clock::calibrate();
         let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         Self {
-            pace: None,
             clock,
             ticks_per_ns,
+            pace,
             process,
             seed,
             lanes: Vec::new(),
@@ -53,14 +52,9 @@ impl Bench {
         }
     }
 
-    /// Finds how long samples are on this core; once, by the process that visits are forked from.
-    pub(crate) fn find_pace(&mut self) {
-        self.pace.get_or_insert_with(|| Pace::here(&self.clock));
-    }
-
     /// Whether the core is taken so often that samples are short.
     pub(crate) fn is_taken(&self) -> bool {
-        self.pace.is_some_and(|pace| pace.is_short())
+        self.pace.is_short()
     }
 
     /// What runs next is to settle anew.
@@ -122,7 +116,7 @@ impl Bench {
             clock,
             ticks_per_ns: *ticks_per_ns,
             pace: match library.process() {
-                None => pace.unwrap_or_default(),
+                None => *pace,
                 Some(_) => Pace::of_a_runtime(),
             },
             process: *process,
@@ -164,7 +158,7 @@ impl Bench {
                     let around = Around {
                         clock,
                         ticks_per_ns: *ticks_per_ns,
-                        pace: pace.unwrap_or_default(),
+                        pace: *pace,
                         process: *process,
                         settling,
                         meeting: Some(meeting),
