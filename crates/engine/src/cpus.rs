@@ -226,6 +226,12 @@ pub(crate) fn watch(clock: &Clock, cpu: u32) -> (QuietRates, Pace) {
     (QuietRates::of_one(cpu, now.max(Remembered::here(cpu).of(cpu))), pace)
 }
 
+/// A core's highest frequency and its caches: what was taken on another kind says nothing here.
+pub(crate) fn kind_of_core(cpu: u32) -> String {
+    let caches: Vec<u64> = host::facts(cpu).cpu.caches.iter().map(|c| c.size_bytes).collect();
+    format!("{:?} {caches:?}", host::max_frequency_khz(cpu))
+}
+
 impl Quiet {
     /// Nothing is known but what a watch found.
     pub(crate) fn new(watched: &QuietRates) -> Self {

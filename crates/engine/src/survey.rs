@@ -1,7 +1,7 @@
 //! A whole run: plan, verify, sample, record. With it what other runs share, sampling from a journal's head
 //! and keeping a run while it goes on; and the look at cases that says which need not be measured.
 
-use crate::cpus::{machine, side_by_side, step_aside};
+use crate::cpus::{kind_of_core, machine, side_by_side, step_aside};
 use crate::evidence::{Evidence, Operation, Wanted};
 use crate::leaks::of_plan;
 use crate::libraries::Attached;
@@ -481,6 +481,8 @@ struct Seen<'a> {
     libraries: &'a [Attached],
     /// Whether it is written only.
     is_fresh: bool,
+    /// Whose times they are.
+    core: String,
 }
 
 impl Seen<'_> {
@@ -489,7 +491,9 @@ impl Seen<'_> {
 
     fn key(&self, library: usize) -> Option<Key> {
         let Request { sizes, models, footprints, threads, in_place, .. } = self.request;
-        let subject = format!("{sizes:?} {models:?} {footprints:?} {threads:?} {in_place:?}");
+        let core = &self.core;
+        let subject =
+            format!("{sizes:?} {models:?} {footprints:?} {threads:?} {in_place:?} {core}");
         let tier = *self.request.tiers.first()?;
         self.cache.key(Self::VERSION, &self.libraries[library], tier, &[subject])
     }
@@ -544,6 +548,7 @@ pub fn screen(
         request,
         libraries,
         is_fresh: looks == Looks::Renewed,
+        core: kind_of_core(machine.measuring_cpu()),
     });
     let size = request.sizes.first().copied().unwrap_or(0);
     let known = seen.as_ref().map(Seen::load).unwrap_or_default();

@@ -484,7 +484,9 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     assert_eq!(text(at("noaes"), "state"), "refused");
     assert_eq!(text(at("native"), "state"), "measured");
     assert!(at("native")["instructions_per_byte"].is_null());
-    let pair = format!("pair a={0} b={0} -a memcpy -s 64 -t noaes -q", fakes::library("counted"));
+    let library = fakes::library("counted");
+    let (_, object) = library.split_once('=').unwrap();
+    let pair = format!("pair a={object} b={object} -a memcpy -s 64 -t noaes -q");
     let pair = call(&pair).with_code(3);
     assert!(pair.only_line_on_stderr().contains("tier: executed "), "{pair:?}");
 }

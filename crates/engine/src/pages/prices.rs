@@ -3,7 +3,7 @@
 //! on, circumstances, the tier, the recipe and the page's size. Of the store nothing else counts: pages are repeated
 //! until they fill [`WINDOW`].
 
-use crate::cpus::measuring_cpu;
+use crate::cpus::{kind_of_core, measuring_cpu};
 use crate::libraries::Attached;
 use crate::pages::PagesPlan;
 use crate::pool::{Cache, Key};
@@ -41,7 +41,7 @@ impl<'a> PriceList<'a> {
     /// Empty, and kept nowhere, where the plan takes no prices.
     pub(crate) fn of(plan: &'a PagesPlan, libraries: &'a [Attached], page_size: usize) -> Self {
         let cache = plan.priced.as_ref().map(|_| Cache::open("prices"));
-        let core = if cache.is_some() { core(measuring_cpu()) } else { String::new() };
+        let core = if cache.is_some() { kind_of_core(measuring_cpu()) } else { String::new() };
         Self { cache, core, plan, libraries, page_size }
     }
 
@@ -103,12 +103,6 @@ fn half_width(cell: &Cell) -> Option<f64> {
     let ns = cell.crypto_ns.filter(|_| cell.state == State::Measured)?;
     let (low, high) = ns.low.zip(ns.high)?;
     Some((high - low) / 2.0 / ns.median)
-}
-
-/// Its highest frequency and its caches.
-fn core(cpu: u32) -> String {
-    let caches: Vec<u64> = host::facts(cpu).cpu.caches.iter().map(|c| c.size_bytes).collect();
-    format!("{:?} {caches:?}", host::max_frequency_khz(cpu))
 }
 
 /// Schemes in libraries, by their places in the list of libraries.
