@@ -113,6 +113,8 @@ if os.fork() == 0:
         processes()
     os.write(counted, str(tried["processes"]).encode())
     os._exit(0)
+# Else nobody would be told that the other is gone.
+os.close(counted)
 for directory in told["directories"]:
     walk(directory)
 say("ready")

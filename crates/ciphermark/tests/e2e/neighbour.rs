@@ -22,6 +22,8 @@ struct Neighbour {
     child: Child,
     stdin: Option<ChildStdin>,
     said: Arc<Mutex<Vec<String>>>,
+    /// Two of one user would read each other's pipes empty.
+    _alone: Lock,
 }
 
 impl Neighbour {
@@ -31,6 +33,7 @@ impl Neighbour {
             eprintln!("left out: only root can start a process of another user");
             return None;
         }
+        let alone = lock("neighbour");
         let script = include_str!("neighbour.py");
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "python3", "-c", script]);
@@ -49,7 +52,7 @@ impl Neighbour {
         std::thread::spawn(move || {
             lines.lines().map_while(Result::ok).for_each(|line| all.lock().unwrap().push(line));
         });
-        let mut neighbour = Self { child, stdin: Some(stdin), said };
+        let mut neighbour = Self { child, stdin: Some(stdin), said, _alone: alone };
         neighbour.wait_for("ready");
         Some(neighbour)
     }
