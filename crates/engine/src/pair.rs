@@ -104,6 +104,11 @@ impl PairBench {
             }
         }
         verify(request, &libraries)?;
+        let operations = [base, new].map(|planned| Operation::of(&planned.case));
+        let left = leave_their_tier(&libraries, &operations, &Stop::default());
+        if let Some((one, finding)) = left.into_iter().next() {
+            return Err(found(&libraries, one.library, finding));
+        }
         let side = |planned: &crate::plan::Planned| Side {
             message: Message::new(planned.case.clone(), planned.setting.clone()),
             ops: None,
@@ -313,21 +318,5 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
             return Err(found(libraries, verdict.library, finding));
         }
     }
-    let operations: Vec<Operation> = subjects
-        .iter()
-        .flat_map(|(library, tier, algorithm)| {
-            let kinds = request.directions.iter().zip(&request.models);
-            kinds.map(|(direction, model)| Operation {
-                library: *library,
-                tier: *tier,
-                algorithm: algorithm.name.to_owned(),
-                direction: *direction,
-                model: *model,
-            })
-        })
-        .collect();
-    let left = leave_their_tier(libraries, &operations, &Stop::default());
-    left.into_iter()
-        .next()
-        .map_or(Ok(()), |(one, finding)| Err(found(libraries, one.library, finding)))
+    Ok(())
 }
