@@ -378,7 +378,7 @@ fn without_a_cache_nothing_is_kept_or_taken() {
 // A library that is linked to another one: it is found by every command alike, and is another build when that one is.
 
 /// Times that the slow core does nothing: as much as all else that a message of 64 bytes takes, and few enough instructions to be counted.
-const SLOW: u32 = 3_000;
+const SLOW: u32 = 6_000;
 
 /// A directory with the adapter and its core, which was told to work so often.
 struct Linked(tempfile::TempDir);
