@@ -45,7 +45,8 @@ impl Operation {
 pub struct Evidence {
     pub subject: Operation,
     pub executed: Executed,
-    /// Why it is not to be measured: it contradicts its tier, or left a wrong output.
+    /// Why it is not to be measured: it contradicts its tier, left a wrong output, or nobody looked in time
+    /// whether it keeps to its tier.
     pub refused: Option<Finding>,
     pub exact: Vec<(usize, Exact)>,
 }
@@ -92,7 +93,7 @@ pub fn gather(
     counted.into_iter().map(|one| one.evidence(libraries, limit)).collect()
 }
 
-/// Which operations leave their tier, and how; at `native` none can.
+/// Which operations leave their tier, and how, or were not looked at in time; at `native` none can.
 pub(crate) fn leave_their_tier(
     libraries: &[Attached],
     operations: &[Operation],
@@ -330,7 +331,8 @@ impl Counted {
 fn refused(tier: Tier, kept: &Kept, why: Option<&Finding>) -> Option<Finding> {
     let contradiction = |runs: &[Steps]| contradiction(tier, runs).map(Finding::refused);
     let contradicted = contradiction(&kept.runs).or_else(|| contradiction(&kept.exact));
-    contradicted.or_else(|| why.filter(|f| f.state == State::Refused).cloned())
+    let is_open = |f: &Finding| tier != Tier::Native && f.stopped.is_some();
+    contradicted.or_else(|| why.filter(|f| f.state == State::Refused || is_open(f)).cloned())
 }
 
 // Which sizes are stepped: two whose difference shows what a byte costs.
@@ -676,6 +678,16 @@ mod tests {
         assert_eq!(hopeless, [(512, false), (128, false), (16, false)]);
         let chacha = Algorithm::find("chacha20-poly1305").unwrap();
         assert_eq!(stepped(each(1.4), chacha), [(1024, true), (3072, true)]);
+    }
+
+    #[test]
+    fn what_nobody_looked_at_in_time_is_not_measured_at_a_tier_that_takes_instructions_away() {
+        let cut = Finding::left_out(record::Stopped::Budget, "stepped");
+        let kept = Kept::default();
+        assert_eq!(refused(Tier::Noaes, &kept, Some(&cut)), Some(cut.clone()));
+        assert_eq!(refused(Tier::Native, &kept, Some(&cut)), None);
+        let cannot = Finding::unsupported("it runs in the kernel, which cannot be stepped");
+        assert_eq!(refused(Tier::Noaes, &kept, Some(&cannot)), None);
     }
 
     #[test]

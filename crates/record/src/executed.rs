@@ -65,9 +65,11 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Whether it belongs to a measurement: one entry belongs to those of every size.
+    /// Whether it belongs to a measurement: one entry belongs to those of every size. Messages are counted with an
+    /// output of their own, and say nothing of one that overwrites its input.
     pub fn is_of(&self, m: &Measurement) -> bool {
         (self.tier, self.model, self.direction) == (m.tier, m.model, m.direction)
+            && (!m.in_place || m.model == Model::Stream)
             && self.algorithm == m.algorithm
             && self.library == m.library
     }

@@ -444,7 +444,7 @@ fn check(
             })
         })
         .collect();
-    for (one, finding) in leave_their_tier(libraries, &operations, &plan.stop) {
+    for (one, finding) in leave_their_tier(libraries, &operations, &within(&plan.stop, 0.35)) {
         refuse(plan, standings, one.library, &one.algorithm, &finding);
     }
     generators
