@@ -281,6 +281,16 @@ fn a_library_that_agrees_with_itself_alone_or_gives_back_others_pages_is_refused
     assert_eq!((text(right[0], "state"), &right[0]["agreeing"]), ("measured", &Value::from(2)));
 }
 
+#[test]
+#[ignore = "long: seconds"]
+fn a_library_that_dies_in_one_scheme_is_priced_in_the_next() {
+    let libraries = [fakes::variant("later_pages", "DIES=100")];
+    let (found, _) = pages(&libraries, "--media memory --probes 0", 3);
+    no_number(&found, ("dies", "aes-128-ctr"), "failed", "SIGSEGV");
+    let next = of(&found, "cells", "dies", "aes-128-gcm");
+    assert!(next.iter().any(|cell| !cell["crypto_ns"].is_null()), "{next:?}");
+}
+
 /// Behind all that is verified: in time's own calls a session goes on to more pages than the store has,
 /// and what they left is compared as well.
 #[test]
