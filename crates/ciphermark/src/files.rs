@@ -3,6 +3,7 @@
 //! by OpenSSH's own program.
 
 use crate::Failure;
+use base::model::Tier;
 use judge::advise::Advised;
 use judge::load::Calibration;
 use record::at_rest::PagesRecord;
@@ -81,6 +82,20 @@ pub fn tls(path: &Path, kind: RunKind) -> Result<Run, Failure> {
             command = kind.command()
         ))
     })
+}
+
+/// Holds one file's CPU and tier against another's: times that were taken apart do not add up.
+pub fn of_one(
+    (one, of): (&str, &(String, Tier)),
+    (other, of_other): (&str, &(String, Tier)),
+) -> Result<(), Failure> {
+    if of == of_other {
+        return Ok(());
+    }
+    let [(cpu, tier), (other_cpu, other_tier)] = [of, of_other];
+    Err(Failure::usage(format!(
+        "{one} is of {cpu} at tier {tier}, {other} of {other_cpu} at tier {other_tier}: their times do not add up"
+    )))
 }
 
 /// A file by `tls calibrate`.

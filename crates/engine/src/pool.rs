@@ -393,17 +393,19 @@ impl Cache {
     }
 }
 
+/// SHA-256 of this program; none where it was removed.
+pub(crate) fn program_hash() -> Option<String> {
+    Cache::hash(&std::env::current_exe().ok()?)
+}
+
 /// CPU, kernel and C library. Which code a library chooses hangs on the CPU's features and caches; the kernel
 /// decides which tiers can be applied how; libraries call the C library.
 fn machine(host: &record::Host) -> String {
     let caches: Vec<u64> = host.cpu.caches.iter().map(|c| c.size_bytes).collect();
     let cpu = &host.cpu;
     format!(
-        "{} {}-{}-{} [{}] {caches:?} {} {}",
-        cpu.name,
-        cpu.family,
-        cpu.model,
-        cpu.stepping,
+        "{} [{}] {caches:?} {} {}",
+        cpu.kind(),
         cpu.features.join(" "),
         host.kernel.release,
         host.c_library.as_deref().unwrap_or_default()

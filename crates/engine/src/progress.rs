@@ -233,9 +233,10 @@ pub(crate) fn journal_head(
         kind: kind.to_owned(),
         started: jiff::Timestamp::now().to_string(),
         command: command.to_vec(),
-        cpu: host.cpu.name,
+        cpu: host.cpu.kind(),
         microcode: host.cpu.microcode,
         machine: host::machine_hash(),
+        program: crate::pool::program_hash(),
         circumstances: host.circumstances,
         plan,
         cases,
@@ -337,6 +338,9 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
             shown(then),
             shown(now)
         ));
+    }
+    if then.program != now.program {
+        return Some("it was measured by another build of ciphermark".to_owned());
     }
     let differing = record::differing_circumstances(&then.circumstances, &now.circumstances);
     if let Some([name, was, is]) = differing.first() {
@@ -645,6 +649,7 @@ mod tests {
             cpu: "a CPU".into(),
             microcode: Some("0x1".into()),
             machine: Some("one".into()),
+            program: Some("abc".into()),
             circumstances: Vec::new(),
             plan: Plan {
                 cases: Vec::new(),
@@ -686,6 +691,7 @@ mod tests {
         named(|h| h.cpu = "other CPU".into(), "it ran on 'other CPU', this is 'a CPU'");
         named(|h| h.machine = Some("two".into()), "another machine with the same CPU");
         named(|h| h.microcode = None, "microcode was none then and is 0x1 now");
+        named(|h| h.program = None, "another build of ciphermark");
         let mask = |h: &mut JournalHead| {
             let (name, value) = ("OPENSSL_ia32cap".into(), Some("~0x2".into()));
             h.circumstances = vec![record::Circumstance { name, value, ..Default::default() }];

@@ -19,7 +19,7 @@ pub struct Calls {
     pub version: u32,
     /// ciphermark's own version.
     pub tool: String,
-    /// The CPU's name.
+    /// The CPU's name, family, model and stepping.
     pub cpu: String,
     /// Whether the CPU has instructions for AES.
     pub cpu_has_aes: bool,

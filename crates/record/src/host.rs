@@ -38,6 +38,14 @@ pub struct Host {
     pub circumstances: Vec<Circumstance>,
 }
 
+impl Cpu {
+    /// Which kind it is, as far as a processor tells: virtual machines give one name to CPUs of many years.
+    pub fn kind(&self) -> String {
+        let Self { name, family, model, stepping, .. } = self;
+        format!("{name} family {family} model {model} stepping {stepping}")
+    }
+}
+
 /// Processor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {

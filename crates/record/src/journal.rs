@@ -296,13 +296,16 @@ pub struct JournalHead {
     pub kind: String,
     pub started: String,
     pub command: Vec<String>,
-    /// Brand string of the CPU: samples of two machines are never mixed.
+    /// Kind of the CPU: samples of two machines are never mixed.
     pub cpu: String,
     /// Its microcode, which may change what instructions cost.
     pub microcode: Option<String>,
     /// What tells this machine from others with the same CPU, as a hash; `None` where it has no
     /// such thing.
     pub machine: Option<String>,
+    /// SHA-256 of the program that measures: its adapters are part of an operation.
+    #[serde(default)]
+    pub program: Option<String>,
     /// As in the record: they decide which code runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub circumstances: Vec<Circumstance>,
@@ -529,6 +532,7 @@ mod tests {
             cpu: "cpu".into(),
             microcode: None,
             machine: None,
+            program: None,
             circumstances: Vec::new(),
             plan: record.plan,
             cases: 3,

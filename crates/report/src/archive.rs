@@ -315,6 +315,8 @@ pub struct Point {
     pub verdict: Option<Verdict>,
     /// The cost over that of the run before.
     pub ratio: Option<Ratio>,
+    /// What else is not as it was in the run before: the processor, the kernel, what decides which code runs.
+    pub differing: Vec<String>,
 }
 
 impl Line {
@@ -400,10 +402,15 @@ fn history_table(line: &Line) -> Table {
 
 fn change(p: &Point) -> Cell {
     let percent = p.ratio.map_or(0.0, |r| (r.estimate - 1.0) * 100.0);
+    let differing = match &p.differing[..] {
+        [] => String::new(),
+        all => clean(&format!("; {} differs, too", all.join(", "))),
+    };
     match p.verdict {
-        Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %"), ALARM),
-        Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %", -percent), GOOD),
-        _ => Cell::plain(""),
+        Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %{differing}"), ALARM),
+        Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %{differing}", -percent), GOOD),
+        Some(verdict) => Cell::new(verdict.name().to_owned(), ASIDE),
+        None => Cell::plain(""),
     }
 }
 
@@ -427,6 +434,7 @@ pub fn trend_csv(lines: &[Line]) -> String {
             ("ns_per_op_high", &|(_, p)| end(p, p.ns_per_op.high)),
             ("verdict", &|(_, p)| p.verdict.map(|v| v.name().to_owned()).unwrap_or_default()),
             ("ratio", &|(_, p)| p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default()),
+            ("differing", &|(_, p)| p.differing.join("; ")),
         ],
     )
 }
@@ -479,6 +487,7 @@ mod tests {
             mb_per_s: Some(8192e3 / ns),
             verdict,
             ratio: Some(Ratio { estimate: 1.1, low: 1.09, high: 1.11, level: 0.95 }),
+            differing: vec!["the processor".to_owned()],
         };
         Line {
             machine: machine.to_owned(),
@@ -503,14 +512,14 @@ mod tests {
     }
 
     #[test]
-    fn only_verdicts_of_a_change_are_marked() {
+    fn every_verdict_is_said_and_what_else_was_changed() {
         let text = trend(&[line("c7i")], Options { width: 120, color: false });
         assert!(
             text.starts_with("c7i: aes-256-gcm, encrypt, 8K, message, native of openssl\n"),
             "{text}"
         );
-        assert_eq!(text.matches("slower by 10.0 %").count(), 1, "{text}");
-        assert!(!text.contains("undecided"), "{text}");
+        assert!(text.contains("slower by 10.0 %; the processor differs, too"), "{text}");
+        assert_eq!(text.matches("undecided").count(), 1, "{text}");
     }
 
     #[test]

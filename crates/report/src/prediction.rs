@@ -7,6 +7,7 @@ use base::analysis::Estimate;
 use base::text::{ASIDE, Cell, Column, HEADING, Options, PLAIN, clean, grouped};
 use judge::calls::FaultKind;
 use judge::calls::predict::{Change, Measured, Messages, Prediction, Ratio, What};
+use record::LeakVerdict;
 
 const MOST_ROWS: usize = 6;
 const MOST_CHANGES: usize = 12;
@@ -151,6 +152,11 @@ fn words(change: &Change) -> String {
         1 => "; 1 kind was not measured there".to_owned(),
         n => format!("; {n} kinds were not measured there"),
     };
+    let secrets = match change.secrets {
+        LeakVerdict::SameTrace => "",
+        LeakVerdict::NotJudged => " (secrets not judged)",
+        LeakVerdict::MayDepend | LeakVerdict::Depends => " (may depend on the secret)",
+    };
     let what = match &change.what {
         What::Library { from, to, drops_in } => {
             let place = if *drops_in { " (same file name)" } else { "" };
@@ -169,7 +175,7 @@ fn words(change: &Change) -> String {
             if *at_most { format!("{what}, at most") } else { what }
         }
     };
-    what + &unmeasured
+    format!("{what}{secrets}{unmeasured}")
 }
 
 fn kinds(change: &Change, prediction: &Prediction, screen: Screen) -> String {
@@ -271,6 +277,7 @@ mod tests {
             ratios,
             calls: 6000,
             unmeasured: 1,
+            secrets: LeakVerdict::NotJudged,
         };
         let fault = Fault {
             kind: FaultKind::Fetch,
@@ -333,6 +340,7 @@ mod tests {
     #[test]
     fn a_comparison_goes_kind_by_kind() {
         let text = shown(PredictionAsked::Kinds);
+        assert!(text.contains("(secrets not judged); 1 kind was not measured there"), "{text}");
         assert!(text.contains("10.0 µs 6.00 µs 0.60 0.54 to 0.66"), "{text}");
     }
 }

@@ -349,7 +349,7 @@ pub(crate) fn builds_here(record: &Record) -> Result<Option<Vec<Attached>>, Fail
     let here = host::facts(0);
     let then = &record.host;
     let differ = record::differing_circumstances(&then.circumstances, &here.circumstances);
-    if here.cpu.name != then.cpu.name || !differ.is_empty() {
+    if here.cpu.kind() != then.cpu.kind() || !differ.is_empty() {
         return Ok(None);
     }
     let ids: Vec<LibraryId> = record.libraries.iter().map(record::Library::identity).collect();
@@ -600,10 +600,10 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
 }
 
 pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings {
-    let cpu = host::facts(0).cpu.name;
+    let cpu = host::facts(0).cpu.kind();
     let libraries: &[record::Library] = match evidence {
         // The builds of another machine are not looked for here.
-        _ if evidence.cpu() != cpu => &[],
+        _ if evidence.cpu().kind() != cpu => &[],
         Evidence::Survey(record) => &record.libraries,
         Evidence::Pages(record) => &record.libraries,
     };

@@ -5,6 +5,7 @@ use crate::commands::advise::{AdviseArgs, UseArg, YesNo, evidence, prices, quest
 use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::{Exit, Failure, files, screen};
+use base::model::Tier;
 use clap::Args;
 use engine::{LeakSubject, Secrets, Stop, TlsRace};
 use jiff::Timestamp;
@@ -220,13 +221,13 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         None => measure_handshakes(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
-    if let Some(other) = records.as_ref().filter(|other| !is_of_one(&handshakes, other)) {
-        let of = |run: &Run| format!("{} at tier {}", run.host.cpu.name, run.plan.tier);
-        return Err(Failure::usage(format!(
-            "--bulk is of {}, the handshakes of {}: their times do not add up",
-            of(other),
-            of(&handshakes)
-        )));
+    let of = |run: &Run| (run.host.cpu.kind(), run.plan.tier);
+    if let Some(records) = &records {
+        files::of_one(("--bulk", &of(records)), ("the handshakes", &of(&handshakes)))?;
+    }
+    if let Some(calibration) = &calibration {
+        let calibrated = (calibration.host.cpu.kind(), Tier::Native);
+        files::of_one(("--calibration", &calibrated), ("the handshakes", &of(&handshakes)))?;
     }
     let stop = watch_signals()?.within(JUDGING);
     let (mut secrets, mut tried) = (Vec::new(), BTreeSet::new());
@@ -252,18 +253,13 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         }
         secrets.extend(new);
     };
-    advice.basis.stale = stale(&handshakes.host.cpu.name);
+    advice.basis.stale = stale(&handshakes.host.cpu.kind());
     screen::print(|options| judge::advise::tls_server::render(&advice, args.format, options))?;
     Ok(match advice.choice {
         _ if !advice.missing.is_empty() => Exit::SomeRefused,
         Some(_) => Exit::Done,
         None => Exit::Found,
     })
-}
-
-/// Whether what both took may be added: on one CPU, at one tier.
-fn is_of_one(one: &Run, other: &Run) -> bool {
-    (&one.host.cpu.name, one.plan.tier) == (&other.host.cpu.name, other.plan.tier)
 }
 
 /// Time for verdicts on ciphers that no earlier run left.
@@ -279,7 +275,7 @@ fn judged(choice: &Choice, run: &Run, stop: &Stop) -> Result<Vec<StackLeaks>, Fa
         return Ok(Vec::new());
     };
     let path = record::expanded(&stack.crypto_path);
-    if host::facts(0).cpu.name != run.host.cpu.name || !path.is_file() {
+    if host::facts(0).cpu.kind() != run.host.cpu.kind() || !path.is_file() {
         return Ok(Vec::new());
     }
     let named = choose::libraries(&[format!("{}={}", stack.name, path.display())])?;
@@ -306,7 +302,7 @@ fn judged(choice: &Choice, run: &Run, stop: &Stop) -> Result<Vec<StackLeaks>, Fa
 
 /// Why prices may be others here: they are of another CPU.
 fn stale(measured_on: &str) -> Option<String> {
-    let here = host::facts(0).cpu.name;
+    let here = host::facts(0).cpu.kind();
     (here != measured_on).then(|| {
         format!("the prices are of {measured_on}, this machine is {here}: without a record, they are measured here")
     })

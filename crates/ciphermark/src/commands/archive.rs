@@ -8,7 +8,7 @@ use base::text::{Price, Prices};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use judge::compare::trust::{Given, Known, Manifest, Told};
-use judge::compare::{Case, Compared, Matching, Settings, Side, trust};
+use judge::compare::{Case, Compared, Matching, Settings, Side, differing, trust};
 use record::archive::{Added, Archive, ArchiveError, Chosen, Entry, Listed, Selection, Trust};
 use record::{Estimate, LibraryId, Measurement, Record, State};
 use report::{Point, TrendLine as Line};
@@ -422,8 +422,11 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
             }
             let record = archive.load(run, &of_cases).map_err(failure)?;
             if record.measurements.iter().any(has_point) {
-                let verdicts = own.last().map(|before| verdicts(&before.record, &record));
-                own.push(Run { listed: run, record, verdicts: verdicts.unwrap_or_default() });
+                let (verdicts, differing) = match own.last().map(|run| &run.record) {
+                    None => (Vec::new(), Vec::new()),
+                    Some(before) => (verdicts(before, &record), differing(before, &record)),
+                };
+                own.push(Run { listed: run, record, verdicts, differing });
             }
         }
         lines.extend(lines_of(&own));
@@ -463,6 +466,7 @@ struct Run<'a> {
     listed: &'a Listed,
     record: Record,
     verdicts: Vec<Compared>,
+    differing: Vec<String>,
 }
 
 /// The histories of one machine. A library goes on under its name; where any run has several versions of it, each version
@@ -486,7 +490,7 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
                 points: Vec::new(),
             };
             let line = lines.entry((library.clone(), case.clone())).or_insert_with(new);
-            line.points.push(point(run.listed, m, ns, verdict));
+            line.points.push(point(run, m, ns, verdict));
         }
     }
     lines.into_values()
@@ -501,7 +505,12 @@ fn several(record: &Record) -> Vec<&str> {
     same.map(|w| w[0].name.as_str()).collect()
 }
 
-fn point(run: &Listed, m: &Measurement, ns: record::Estimate, verdict: Option<&Compared>) -> Point {
+fn point(
+    Run { listed: run, differing, .. }: &Run<'_>,
+    m: &Measurement,
+    ns: record::Estimate,
+    verdict: Option<&Compared>,
+) -> Point {
     Point {
         started: run.started,
         day: run.day(),
@@ -512,6 +521,7 @@ fn point(run: &Listed, m: &Measurement, ns: record::Estimate, verdict: Option<&C
         mb_per_s: m.mb_per_s,
         verdict: verdict.map(|c| c.verdict),
         ratio: verdict.and_then(|c| c.ratio),
+        differing: verdict.map(|_| differing.clone()).unwrap_or_default(),
     }
 }
 

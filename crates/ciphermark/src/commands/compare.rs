@@ -609,8 +609,8 @@ impl Builds {
 fn elsewhere(records: [&Record; 2]) -> Option<String> {
     // As records have it, with `~` for the home directory.
     let host = record::shared(host::facts(0));
-    let here = host.cpu.name;
-    if let Some(other) = records.iter().map(|r| &r.host.cpu.name).find(|name| **name != here) {
+    let here = host.cpu.kind();
+    if let Some(other) = records.iter().map(|r| r.host.cpu.kind()).find(|kind| *kind != here) {
         return Some(format!("measured on another processor ({other}); this one is {here}"));
     }
     let differing =

@@ -249,7 +249,7 @@ const IN_LINE: usize = 4;
 fn judged(record: &mut Record, question: &Question, rows: usize) -> Result<Ranking, Failure> {
     let stop = run::watch_signals()?.within(JUDGING);
     let longer = stop.longer(advise::FOR_ONE);
-    let is_here = host::facts(0).cpu.name == record.host.cpu.name;
+    let is_here = host::facts(0).cpu.kind() == record.host.cpu.kind();
     let (mut tried, mut is_late) = (BTreeSet::new(), false);
     loop {
         let ranking = judge::compare::rank(record, question, rows).map_err(Failure::usage)?;

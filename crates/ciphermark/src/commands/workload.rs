@@ -4,7 +4,7 @@
 use crate::commands::choose;
 use crate::{Failure, files, screen};
 use base::model::{Algorithm, Direction};
-use engine::{Attached, Budget, Request};
+use engine::{Attached, Budget, Counting, Request};
 use judge::calls::predict::{Workload, workload};
 use record::Calls;
 use std::collections::BTreeSet;
@@ -58,6 +58,8 @@ pub fn request(
         sizes: distinct(cases.iter().map(|case| case.size).collect()),
         seed,
         cases,
+        // What it is swapped for is judged.
+        counting: Counting::All,
         ..choose::plain_request(algorithms, budget)
     }
 }

@@ -42,6 +42,26 @@ fn what_has_no_price_leaves_the_answer_open_and_is_no_conflict_of_wishes() {
 }
 
 #[test]
+fn a_servers_times_of_another_cpu_are_not_added_up() {
+    let directory = scratch();
+    let published = |name: &str| repository(&format!("records/{name}-2026-11-22-spr.json.gz"));
+    let text = ::record::load_text(&published("tls-calibration")).unwrap();
+    let mut calibration: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // Virtual machines give one name to CPUs of many years.
+    calibration["host"]["cpu"]["model"] = 207.into();
+    let other = file(&directory, "cal.json");
+    std::fs::write(&other, calibration.to_string()).unwrap();
+    let run = published("tls-handshake");
+    for line in [
+        format!("advise {} --for tls-server --calibration {other}", arg(&run)),
+        format!("tls why --from 1% --to 2% --handshakes {} --calibration {other}", arg(&run)),
+    ] {
+        let said = call(&line).with_code(2).stderr;
+        assert!(said.contains("model 207") && said.contains("do not add up"), "{line}: {said}");
+    }
+}
+
+#[test]
 #[ignore = "long: seconds"]
 fn the_day_on_which_a_key_must_change_follows_its_birth_and_what_all_writers_write() {
     for (flags, day) in [

@@ -300,7 +300,7 @@ fn basis(
     Basis {
         candidates,
         started: evidence.started().to_owned(),
-        cpu: evidence.cpu().to_owned(),
+        cpu: evidence.cpu().name.clone(),
         store: evidence.store(),
         stale_from: question::stale_from(evidence),
         stale: question::stale(evidence, chosen, around),

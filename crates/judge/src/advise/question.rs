@@ -302,10 +302,10 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    pub fn cpu(self) -> &'a str {
+    pub fn cpu(self) -> &'a record::Cpu {
         match self {
-            Self::Survey(record) => &record.host.cpu.name,
-            Self::Pages(record) => &record.host.cpu.name,
+            Self::Survey(record) => &record.host.cpu,
+            Self::Pages(record) => &record.host.cpu,
         }
     }
 
@@ -350,7 +350,7 @@ const MOST_DAYS: i32 = 90;
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     pub today: Date,
-    /// Name of the CPU; none where it is not known.
+    /// Kind of the CPU; none where it is not known.
     pub cpu: Option<String>,
     pub libraries: Vec<LibraryNow>,
     /// Verdicts on secrets that were found here, where the record has none.
@@ -383,8 +383,9 @@ pub(crate) fn stale(
     if let Some(days) = age.filter(|days| *days > MOST_DAYS) {
         reasons.push(format!("the record is {days} days old"));
     }
-    if let Some(cpu) = around.cpu.as_ref().filter(|cpu| *cpu != evidence.cpu()) {
-        reasons.push(format!("it was taken on '{}', and this is '{cpu}'", evidence.cpu()));
+    let then = evidence.cpu().kind();
+    if let Some(cpu) = around.cpu.as_ref().filter(|cpu| **cpu != then) {
+        reasons.push(format!("it was taken on '{then}', and this is '{cpu}'"));
     }
     for library in chosen {
         let now = around.libraries.iter().find(|l| l.path == library.path);
@@ -426,7 +427,7 @@ mod tests {
         let library = record.measurements[0].library.clone();
         let file = |id: &str| LibraryNow { path: library.path.clone(), id: Some(id.to_owned()) };
         let mut around = Surroundings {
-            cpu: Some(record.host.cpu.name.clone()),
+            cpu: Some(record.host.cpu.kind()),
             libraries: vec![file(&library.id)],
             ..Surroundings::on(day)
         };

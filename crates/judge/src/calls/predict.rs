@@ -242,6 +242,8 @@ pub struct Change {
     pub calls: u64,
     /// Kinds that it should be about and were not measured in it; they count as unchanged.
     pub unmeasured: usize,
+    /// The gravest verdict on the secrets of what it puts in place: never that something depends on them.
+    pub secrets: LeakVerdict,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -274,6 +276,14 @@ pub struct Ratio {
 
 /// What changes would save a watched program, by a record of its messages.
 pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
+    let measured_on = record.host.cpu.kind();
+    if calls.cpu != measured_on {
+        return Err(format!(
+            "the program ran on {}, and the record is of {measured_on}, where builds may differ otherwise; \
+             `ciphermark run --workload CALLS -o FILE` measures on the CPU on which it runs",
+            calls.cpu
+        ));
+    }
     let all = programs(calls);
     let Workload { messages, left_out } = workload(calls);
     let mut left_out: BTreeMap<&'static str, LeftOut> =
@@ -440,36 +450,18 @@ fn ratio(old: &Way, new: &Way, coldness: f64) -> Estimate {
 
 fn swaps(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<Change> {
     let used: BTreeSet<&LibraryId> = rows.iter().map(|row| &row.library).collect();
+    let builds: Vec<LibraryId> = record.libraries.iter().map(record::Library::identity).collect();
     let mut changes = Vec::new();
     for from in used {
-        for to in record.libraries.iter().map(record::Library::identity) {
-            let is_bad = |row: &Measured| {
-                row.library == *from && is_bad(record, &to, row.messages.algorithm)
-            };
-            if to.id == from.id || rows.iter().any(is_bad) {
-                continue;
-            }
+        for to in builds.iter().filter(|to| to.id != from.id) {
             let drops_in = file_name(&from.path) == file_name(&to.path);
             let what = What::Library { from: from.clone(), to: to.clone(), drops_in };
-            let is_about = |row: &Measured| row.library == *from;
-            changes.extend(change(what, rows, is_about, |row| {
-                figures.ratio(row, &to, row.messages.algorithm)
+            changes.extend(change(what, rows, record, figures, |row| {
+                (row.library == *from).then_some((to, row.messages.algorithm))
             }));
         }
     }
     changes
-}
-
-/// Whether a build was wrong about an algorithm, at any size and in any direction, or depends on the secret in it.
-fn is_bad(record: &Record, build: &LibraryId, algorithm: &str) -> bool {
-    let mut own = record
-        .measurements
-        .iter()
-        .filter(|m| (&m.library, &*m.algorithm, m.tier) == (build, algorithm, Tier::Native));
-    own.any(|m| {
-        let is_wrong = matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
-        is_wrong || record.leaks_of(m).is_some_and(|l| l.verdict == LeakVerdict::Depends)
-    })
 }
 
 fn file_name(path: &str) -> &str {
@@ -483,24 +475,22 @@ fn algorithms(rows: &[Measured], record: &Record, figures: &Figures<'_>) -> Vec<
         let own = rows.iter().find(|row| row.messages.algorithm == from);
         for to in own.into_iter().flat_map(|row| row.messages.alternatives()) {
             let what = What::Algorithm { from, to: to.name };
-            let is_about = |row: &Measured| row.messages.algorithm == from;
-            if rows.iter().any(|row| is_about(row) && is_bad(record, &row.library, to.name)) {
-                continue;
-            }
-            changes.extend(change(what, rows, is_about, |row| {
-                figures.ratio(row, &row.library, to.name)
+            changes.extend(change(what, rows, record, figures, |row| {
+                (row.messages.algorithm == from).then_some((&row.library, to.name))
             }));
         }
     }
     changes
 }
 
-/// A change of all rows that it is about; none where it is measured in none of them.
-fn change(
+/// A change of all rows that it makes something else of: another build or algorithm. None where that is measured in none of
+/// them, or was wrong or depends on the secret in one.
+fn change<'a>(
     what: What,
-    rows: &[Measured],
-    is_about: impl Fn(&Measured) -> bool,
-    ratio: impl Fn(&Measured) -> Option<Estimate>,
+    rows: &'a [Measured],
+    record: &Record,
+    figures: &Figures<'_>,
+    onto: impl Fn(&'a Measured) -> Option<(&'a LibraryId, &'static str)>,
 ) -> Option<Change> {
     let mut change = Change {
         what,
@@ -509,10 +499,13 @@ fn change(
         ratios: Vec::new(),
         calls: 0,
         unmeasured: 0,
+        secrets: LeakVerdict::SameTrace,
     };
-    for (place, row) in rows.iter().enumerate().filter(|(_, row)| is_about(row)) {
+    for (place, row) in rows.iter().enumerate() {
+        let Some((build, algorithm)) = onto(row) else { continue };
+        change.secrets = change.secrets.max(secrets(record, build, algorithm)?);
         let seconds = row.messages.seconds;
-        let Some(ratio) = ratio(row) else {
+        let Some(ratio) = figures.ratio(row, build, algorithm) else {
             change.unmeasured += 1;
             continue;
         };
@@ -526,6 +519,27 @@ fn change(
         change.ratios.push(Ratio { row: place, ratio });
     }
     (!change.ratios.is_empty()).then_some(change)
+}
+
+/// Whether a build's algorithm depends on the secret; none where it does, or was wrong at any size and in any direction.
+fn secrets(record: &Record, build: &LibraryId, algorithm: &str) -> Option<LeakVerdict> {
+    let is_own =
+        |m: &&Measurement| (&m.library, &*m.algorithm, m.tier) == (build, algorithm, Tier::Native);
+    let has_secret = Algorithm::find(algorithm).is_ok_and(Algorithm::has_secret);
+    let mut gravest = LeakVerdict::SameTrace;
+    for m in record.measurements.iter().filter(is_own) {
+        let is_wrong = matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
+        let verdict = match record.leaks_of(m) {
+            Some(leaks) => leaks.verdict,
+            None if has_secret => LeakVerdict::NotJudged,
+            None => LeakVerdict::SameTrace,
+        };
+        if is_wrong || verdict == LeakVerdict::Depends {
+            return None;
+        }
+        gravest = gravest.max(verdict);
+    }
+    Some(gravest)
 }
 
 /// What calls that need not be took; none where it takes more than leaving them out.
@@ -544,6 +558,7 @@ fn repair(fault: &Fault) -> Option<Change> {
         ratios: Vec::new(),
         calls: fault.count,
         unmeasured: 0,
+        secrets: LeakVerdict::SameTrace,
     })
 }
 
@@ -578,6 +593,7 @@ mod tests {
 
     fn watched(rows: Vec<CallCount>) -> Calls {
         Calls {
+            cpu: record::Cpu::default().kind(),
             libraries: vec![CalledLibrary {
                 path: "/lib/libcrypto.so.3".into(),
                 build_id: Some("aa".to_owned()),
@@ -703,6 +719,54 @@ mod tests {
         record.libraries.remove(0);
         let why = predict(&calls, &record).unwrap_err();
         assert!(why.contains("run --workload"), "{why}");
+    }
+
+    #[test]
+    fn a_record_of_another_cpu_predicts_nothing() {
+        let calls = watched(vec![row("aes-256-gcm", 1024, 1000, 0.1)]);
+        let mut record = record(&workload(&calls));
+        // Virtual machines give one name to CPUs of many years.
+        record.host.cpu.model = 207;
+        let why = predict(&calls, &record).unwrap_err();
+        assert!(why.contains(" model 207 "), "{why}");
+    }
+
+    #[test]
+    fn a_swap_says_what_is_known_of_its_secrets_and_none_is_made_into_what_depends_on_them_or_was_wrong()
+     {
+        let calls = watched(vec![row("aes-256-gcm", 1024, 1000, 0.1)]);
+        let mut record = record(&workload(&calls));
+        let to = record.libraries[1].identity();
+        let swap = |record: &Record| {
+            let all = predict(&calls, record).unwrap();
+            let is_swap = |one: &&Change| matches!(one.what, What::Library { .. });
+            all.changes.iter().find(is_swap).map(|one| one.secrets)
+        };
+        assert_eq!(swap(&record), Some(LeakVerdict::NotJudged));
+        for (verdict, expected) in [
+            (LeakVerdict::SameTrace, Some(LeakVerdict::SameTrace)),
+            (LeakVerdict::MayDepend, Some(LeakVerdict::MayDepend)),
+            (LeakVerdict::Depends, None),
+        ] {
+            let judged = record::Leaks {
+                library: to.clone(),
+                algorithm: "aes-256-gcm".to_owned(),
+                tier: Tier::Native,
+                verdict,
+                reason: None,
+                secrets: 8,
+                operations: Vec::new(),
+                findings: Vec::new(),
+            };
+            record.leaks.push(judged);
+            assert_eq!(swap(&record), expected, "{verdict:?}");
+        }
+        record.leaks.clear();
+        let mut wrong = record.measurements.last().unwrap().clone();
+        (wrong.size, wrong.state, wrong.ns_per_op) = (4096, State::Refused, None);
+        wrong.algorithm = "aes-256-gcm".to_owned();
+        record.measurements.push(wrong);
+        assert_eq!(swap(&record), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::compare::comparison::{Compared, Side};
 use crate::compare::{Case, Unit};
 use base::model::{Brought, Direction, Model, Tier};
 use record::{
-    Cpu, Executed, Host, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId, LoadedFile,
+    Executed, Host, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId, LoadedFile,
     Measurement, Record, State, differing_circumstances,
 };
 use serde::Serialize;
@@ -298,9 +298,8 @@ const QUIET: f64 = 0.8;
 
 /// Whether both ran on the same kind of core, as far as a processor tells.
 pub(crate) fn same_core(base: &Record, new: &Record) -> bool {
-    let identity =
-        |cpu: &Cpu| (cpu.name.clone(), cpu.vendor.clone(), [cpu.family, cpu.model, cpu.stepping]);
-    identity(&base.host.cpu) == identity(&new.host.cpu)
+    let identity = |record: &Record| (record.host.cpu.kind(), record.host.cpu.vendor.clone());
+    identity(base) == identity(new)
 }
 
 pub(crate) fn warnings_of(
@@ -334,8 +333,8 @@ pub(crate) fn warnings_of(
     if !same_core(b, n) {
         warnings.push(format!(
             "the processors differ ({} and {}): compared by time, and it is machines that are compared",
-            core(&b.host.cpu),
-            core(&n.host.cpu)
+            b.host.cpu.kind(),
+            n.host.cpu.kind()
         ));
     } else if unit == Unit::Nanoseconds && !cases.is_empty() {
         warnings.push(
@@ -387,10 +386,6 @@ fn brought_otherwise<'a>(base: &'a Record, new: &'a Record) -> BTreeSet<&'a str>
     meanings(base).filter(is_other).map(|(name, _)| name).collect()
 }
 
-fn core(cpu: &Cpu) -> String {
-    format!("{} family {} model {} stepping {}", cpu.name, cpu.family, cpu.model, cpu.stepping)
-}
-
 fn said(text: &str) -> &str {
     if text.is_empty() { "not known" } else { text }
 }
@@ -415,7 +410,7 @@ pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64
 }
 
 /// What can change a build's speed and is none of its own, where two runs differ in it.
-pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
+pub fn differing(base: &Record, new: &Record) -> Vec<String> {
     let (b, n) = (&base.host, &new.host);
     let processor = (!same_core(base, new)).then(|| "the processor".to_owned());
     let facts = differing_facts(b, n).map(|(what, ..)| what.to_owned());

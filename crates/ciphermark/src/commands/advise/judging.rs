@@ -28,7 +28,7 @@ pub(crate) fn judged_first(
     longer: Duration,
 ) -> Result<Advice, Failure> {
     let longer = stop.longer(longer);
-    while !longer.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
+    while !longer.is_over() && around.cpu == Some(evidence.cpu().kind()) {
         let is_late = stop.is_over();
         let most = if is_late { 1 } else { IN_LINE };
         let pairs = judge::advise::unjudged(data, question, evidence, around, most);

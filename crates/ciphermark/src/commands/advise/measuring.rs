@@ -384,7 +384,7 @@ fn of_part(part: &Leaks, found: &BTreeSet<(LibraryId, &'static str)>) -> Vec<Lea
 
 /// What is known of this machine while it is measured.
 fn around(record: &Record) -> Surroundings {
-    Surroundings { cpu: Some(record.host.cpu.name.clone()), ..Surroundings::on(Date::default()) }
+    Surroundings { cpu: Some(record.host.cpu.kind()), ..Surroundings::on(Date::default()) }
 }
 
 /// A record with what a later one of the same plan has measured.

@@ -122,7 +122,7 @@ pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool
     let wishes = wishes_of_store(&data, &store.kind, store.page_size, record.tier, today);
     let pricing = Pricing { data: &data, args, wishes: &wishes, libraries: &[] };
     let stop = watch_signals()?.within(JUDGING);
-    let is_here = host::facts(0).cpu.name == record.host.cpu.name;
+    let is_here = host::facts(0).cpu.kind() == record.host.cpu.kind();
     let own = if is_here { of_kind(&store.kind, &store.facts) } else { Own::default() };
     let about = About { server: None, own };
     pricing.print(&about, record, &Shortlist::default(), &stop)?;

@@ -7,6 +7,7 @@ use crate::commands::{choose, one_of};
 use crate::screen::Bar;
 use crate::server::{Calibrating, Course, Libraries, PARTS, Setting};
 use crate::{Exit, Failure, files, screen};
+use base::model::Tier;
 use base::text::flags::{parse_bytes, parse_duration, parse_share};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -276,17 +277,23 @@ impl Documents {
         own: impl FnOnce() -> Result<Calibration, Failure>,
     ) -> Result<Self, Failure> {
         let calibration = args.calibration.as_deref().map_or_else(own, files::calibration)?;
-        let records = args.records.as_deref().map(|path| files::tls(path, RunKind::Records));
+        let calibrated = (calibration.host.cpu.kind(), Tier::Native);
+        let read = |flag, path: &Option<PathBuf>, kind| {
+            let Some(path) = path else { return Ok(None) };
+            let run = files::tls(path, kind)?;
+            let of = (run.host.cpu.kind(), run.plan.tier);
+            files::of_one((flag, &of), ("the calibration", &calibrated))?;
+            Ok(Some(run))
+        };
+        let records = read("--records", &args.records, RunKind::Records)?;
         let mut parts = HandshakeParts::default();
-        if let Some(path) = &args.primitives {
-            let run = files::tls(path, RunKind::Primitives)?;
+        if let Some(run) = read("--primitives", &args.primitives, RunKind::Primitives)? {
             parts.add_primitives(&run, &calibration.stack);
         }
-        if let Some(path) = &args.handshakes {
-            let run = files::tls(path, RunKind::Handshakes)?;
+        if let Some(run) = read("--handshakes", &args.handshakes, RunKind::Handshakes)? {
             parts.add_memory(&run, &calibration.stack);
         }
-        Ok(Self { calibration, records: records.transpose()?, parts })
+        Ok(Self { calibration, records, parts })
     }
 
     pub(crate) fn inputs(&self) -> Inputs<'_> {

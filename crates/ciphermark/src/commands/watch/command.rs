@@ -129,7 +129,7 @@ fn describe(calls: &mut Calls, seconds: f64) {
     calls.version = CALLS_VERSION;
     calls.tool = env!("CARGO_PKG_VERSION").to_owned();
     calls.cpu_has_aes = cpu.features.iter().any(|feature| feature == "aes");
-    calls.cpu = cpu.name;
+    calls.cpu = cpu.kind();
     calls.seconds = seconds;
     let of_processes: f64 = calls.processes.iter().map(|process| process.cpu_seconds).sum();
     calls.cpu_seconds = host::cpu_of_children().unwrap_or(0.0).max(of_processes);

@@ -6,7 +6,7 @@ use crate::advise::tls_server::{
     Question, Rejected, Secret, can_use,
 };
 use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, load};
-use record::tls::{Case, Certificate, Exchange, Row, Run, Suite, Version};
+use record::tls::{Case, Certificate, Exchange, Row, Run, Stack, Suite, Version};
 use record::{LeakVerdict, Leaks, State};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -526,7 +526,9 @@ impl Evidence<'_> {
         question: &Question,
     ) -> Option<Result<Cost, NoPrice>> {
         let calibration = self.calibration?;
-        if calibration.stack.label != candidate.stack {
+        let own = self.handshakes.stacks.iter().find(|stack| stack.label == candidate.stack);
+        let files = |stack: &Stack| (stack.id.clone(), stack.crypto_id.clone());
+        if own.map(files) != Some(files(&calibration.stack)) {
             let why = format!("the calibration is not of {}", candidate.stack);
             return Some(Err(NoPrice::NotMeasured(why)));
         }
