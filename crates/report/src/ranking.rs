@@ -428,6 +428,7 @@ impl Line {
             SystemStanding::NotOffered => "not offered".to_owned(),
             SystemStanding::Refused => "REFUSED".to_owned(),
             SystemStanding::Best => "as fast".to_owned(),
+            SystemStanding::Undecided => "undecided".to_owned(),
             SystemStanding::Slower(factor, mb_per_s) => {
                 // A factor of time beside a speed is read as one of speed.
                 format!("{mb_per_s:.0}, {:.0} % of best", (100.0 / factor).min(99.0))
@@ -641,7 +642,7 @@ fn row(line: &Line) -> Vec<Cell> {
         SystemStanding::NotOffered => ASIDE,
         SystemStanding::Refused => ALARM,
         SystemStanding::Best => BEST,
-        SystemStanding::Unknown | SystemStanding::Slower(..) => PLAIN,
+        SystemStanding::Unknown | SystemStanding::Undecided | SystemStanding::Slower(..) => PLAIN,
     };
     cells.push(Cell::new(line.standing(), style));
     cells

@@ -14,8 +14,8 @@ use base::text::flags::{parse_duration, parse_fraction, parse_rows};
 use clap::{Args, ValueEnum as _};
 use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
 use judge::compare::{
-    Apart, Between, Compared, Comparison, Condition, Confirmation, Matching, Part, Settings, Side,
-    Sought, Told,
+    Apart, Between, Compared, Comparison, Condition, Confirmation, InstructionRow, Matching, Part,
+    Settings, Side, Sought, Told,
 };
 use record::archive::{Archive, Chosen, Listed, Selection};
 use record::{LibraryId, Measurement, Record, WITH};
@@ -140,6 +140,12 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     if let Some(store) = &args.from {
         if let Some(calls) = predicted::calls_at(store)? {
             args.which.without_archive()?;
+            if !args.fail_if.is_empty() || args.filter.chooses_cases() {
+                return Err(Failure::usage(
+                    "what a change saves a watched program is no gate and of all its messages: without --fail-if and \
+                     what chooses cases",
+                ));
+            }
             let predicting = Predicting {
                 record: args.base.as_deref(),
                 libraries: &args.filter.library,
@@ -171,7 +177,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut comparison = judge::compare::compare(&sides.0, &sides.1, &settings);
     comparison.between = between;
     let conditions = args.conditions();
-    demand(&comparison, &conditions)?;
+    demand(&comparison, &conditions, &args.fail_if)?;
     if args.confirm {
         if base.kind().is_some() {
             return Err(Failure::usage(format!(
@@ -358,10 +364,18 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A condition without anything to judge must not look fulfilled.
-pub fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
+/// A condition without anything to judge must not look fulfilled, least of all one that was typed.
+pub fn demand(
+    comparison: &Comparison,
+    conditions: &[Condition],
+    typed: &[Condition],
+) -> Result<(), Failure> {
     let has_verdicts = comparison.leaks.iter().any(|row| row.new.is_some());
-    if comparison.cases.is_empty() && comparison.states.is_empty() && !has_verdicts {
+    // Verdicts on secrets are all that a record by `leaks` has.
+    let asks_for_verdicts =
+        comparison.only.is_empty() || conditions.iter().all(|c| c.sought == Sought::Leaks);
+    let has_cases = !comparison.cases.is_empty() || !comparison.states.is_empty();
+    if !has_cases && !(has_verdicts && asks_for_verdicts) {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
@@ -373,8 +387,16 @@ pub fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), F
              and so does `ciphermark run` unless --no-evidence says otherwise",
         ));
     }
+    let of_speed = |c: &&Condition| matches!(c.sought, Sought::Slower | Sought::Mean);
+    let has_ratio = comparison.cases.iter().any(|case| case.ratio.is_some());
+    if let Some(condition) = typed.iter().find(of_speed).filter(|_| !has_ratio) {
+        return Err(Failure::usage(format!(
+            "--fail-if {condition}: no case has an interval on both sides, so none can be judged"
+        )));
+    }
+    let is_counted = comparison.instructions.iter().any(InstructionRow::is_counted);
     match conditions.iter().find(|c| c.sought.is_of_instructions()) {
-        Some(condition) if comparison.instructions.is_empty() => Err(Failure::usage(format!(
+        Some(condition) if !is_counted => Err(Failure::usage(format!(
             "--fail-if {condition}: no instructions were counted on both sides; \
              `ciphermark run` counts them unless --no-evidence says otherwise"
         ))),
@@ -468,7 +490,7 @@ fn compare_runs(
         &settings,
     );
     let conditions = args.conditions();
-    demand(&comparison, &conditions)?;
+    demand(&comparison, &conditions, &args.fail_if)?;
     let found = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
     Ok(ComparedMachine {
         machine: new.machine.clone(),

@@ -95,6 +95,26 @@ pub struct Filter {
     pub in_place: Option<InPlaceArg>,
 }
 
+impl Filter {
+    /// Whether it takes some cases only, whatever the library.
+    pub fn chooses_cases(&self) -> bool {
+        let Self {
+            algorithm,
+            library: _,
+            size,
+            direction,
+            model,
+            tier,
+            footprint,
+            threads,
+            in_place,
+        } = self;
+        let any_list = !(algorithm.is_empty() && model.is_empty() && tier.is_empty());
+        let any_circumstance = !(footprint.is_empty() && threads.is_empty());
+        any_list || any_circumstance || size.is_some() || direction.is_some() || in_place.is_some()
+    }
+}
+
 /// Reads globs over tiers, which `choose` takes apart; completions list the names.
 #[derive(Clone)]
 pub struct TierGlobs;

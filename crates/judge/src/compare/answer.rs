@@ -65,8 +65,10 @@ pub enum Standing {
     Unknown,
     NotOffered,
     Refused,
-    /// Nothing is surely faster (95 %).
+    /// It is the fastest, or shown to be as fast to 5 %.
     Best,
+    /// Nothing is surely faster (95 %), and it is not shown to be as fast.
+    Undecided,
     /// The fastest takes so many times less, at this many MB/s of its own.
     Slower(f64, f64),
 }
@@ -215,6 +217,9 @@ impl<'a> Family<'a> {
     }
 }
 
+/// What takes less than so many times as long as the fastest at the most is as fast.
+const AS_FAST: f64 = 1.05;
+
 fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Standing {
     let numbers = (system.ns_per_op, fastest.ns_per_op, system.mb_per_s);
     let (Some(own), Some(best), Some(speed)) = numbers else {
@@ -227,9 +232,15 @@ fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Sta
     let unit = common_unit(&[system, fastest]);
     let of = |m| Cost::of(record, m, unit);
     let costs = of(fastest).zip(of(system));
-    let is_surely_slower = costs.is_none_or(|(fastest, own)| fastest.is_surely_below(&own, ALPHA));
+    let is_surely_slower = costs.is_some_and(|(fastest, own)| fastest.is_surely_below(&own, ALPHA));
     let factor = own.median / best.median;
-    if is_surely_slower && factor > 1.0 { Standing::Slower(factor, speed) } else { Standing::Best }
+    if is_surely_slower && factor > 1.0 {
+        Standing::Slower(factor, speed)
+    } else if std::ptr::eq(system, fastest) || !system.contended && own.high < AS_FAST * best.low {
+        Standing::Best
+    } else {
+        Standing::Undecided
+    }
 }
 
 /// Of the other builds of OpenSSL the one with the highest version, compared as `compare` does.

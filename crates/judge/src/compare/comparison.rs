@@ -306,7 +306,7 @@ fn judge(
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
     let known: Vec<Known> =
         measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
-    let common = if one_run { 0.0 } else { between_runs(measured, (base, new), unit) };
+    let common = if one_run { 0.0 } else { between_runs(base, new, unit) };
     let clock = if one_run { 1.0 } else { sides::clock_of_new_run(measured) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
@@ -399,18 +399,23 @@ fn kinds(base: &Measurement, new: &Measurement) -> Option<String> {
 /// hundreds lies at three.
 const MOST_OF_HUNDREDS: f64 = 1.8;
 
-/// By how much a run moves all costs of a case: learned from cases whose library is the same build in both
-/// runs, where there are enough.
-fn between_runs(
-    measured: &[(&Measurement, &Measurement)],
-    (base, new): (&Record, &Record),
-    unit: Unit,
-) -> f64 {
-    let same_build =
-        measured.iter().filter(|(b, n)| base.has_same_build(&b.library, new, &n.library));
-    let both =
-        |(b, n): &(&Measurement, &Measurement)| costs(base, b, unit).zip(costs(new, n, unit));
-    let learned = run_effect(&same_build.filter_map(both).collect::<Vec<_>>());
+/// By how much a run moves all costs of a case: learned from all cases whose library is the same build in both
+/// runs, where there are enough, whichever of them are asked for.
+fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
+    let is_sure = |m: &&Measurement| m.state == State::Measured && !m.contended;
+    let mut then: BTreeMap<Borrowed<'_>, Vec<&Measurement>> = BTreeMap::new();
+    for m in base.measurements.iter().filter(is_sure) {
+        then.entry(borrowed(m)).or_default().push(m);
+    }
+    let both = |n: &Measurement| {
+        let is_same = |b: &&&Measurement| {
+            b.model_version == n.model_version && base.has_same_build(&b.library, new, &n.library)
+        };
+        let b = then.get(&borrowed(n))?.iter().find(is_same)?;
+        costs(base, b, unit).zip(costs(new, n, unit))
+    };
+    let known = new.measurements.iter().filter(is_sure).filter_map(both);
+    let learned = run_effect(&known.collect::<Vec<_>>());
     (MOST_OF_HUNDREDS * learned.unwrap_or(0.0)).max(BETWEEN_RUNS)
 }
 
@@ -421,7 +426,8 @@ fn know(
     apart: Apart,
 ) -> Known {
     let same_numbers = (b.ns_per_op, b.cycles_per_op) == (n.ns_per_op, n.cycles_per_op);
-    if (&b.raw, &b.costs) == (&n.raw, &n.costs) && same_numbers {
+    let has_samples = !b.raw.is_empty() || b.costs.is_some();
+    if has_samples && (&b.raw, &b.costs) == (&n.raw, &n.costs) && same_numbers {
         return Known::Identical;
     }
     let is_doubted = |m: &Measurement| m.state == State::Imported && m.reason.is_some();
@@ -508,6 +514,8 @@ pub struct Summary {
     pub tally: Tally,
     /// Geometric mean of the cases' ratios, the new cost over the base's.
     pub ratio: Option<Ratio>,
+    /// Of how many cases: those that have a ratio.
+    pub ratios: usize,
 }
 
 /// Families, then all of them. Libraries that were matched by name are two runs' or two versions'
@@ -549,7 +557,8 @@ fn summary(
     let counts = |c: &&&Compared| c.case.algorithm != "null";
     let ratios = cases.iter().filter(counts).filter_map(|c| c.ratio);
     let ratios: Vec<Ratio> = ratios.collect();
-    Summary { libraries, family, tally: Tally::of(cases), ratio: geometric_mean(&ratios) }
+    let (ratio, ratios) = (geometric_mean(&ratios), ratios.len());
+    Summary { libraries, family, tally: Tally::of(cases), ratio, ratios }
 }
 
 // Verdicts of pairs of processes in the place of verdicts from a record's samples.
@@ -771,8 +780,12 @@ impl Condition {
             let growths = rows.iter().filter_map(growth).filter(|g| *g > self.least);
             let growths: Vec<f64> = growths.collect();
             let most = growths.iter().copied().fold(0.0, f64::max) * 100.0;
-            let count = counted(growths.len(), &format!("{what} grew in"))?;
-            Some(format!("{count}, by up to {most:.2} %"))
+            let grew = counted(growths.len(), &format!("{what} grew in"));
+            let grew = grew.map(|count| format!("{count}, by up to {most:.2} %"));
+            let lost = rows.iter().filter(|row| row.is_lost()).count();
+            let lost = counted(lost, "counted in the base and not now:");
+            let found = Vec::from_iter(grew.into_iter().chain(lost));
+            (!found.is_empty()).then(|| found.join("; "))
         };
         let what = match self.sought {
             Sought::Slower => counted(slower(comparison, self.least), "slower:"),

@@ -185,13 +185,13 @@ pub struct Between {
 pub enum Change {
     /// Measured in the base, refused or failed now.
     Broken,
-    /// Not offered in the base, refused or failed now.
+    /// Not offered in the base, or not measured in its time; refused or failed now.
     NewlyRefused,
     /// Refused or failed on both sides.
     StillRefused,
     /// Refused or failed in the base, measured now.
     Mended,
-    /// Refused or failed in the base, not offered now.
+    /// Refused or failed in the base; not offered now, or not measured in the time.
     Withdrawn,
 }
 
@@ -199,10 +199,10 @@ impl Change {
     pub fn words(self) -> &'static str {
         match self {
             Self::Broken => "measured in the base, refused or failed now",
-            Self::NewlyRefused => "not offered in the base, refused or failed now",
+            Self::NewlyRefused => "not measured in the base, refused or failed now",
             Self::StillRefused => "refused or failed on both sides",
             Self::Mended => "refused or failed in the base, measured now",
-            Self::Withdrawn => "refused or failed in the base, not offered now",
+            Self::Withdrawn => "refused or failed in the base, not measured now",
         }
     }
 }
@@ -280,7 +280,8 @@ pub(crate) fn state_row(
     base: &Measurement,
     new: &Measurement,
 ) -> StateRow {
-    let refused = |m: &Measurement| matches!(m.state, State::Refused | State::Failed);
+    let refused =
+        |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
     let source = if refused(new) { new } else { base };
     StateRow {
         base_library: base.library.clone(),
@@ -534,7 +535,17 @@ pub struct Uncounted {
 impl InstructionRow {
     /// Whether all counts are what they were.
     pub fn is_equal(&self) -> bool {
-        self.base == self.new && self.sizes.iter().all(|s| s.base == s.new)
+        self.is_counted() && self.base == self.new && self.sizes.iter().all(|s| s.base == s.new)
+    }
+
+    /// Whether both sides have counts.
+    pub fn is_counted(&self) -> bool {
+        self.per_byte_growth.is_some() || !self.sizes.is_empty()
+    }
+
+    /// Whether the base was counted and the new side was not.
+    pub fn is_lost(&self) -> bool {
+        self.base.is_some() && self.new.is_none() && self.sizes.is_empty()
     }
 
     /// The size whose operation grew most.
@@ -582,8 +593,12 @@ pub(crate) fn instruction_rows(
             continue;
         };
         for (key, new) in of_new {
-            let row = of_base.get(key).map(|base| instruction_row(base, new));
-            rows.extend(row.filter(|r| r.per_byte_growth.is_some() || !r.sizes.is_empty()));
+            // What neither side can count is no news.
+            let any = |side: &OneSide<'_>| {
+                counts(side.executed).is_some() || !side.executed.sizes.is_empty()
+            };
+            let base = of_base.get(key).filter(|base| any(base) || any(new));
+            rows.extend(base.map(|base| instruction_row(base, new)));
         }
     }
     rows

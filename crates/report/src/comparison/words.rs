@@ -116,9 +116,9 @@ pub(crate) fn title(c: &Comparison, verdict: Verdict, name: &str) -> String {
 /// Algorithms whose instructions changed, the largest growth first, and how many have not.
 pub(crate) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     let mut changed: Vec<&InstructionRow> =
-        c.instructions.iter().filter(|row| !row.is_equal()).collect();
+        c.instructions.iter().filter(|row| row.is_counted() && !row.is_equal()).collect();
     changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
-    let equal = c.instructions.len() - changed.len();
+    let equal = c.instructions.iter().filter(|row| row.is_equal()).count();
     (changed, equal)
 }
 
@@ -420,8 +420,12 @@ pub(crate) fn direction(direction: Direction) -> String {
 
 /// `aes-gcm`, or `all 120 cases` where the summary is of all.
 pub(crate) fn of_what(summary: &Summary) -> String {
-    let cases = summary.tally.cases();
-    let all = || if cases == 1 { "the one case".to_owned() } else { format!("all {cases} cases") };
+    let (cases, ratios) = (summary.tally.cases(), summary.ratios);
+    let all = || match cases {
+        1 => "the one case".to_owned(),
+        _ if ratios < cases => format!("{ratios} of {cases} cases"),
+        _ => format!("all {cases} cases"),
+    };
     summary.family.as_deref().map_or_else(all, clean)
 }
 

@@ -83,7 +83,21 @@ fn what_there_was_no_time_for_on_one_side_is_missing_there_and_not_broken() {
     let c = compared(vec![good.clone()], vec![late.clone()]);
     assert!(c.states.is_empty() && finds(&c, "refused").is_none());
     assert_eq!(c.only[0].reason, "not measured in the time of the other side");
-    assert!(compared(vec![late.clone()], vec![late]).states.is_empty());
+    assert!(compared(vec![late.clone()], vec![late.clone()]).states.is_empty());
+    let bad = without_number(good, State::Refused, "tamper: accepted a changed tag");
+    for (base, new) in [(&bad, &late), (&late, &bad)] {
+        let c = compared(vec![base.clone()], vec![new.clone()]);
+        assert_eq!(c.states[0].reason, bad.reason, "what was found is told");
+        assert!(c.states[0].change.words().contains("not measured"), "{:?}", c.states[0].change);
+    }
+}
+
+#[test]
+fn two_equal_figures_from_elsewhere_are_not_the_very_same_samples() {
+    let mut figure = case("aes-128-gcm", 16, &STEADY);
+    (figure.state, figure.costs, figure.raw) = (State::Imported, None, Default::default());
+    let c = compared(vec![figure.clone()], vec![figure]);
+    assert_eq!((c.tally.identical, c.tally.undecided, c.overall[0].ratios), (0, 1, 0));
 }
 
 #[test]
@@ -215,6 +229,23 @@ fn instructions_are_compared_exactly() {
     assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case, by up to 1.00 %");
     assert_eq!(finds(&c, "instructions-per-byte:0.5%"), None);
     assert!(finds(&c, "instructions-per-message:0.5%").is_some());
+}
+
+#[test]
+fn what_was_counted_in_the_base_and_is_not_now_fails_a_gate_of_instructions() {
+    let m = case("aes-128-gcm", 16, &STEADY);
+    let (mut base, mut new) = (record("a", vec![m.clone()]), record("b", vec![m.clone()]));
+    base.executed = vec![executed(&m, 2.0, 400.0)];
+    let mut lost = executed(&m, 2.0, 400.0);
+    (lost.per_byte, lost.per_message, lost.source) = (None, None, None);
+    lost.sizes.clear();
+    new.executed = vec![lost];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert!(!c.instructions[0].is_equal() && !c.instructions[0].uncounted.is_empty());
+    let found = finds(&c, "instructions:0.5%").unwrap();
+    assert_eq!(found, "counted in the base and not now: 1 case");
+    let neither = compare(&side(&new), &side(&new), &SETTINGS);
+    assert!(neither.instructions.is_empty() && finds(&neither, "instructions").is_none());
 }
 
 /// Counts of whole operations beside equal counts per byte and per message.
