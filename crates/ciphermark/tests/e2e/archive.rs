@@ -251,6 +251,8 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     std::fs::write(&forged, record.to_string()).unwrap();
     let said = done(&["archive", "add", &store, &forged], 1).stderr;
     assert!(said.contains("doubtful") && said.contains("recomputed"), "{said}");
+    let again = done(&["archive", "add", &store, &forged, "--quiet"], 1).stderr;
+    assert!(again.contains("is in already, doubtful"), "{again}");
     let refused = done(&["rank", "--from", &store], 2).stderr;
     assert!(
         refused.contains("1 doubtful or unsigned ones are left out without --doubtful"),
@@ -270,10 +272,12 @@ fn with_allowed_signers_an_unsigned_record_is_a_strangers() {
     let directory = scratch();
     let (store, signers) = (file(&directory, "fleet.db"), file(&directory, "signers"));
     std::fs::write(&signers, "").unwrap();
-    let said =
-        done(&["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers], 0)
-            .stderr;
-    assert!(said.contains("unsigned"), "{said}");
+    let add = ["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers];
+    let said = done(&add, 1).stderr;
+    assert!(said.contains("cases, unsigned"), "{said}");
+    // Without the list it is still what it was added as.
+    let again = done(&add[..4], 1).stderr;
+    assert!(again.contains("is in already, unsigned"), "{again}");
     assert!(
         done(&["archive", "list", &store], 0).stdout.contains("1 doubtful or unsigned left out")
     );
@@ -533,17 +537,17 @@ fn a_signature_by_others_for_something_else_or_over_another_text_is_none() {
         assert_eq!(listed["trust"], trust, "{said}");
         said
     };
-    is("unsigned", 0);
+    is("unsigned", 1);
     signed.sign("other", "ciphermark-record");
-    is("unsigned", 0);
+    is("unsigned", 1);
     signed.sign("key", "file");
-    is("unsigned", 0);
+    is("unsigned", 1);
     // Another machine's name after it was signed.
     signed.sign("key", "ciphermark-record");
     let mut manifest = signed.manifest();
     manifest["machine_type"] = json!("c7a.large");
     signed.write(&manifest);
-    is("unsigned", 0);
+    is("unsigned", 1);
     // Signed, and of another record.
     manifest["record_sha256"] = json!("00".repeat(32));
     signed.write(&manifest);
