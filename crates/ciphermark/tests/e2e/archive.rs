@@ -122,7 +122,7 @@ fn ranks_with_prices(store: &str) {
     .unwrap();
     let asked = ["-a", "aes-256-gcm", "-s", "8K", "--format", "json"];
     let from = [&["rank", "--from", store, "--prices", &prices], &asked[..]].concat();
-    let answer = json(&from, 0)[0].clone();
+    let answer = json(&from, 0)["machines"][0].clone();
     assert_eq!(answer["machine"], "gnr");
     let best = &answer["ranking"]["standings"][0]["rows"][0];
     let own = json(&[&["rank", &record_of(LADDER)], &asked[..]].concat(), 0);
