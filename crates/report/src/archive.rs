@@ -300,20 +300,21 @@ pub struct ComparedMachine {
     pub found: Vec<Found>,
 }
 
-/// One line a machine, then the comparisons in which a condition holds; JSON has all. `without` are machines that lack
-/// two such runs.
+/// One line a machine, then the comparisons in which a condition holds; JSON has all. `without` are machines that were
+/// not compared.
 pub fn machines(
     all: &[ComparedMachine],
-    without: &[String],
+    without: &[Without],
     format: ComparisonFormat,
     rows: usize,
     options: Options,
 ) -> String {
     let failing = || all.iter().filter(|m| !m.found.is_empty());
+    let lines = without_lines("not compared", without);
     match format {
-        ComparisonFormat::Json => record::pretty(&all),
+        ComparisonFormat::Json => record::pretty(&Document { machines: all, without }),
         ComparisonFormat::Markdown => {
-            let mut out = machines_table(all).markdown();
+            let mut out = machines_table(all).markdown() + &bullets(&lines);
             for m in failing() {
                 out += &format!("\n### {}\n\n", base::text::escape_markdown(&clean(&m.machine)));
                 out += &comparison(&m.comparison, &m.found, format, rows, options);
@@ -322,11 +323,7 @@ pub fn machines(
         }
         ComparisonFormat::Text | ComparisonFormat::Csv => {
             let mut out = machines_table(all).text(options);
-            if !without.is_empty() {
-                let names: Vec<String> = without.iter().map(|name| clean(name)).collect();
-                let note = format!("without two such runs: {}", names.join(", "));
-                out += &options.hang(&note, 2, ASIDE);
-            }
+            lines.iter().for_each(|line| out += &options.hang(line, 2, ASIDE));
             out += &options.hang(&errs(all.len()), 2, ASIDE);
             for m in failing() {
                 out.push('\n');
@@ -354,7 +351,9 @@ fn machines_table(all: &[ComparedMachine]) -> Table {
     let style = |m: &ComparedMachine| if m.found.is_empty() { PLAIN } else { ALARM };
     let count = |n: usize| Cell::number(n.to_string(), PLAIN);
     let mean = |m: &ComparedMachine| {
-        let ratio = m.comparison.overall.first().and_then(|s| s.ratio);
+        // The mean of one pair of libraries is not that of all.
+        let all = m.comparison.overall.first().filter(|s| s.libraries.is_none());
+        let ratio = all.and_then(|s| s.ratio);
         ratio.map(|r| words::change(r.estimate, (r.high - r.low) / 2.0)).unwrap_or_default()
     };
     let found =
@@ -568,7 +567,7 @@ mod tests {
     use super::*;
     use crate::sample;
     use base::model::{Direction, Footprint, Model, Tier};
-    use judge::compare::{Class, Question};
+    use judge::compare::{Class, Matching, Question, Settings, Side};
 
     const WIDE: Options = Options { width: 300, color: false };
 
@@ -625,6 +624,45 @@ mod tests {
         answer.cost = Some(Money { amount, currency, per_hour: 0.1, of_day });
         let text = best_of_machines(&[answer], &[], ComparisonFormat::Text, WIDE);
         assert!(text.contains("<7.5") && !text.contains("to 7.6"), "{text}");
+    }
+
+    fn compared(matching: Matching) -> ComparedMachine {
+        fn side(record: &record::Record) -> Side<'_> {
+            Side { record, name: String::new(), rows: record.measurements.iter().collect() }
+        }
+        let [base, new] = [1.0, 1.1].map(|factor| sample::with_samples(|_, ns| ns * factor));
+        let settings = Settings::of(matching);
+        let day = || ("2026-11-25".to_owned(), "ab".repeat(32));
+        ComparedMachine {
+            machine: "c7i".to_owned(),
+            base: day(),
+            new: day(),
+            comparison: judge::compare::compare(&side(&base), &side(&new), &settings),
+            found: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_machine_with_several_pairs_of_libraries_has_no_mean_of_the_first_one() {
+        let said =
+            |matching| machines(&[compared(matching)], &[], ComparisonFormat::Text, 10, WIDE);
+        let text = said(Matching::Every);
+        assert!(!text.contains("mean %"), "{text}");
+        let text = said(Matching::ByName);
+        assert!(text.contains("mean %"), "the libraries are those of the base: {text}");
+    }
+
+    #[test]
+    fn machines_that_were_not_compared_are_named_in_each_format_with_the_reason() {
+        let (all, without) = ([compared(Matching::ByName)], without("no two such runs"));
+        for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+            let said = machines(&all, &without, format, 10, WIDE);
+            assert!(said.contains("not compared: c7g: no two such runs\n"), "{said}");
+        }
+        let json = machines(&all, &without, ComparisonFormat::Json, 10, WIDE);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["without"][0]["why"], "no two such runs");
+        assert_eq!(json["machines"][0]["machine"], "c7i");
     }
 
     fn line(machine: &str) -> Line {

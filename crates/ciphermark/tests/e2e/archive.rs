@@ -90,8 +90,8 @@ fn has_the_verdicts_of_the_records(store: &str) {
     let own = json(&[&["compare", &base, &new], &never[..]].concat(), 0);
     let kept = json(&[&["compare", "--from", store, "--since", BETWEEN], &never[..]].concat(), 0);
     assert!(own["cases"].as_array().unwrap().len() > 90);
-    are_the_same(&kept[0]["comparison"], &own);
-    assert_eq!(kept[0]["comparison"]["instructions"], own["instructions"]);
+    are_the_same(&kept["machines"][0]["comparison"], &own);
+    assert_eq!(kept["machines"][0]["comparison"]["instructions"], own["instructions"]);
     let libraries = ["--libraries", "openssl@3.0*,openssl@4*"];
     let own = json(&[&["compare", &base], &libraries[..], &never[..]].concat(), 0);
     let sides = [
@@ -101,7 +101,7 @@ fn has_the_verdicts_of_the_records(store: &str) {
         "library=openssl@4*,until=2026-11-23T17:10:00Z",
     ];
     let kept = json(&[&["compare", "--from", store], &sides[..], &never[..]].concat(), 0);
-    are_the_same(&kept[0]["comparison"], &own);
+    are_the_same(&kept["machines"][0]["comparison"], &own);
     // OpenSSL's CFB of one bit became slower.
     let slower =
         done(&[&["compare", "--from", store], &sides[..], &["--fail-if", "slower:2%"]].concat(), 1);
