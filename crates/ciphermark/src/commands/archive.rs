@@ -609,6 +609,20 @@ pub fn price_of<'a>(prices: &'a Prices, of: &Listed) -> Option<&'a Price> {
     prices.of_day(&of.machine, of.region.as_deref(), &of.day())
 }
 
+/// Refuses machines with prices in different currencies: one column compares them, and nothing is converted.
+pub fn in_one_currency<'a>(
+    mut priced: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Failure> {
+    let Some((first, currency)) = priced.next() else { return Ok(()) };
+    match priced.find(|(_, other)| *other != currency) {
+        None => Ok(()),
+        Some((second, other)) => Err(Failure::usage(format!(
+            "--prices: '{first}' is in {currency} and '{second}' in {other}: give all in one currency, or take machines of \
+             one with --select machine=GLOB"
+        ))),
+    }
+}
+
 /// What a number of operations costs on a machine with so many CPUs. The price is shared out evenly: as if all CPUs did
 /// the same at this speed, each as fast as those that were measured at once.
 pub fn cost(ns: Estimate, operations: f64, per_hour: f64, cpus: u32) -> Estimate {

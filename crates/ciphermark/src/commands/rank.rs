@@ -4,7 +4,7 @@
 //! `ciphermark rank` as it is typed.
 
 use crate::commands::archive::{
-    PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
+    PriceArgs, WhichArgs, ask, by_machine, cost, failure, in_one_currency, price_of, priced, prices,
 };
 use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{InPlaceArg, TimeArgs, advise, choose, one_of, run};
@@ -413,6 +413,9 @@ pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Resul
         let last = without.pop();
         return Err(Failure::usage(last.map(|w| w.why).unwrap_or_default()));
     }
+    in_one_currency(
+        answers.iter().filter_map(|a| Some((&*a.machine, &*a.cost.as_ref()?.currency))),
+    )?;
     sort(&mut answers);
     screen::print(|options| report::best_of_machines(&answers, &without, args.format, options))?;
     Ok(Exit::Done)

@@ -268,6 +268,30 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
 }
 
 #[test]
+fn prices_of_two_currencies_are_in_no_column_and_each_is_named() {
+    let directory = scratch();
+    let (store, prices) = (file(&directory, "fleet.db"), file(&directory, "prices.csv"));
+    done(&["archive", "add", &store, &record_of(LADDER), "--machine", "a"], 0);
+    let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
+    let mut record: Value = serde_json::from_str(&text).unwrap();
+    record["started"] = json!("2026-11-24T10:00:00Z");
+    let other = file(&directory, "other.json");
+    std::fs::write(&other, record.to_string()).unwrap();
+    done(&["archive", "add", &store, &other, "--machine", "b"], 1);
+    let rows = "type,date,price_per_hour,currency\na,2026-11-01,0.3,USD\nb,2026-11-01,0.2,EUR\n";
+    std::fs::write(&prices, rows).unwrap();
+    let site = file(&directory, "site");
+    let asked = ["--from", &store, "--doubtful", "--prices", &prices];
+    let said = "'a' is in USD and 'b' in EUR";
+    for command in [&["rank", "-a", "aes-256-gcm"][..], &["report", "-o", &site]] {
+        let refused = done(&[command, &asked[..]].concat(), 2).stderr;
+        assert!(refused.contains(said), "{refused}");
+    }
+    let one = ["--select", "machine=b"];
+    done(&[&["rank", "-a", "aes-256-gcm"], &asked[..], &one[..]].concat(), 0);
+}
+
+#[test]
 fn with_allowed_signers_an_unsigned_record_is_a_strangers() {
     let directory = scratch();
     let (store, signers) = (file(&directory, "fleet.db"), file(&directory, "signers"));
