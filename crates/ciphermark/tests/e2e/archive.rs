@@ -267,17 +267,39 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     assert!(listed[0]["doubts"][0].as_str().unwrap().contains("recomputed"), "{listed}");
 }
 
-#[test]
-fn prices_of_two_currencies_are_in_no_column_and_each_is_named() {
-    let directory = scratch();
-    let (store, prices) = (file(&directory, "fleet.db"), file(&directory, "prices.csv"));
+/// An archive with a run of the machine a and, doubtful, one of b without AEGIS-256.
+fn of_two_machines(directory: &tempfile::TempDir) -> String {
+    let store = file(directory, "fleet.db");
     done(&["archive", "add", &store, &record_of(LADDER), "--machine", "a"], 0);
     let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
     let mut record: Value = serde_json::from_str(&text).unwrap();
     record["started"] = json!("2026-11-24T10:00:00Z");
-    let other = file(&directory, "other.json");
+    record["measurements"].as_array_mut().unwrap().retain(|m| m["algorithm"] != "aegis-256");
+    let other = file(directory, "other.json");
     std::fs::write(&other, record.to_string()).unwrap();
     done(&["archive", "add", &store, &other, "--machine", "b"], 1);
+    store
+}
+
+#[test]
+fn a_machine_without_such_a_case_is_named_beside_the_others() {
+    let directory = scratch();
+    let store = of_two_machines(&directory);
+    let asked = ["rank", "--from", &store, "--doubtful", "-a", "aegis-256"];
+    let text = done(&asked, 0).stdout;
+    assert!(text.contains("no answer: b: the record has no measured case"), "{text}");
+    let answer = json(&[&asked[..], &["--format", "json"]].concat(), 0);
+    assert_eq!(
+        (&answer["machines"][0]["machine"], &answer["without"][0]["machine"]),
+        (&json!("a"), &json!("b"))
+    );
+}
+
+#[test]
+fn prices_of_two_currencies_are_in_no_column_and_each_is_named() {
+    let directory = scratch();
+    let store = of_two_machines(&directory);
+    let prices = file(&directory, "prices.csv");
     let rows = "type,date,price_per_hour,currency\na,2026-11-01,0.3,USD\nb,2026-11-01,0.2,EUR\n";
     std::fs::write(&prices, rows).unwrap();
     let site = file(&directory, "site");
