@@ -128,7 +128,7 @@ test("figures are those that the program prints, and a few machines have a row f
   add(store, record, "one");
   call("report", "--from", store, "--doubtful", "-o", small);
   const shown = JSON.parse(call("rank", "--from", store, "--doubtful", "-a", "aes-256-gcm", "-s", "8K", "--rows", "all", "--format", "json"));
-  const speeds = shown[0].ranking.standings[0].rows.map((row) => [`${row.library.name} ${row.library.version}`, row.mb_per_s]);
+  const speeds = shown.machines[0].ranking.standings[0].rows.map((row) => [`${row.library.name} ${row.library.version}`, row.mb_per_s]);
   assert.equal(speeds.length, LIBRARIES.length);
   await visit("", async (page) => {
     const rows = await page.$$eval("main tbody tr", (all) => all.map((tr) => [...tr.cells].map((c) => c.innerText)));

@@ -2,7 +2,7 @@
 
 use crate::comparison::{ComparisonFormat, comparison, words};
 use crate::labels::{size, supported, versioned};
-use crate::ranking::place;
+use crate::ranking::{absences, not_measured, place, sign};
 use base::analysis::{Ratio, Verdict};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
@@ -12,6 +12,7 @@ use judge::compare::{Case, Comparison, Found, Ranked, Ranking};
 use record::Estimate;
 use record::archive::{Listed, Trust};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Hexadecimal digits of a digest that are shown.
@@ -56,6 +57,37 @@ pub fn archived(records: &[Listed], left_out: usize, options: Options) -> String
     out
 }
 
+/// A machine without an answer, and why.
+#[derive(Clone, Debug, Serialize)]
+pub struct Without {
+    pub machine: String,
+    pub why: String,
+}
+
+/// A line for each reason, behind what these machines are.
+fn without_lines(what: &str, without: &[Without]) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Without { machine, why } in without {
+        reasons.entry(why).or_default().push(clean(machine));
+    }
+    let line =
+        |(why, names): (&str, Vec<String>)| format!("{what}: {}: {}", names.join(", "), clean(why));
+    reasons.into_iter().map(line).collect()
+}
+
+/// Lines below a table in Markdown.
+fn bullets(lines: &[String]) -> String {
+    let all = lines.iter().map(|l| format!("- {}\n", base::text::escape_markdown(l)));
+    if lines.is_empty() { String::new() } else { format!("\n{}", all.collect::<String>()) }
+}
+
+/// Answers of machines as JSON has them.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    machines: &'a [T],
+    without: &'a [Without],
+}
+
 // The best of each machine.
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,6 +117,12 @@ impl BestOfMachine {
     fn rows(&self) -> impl Iterator<Item = &Ranked> {
         self.ranking.standings.iter().flat_map(|s| &s.rows)
     }
+
+    /// What could take part and has no number, in one line.
+    fn lacks(&self) -> String {
+        let lines = absences(&self.ranking).into_iter().chain(not_measured(&self.ranking));
+        lines.collect::<Vec<_>>().join("; ")
+    }
 }
 
 fn first(answers: &[BestOfMachine]) -> Option<&Ranked> {
@@ -107,7 +145,7 @@ fn interval(amount: &Estimate) -> String {
 }
 
 /// A row for each machine's best, and for what ties with it.
-pub fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
+fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
     /// A machine's answer, one of its rows, and whether it is the first of them.
     type Row<'a> = (&'a BestOfMachine, &'a Ranked, bool);
     let heading = if has_bytes(answers) { "MB/s" } else { "µs/op" };
@@ -119,7 +157,11 @@ pub fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
         (true, ns) => r.mb_per_s.map(|v| supported(v, ns.as_ref())),
         (false, ns) => ns.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
     };
-    let amount = |c: Option<Estimate>| c.map(|c| supported(c.median, Some(&c))).unwrap_or_default();
+    // Who is at least so fast costs at most so much.
+    let amount = |r: &Ranked, c: Estimate| {
+        let most = if r.contended { "<" } else { "" };
+        format!("{most}{}", supported(c.median, Some(&c)))
+    };
     let rows = answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| (a, r, i == 0)));
     Table::of::<Row<'_>>(
         rows,
@@ -135,62 +177,112 @@ pub fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
                 Cell::new(versioned(&r.library.name, &r.library.version), style(r))
             }),
             (Column::point(heading), &|(a, r, _)| {
-                Cell::number(format!("{}{}", dagger(a), speed(r).unwrap_or_default()), style(r))
+                let speed = speed(r).unwrap_or_default();
+                Cell::number(format!("{}{speed}", sign(&a.ranking, r)), style(r))
             }),
             (Column::named(money_heading(answers), Align::Point), &|row| {
-                Cell::number(amount(cost(row)), PLAIN)
+                Cell::number(cost(row).map(|c| amount(row.1, c)).unwrap_or_default(), PLAIN)
             }),
             (Column::right("95 % interval").goes(1), &|row| {
-                Cell::new(cost(row).map(|c| interval(&c)).unwrap_or_default(), ASIDE)
+                let cost = cost(row).filter(|_| !row.1.contended);
+                Cell::new(cost.map(|c| interval(&c)).unwrap_or_default(), ASIDE)
             }),
         ],
     )
 }
 
-/// The sign of figures that were not measured here.
-fn dagger(a: &BestOfMachine) -> &'static str {
-    if a.ranking.imported { "†" } else { "" }
+/// The answers, the cheapest machine first, or the fastest without prices, and the machines without one; `options`
+/// matter for text only.
+pub fn best_of_machines(
+    answers: &[BestOfMachine],
+    without: &[Without],
+    format: ComparisonFormat,
+    options: Options,
+) -> String {
+    let lacks = answers.iter().map(|a| (clean(&a.machine), a.lacks()));
+    let lacks = lacks.filter(|(_, lacks)| !lacks.is_empty());
+    let lacks: Vec<String> = lacks.map(|(machine, lacks)| format!("{machine}: {lacks}")).collect();
+    let notes = notes(answers, without);
+    match format {
+        ComparisonFormat::Json => record::pretty(&Document { machines: answers, without }),
+        ComparisonFormat::Csv => best_of_machines_csv(answers, without),
+        ComparisonFormat::Markdown => {
+            best_of_machines_table(answers).markdown() + &bullets(&[lacks, notes].concat())
+        }
+        ComparisonFormat::Text => {
+            let sentence = answers.first().map_or("", |a| &a.ranking.terms.sentence);
+            let mut out = options.hang(&clean(sentence), 2, HEADING);
+            out += &best_of_machines_table(answers).text(options);
+            lacks.iter().for_each(|line| out += &options.hang(line, 2, ALARM));
+            notes.iter().for_each(|line| out += &options.hang(line, 2, ASIDE));
+            out
+        }
+    }
 }
 
-/// The answers for a terminal: the cheapest machine first, or the fastest without prices.
-pub fn best_of_machines(answers: &[BestOfMachine], options: Options) -> String {
-    let sentence = answers.first().map_or("", |a| &a.ranking.terms.sentence);
-    let mut out = options.hang(&clean(sentence), 2, HEADING);
-    out += &best_of_machines_table(answers).text(options);
+fn notes(answers: &[BestOfMachine], without: &[Without]) -> Vec<String> {
+    let mut notes = without_lines("no answer", without);
     if answers.iter().any(|a| a.ranking.imported) {
-        out += &options.hang(crate::ranking::IMPORTED, 2, ASIDE);
+        notes.push(crate::ranking::IMPORTED.to_owned());
     }
-    if answers.iter().any(|a| a.cost.is_some()) {
+    let has_cost = answers.iter().any(|a| a.cost.is_some());
+    if answers.iter().flat_map(BestOfMachine::rows).any(|r| r.contended) {
+        let of_cost = if has_cost { "; <: so it costs at most so much" } else { "" };
+        notes.push(format!("{}{of_cost}", crate::ranking::BOUND));
+    }
+    if has_cost {
         let note = "cost: the machine's price by the hour, shared out evenly over all its CPUs, as if all did the same at \
                     this speed; the interval is that of the time";
-        out += &options.hang(note, 2, ASIDE);
+        notes.push(note.to_owned());
     }
-    out
+    notes
 }
 
-/// One row a machine and ranked case.
-pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
-    let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
-    let cost = |a: &BestOfMachine, i: usize| a.cost.clone().filter(|_| i == 0);
-    let rows = answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| (a, i, r)));
+/// A ranked case of a machine and its number there, or a machine without an answer.
+type CsvRow<'a> = Result<(&'a BestOfMachine, usize, &'a Ranked), &'a Without>;
+
+fn field(row: &CsvRow<'_>, of: fn(&BestOfMachine, &Ranked) -> String) -> String {
+    row.map(|(a, _, r)| of(a, r)).unwrap_or_default()
+}
+
+/// What a machine has once is in its first row.
+fn once<'a>(row: &CsvRow<'a>) -> Option<&'a BestOfMachine> {
+    row.ok().filter(|(_, i, _)| *i == 0).map(|(a, _, _)| a)
+}
+
+fn cost<'a>(row: &CsvRow<'a>) -> Option<&'a Money> {
+    once(row)?.cost.as_ref()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|v| v.to_string()).unwrap_or_default()
+}
+
+/// One row a machine and ranked case, then one for each machine without an answer.
+fn best_of_machines_csv(answers: &[BestOfMachine], without: &[Without]) -> String {
+    let ranked = answers.iter().flat_map(|a| a.rows().enumerate().map(move |(i, r)| Ok((a, i, r))));
+    let rows: Vec<CsvRow<'_>> = ranked.chain(without.iter().map(Err)).collect();
     csv_of(
         rows,
         &[
-            ("machine", &|(a, _, _)| a.machine.clone()),
-            ("region", &|(a, _, _)| a.region.clone().unwrap_or_default()),
-            ("cpu", &|(a, _, _)| a.cpu.clone()),
-            ("day", &|(a, _, _)| a.day.clone()),
-            ("record", &|(a, _, _)| a.record.clone()),
-            ("place", &|(_, _, r)| r.place.to_string()),
-            ("last_place", &|(_, _, r)| r.last_place.to_string()),
-            ("algorithm", &|(_, _, r)| r.case.algorithm.clone()),
-            ("library_name", &|(_, _, r)| r.library.name.clone()),
-            ("library_version", &|(_, _, r)| r.library.version.clone()),
-            ("size_bytes", &|(_, _, r)| r.case.size.to_string()),
-            ("ns_per_op", &|(_, _, r)| number(r.ns_per_op.map(|e| e.median))),
-            ("mb_per_s", &|(_, _, r)| number(r.mb_per_s)),
-            ("cost", &|(a, i, _)| number(cost(a, *i).map(|c| c.amount.median))),
-            ("currency", &|(a, i, _)| cost(a, *i).map(|c| c.currency).unwrap_or_default()),
+            ("machine", &|row| row.map_or_else(|w| &w.machine, |(a, _, _)| &a.machine).clone()),
+            ("region", &|row| field(row, |a, _| a.region.clone().unwrap_or_default())),
+            ("cpu", &|row| field(row, |a, _| a.cpu.clone())),
+            ("day", &|row| field(row, |a, _| a.day.clone())),
+            ("record", &|row| field(row, |a, _| a.record.clone())),
+            ("place", &|row| field(row, |_, r| r.place.to_string())),
+            ("last_place", &|row| field(row, |_, r| r.last_place.to_string())),
+            ("algorithm", &|row| field(row, |_, r| r.case.algorithm.clone())),
+            ("library_name", &|row| field(row, |_, r| r.library.name.clone())),
+            ("library_version", &|row| field(row, |_, r| r.library.version.clone())),
+            ("size_bytes", &|row| field(row, |_, r| r.case.size.to_string())),
+            ("ns_per_op", &|row| field(row, |_, r| number(r.ns_per_op.map(|e| e.median)))),
+            ("mb_per_s", &|row| field(row, |_, r| number(r.mb_per_s))),
+            ("cost", &|row| number(cost(row).map(|c| c.amount.median))),
+            ("currency", &|row| cost(row).map(|c| c.currency.clone()).unwrap_or_default()),
+            ("contended", &|row| field(row, |_, r| r.contended.to_string())),
+            ("absent", &|row| once(row).map(BestOfMachine::lacks).unwrap_or_default()),
+            ("why", &|row| row.err().map(|w| w.why.clone()).unwrap_or_default()),
         ],
     )
 }
@@ -208,20 +300,21 @@ pub struct ComparedMachine {
     pub found: Vec<Found>,
 }
 
-/// One line a machine, then the comparisons in which a condition holds; JSON has all. `without` are machines that lack
-/// two such runs.
+/// One line a machine, then the comparisons in which a condition holds; JSON has all. `without` are machines that were
+/// not compared.
 pub fn machines(
     all: &[ComparedMachine],
-    without: &[String],
+    without: &[Without],
     format: ComparisonFormat,
     rows: usize,
     options: Options,
 ) -> String {
     let failing = || all.iter().filter(|m| !m.found.is_empty());
+    let lines = without_lines("not compared", without);
     match format {
-        ComparisonFormat::Json => record::pretty(&all),
+        ComparisonFormat::Json => record::pretty(&Document { machines: all, without }),
         ComparisonFormat::Markdown => {
-            let mut out = machines_table(all).markdown();
+            let mut out = machines_table(all).markdown() + &bullets(&lines);
             for m in failing() {
                 out += &format!("\n### {}\n\n", base::text::escape_markdown(&clean(&m.machine)));
                 out += &comparison(&m.comparison, &m.found, format, rows, options);
@@ -230,11 +323,7 @@ pub fn machines(
         }
         ComparisonFormat::Text | ComparisonFormat::Csv => {
             let mut out = machines_table(all).text(options);
-            if !without.is_empty() {
-                let names: Vec<String> = without.iter().map(|name| clean(name)).collect();
-                let note = format!("without two such runs: {}", names.join(", "));
-                out += &options.hang(&note, 2, ASIDE);
-            }
+            lines.iter().for_each(|line| out += &options.hang(line, 2, ASIDE));
             out += &options.hang(&errs(all.len()), 2, ASIDE);
             for m in failing() {
                 out.push('\n');
@@ -262,7 +351,9 @@ fn machines_table(all: &[ComparedMachine]) -> Table {
     let style = |m: &ComparedMachine| if m.found.is_empty() { PLAIN } else { ALARM };
     let count = |n: usize| Cell::number(n.to_string(), PLAIN);
     let mean = |m: &ComparedMachine| {
-        let ratio = m.comparison.overall.first().and_then(|s| s.ratio);
+        // The mean of one pair of libraries is not that of all.
+        let all = m.comparison.overall.first().filter(|s| s.libraries.is_none());
+        let ratio = all.and_then(|s| s.ratio);
         ratio.map(|r| words::change(r.estimate, (r.high - r.low) / 2.0)).unwrap_or_default()
     };
     let found =
@@ -474,7 +565,105 @@ pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
     use base::model::{Direction, Footprint, Model, Tier};
+    use judge::compare::{Class, Matching, Question, Settings, Side};
+
+    const WIDE: Options = Options { width: 300, color: false };
+
+    fn without(why: &str) -> [Without; 1] {
+        [Without { machine: "c7g".to_owned(), why: why.to_owned() }]
+    }
+
+    /// At a size at which a case failed; of one library only a busy core was seen.
+    fn best() -> BestOfMachine {
+        let mut record = sample::with_samples(|_, ns| ns);
+        let own = record.measurements.iter_mut().filter(|m| m.library.name == "openssl");
+        own.filter(|m| m.ns_per_op.is_some()).for_each(|m| m.contended = true);
+        let class = Some(Class::Authenticated);
+        let question = Question { class, size: Some(65_536), ..Question::default() };
+        BestOfMachine {
+            machine: "c7i".to_owned(),
+            region: None,
+            cpu: "a CPU".to_owned(),
+            day: "2026-11-25".to_owned(),
+            record: "ab".repeat(32),
+            cost: None,
+            ranking: judge::compare::rank(&record, &question, 10).unwrap(),
+        }
+    }
+
+    #[test]
+    fn each_format_says_bounds_and_what_has_no_number_and_which_machines_have_no_answer() {
+        let (answers, without) = ([best()], without("the record has no such size"));
+        let said = |format| best_of_machines(&answers, &without, format, WIDE);
+        let text = said(ComparisonFormat::Text);
+        let is_bound = |line: &str| line.contains("openssl@") && line.contains(" >");
+        assert!(text.lines().any(is_bound) && text.contains("only a busy core"), "{text}");
+        let line = "c7i: FAILED: openssl@3.0.22";
+        assert!(text.lines().any(|l| l.starts_with(line) && l.contains("SIGSEGV")), "{text}");
+        assert!(text.contains("no answer: c7g: the record has no such size\n"), "{text}");
+        for format in [ComparisonFormat::Markdown, ComparisonFormat::Csv, ComparisonFormat::Json] {
+            let said = said(format);
+            for word in ["SIGSEGV", "c7g", "the record has no such size"] {
+                assert!(said.contains(word), "{word}: {said}");
+            }
+        }
+        let json: serde_json::Value = serde_json::from_str(&said(ComparisonFormat::Json)).unwrap();
+        assert_eq!(json["without"][0]["machine"], "c7g");
+        assert_eq!(json["machines"][0]["machine"], "c7i");
+    }
+
+    #[test]
+    fn a_bound_costs_at_most_so_much() {
+        let mut answer = best();
+        // The first is a bound.
+        answer.ranking.standings[0].rows.retain(|r| r.contended);
+        let amount = Estimate { median: 7.5, low: 7.4, high: 7.6 };
+        let (currency, of_day) = ("USD".to_owned(), "2026-11-01".to_owned());
+        answer.cost = Some(Money { amount, currency, per_hour: 0.1, of_day });
+        let text = best_of_machines(&[answer], &[], ComparisonFormat::Text, WIDE);
+        assert!(text.contains("<7.5") && !text.contains("to 7.6"), "{text}");
+    }
+
+    fn compared(matching: Matching) -> ComparedMachine {
+        fn side(record: &record::Record) -> Side<'_> {
+            Side { record, name: String::new(), rows: record.measurements.iter().collect() }
+        }
+        let [base, new] = [1.0, 1.1].map(|factor| sample::with_samples(|_, ns| ns * factor));
+        let settings = Settings::of(matching);
+        let day = || ("2026-11-25".to_owned(), "ab".repeat(32));
+        ComparedMachine {
+            machine: "c7i".to_owned(),
+            base: day(),
+            new: day(),
+            comparison: judge::compare::compare(&side(&base), &side(&new), &settings),
+            found: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_machine_with_several_pairs_of_libraries_has_no_mean_of_the_first_one() {
+        let said =
+            |matching| machines(&[compared(matching)], &[], ComparisonFormat::Text, 10, WIDE);
+        let text = said(Matching::Every);
+        assert!(!text.contains("mean %"), "{text}");
+        let text = said(Matching::ByName);
+        assert!(text.contains("mean %"), "the libraries are those of the base: {text}");
+    }
+
+    #[test]
+    fn machines_that_were_not_compared_are_named_in_each_format_with_the_reason() {
+        let (all, without) = ([compared(Matching::ByName)], without("no two such runs"));
+        for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+            let said = machines(&all, &without, format, 10, WIDE);
+            assert!(said.contains("not compared: c7g: no two such runs\n"), "{said}");
+        }
+        let json = machines(&all, &without, ComparisonFormat::Json, 10, WIDE);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["without"][0]["why"], "no two such runs");
+        assert_eq!(json["machines"][0]["machine"], "c7i");
+    }
 
     fn line(machine: &str) -> Line {
         let point = |day: i64, ns: f64, verdict| Point {

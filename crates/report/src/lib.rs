@@ -25,8 +25,8 @@ mod table;
 mod verdicts;
 
 pub use archive::{
-    BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived, best_of_machines,
-    best_of_machines_csv, best_of_machines_table, machines, otava, trend, trend_csv,
+    BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, Without, archived,
+    best_of_machines, machines, otava, trend, trend_csv,
 };
 pub use calls::watched;
 pub use comparison::{ComparisonFormat, change_of_pairs, comparison, comparison_screen};

@@ -75,11 +75,6 @@ fn table(answer: &Ranking) -> Table {
         (1, _) if !answer.imported => GOOD,
         _ => PLAIN,
     };
-    let mark = |r: &Ranked| match (answer.imported, r.contended) {
-        (true, _) => "†",
-        (_, true) => ">",
-        _ => "",
-    };
     let main = |r: &Ranked| match by {
         By::Time if r.case.model.has_bytes() => {
             r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
@@ -107,7 +102,7 @@ fn table(answer: &Ranking) -> Table {
             Cell::new(versioned(&r.library.name, &r.library.version) + mark_of(r.leaks), style(r))
         }),
         (Column::point(cost), &|(_, r)| {
-            Cell::number(format!("{}{}", mark(r), main(r).unwrap_or_default()), style(r))
+            Cell::number(format!("{}{}", sign(answer, r), main(r).unwrap_or_default()), style(r))
         }),
         (Column::point(cycles).goes(4), &|(_, r)| Cell::number(of_bytes(r), PLAIN)),
         (Column::point("ns").goes(2), &|(_, r)| Cell::number(ns(r), PLAIN)),
@@ -158,6 +153,18 @@ pub(crate) fn place(r: &Ranked) -> String {
     }
 }
 
+/// What stands before a figure that was not measured here, or is a bound.
+pub(crate) fn sign(answer: &Ranking, r: &Ranked) -> &'static str {
+    match (answer.imported, r.contended) {
+        (true, _) => "†",
+        (_, true) => ">",
+        _ => "",
+    }
+}
+
+/// What is said below bounds.
+pub(crate) const BOUND: &str =
+    ">: only a busy core was seen, so it is at least so fast, and nothing is surely faster";
 /// What is said below figures from elsewhere.
 pub(crate) const IMPORTED: &str =
     "†: imported, neither measured nor checked here: no interval, so that no difference is sure";
@@ -187,7 +194,9 @@ fn notes(answer: &Ranking) -> Vec<String> {
     }
     notes.extend(answer.imported.then(|| IMPORTED.to_owned()));
     notes.extend(answer.secret.map(|left_out| left_out.to_string()));
-    notes.extend(not_measured(answer));
+    notes.extend(not_measured(answer).map(|note| {
+        format!("{note}, and so does the same with --complete, where the record was taken")
+    }));
     notes
 }
 
@@ -209,7 +218,7 @@ fn hang_on_clock(answer: &Ranking) -> Option<String> {
 }
 
 /// Algorithms of which not all that could take part was measured, and what measures it.
-fn not_measured(answer: &Ranking) -> Option<String> {
+pub(crate) fn not_measured(answer: &Ranking) -> Option<String> {
     const FEW: usize = 4;
     let mut of: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     for missing in &answer.missing {
@@ -232,8 +241,7 @@ fn not_measured(answer: &Ranking) -> Option<String> {
     flags += &terms.tier.map(|tier| format!(" -t {tier}")).unwrap_or_default();
     (!all.is_empty()).then(|| {
         format!(
-            "NOT MEASURED, and any of it may be the first: {}{more}; `ciphermark run -a '{}' {flags}` measures it, and so does \
-             the same with --complete, where the record was taken",
+            "NOT MEASURED, and any of it may be the first: {}{more}; `ciphermark run -a '{}' {flags}` measures it",
             all.join(", "),
             clean(&names.join(","))
         )
@@ -241,7 +249,7 @@ fn not_measured(answer: &Ranking) -> Option<String> {
 }
 
 /// Cases without a number: each that was refused or failed, and of those that there was no time for one line a reason.
-fn absences(answer: &Ranking) -> Vec<String> {
+pub(crate) fn absences(answer: &Ranking) -> Vec<String> {
     let (left_out, bad): (Vec<&Absent>, Vec<&Absent>) =
         answer.absent.iter().partition(|absent| absent.left_out);
     let mut lines: Vec<String> = bad
@@ -295,10 +303,7 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
     ));
     let ranked = || answers.iter().flat_map(|a| &a.standings).flat_map(|s| &s.rows);
     if ranked().any(|r| r.contended) {
-        lines.push(
-            ">: only a busy core was seen, so it is at least so fast, and nothing is surely faster"
-                .to_owned(),
-        );
+        lines.push(BOUND.to_owned());
     }
     let signs: std::collections::BTreeSet<_> = ranked().filter_map(|r| r.leaks).collect();
     lines.extend(signs.into_iter().rev().filter_map(crate::leaks::meaning));

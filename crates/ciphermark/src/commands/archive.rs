@@ -55,7 +55,8 @@ pub enum ArchiveCommand {
     added as doubtful, with the reason; answers leave it out unless you ask with --doubtful.\n\
     With --allowed-signers, so are records without a valid signature beside them (RECORD.manifest and\n\
     RECORD.manifest.sig, as `ciphermark fleet gather` writes them).\n\n\
-    Exit codes: 0 all are in; 1 all are in, some are doubtful; 2 a file is no record.")]
+    Exit codes: 0 all are in; 1 all are in, some are doubtful or unsigned, perhaps since earlier;\n\
+    2 a file is no record.")]
 pub struct AddArgs {
     /// The archive; created if there is none.
     pub store: String,
@@ -244,13 +245,14 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
 /// Adds records one by one; those before one that cannot be read stay in.
 pub fn add(args: &AddArgs) -> Result<Exit, Failure> {
     let mut archive = opened(&args.store, true)?;
-    let mut is_doubtful = false;
+    let mut all_count = true;
     for path in &args.records {
-        is_doubtful |= one(&mut archive, args, path)? == Trust::Doubtful;
+        all_count &= one(&mut archive, args, path)?.counts();
     }
-    Ok(if is_doubtful { Exit::Found } else { Exit::Done })
+    Ok(if all_count { Exit::Done } else { Exit::Found })
 }
 
+/// Its trust, which is what it was given when it was added first.
 fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Failure> {
     let bytes = record::bytes(path).map_err(Failure::usage)?;
     let file_sha256 = hex::encode(Sha256::digest(&bytes));
@@ -275,22 +277,19 @@ fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Fail
         added: now.as_second(),
     });
     let added = added.map_err(failure)?;
-    tell(args, path, added, &judged);
-    Ok(if added == Added::Known { Trust::Own } else { judged.trust })
+    let trust = archive.find(&sha256).map_err(failure)?.trust;
+    tell(args, path, (added, trust), &judged);
+    Ok(trust)
 }
 
 /// One line a record, and one for each doubt and what could not be checked.
-fn tell(args: &AddArgs, path: &Path, added: Added, judged: &Judged) {
+fn tell(args: &AddArgs, path: &Path, (added, trust): (Added, Trust), judged: &Judged) {
     let shown = base::text::one_line(&path.display().to_string());
     match added {
-        Added::Known if args.quiet => {}
-        Added::Known => anstream::eprintln!("ciphermark: {shown} is in already"),
-        Added::New(_) if args.quiet && judged.trust.counts() => {}
+        _ if args.quiet && trust.counts() => {}
+        Added::Known => anstream::eprintln!("ciphermark: {shown} is in already, {}", trust.name()),
         Added::New(cases) => {
-            anstream::eprintln!(
-                "ciphermark: added {shown}: {cases} cases, {}",
-                judged.trust.name()
-            );
+            anstream::eprintln!("ciphermark: added {shown}: {cases} cases, {}", trust.name());
             for doubt in &judged.doubts {
                 anstream::eprintln!("ciphermark:   {}", base::text::one_line(doubt));
             }
@@ -608,6 +607,20 @@ pub fn prices(args: &PriceArgs) -> Result<Prices, Failure> {
 
 pub fn price_of<'a>(prices: &'a Prices, of: &Listed) -> Option<&'a Price> {
     prices.of_day(&of.machine, of.region.as_deref(), &of.day())
+}
+
+/// Refuses machines with prices in different currencies: one column compares them, and nothing is converted.
+pub fn in_one_currency<'a>(
+    mut priced: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<(), Failure> {
+    let Some((first, currency)) = priced.next() else { return Ok(()) };
+    match priced.find(|(_, other)| *other != currency) {
+        None => Ok(()),
+        Some((second, other)) => Err(Failure::usage(format!(
+            "--prices: '{first}' is in {currency} and '{second}' in {other}: give all in one currency, or take machines of \
+             one with --select machine=GLOB"
+        ))),
+    }
 }
 
 /// What a number of operations costs on a machine with so many CPUs. The price is shared out evenly: as if all CPUs did

@@ -19,7 +19,7 @@ use judge::compare::{
 };
 use record::archive::{Archive, Chosen, Listed, Selection};
 use record::{LibraryId, Measurement, Record, WITH};
-use report::{ComparedMachine, ComparisonFormat};
+use report::{ComparedMachine, ComparisonFormat, Without};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -418,7 +418,10 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
             Some((base, new)) => {
                 compared.push(compare_runs(args, &mut archive, &sides, (base, new))?)
             }
-            None => without.push(runs[0].machine.clone()),
+            None => without.push(Without {
+                machine: runs[0].machine.clone(),
+                why: "no two such runs".to_owned(),
+            }),
         }
     }
     if compared.is_empty() {

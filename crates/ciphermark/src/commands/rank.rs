@@ -4,7 +4,7 @@
 //! `ciphermark rank` as it is typed.
 
 use crate::commands::archive::{
-    PriceArgs, WhichArgs, ask, by_machine, cost, failure, price_of, priced, prices,
+    PriceArgs, WhichArgs, ask, by_machine, cost, failure, in_one_currency, price_of, priced, prices,
 };
 use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{InPlaceArg, TimeArgs, advise, choose, one_of, run};
@@ -17,7 +17,7 @@ use engine::{Budget, Request, Screened};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
 use record::{Estimate, LibraryId, Record};
-use report::{BestOfMachine, ComparisonFormat, Money};
+use report::{BestOfMachine, ComparisonFormat, Money, Without};
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -402,24 +402,22 @@ pub fn rank_machines(args: &RankArgs, store: &str, question: &Question) -> Resul
     let takes = |m: &record::Measurement| question.may_take(m);
     let chosen = archive.choose(Some(&takes), None).map_err(failure)?;
     let rows = args.rows.unwrap_or(MACHINE_ROWS);
-    let mut answers = Vec::new();
-    let mut why = None;
+    let (mut answers, mut without) = (Vec::new(), Vec::new());
     for runs in by_machine(&all) {
         match newest(&mut archive, runs, &chosen, question, rows)? {
             Ok((run, record, ranking)) => answers.push(answer(run, &record, ranking, &prices)),
-            Err(lacks) => why = Some(lacks),
+            Err(why) => without.push(Without { machine: runs[0].machine.clone(), why }),
         }
     }
     if answers.is_empty() {
-        return Err(Failure::usage(why.unwrap_or_default()));
+        let last = without.pop();
+        return Err(Failure::usage(last.map(|w| w.why).unwrap_or_default()));
     }
+    in_one_currency(
+        answers.iter().filter_map(|a| Some((&*a.machine, &*a.cost.as_ref()?.currency))),
+    )?;
     sort(&mut answers);
-    screen::print(|options| match args.format {
-        ComparisonFormat::Json => record::pretty(&answers),
-        ComparisonFormat::Csv => report::best_of_machines_csv(&answers),
-        ComparisonFormat::Markdown => report::best_of_machines_table(&answers).markdown(),
-        ComparisonFormat::Text => report::best_of_machines(&answers, options),
-    })?;
+    screen::print(|options| report::best_of_machines(&answers, &without, args.format, options))?;
     Ok(Exit::Done)
 }
 

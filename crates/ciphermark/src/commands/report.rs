@@ -1,6 +1,8 @@
 //! `ciphermark report`: records as one HTML page; with `--from` an archive as a static site.
 
-use crate::commands::archive::{PriceArgs, WhichArgs, ask, by_machine, failure, price_of, prices};
+use crate::commands::archive::{
+    PriceArgs, WhichArgs, ask, by_machine, failure, in_one_currency, price_of, prices,
+};
 use crate::commands::watch::predicted::{self, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
@@ -179,7 +181,12 @@ pub fn site(args: &ReportArgs, store: &str, output: &Path) -> Result<Exit, Failu
     let (mut archive, all) = ask(store, &args.which)?;
     let mut builder =
         Builder { at: args.records_at.as_deref().unwrap_or(RECORDS), ..Builder::default() };
-    for runs in by_machine(&all) {
+    let machines = by_machine(&all);
+    in_one_currency(machines.iter().filter_map(|runs| {
+        let newest = runs.last()?;
+        Some((&*newest.machine, &*price_of(&prices, newest)?.currency))
+    }))?;
+    for runs in machines {
         builder.machine(&mut archive, runs, &prices)?;
     }
     let files = report::page::site(&builder.site).map_err(Failure::not_done)?;

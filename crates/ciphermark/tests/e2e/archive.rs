@@ -90,8 +90,8 @@ fn has_the_verdicts_of_the_records(store: &str) {
     let own = json(&[&["compare", &base, &new], &never[..]].concat(), 0);
     let kept = json(&[&["compare", "--from", store, "--since", BETWEEN], &never[..]].concat(), 0);
     assert!(own["cases"].as_array().unwrap().len() > 90);
-    are_the_same(&kept[0]["comparison"], &own);
-    assert_eq!(kept[0]["comparison"]["instructions"], own["instructions"]);
+    are_the_same(&kept["machines"][0]["comparison"], &own);
+    assert_eq!(kept["machines"][0]["comparison"]["instructions"], own["instructions"]);
     let libraries = ["--libraries", "openssl@3.0*,openssl@4*"];
     let own = json(&[&["compare", &base], &libraries[..], &never[..]].concat(), 0);
     let sides = [
@@ -101,7 +101,7 @@ fn has_the_verdicts_of_the_records(store: &str) {
         "library=openssl@4*,until=2026-11-23T17:10:00Z",
     ];
     let kept = json(&[&["compare", "--from", store], &sides[..], &never[..]].concat(), 0);
-    are_the_same(&kept[0]["comparison"], &own);
+    are_the_same(&kept["machines"][0]["comparison"], &own);
     // OpenSSL's CFB of one bit became slower.
     let slower =
         done(&[&["compare", "--from", store], &sides[..], &["--fail-if", "slower:2%"]].concat(), 1);
@@ -122,7 +122,7 @@ fn ranks_with_prices(store: &str) {
     .unwrap();
     let asked = ["-a", "aes-256-gcm", "-s", "8K", "--format", "json"];
     let from = [&["rank", "--from", store, "--prices", &prices], &asked[..]].concat();
-    let answer = json(&from, 0)[0].clone();
+    let answer = json(&from, 0)["machines"][0].clone();
     assert_eq!(answer["machine"], "gnr");
     let best = &answer["ranking"]["standings"][0]["rows"][0];
     let own = json(&[&["rank", &record_of(LADDER)], &asked[..]].concat(), 0);
@@ -251,6 +251,8 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     std::fs::write(&forged, record.to_string()).unwrap();
     let said = done(&["archive", "add", &store, &forged], 1).stderr;
     assert!(said.contains("doubtful") && said.contains("recomputed"), "{said}");
+    let again = done(&["archive", "add", &store, &forged, "--quiet"], 1).stderr;
+    assert!(again.contains("is in already, doubtful"), "{again}");
     let refused = done(&["rank", "--from", &store], 2).stderr;
     assert!(
         refused.contains("1 doubtful or unsigned ones are left out without --doubtful"),
@@ -265,15 +267,63 @@ fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     assert!(listed[0]["doubts"][0].as_str().unwrap().contains("recomputed"), "{listed}");
 }
 
+/// An archive with a run of the machine a and, doubtful, one of b without AEGIS-256.
+fn of_two_machines(directory: &tempfile::TempDir) -> String {
+    let store = file(directory, "fleet.db");
+    done(&["archive", "add", &store, &record_of(LADDER), "--machine", "a"], 0);
+    let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
+    let mut record: Value = serde_json::from_str(&text).unwrap();
+    record["started"] = json!("2026-11-24T10:00:00Z");
+    record["measurements"].as_array_mut().unwrap().retain(|m| m["algorithm"] != "aegis-256");
+    let other = file(directory, "other.json");
+    std::fs::write(&other, record.to_string()).unwrap();
+    done(&["archive", "add", &store, &other, "--machine", "b"], 1);
+    store
+}
+
+#[test]
+fn a_machine_without_such_a_case_is_named_beside_the_others() {
+    let directory = scratch();
+    let store = of_two_machines(&directory);
+    let asked = ["rank", "--from", &store, "--doubtful", "-a", "aegis-256"];
+    let text = done(&asked, 0).stdout;
+    assert!(text.contains("no answer: b: the record has no measured case"), "{text}");
+    let answer = json(&[&asked[..], &["--format", "json"]].concat(), 0);
+    assert_eq!(
+        (&answer["machines"][0]["machine"], &answer["without"][0]["machine"]),
+        (&json!("a"), &json!("b"))
+    );
+}
+
+#[test]
+fn prices_of_two_currencies_are_in_no_column_and_each_is_named() {
+    let directory = scratch();
+    let store = of_two_machines(&directory);
+    let prices = file(&directory, "prices.csv");
+    let rows = "type,date,price_per_hour,currency\na,2026-11-01,0.3,USD\nb,2026-11-01,0.2,EUR\n";
+    std::fs::write(&prices, rows).unwrap();
+    let site = file(&directory, "site");
+    let asked = ["--from", &store, "--doubtful", "--prices", &prices];
+    let said = "'a' is in USD and 'b' in EUR";
+    for command in [&["rank", "-a", "aes-256-gcm"][..], &["report", "-o", &site]] {
+        let refused = done(&[command, &asked[..]].concat(), 2).stderr;
+        assert!(refused.contains(said), "{refused}");
+    }
+    let one = ["--select", "machine=b"];
+    done(&[&["rank", "-a", "aes-256-gcm"], &asked[..], &one[..]].concat(), 0);
+}
+
 #[test]
 fn with_allowed_signers_an_unsigned_record_is_a_strangers() {
     let directory = scratch();
     let (store, signers) = (file(&directory, "fleet.db"), file(&directory, "signers"));
     std::fs::write(&signers, "").unwrap();
-    let said =
-        done(&["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers], 0)
-            .stderr;
-    assert!(said.contains("unsigned"), "{said}");
+    let add = ["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers];
+    let said = done(&add, 1).stderr;
+    assert!(said.contains("cases, unsigned"), "{said}");
+    // Without the list it is still what it was added as.
+    let again = done(&add[..4], 1).stderr;
+    assert!(again.contains("is in already, unsigned"), "{again}");
     assert!(
         done(&["archive", "list", &store], 0).stdout.contains("1 doubtful or unsigned left out")
     );
@@ -533,17 +583,17 @@ fn a_signature_by_others_for_something_else_or_over_another_text_is_none() {
         assert_eq!(listed["trust"], trust, "{said}");
         said
     };
-    is("unsigned", 0);
+    is("unsigned", 1);
     signed.sign("other", "ciphermark-record");
-    is("unsigned", 0);
+    is("unsigned", 1);
     signed.sign("key", "file");
-    is("unsigned", 0);
+    is("unsigned", 1);
     // Another machine's name after it was signed.
     signed.sign("key", "ciphermark-record");
     let mut manifest = signed.manifest();
     manifest["machine_type"] = json!("c7a.large");
     signed.write(&manifest);
-    is("unsigned", 0);
+    is("unsigned", 1);
     // Signed, and of another record.
     manifest["record_sha256"] = json!("00".repeat(32));
     signed.write(&manifest);

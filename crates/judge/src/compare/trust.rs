@@ -194,17 +194,21 @@ fn check_whole(record: &Record, told: &Told<'_>, findings: &mut Findings) {
     times(record, told, findings);
     clock(record, findings);
     fresh(record, told, findings);
-    let figures = record.measurements.iter().any(|m| m.state != State::Imported);
+    let figures = own(record).next().is_some();
     if figures {
         samples(record, findings);
     }
-    let imported = record.measurements.iter().any(|m| m.state == State::Imported);
     match record.kind() {
-        None if figures && !imported => cases(record, findings),
+        None if figures => cases(record, findings),
         None => {}
         Some("pages") => pages(record, findings),
         Some(_) => parts(record, findings),
     }
+}
+
+/// The cases of the run, without the rows that were imported beside them.
+fn own(record: &Record) -> impl Iterator<Item = &Measurement> {
+    record.measurements.iter().filter(|m| m.state != State::Imported)
 }
 
 fn times(record: &Record, told: &Told<'_>, findings: &mut Findings) {
@@ -299,12 +303,8 @@ fn samples(record: &Record, findings: &mut Findings) {
 
 /// A survey has every case of its plan in every library.
 fn cases(record: &Record, findings: &mut Findings) {
-    // What only judged secrets has no cases.
-    if record.measurements.is_empty() && !record.leaks.is_empty() {
-        return;
-    }
     let mut found: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    for m in &record.measurements {
+    for m in own(record) {
         *found.entry((&m.library.path, &m.library.id, &m.algorithm)).or_default() += 1;
     }
     let mut libraries: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -337,12 +337,12 @@ fn planned(plan: &Plan, algorithm: &str) -> Option<usize> {
 
 /// Of a run of TLS each case has two parts, and the plan names its algorithms.
 fn parts(record: &Record, findings: &mut Findings) {
-    let named: BTreeSet<&str> = record.measurements.iter().map(|m| m.algorithm.as_str()).collect();
+    let named: BTreeSet<&str> = own(record).map(|m| m.algorithm.as_str()).collect();
     let missing = record.plan.algorithms.iter().find(|name| !named.contains(name.as_str()));
     if let Some(name) = missing {
         findings.doubt(Code::Truncated, format!("{name} is in the plan, and no case has it"));
     }
-    if !record.measurements.len().is_multiple_of(2) {
+    if !own(record).count().is_multiple_of(2) {
         findings.doubt(Code::Truncated, "a case has one of its two parts only".to_owned());
     }
 }
@@ -778,6 +778,35 @@ mod tests {
         let judgement = judge(&record, &told(), &[]);
         assert_eq!(judgement.doubts, []);
         assert_eq!(judgement.unchecked.len(), 4, "{:?}", judgement.unchecked);
+    }
+
+    /// With an imported row of a library and an algorithm that it has.
+    fn beside(mut record: Record) -> Record {
+        let of = &record.measurements[0];
+        let row = Measurement::blank(of.library.clone(), &of.algorithm, State::Imported);
+        record.measurements.push(row);
+        record
+    }
+
+    #[test]
+    fn an_imported_row_makes_no_honest_run_doubtful() {
+        let path = "../../records/tls-handshake-2026-11-22-spr.json.gz";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let tls = record::read(&record::load_text(&path).unwrap(), "tls").unwrap();
+        for honest in [ladder(), tls] {
+            assert_eq!(doubts(&beside(honest), &told(), &[]), []);
+        }
+    }
+
+    #[test]
+    fn an_imported_row_hides_no_case_that_was_cut_out() {
+        let mut cut = beside(ladder());
+        let is_planned =
+            |at: &usize| planned(&cut.plan, &cut.measurements[*at].algorithm).is_some();
+        let at = measured(&cut).into_iter().find(is_planned).unwrap();
+        let gone = cut.measurements.remove(at);
+        cut.noise.as_mut().unwrap().samples -= gone.raw.len() as u64;
+        assert!(codes(&cut, &told(), &[]).contains(&Code::Truncated));
     }
 
     #[test]

@@ -399,14 +399,13 @@ fn plan(measurements: &[Measurement]) -> Plan {
     }
 }
 
-/// A record with the imported rows beside its own. What it said of itself stays. Rows that its core cannot reach are
-/// marked, unless they say that they are of another machine.
+/// A record with the imported rows beside its own. What it said of itself stays, and so does its format, which says how
+/// its estimates were made. Rows that its core cannot reach are marked, unless they say that they are of another machine.
 pub fn beside(mut record: Record, mut imported: Record) -> Record {
     let elsewhere = |m: &Measurement| m.imported.as_ref().is_some_and(|i| i.machine.is_some());
     for m in imported.measurements.iter_mut().filter(|m| m.reason.is_none() && !elsewhere(m)) {
         m.reason = beyond_this_core(m, &record);
     }
-    record.format_version = imported.format_version;
     record.measurements.extend(imported.measurements);
     record
 }
@@ -518,9 +517,10 @@ mod tests {
 
     #[test]
     fn beside_a_record_the_rows_change_nothing_of_what_it_measured() {
-        let own = crate::sample::record();
+        let own = Record { format_version: "1.3".to_owned(), ..crate::sample::record() };
         let imported = record(&[(vec![row()], from())], "", Vec::new());
         let both = beside(own.clone(), imported);
+        assert_eq!(both.format_version, own.format_version, "it says how estimates were made");
         assert_eq!(both.host, own.host);
         assert_eq!(both.measurements[..own.measurements.len()], own.measurements[..]);
         assert_eq!(both.measurements.len(), own.measurements.len() + 1);

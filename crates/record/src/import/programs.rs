@@ -464,12 +464,8 @@ fn of_wolfcrypt(rows: &mut Rows<'_>, left: &str, right: &str, block: usize) -> O
     let at = figures.iter().rposition(|word| word.ends_with("/s"))?;
     let per_second = float(figures.get(at.checked_sub(1)?)?).filter(|n| *n > 0.0)?;
     let unit = wolf_unit(figures[at].strip_suffix("/s")?, &rows.version)?;
-    // `Cycles per byte =   2.05`
-    let cycles = right
-        .split_once("ycles per byte =")
-        .and_then(|(_, rest)| float(rest.split_whitespace().next()?));
-    let row = rows.add(name, way, block, per_second * unit);
-    (row.cycles_per_byte, row.doubt) = (cycles.filter(|c| *c > 0.0), brief(seconds));
+    // Its `Cycles per byte` are ticks of the time-stamp counter, no cycles of the core.
+    rows.add(name, way, block, per_second * unit).doubt = brief(seconds);
     Some(())
 }
 
@@ -490,10 +486,8 @@ fn of_csv(rows: &mut Rows<'_>, heading: &[&str], line: &str, block: usize) -> Op
     let per_second = float(field(&|h| h.ends_with("/s"))?).filter(|n| *n > 0.0)?;
     // The heading says MB for 2^20 bytes in every version.
     let unit = if unit_of == "MB" { MIB } else { unit(unit_of)? };
-    let cycles = field(&|h| h == "Cycles per byte").and_then(float);
     let (name, way) = wolf_name(name)?;
     let row = rows.add(name, way, block, per_second * unit);
-    row.cycles_per_byte = cycles.filter(|c| *c > 0.0);
     if unit_of == "MB" {
         row.remarks.push("counts in MB of 2^20 bytes, unless it ran with -base10".to_owned());
     }
@@ -832,6 +826,10 @@ mod tests {
             Algorithm,MB/s,Cycles per byte,\nAES-128-CBC-enc,50.0,60.0,\n\nAsymmetric Ciphers:\n\n\
             Algorithm,key size,operation,avg ms,ops/sec,\nRSA,2048,public,0.500,2000.0,\n";
         are(csv, Format::Wolfcrypt, &[expected[0], expected[3]]);
+        for told in [text, csv] {
+            let rows = found(told, Format::Wolfcrypt).rows;
+            assert!(rows.iter().all(|row| row.cycles_per_byte.is_none()), "ticks: {told}");
+        }
     }
 
     #[test]
