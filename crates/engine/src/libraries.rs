@@ -370,9 +370,15 @@ fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
     };
     let offered = ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
     let ready = &offered.ready;
-    let jars = ready.build.iter().filter_map(|fact| fact.strip_prefix("jar: "));
     let mut objects = offered.objects.clone();
-    objects.extend(jars.map(PathBuf::from));
+    match &program {
+        Some(_) => {
+            let jars = ready.build.iter().filter_map(|fact| fact.strip_prefix("jar: "));
+            objects.extend(jars.map(PathBuf::from));
+        }
+        // A library in the cage may name any file, whose hash it would not see otherwise.
+        None => objects.retain(|object| host::is_object(object)),
+    }
     let own = program.as_ref().map_or(path, |program| program.tool.as_path());
     let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
     objects.retain(|object| *object != own);
@@ -689,6 +695,13 @@ pub(crate) fn all_runtimes() -> Vec<PathBuf> {
     adapters::runtime::names().map(runtime_path).collect()
 }
 
+/// The program that a file's words would have started as a runtime: only who types it may.
+pub fn strange_program<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let named = words.into_iter().flat_map(|words| words.split(RUNTIME_PREFIX).skip(1));
+    let mut programs = named.map(|rest| rest.split(',').next().unwrap_or(rest));
+    programs.find(|program| !adapters::runtime::names().any(|known| known == *program))
+}
+
 fn runtime_path(name: &str) -> PathBuf {
     PathBuf::from(format!("{RUNTIME_PREFIX}{name}"))
 }
@@ -696,6 +709,16 @@ fn runtime_path(name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_starts_the_known_runtimes_and_no_program_of_its_own() {
+        assert_eq!(
+            strange_program(["-l", "go,node", "runtime:go", "a=runtime:node,b=/l.so"]),
+            None
+        );
+        assert_eq!(strange_program(["a=runtime:go,b=runtime:evil"]), Some("evil"));
+        assert_eq!(strange_program(["runtime:/tmp/x"]), Some("/tmp/x"));
+    }
 
     fn library(name: &str, version: &str, given: bool, error: Option<&str>) -> Attached {
         Attached {

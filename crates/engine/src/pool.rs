@@ -18,12 +18,11 @@ use probe::{Clock, Pace};
 use record::Circumstance;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 /// How often a process that the system does not start is tried again, and after what pause: short of
@@ -295,19 +294,6 @@ pub(crate) struct Cache {
     program: PathBuf,
 }
 
-/// A state of a file: device, number, length, and when content and file changed last.
-type Stamp = (u64, u64, u64, [i64; 4]);
-
-/// Hashes that were worked out so far: all caches hang on the same files.
-static HASHES: LazyLock<Mutex<Hashes>> = LazyLock::new(Mutex::default);
-
-type Hashes = HashMap<(PathBuf, Stamp), Option<String>>;
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let m = std::fs::metadata(path).ok()?;
-    Some((m.dev(), m.ino(), m.len(), [m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()]))
-}
-
 impl Cache {
     pub(crate) fn open(name: &str) -> Self {
         let host = host::facts(0);
@@ -387,9 +373,7 @@ impl Cache {
     }
 
     fn hash(path: &Path) -> Option<String> {
-        let key = (path.to_owned(), stamp(path)?);
-        let mut hashes = HASHES.lock().expect("no thread panics holding it");
-        hashes.entry(key).or_insert_with(|| host::content_hash(path).ok()).clone()
+        host::content_hash(path).ok()
     }
 }
 

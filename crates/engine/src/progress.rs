@@ -7,6 +7,7 @@
 //! those whose processes scatter, settles longer than was found to be enough: where these cost less, it was
 //! not.
 
+use crate::cpus::measuring_cpu;
 use crate::kinds::{Ends, Facts, Judged, Message, PILOT, PROCESSES, Pass, Subject, Visit};
 use crate::plan::Planned;
 use crate::protocol::{Finding, Other};
@@ -319,6 +320,14 @@ pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Ve
         progress.continued(samples.remove(&i).unwrap_or_default())
     })
     .collect()
+}
+
+/// Why a journal's run cannot go on here, whatever its libraries: to be asked before any of these is loaded, because a
+/// journal may be anybody's.
+pub fn of_elsewhere(then: &JournalHead) -> Option<String> {
+    let same = (then.plan.clone(), then.cases);
+    let now = journal_head(&then.kind, same, then.libraries.clone(), &[], measuring_cpu());
+    difference(then, &now)
 }
 
 fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {

@@ -215,6 +215,9 @@ fn each(paths: &[String], origin: &Path) -> impl Iterator<Item = Result<PathBuf,
 /// An object for this machine, opened; nothing else is, and a pipe without a writer does not make it wait.
 pub fn object_at(path: &Path) -> Option<File> {
     let mut file = record::open_regular(path).ok()?;
+    if file.metadata().ok()?.len() > MOST_BYTES {
+        return None;
+    }
     let mut head = [0; 20];
     file.read_exact(&mut head).ok()?;
     let is_64 = head[4] == elf::ELFCLASS64.0 && head[5] == elf::ELFDATA2LSB.0;

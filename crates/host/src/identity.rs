@@ -6,16 +6,41 @@ use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{Architecture, LittleEndian, Object as _, ObjectSection as _, SectionFlags, elf};
 use record::LoadedFile;
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 type Header = FileHeader64<LittleEndian>;
 
 /// What tells one build from another: `build-id:<hex>` where the file has the ELF note that the
 /// linker derives from the content, else `sha256:<hex>` of the whole file.
 pub fn file_id(path: &Path) -> io::Result<String> {
-    Ok(id_of(&whole(path)?))
+    static KNOWN: Known = LazyLock::new(Mutex::default);
+    once(&KNOWN, path, |path| Ok(id_of(&whole(path)?)))
+}
+
+/// A state of a file: device, number, length, and when content and file changed last.
+type Stamp = (u64, u64, u64, [i64; 4]);
+
+/// What was worked out so far. One file may have many names, and be read for many libraries and caches.
+type Known = LazyLock<Mutex<HashMap<Stamp, String>>>;
+
+fn once(
+    known: &Known,
+    path: &Path,
+    work_out: impl FnOnce(&Path) -> io::Result<String>,
+) -> io::Result<String> {
+    let m = std::fs::metadata(path)?;
+    let stamp = (m.dev(), m.ino(), m.len(), [m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()]);
+    let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = lock().get(&stamp) {
+        return Ok(found.clone());
+    }
+    let found = work_out(path)?;
+    lock().insert(stamp, found.clone());
+    Ok(found)
 }
 
 /// Most bytes of a library.
@@ -93,7 +118,8 @@ fn banner(bytes: &[u8]) -> Option<String> {
 /// SHA-256 of a file's content, in hexadecimal: what even a build with a build id is told apart by
 /// when its bytes were changed afterwards.
 pub fn content_hash(path: &Path) -> io::Result<String> {
-    Ok(hex::encode(Sha256::digest(whole(path)?)))
+    static KNOWN: Known = LazyLock::new(Mutex::default);
+    once(&KNOWN, path, |path| Ok(hex::encode(Sha256::digest(whole(path)?))))
 }
 
 /// SHA-256 of a text, in hexadecimal.

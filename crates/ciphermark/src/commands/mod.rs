@@ -377,6 +377,7 @@ impl Command {
             Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
             Self::Tls(args) => args.reads(),
             Self::Watch(args) => args.reads(),
+            Self::Explain(args) => args.record.is_some(),
             _ => false,
         }
     }

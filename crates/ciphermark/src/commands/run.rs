@@ -369,6 +369,16 @@ pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     host::memory::bind().map_err(Failure::usage)?;
     let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
     host::memory::unbind();
+    let head = &kept.head;
+    let cannot = |why: String| Failure::usage(SurveyError::Resume(why));
+    engine::of_elsewhere(head).map_or(Ok(()), |why| Err(cannot(why)))?;
+    let words = head.command.iter().map(String::as_str);
+    let paths = head.libraries.iter().map(|(_, library)| &*library.path);
+    if let Some(program) = engine::strange_program(words.chain(paths)) {
+        return Err(cannot(format!(
+            "its journal names a program, '{program}', which only who types it starts"
+        )));
+    }
     let (shown, left_out) = (path.display(), kept.left_out);
     let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
     screen::say(quiet, left_out > 0, &behind);

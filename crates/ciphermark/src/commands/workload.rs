@@ -76,11 +76,12 @@ pub fn libraries(
     for (number, place) in used.into_iter().enumerate() {
         let Some(called) = calls.libraries.get(place) else { continue };
         let is_it = |library: &Attached| judge::calls::predict::is_build(called, &library.facts);
-        if attached.iter().any(is_it) {
+        let path = record::expanded(&called.path.to_string_lossy());
+        // A watched program's library is a file; what else could be named here would be started.
+        if attached.iter().any(is_it) || base::model::runs_elsewhere(&path) {
             continue;
         }
         let name = if number == 0 { "program".to_owned() } else { format!("program-{number}") };
-        let path = record::expanded(&called.path.to_string_lossy());
         let shown = called.path.display();
         match choose::attached(&[format!("{name}={}", path.display())]) {
             Ok(own) if own.iter().any(is_it) => attached.extend(own),

@@ -115,6 +115,16 @@ impl Nginx {
         write_keys(directory.path(), sites)
             .and_then(|()| fs::write(&place, &configuration))
             .map_err(|e| trouble("cannot write nginx's configuration", e))?;
+        // The providers that it names are a script's before us, and nginx runs in no cage.
+        if let Some(name) =
+            ["OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES", "OPENSSL_ENGINES"]
+                .into_iter()
+                .find(|name| host::environment().iter().any(|(set, _)| set == name))
+        {
+            return Err(format!(
+                "{name} is set, and nginx would load what it names outside of the cage: unset it"
+            ));
+        }
         let said = File::create(directory.path().join("said"))
             .map_err(|e| trouble("cannot write beside nginx", e))?;
         let wrong = |e: std::io::Error| trouble("cannot start nginx", e);

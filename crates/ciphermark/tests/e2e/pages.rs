@@ -544,6 +544,19 @@ fn a_run_over_a_store_that_took_no_time_is_shown_again() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
+fn a_copy_of_a_strangers_store_runs_as_nobody_else() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = scratch();
+    let (store, copy) = (directory.path().join("store"), directory.path().join("copy"));
+    std::fs::write(&store, vec![7; 1 << 20]).unwrap();
+    std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o7755)).unwrap();
+    let what = "-q -l openssl -s aes-256-xts --media none --probes 0 --page-size 8K";
+    call(&format!("pages {} {what} --decrypt-to {}", arg(&store), arg(&copy))).with_code(0);
+    assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o7777, 0o755);
+}
+
+#[test]
 #[ignore = "long: takes ten seconds or more"]
 fn a_killed_run_that_writes_a_copy_is_resumed_and_writes_only_where_it_is_told() {
     let directory = scratch();

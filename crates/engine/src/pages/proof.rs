@@ -22,7 +22,9 @@ use rustix::io::Errno;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
@@ -490,7 +492,7 @@ impl Copy {
 
     pub(crate) fn finish(self, store: &Store) -> Result<(), String> {
         let failed = |e: io::Error| format!("cannot write '{}': {e}", self.to.display());
-        let mode = fs::metadata(store.root()).map_err(failed)?.permissions();
+        let mode = access(&fs::metadata(store.root()).map_err(failed)?);
         fs::set_permissions(&self.place, mode).map_err(failed)?;
         let (from, to) = (&self.place, &self.to);
         let renamed = renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE);
@@ -537,12 +539,12 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             directory(&source, &target, &inner, pages)?;
-            fs::set_permissions(&target, fs::metadata(&source)?.permissions())?;
+            fs::set_permissions(&target, access(&fs::metadata(&source)?))?;
         } else if kind.is_file() && pages.contains(&&*inner) {
-            created(&target)?.set_permissions(fs::metadata(&source)?.permissions())?;
+            created(&target)?.set_permissions(access(&fs::metadata(&source)?))?;
         } else if kind.is_file() {
             let (source, target) = copied(&source, &target)?;
-            target.set_permissions(source.metadata()?.permissions())?;
+            target.set_permissions(access(&source.metadata()?))?;
         } else if kind.is_symlink() {
             let below = format!("{inner}/");
             if pages.iter().any(|page| page.starts_with(&below) || *page == inner) {
@@ -553,6 +555,11 @@ fn directory(from: &Path, to: &Path, name: &str, pages: &[&str]) -> io::Result<(
         }
     }
     Ok(())
+}
+
+/// Who may read, write and execute; not as whom: a stranger's file that ran as its owner would run as the copy's.
+fn access(of: &fs::Metadata) -> fs::Permissions {
+    fs::Permissions::from_mode(of.mode() & 0o777)
 }
 
 fn created(path: &Path) -> io::Result<File> {
@@ -575,7 +582,6 @@ fn copied(from: &Path, to: &Path) -> io::Result<(File, File)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn who_is_outvoted_is_refused_and_who_is_alone_is_not() {

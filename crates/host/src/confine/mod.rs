@@ -81,6 +81,9 @@ pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
         paths_limited = outcome.is_ok();
         add(&mut facts, "landlock", outcome);
     }
+    if wanted(Part::Capabilities) && !paths_limited {
+        add(&mut facts, "users", users_of_its_own());
+    }
     if wanted(Part::Capabilities) {
         add(&mut facts, "capabilities", drop_capabilities(paths_limited));
     }
@@ -268,6 +271,19 @@ pub(crate) fn no_new_privileges() -> Result<String, String> {
     Ok("none by executing a program".to_owned())
 }
 
+/// A namespace of users of its own: from another one nobody reads a process's memory and environment (ptrace(2), access mode
+/// checking), be it of the same user. The process should have no other thread.
+fn users_of_its_own() -> Result<String, String> {
+    // SAFETY: a system call without pointers.
+    match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
+        0 => Ok("no memory and environment of other processes".to_owned()),
+        _ => Err(format!(
+            "this kernel gives no namespace of users: {}",
+            std::io::Error::last_os_error()
+        )),
+    }
+}
+
 /// Gives capabilities up for good: of this thread, and of those that it starts.
 ///
 /// The superuser keeps one where the paths that can be read are limited by other means: to read what it
@@ -278,10 +294,10 @@ pub(crate) fn drop_capabilities(paths_limited: bool) -> Result<String, String> {
     let kept = if paths_limited { CapabilitySet::DAC_READ_SEARCH } else { CapabilitySet::empty() };
     let kept = kept & had.effective;
     if had.effective.contains(CapabilitySet::SETPCAP) {
-        for number in 0..64 {
+        let all = (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number));
+        for one in all.filter(|one| !kept.contains(*one)) {
             // Numbers that this kernel does not know are refused; there is nothing to drop.
-            let _ =
-                remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << number));
+            let _ = remove_capability_from_bounding_set(one);
         }
     }
     // Kernels before 4.3 have none.
@@ -309,13 +325,16 @@ pub fn close_inherited(kept: BorrowedFd<'_>) {
     }
 }
 
-/// Sockets, reaching into other processes, and leaving the process group, which ends with its worker.
+/// Sockets, reaching into other processes and their memory, keys, signals to others (those to its own threads are `tgkill`), and
+/// leaving the process group, which ends with its worker.
 #[rustfmt::skip]
-const DENIED_TO_RUNTIMES: [i64; 17] = [
+const DENIED_TO_RUNTIMES: [i64; 30] = [
     libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept,
     libc::SYS_accept4, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_ptrace,
     libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd, libc::SYS_bpf, libc::SYS_io_uring_setup,
-    libc::SYS_setsid, libc::SYS_setpgid,
+    libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setpriority, libc::SYS_keyctl, libc::SYS_add_key,
+    libc::SYS_request_key, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_semctl, libc::SYS_pidfd_send_signal,
+    libc::SYS_process_madvise, libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo,
 ];
 
 /// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the
@@ -335,13 +354,16 @@ pub fn runtime(command: &mut Command, writes: Option<&Path>) -> Result<Confineme
     if let Some(outcome) = described {
         add(&mut facts, "seccomp", outcome);
     }
-    let mut ready_rules = ready_rules;
+    let (mut ready_rules, drops) = (ready_rules, wanted(Part::Capabilities));
     let confine = move || {
         let failed = std::io::Error::other;
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         no_new_privileges().map_err(failed)?;
         if let Some(rules) = ready_rules.take() {
             enforce_rules(rules).map_err(failed)?;
+        }
+        if drops {
+            drop_capabilities(true).map_err(failed)?;
         }
         ready_program
             .as_ref()
@@ -365,7 +387,8 @@ fn halves<T>(
 }
 
 fn denied_to_runtimes() -> Vec<Rule> {
-    DENIED_TO_RUNTIMES.iter().map(|call| Rule { call: *call, conditions: Vec::new() }).collect()
+    let any = |call: &i64| Rule { call: *call, conditions: Vec::new() };
+    DENIED_TO_RUNTIMES.iter().map(any).chain(seccomp::calls_on_others()).collect()
 }
 
 /// The newest that is known; the kernel's own is used where that is older.

@@ -261,6 +261,19 @@ pub(crate) fn unknown_calls() -> Vec<Rule> {
     calls.map(|call| Rule { call, conditions: Vec::new() }).into()
 }
 
+/// CPUs, scheduling and limits of a process that is named; 0 is the one that calls.
+pub(crate) fn calls_on_others() -> Vec<Rule> {
+    let another = Condition::Not { argument: 0, value: 0 };
+    let calls = [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setscheduler,
+    ];
+    calls.map(|call| Rule { call, conditions: vec![another] }).into()
+}
+
 /// What is not needed any more once the library is loaded.
 pub(crate) fn calls_only_for_loading() -> Vec<Rule> {
     vec![own_core()]
@@ -306,7 +319,26 @@ pub(crate) fn denying(rules: Vec<Rule>) -> Result<(BpfProgram, String), String> 
     let told =
         format!("{} system calls denied: no sockets, no reach into other processes", rules.len());
     let denied = SeccompAction::Errno(libc::EPERM as u32);
-    Ok((program(rules, denied, SeccompAction::Allow)?, told))
+    Ok((without_x32(program(rules, denied, SeccompAction::Allow)?), told))
+}
+
+/// Denies the second set of numbers that some x86-64 kernels have, under which a list of what is denied does not find a call.
+fn without_x32(program: BpfProgram) -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    let one = |code: u32, jt, k| sock_filter { code: code as u16, jt, jf: u8::from(jt == 0), k };
+    let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+    let first = [
+        // The number is the first word of what a filter sees.
+        sock_filter {
+            code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16,
+            jt: 0,
+            jf: 0,
+            k: 0,
+        },
+        one(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, X32),
+        sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: errno },
+    ];
+    first.into_iter().chain(program).collect()
 }
 
 fn program(

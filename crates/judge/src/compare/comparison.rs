@@ -402,19 +402,24 @@ const MOST_OF_HUNDREDS: f64 = 1.8;
 /// By how much a run moves all costs of a case: learned from all cases whose library is the same build in both
 /// runs, where there are enough, whichever of them are asked for.
 fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
-    let is_sure = |m: &&Measurement| m.state == State::Measured && !m.contended;
-    let mut then: BTreeMap<Borrowed<'_>, Vec<&Measurement>> = BTreeMap::new();
-    for m in base.measurements.iter().filter(is_sure) {
-        then.entry(borrowed(m)).or_default().push(m);
+    // In an order that is none of the record's: processes are dealt by it.
+    fn by_case(record: &Record) -> BTreeMap<(&str, Borrowed<'_>, &str), &Measurement> {
+        let is_sure = |m: &&Measurement| m.state == State::Measured && !m.contended;
+        let sure = record.measurements.iter().filter(is_sure);
+        sure.map(|m| ((&*m.library.name, borrowed(m), &*m.library.id), m)).collect()
     }
-    let both = |n: &Measurement| {
-        let is_same = |b: &&&Measurement| {
-            b.model_version == n.model_version && base.has_same_build(&b.library, new, &n.library)
-        };
-        let b = then.get(&borrowed(n))?.iter().find(is_same)?;
-        costs(base, b, unit).zip(costs(new, n, unit))
+    let (then, now) = (by_case(base), by_case(new));
+    let both = |(key, n): (&(&str, Borrowed<'_>, &str), &&Measurement)| {
+        let (name, case, _) = *key;
+        // Whose record knew its own file only has another id now.
+        let any = || then.range((name, case, "")..).next().map(|(_, b)| b);
+        let b = then.get(key).or_else(any)?;
+        let is_same = (&b.library.name, borrowed(b), &b.model_version)
+            == (&n.library.name, case, &n.model_version)
+            && base.has_same_build(&b.library, new, &n.library);
+        if is_same { costs(base, b, unit).zip(costs(new, n, unit)) } else { None }
     };
-    let known = new.measurements.iter().filter(is_sure).filter_map(both);
+    let known = now.iter().filter_map(both);
     let learned = run_effect(&known.collect::<Vec<_>>());
     (MOST_OF_HUNDREDS * learned.unwrap_or(0.0)).max(BETWEEN_RUNS)
 }

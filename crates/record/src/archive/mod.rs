@@ -374,8 +374,29 @@ fn no_traps(store: &std::path::Path) -> Result<(), String> {
         if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err(format!("'{}' is no regular file", path.display()));
         }
+        if suffix == "-journal" && names_another(std::path::Path::new(&path)) {
+            return Err(format!(
+                "'{}' names another file, which SQLite would remove",
+                path.display()
+            ));
+        }
     }
     Ok(())
+}
+
+/// Whether a rollback journal ends in the name of a super-journal (SQLite file format, section 3): one archive never
+/// has one.
+#[cfg(feature = "sqlite")]
+fn names_another(journal: &std::path::Path) -> bool {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let last = || -> std::io::Result<[u8; 8]> {
+        let (mut file, mut last) = (std::fs::File::open(journal)?, [0; 8]);
+        file.seek(SeekFrom::End(-8))?;
+        file.read_exact(&mut last)?;
+        Ok(last)
+    };
+    last().is_ok_and(|last| last == MAGIC)
 }
 
 #[cfg(feature = "postgres")]
