@@ -422,14 +422,15 @@ fn handshake_advice(found: &Standings<'_>) -> String {
 
 /// Which other stack would need less.
 fn faster_stack(found: &Standings<'_>, own: &Line<'_>) -> Option<String> {
-    let best = found.lines.first()?;
     let now = own.cost(P256)?;
     let saved = |line: &Line<'_>| saves(&now, &line.cost(P256)?);
     let is_other = |line: &&Line<'_>| line.stack.label != own.stack.label;
-    if !is_other(&best) {
+    if !is_other(&found.lines.first()?) {
         return None;
     }
-    let Some(most) = saved(best) else {
+    // The one with the lowest median need not be shown to cost less.
+    let shown = found.lines.iter().filter(is_other).find_map(|l| Some((l, saved(l)?)));
+    let Some((best, most)) = shown else {
         return Some("No other stack here is shown to need less.".to_owned());
     };
     let less = |line: &Line<'_>, part: f64| {
@@ -520,23 +521,21 @@ fn record_rows(run: &Run, found: &Standings<'_>) -> Vec<Vec<Cell>> {
     found.lines.iter().enumerate().filter_map(row).collect()
 }
 
-/// What a suite costs, and what another stack would save.
+/// What sending costs in a suite, and what another stack would save.
 fn record_advice(suite: Suite, found: &Standings<'_>) -> Option<String> {
-    let (best, own) = (found.lines.first()?, found.own()?);
+    let own = found.own()?;
     let full = own.cost(0)?;
-    let mut said = format!("{suite}: {} sends a full record in {} µs", spoken(own), us(&full));
-    if best.stack.label == own.stack.label && found.lines.len() > 1 {
-        said += ", none takes less";
-    }
-    if best.stack.label != own.stack.label {
-        match best.cost(0).and_then(|cost| saves(&full, &cost)) {
-            Some(saved) => {
-                said += &format!(", {} takes {} less", clean(&best.stack.label), share(saved));
-            }
-            None => said += ", and no other is shown to take less",
+    let said = format!("{suite}: {} sends a full record in {} µs", spoken(own), us(&full));
+    // Lines are in the order of sending and receiving together.
+    let shown = found.lines.iter().filter_map(|line| Some((line, saves(&full, &line.cost(0)?)?)));
+    let rest = match shown.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
+        Some((line, saved)) => {
+            format!(", {} takes {} less", clean(&line.stack.label), share(saved))
         }
-    }
-    Some(said + ".")
+        None if found.lines.len() > 1 => ", none of these is shown to take less".to_owned(),
+        None => String::new(),
+    };
+    Some(format!("{said}{rest}."))
 }
 
 // Primitives.
@@ -828,6 +827,37 @@ mod tests {
         assert!(!text.contains("saves") && !text.contains("needs"), "{text}");
         assert!(text.contains("is not shown to cost more"), "{text}");
         assert!(text.contains("~: ") && text.contains(" ~"), "{text}");
+    }
+
+    #[test]
+    fn the_first_that_is_shown_to_need_less_is_named_where_the_lowest_median_is_not() {
+        let mut run = handshakes();
+        for row in run.rows.iter_mut().filter(|r| r.stack == "rustls-aws-lc@0.23.46") {
+            for cost in row.costs.iter_mut().flatten() {
+                cost.high_ns = cost.median_ns * 10.0;
+            }
+        }
+        let text = screen(&run);
+        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("rustls-graviola@0.23.46 needs"), "{text}");
+        assert!(!said.contains("rustls-aws-lc@0.23.46 needs"), "{text}");
+    }
+
+    #[test]
+    fn a_sentence_about_sending_compares_what_sending_costs_by_intervals() {
+        let mut run = records();
+        for row in run.rows.iter_mut().filter(|r| r.stack == "openssl@3.0.19") {
+            row.costs = Some([fixtures::cost(2000.0), fixtures::cost(100.0)]);
+        }
+        let said = |run: &Run| screen(run).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = said(&run);
+        assert!(text.contains("rustls-aws-lc@0.23.46 takes 30 % less"), "{text}");
+        for cost in run.rows.iter_mut().filter_map(|row| row.costs.as_mut()).flatten() {
+            (cost.low_ns, cost.high_ns) = (cost.median_ns * 0.1, cost.median_ns * 10.0);
+        }
+        let text = said(&run);
+        assert!(text.contains("none of these is shown to take less"), "{text}");
+        assert!(!text.contains(" takes "), "{text}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub struct Tally {
     /// One a round; none where a round was not ended or the visit failed.
     pub visits: Vec<Option<Visit>>,
     pub state: State,
+    /// The first error, until a visit has worked in the end.
     pub reason: Option<String>,
     pub errors: u64,
     /// What CPU times are told at.
@@ -50,10 +51,11 @@ impl Tally {
     /// Twice is no accident.
     pub(crate) fn failed(&mut self, why: String) {
         self.errors += 1;
+        let again = is_refusal(&why);
+        let first = self.reason.get_or_insert(why);
         if self.errors >= 2 {
-            let never = self.visits.iter().all(Option::is_none);
-            self.state = if never { State::Unsupported } else { State::Failed };
-            self.reason = Some(why);
+            let is_refused = again && is_refusal(first) && self.visits.iter().all(Option::is_none);
+            self.state = if is_refused { State::Unsupported } else { State::Failed };
         }
     }
 
@@ -84,6 +86,20 @@ impl Tally {
     pub fn visited(&self) -> impl Iterator<Item = &Visit> {
         self.visits.iter().flatten()
     }
+}
+
+/// Whether an error says that the stack or the server does not do what was asked: another thing was agreed on, or nothing
+/// in common was found. BoringSSL writes alerts as names.
+fn is_refusal(why: &str) -> bool {
+    const WORDS: [&str; 5] = [
+        "negotiated",
+        "alert handshake failure",
+        "alert protocol version",
+        "no session came",
+        "does not speak",
+    ];
+    let why = why.to_lowercase().replace('_', " ");
+    WORDS.iter().any(|words| why.contains(words))
 }
 
 // What a run's CPU times are told at: one core clock, and one share of the core.
@@ -288,11 +304,17 @@ mod tests {
     #[test]
     fn a_cell_that_fails_twice_is_given_up_with_its_reason() {
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
-        tally.failed("once".to_owned());
-        assert_eq!(tally.state, State::Measured);
         tally.failed("group p384 was negotiated".to_owned());
+        assert_eq!(tally.state, State::Measured);
+        tally.failed("the handshake: SSLV3_ALERT_HANDSHAKE_FAILURE".to_owned());
         assert_eq!(tally.state, State::Unsupported);
         assert_eq!(tally.reason.as_deref(), Some("group p384 was negotiated"));
+        // Only who refuses lacks it.
+        let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
+        tally.failed("the server did not answer in time".to_owned());
+        tally.failed("group p384 was negotiated".to_owned());
+        assert_eq!(tally.state, State::Failed);
+        assert_eq!(tally.reason.as_deref(), Some("the server did not answer in time"));
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
         tally.visits.push(Some(visit(1, 1, 1)));
         tally.failed("gone".to_owned());

@@ -42,17 +42,18 @@ pub(crate) fn serve(
 
 /// Listens first: a process that holds a library opens no socket.
 fn open(plan: &MinimalPlan) -> Result<(Server, Listens), String> {
-    let bound: Vec<_> = plan.ports.iter().map(|_| listen()).collect();
+    let bound: std::io::Result<Vec<_>> = plan.ports.iter().map(|_| listen()).collect();
+    let bound = bound.map_err(|e| trouble("cannot listen", e))?;
     let sockets = server::load(&plan.libraries, host::confine::Sockets::Taken, |_| Ok(()))?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
     for (case, bound) in plan.ports.iter().zip(bound) {
         let side = case.map(|tls| sockets.server(&tls.case, tls.tickets)).transpose();
         let side = side.map_err(|t| t.to_string());
-        ports.push(side.and_then(|side| {
-            let (socket, port) = bound.map_err(|e| format!("cannot listen: {e}"))?;
+        ports.push(side.map(|side| {
+            let (socket, port) = bound;
             let piece = case.map_or(usize::MAX, |tls| tls.record_bytes as usize);
             listeners.push(Listener { socket, side, piece });
-            Ok(port)
+            port
         }));
     }
     server::is_peaceful()?;

@@ -280,15 +280,20 @@ pub fn rounds(
     Ok(ended(tallies, course.rounds as usize, loopback.prober.quiet()))
 }
 
-/// What a last round that was not ended leaves is kept; cells without any visit were not measured.
+/// What a last round that was not ended leaves is kept; cells without any visit were not measured, by an error or for lack of
+/// time.
 fn ended(mut tallies: Vec<Tally>, rounds: usize, quiet: f64) -> Vec<Tally> {
     let level = Level::of(&tallies, quiet);
     for tally in &mut tallies {
         tally.level = level;
         let has_any = tally.visits.iter().any(Option::is_some);
-        if tally.state == State::Measured && !has_any {
-            tally.state = State::Failed;
-            tally.reason = Some(no_time(rounds));
+        match tally.state {
+            State::Measured if has_any => tally.reason = None,
+            State::Measured => {
+                tally.state = State::Failed;
+                tally.reason.get_or_insert_with(|| no_time(rounds));
+            }
+            _ => {}
         }
     }
     tallies
@@ -727,6 +732,26 @@ mod tests {
         visit.add(used(500, 10), &Told { connections: 2, ..Told::default() }, 3.0);
         assert_eq!((visit.usage.ns, visit.usage.waited_ns, visit.told.connections), (1500, 10, 3));
         assert!((visit.cycles - 3500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_cell_that_failed_in_its_only_visit_keeps_its_error() {
+        let none = Tally::new(&Ok((1, Cpu::of(1))));
+        let mut failed = none.clone();
+        failed.failed("connect: refused".to_owned());
+        let mut worked = failed.clone();
+        worked.visits = vec![None, Some(Visit::default())];
+        let all = ended(vec![none, failed, worked], 1, 0.0);
+        let found: Vec<_> = all.iter().map(|t| (t.state, t.reason.as_deref())).collect();
+        let late = "there was no time for it in 1 rounds";
+        assert_eq!(
+            found,
+            [
+                (State::Failed, Some(late)),
+                (State::Failed, Some("connect: refused")),
+                (State::Measured, None)
+            ]
+        );
     }
 
     #[test]

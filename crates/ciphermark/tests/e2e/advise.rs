@@ -302,7 +302,10 @@ fn with_derivations(path: &str, rows: &[(&str, usize, f64)]) {
 fn a_passphrase_is_answered_from_a_record_or_what_the_record_lacks_is_named() {
     let directory = scratch();
     let path = file(&directory, "made-up.json");
-    with_derivations(&path, &[("argon2id-t2", 19 << 20, 2e7), ("pbkdf2-sha256", 10_000, 1e6)]);
+    with_derivations(
+        &path,
+        &[("argon2id-t2", 19 << 20, 2e7), ("bcrypt", 64, 3e6), ("pbkdf2-sha256", 10_000, 1e6)],
+    );
     let parameters = |flags: &[&str]| {
         let answer = advice(&[&[&*path, "--for", "passphrase"], flags].concat(), 0);
         let choice = answer["choice"].as_u64().unwrap() as usize;
@@ -310,7 +313,7 @@ fn a_passphrase_is_answered_from_a_record_or_what_the_record_lacks_is_named() {
     };
     assert_eq!(parameters(&[]), "t=2, m=19 MiB, p=1");
     assert_eq!(parameters(&["--fips", "algorithm"]), "600,000 iterations");
-    assert_eq!(parameters(&["--memory", "1M"]), "600,000 iterations");
+    assert_eq!(parameters(&["--memory", "1M"]), "cost 10");
     let said = ciphermark(&["advise", &path, "--for", "passphrase", "--time", "250ms"], b"");
     let said = said.with_code(0).stdout;
     // 20.2 ms at the most for two passes.

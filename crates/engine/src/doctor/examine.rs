@@ -2,7 +2,7 @@
 //! instructions: which there are, how they can be seen and hidden, what CPUs of this kind have and this
 //! machine does not show, and what only the hardware of aarch64 settles. Pure.
 
-use crate::doctor::{Finding, Live, Machine};
+use crate::doctor::{Finding, Live, Machine, siblings};
 use record::{Circumstance, Confinement, Cpu, Host, Library};
 use std::collections::BTreeMap;
 
@@ -315,14 +315,23 @@ fn sibling(machine: &Machine, live: &Live) -> Finding {
         live.neighbours.iter().filter(|n| n.left < SHARED).map(|n| n.cpu.to_string()).collect();
     let said = cpu.thread_siblings.as_deref().unwrap_or("unknown");
     let (own, tried, list) = (live.cpu, live.neighbours.len(), sharing.join(", "));
-    let found = if sharing.is_empty() {
-        format!("keeping {tried} other CPUs busy took nothing from CPU {own}")
-    } else {
-        format!("CPU {list} takes execution slots from CPU {own}")
+    let is_untried = |other: &u32| live.neighbours.iter().all(|n| n.cpu != *other);
+    let untried = siblings(own, cpu.thread_siblings.as_deref()).into_iter().filter(is_untried);
+    let untried: Vec<String> = untried.map(|other| other.to_string()).collect();
+    let mut found = match (tried, sharing.is_empty()) {
+        (0, _) => "no other CPU could be tried".to_owned(),
+        (_, true) => format!("keeping {tried} other CPUs busy took nothing from CPU {own}"),
+        (_, false) => format!("CPU {list} takes execution slots from CPU {own}"),
     };
+    if !untried.is_empty() && tried > 0 {
+        found += &format!(", CPU {} was not tried", untried.join(", "));
+    }
     let found = Finding::ok("noise", "shared core", format!("{found} (the system says: {said})"));
-    let advice = format!("keep CPU {list} free while measuring, as with isolcpus or taskset");
-    found.note_if(!sharing.is_empty(), &advice)
+    let busy = [sharing, untried].concat().join(", ");
+    if busy.is_empty() {
+        return found.note_if(tried == 0, "a CPU that shares the core goes unseen");
+    }
+    found.note(format!("keep CPU {busy} free while measuring, as with isolcpus or taskset"))
 }
 
 // What the workers of this machine's libraries give up.
@@ -662,6 +671,22 @@ pub(crate) mod tests {
         {
             assert_eq!(verdict(&machine(), &live(), name), Verdict::Ok, "{name}");
         }
+    }
+
+    #[test]
+    fn a_sibling_that_was_not_tried_is_not_said_to_take_nothing() {
+        let mut listed = machine();
+        listed.host.cpu.thread_siblings = Some("1,9".into());
+        let found = sibling(&listed, &live());
+        assert_eq!(found.verdict, Verdict::Note);
+        assert!(found.found.contains("CPU 9 was not tried"), "{found:?}");
+        assert!(found.mend.unwrap().contains("keep CPU 9 free"));
+        let tried = Live { neighbours: vec![Neighbour { cpu: 9, left: 1.0 }], ..live() };
+        assert_eq!(sibling(&listed, &tried).verdict, Verdict::Ok);
+        let none = Live { neighbours: Vec::new(), ..live() };
+        let found = sibling(&machine(), &none);
+        assert_eq!(found.verdict, Verdict::Note);
+        assert!(found.found.contains("no other CPU could be tried"), "{found:?}");
     }
 
     #[test]

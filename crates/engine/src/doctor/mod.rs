@@ -84,7 +84,7 @@ const SPIN: Duration = Duration::from_millis(1000);
 const PROBE: Duration = Duration::from_millis(400);
 /// How long each other CPU is kept busy to see whether it shares the core.
 const NEIGHBOUR: Duration = Duration::from_millis(30);
-/// Most other CPUs that are tried; where there are more, the system's list of siblings is believed.
+/// Most other CPUs that are tried.
 const MOST_NEIGHBOURS: usize = 8;
 /// What a reading of the clock does not take by itself; shorter than any interrupt.
 const GAP: Duration = Duration::from_micros(1);
@@ -197,18 +197,48 @@ fn core_ghz(clock: &Clock, ticks_per_second: f64) -> Option<f64> {
     (ghz > 0.0).then_some(ghz)
 }
 
-/// Keeps each other CPU busy for a moment and sees what that leaves of the probe. What the system
-/// says of siblings is not asked: in virtual machines it is often not true.
+/// Keeps other CPUs busy for a moment, one by one, and sees what that leaves of the probe. What the system
+/// says of siblings is not believed, only tried first: in virtual machines it is often not true.
 fn neighbours(clock: &Clock, cpu: u32, allowed: &[u32], quiet: f64) -> Vec<Neighbour> {
     if quiet <= 0.0 {
         return Vec::new();
     }
-    let others = allowed.iter().copied().filter(|c| *c != cpu).take(MOST_NEIGHBOURS);
-    others
+    let listed = siblings(cpu, host::facts(cpu).cpu.thread_siblings.as_deref());
+    others(cpu, allowed, &listed)
+        .into_iter()
         .filter_map(|other| {
             let mut probes = clock.beside(Some(other), NEIGHBOUR).rates;
             let left = median(&mut probes)? / quiet;
             Some(Neighbour { cpu: other, left })
         })
         .collect()
+}
+
+/// The other CPUs that are tried.
+fn others(cpu: u32, allowed: &[u32], listed: &[u32]) -> Vec<u32> {
+    let mut others: Vec<u32> = allowed.iter().copied().filter(|c| *c != cpu).collect();
+    others.sort_by_key(|other| !listed.contains(other));
+    others.truncate(MOST_NEIGHBOURS);
+    others
+}
+
+/// The other CPUs of the core, as the system lists them.
+pub(crate) fn siblings(cpu: u32, list: Option<&str>) -> Vec<u32> {
+    /// More than any core has.
+    const MOST: usize = 64;
+    let ranges = list.and_then(host::ranges_of_list).unwrap_or_default();
+    ranges.into_iter().flatten().filter(|other| *other != cpu).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_that_the_system_lists_as_a_sibling_is_tried_first() {
+        let allowed: Vec<u32> = (0..64).collect();
+        let listed = siblings(3, Some("3,35"));
+        assert_eq!(listed, [35]);
+        assert_eq!(others(3, &allowed, &listed), [35, 0, 1, 2, 4, 5, 6, 7]);
+    }
 }

@@ -148,7 +148,9 @@ pub fn wanted(question: &Question, thorough: bool) -> Vec<Wanted> {
         let is_first = Some(rule.function()) == first;
         let has_less =
             allowed.iter().any(|r| r.function() == rule.function() && r.cost < rule.cost);
-        let is_late = rule.is_slow() && (!is_first || has_less) && !thorough;
+        // A function that was named is measured, however long it takes.
+        let is_spared = !is_first && question.only.is_none();
+        let is_late = rule.is_slow() && (is_spared || has_less) && !thorough;
         // The same algorithm with less is for records that have no more.
         let is_there = |w: &Wanted| {
             w.algorithm == rule.algorithm || is_first && w.cost <= 32 << 20 && !rule.is_linear()
@@ -414,8 +416,9 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
                 (None, _) => Some(said(second(function).to_owned())),
             });
         } else {
-            let (is_known, why) = why_unpriced(function, &rows);
-            open |= !is_known && choice.is_none_or(|i| prices[i].at > first_of(function));
+            let is_second = choice.is_some_and(|i| prices[i].at < first_of(function));
+            let (is_known, why) = why_unpriced(function, question, &rows, is_second);
+            open |= !is_known && !is_second;
             if is_known { &mut ruled_out } else { &mut missing }.push(said(why));
         }
     }
@@ -461,18 +464,33 @@ fn second(function: &str) -> &'static str {
     }
 }
 
-/// Whether it is known that no library has it, and why there is no price.
-fn why_unpriced(function: &str, rows: &[&Measurement]) -> (bool, String) {
+/// Whether a price would change nothing, and why there is none; `is_second` is what comes after the choice.
+fn why_unpriced(
+    function: &str,
+    question: &Question,
+    rows: &[&Measurement],
+    is_second: bool,
+) -> (bool, String) {
     let rows: Vec<_> =
         rows.iter().filter(|m| m.algorithm.split("-t").next() == Some(function)).collect();
-    if rows.is_empty() && RULES[first_of(function)].is_slow() && first_of(function) > 0 {
+    let is_of_all = question.libraries.is_empty()
+        && question.only.as_ref().is_none_or(|only| only.libraries.is_empty());
+    let is_late = RULES[first_of(function)].is_slow() && first_of(function) > 0;
+    if rows.is_empty() && is_late && is_second {
         return (true, format!("{}; {LATE}", second(function)));
     }
     if rows.is_empty() {
-        return (false, "not in this record".to_owned());
+        let which = if is_of_all { "" } else { ", of the libraries that may be used" };
+        return (false, format!("not in this record{which}"));
     }
     if rows.iter().all(|m| m.state == State::Unsupported) {
-        return (true, "no library here offers it".to_owned());
+        // The machine may lack what a library has.
+        let mut reasons = rows.iter().filter_map(|m| m.reason.as_deref());
+        return match reasons.find(|why| why.contains("MiB of memory")) {
+            Some(why) => (false, clean(why)),
+            None if is_of_all => (true, "no library here offers it".to_owned()),
+            None => (true, "none of the libraries that may be used offers it".to_owned()),
+        };
     }
     if let Some(most) = rows.iter().filter(|m| m.state == State::Measured).map(|m| m.size).max() {
         return (
@@ -494,11 +512,15 @@ fn secrets(price: &Price, record: &Record, question: &Question) -> String {
             && l.tier == question.tier
     };
     let judged = match record.leaks.iter().find(is_it).map(|l| l.verdict) {
-        None | Some(LeakVerdict::NotJudged) => {
-            "not judged in this library (`ciphermark leaks` does)"
+        None => "not judged in this library (`ciphermark leaks` does)",
+        Some(LeakVerdict::SameTrace) => {
+            "judged here: same trace for every passphrase that was compared"
+        }
+        Some(LeakVerdict::NotJudged) => "not judged: nothing was found, and not all was followed",
+        Some(LeakVerdict::MayDepend) => {
+            "judged here: may depend on the passphrase, by taint only (`ciphermark leaks`)"
         }
         Some(LeakVerdict::Depends) => "judged here: depends on the passphrase",
-        Some(_) => "judged here: no sign that it depends on the passphrase in what was stepped",
     };
     let defined = match price.function {
         "argon2id" => {
@@ -786,6 +808,65 @@ mod tests {
         assert!(advise(&question(), &short).missing[0].why.contains("with 1 MiB at most"));
         let sixteen = record(&[("argon2id-t3", 16 << 20, "fast", Some(30.0))]);
         assert_eq!(choice(&question(), &sixteen), of("t=3, m=16 MiB, p=1", "fast"));
+    }
+
+    #[test]
+    fn a_function_that_was_named_and_not_measured_leaves_the_answer_open() {
+        let named = Question { only: Some(only("scrypt,bcrypt").unwrap()), ..question() };
+        let measured: Vec<&str> = wanted(&named, false).iter().map(|w| w.algorithm).collect();
+        assert_eq!(measured, ["scrypt", "bcrypt"]);
+        let mut rows = everything();
+        rows.measurements.retain(|m| m.algorithm != "bcrypt");
+        let soon = Question { time_ns: Some(300e6), ..named.clone() };
+        let advice = advise(&soon, &rows);
+        assert!(advice.choice.is_none() && advice.open, "{:?}", advice.ruled_out);
+        assert_eq!(advice.missing[0].function, "bcrypt");
+        // What comes after the choice decides nothing.
+        let advice = advise(&named, &rows);
+        assert!(!advice.open && advice.missing.is_empty(), "{:?}", advice.missing);
+    }
+
+    #[test]
+    fn a_function_that_lacked_memory_or_was_left_out_is_not_called_one_that_nobody_offers() {
+        let mut rows = record(&[("argon2id-t3", 64 << 20, "fast", None)]);
+        let why = |rows: &Record, question: &Question| {
+            let advice = advise(question, rows);
+            let mut all = advice.missing.iter().chain(&advice.ruled_out);
+            all.find(|said| said.function == "argon2id").unwrap().why.clone()
+        };
+        assert_eq!(why(&rows, &question()), "no library here offers it");
+        let libraries = vec![NameGlob::parse("fast").unwrap()];
+        let asked = Question { libraries, ..question() };
+        assert_eq!(why(&rows, &asked), "none of the libraries that may be used offers it");
+        let reason = "64 MiB need 64 MiB of memory, and a worker may take 40 MiB";
+        rows.measurements[0].reason = Some(reason.to_owned());
+        assert_eq!(why(&rows, &question()), reason);
+        assert!(advise(&question(), &rows).open);
+    }
+
+    #[test]
+    fn every_verdict_on_the_passphrase_has_its_own_words() {
+        let mut rows = everything();
+        let advice = advise(&question(), &rows);
+        let price = &advice.prices[advice.choice.unwrap()];
+        let of = rows.measurements.iter().find(|m| m.library.label() == price.library).unwrap();
+        let mut leaks =
+            crate::sample::leaks(of.library.clone(), price.algorithm.name, LeakVerdict::MayDepend);
+        leaks.tier = Tier::Native;
+        rows.leaks = vec![leaks];
+        let mut words = Vec::new();
+        for verdict in [
+            LeakVerdict::SameTrace,
+            LeakVerdict::NotJudged,
+            LeakVerdict::MayDepend,
+            LeakVerdict::Depends,
+        ] {
+            rows.leaks[0].verdict = verdict;
+            words.push(advise(&question(), &rows).secrets);
+        }
+        assert!(words[2].contains("may depend on the passphrase, by taint only"), "{words:?}");
+        words.dedup();
+        assert_eq!(words.len(), 4, "{words:?}");
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Sum {
     pub(crate) terms: Vec<RawTerm>,
     pub(crate) traffic: Traffic,
     pub(crate) remarks: Vec<String>,
+    /// What nothing that is calibrated prices: why, and how much of it there is a second.
+    left_out: Vec<(String, f64)>,
 }
 
 impl Sum {
@@ -51,13 +53,43 @@ impl Sum {
             self.remarks.push(text);
         }
     }
+
+    fn leave_out(&mut self, why: String, per_s: f64) {
+        match self.left_out.iter_mut().find(|(text, _)| *text == why) {
+            Some((_, sum)) => *sum += per_s,
+            None => self.left_out.push((why.clone(), per_s)),
+        }
+        self.remark(why);
+    }
+
+    /// Why the difference from another sum is not known: there is not as much left out of both.
+    pub(crate) fn lacks_beside(&self, other: &Self) -> Option<String> {
+        let of = |sum: &Self, why: &str| {
+            sum.left_out.iter().find(|(text, _)| text == why).map_or(0.0, |(_, per_s)| *per_s)
+        };
+        let differs = |(why, _): &&(String, f64)| {
+            let (here, there) = (of(self, why), of(other, why));
+            (here - there).abs() > 1e-9 * here.abs().max(there.abs())
+        };
+        let mut all = self.left_out.iter().chain(&other.left_out);
+        all.find(differs).map(|(why, _)| why.clone())
+    }
+
+    /// Whether other requests stand in for those of one of the sums only.
+    pub(crate) fn stands_in_beside(&self, other: &Self) -> bool {
+        let new = |of: &Self, beside: &Self| {
+            let mut remarks = of.remarks.iter().filter(|r| !beside.remarks.contains(r));
+            remarks.any(|r| r.contains("priced as those"))
+        };
+        new(self, other) || new(other, self)
+    }
 }
 
 pub(crate) fn sum(spec: &Spec, prices: &Prices, regime: Regime) -> Result<Sum, String> {
     let traffic = traffic(spec, prices)?;
     let remarks = traffic.remarks.clone();
-    let mut builder =
-        Builder { spec, prices, regime, sum: Sum { terms: Vec::new(), traffic, remarks } };
+    let sum = Sum { terms: Vec::new(), traffic, remarks, left_out: Vec::new() };
+    let mut builder = Builder { spec, prices, regime, sum };
     builder.without_tls()?;
     if spec.server.tls {
         builder.handshakes()?;
@@ -228,8 +260,9 @@ impl Builder<'_> {
                 let (name, note) = ("clients' certificates", &with.composed);
                 self.sum.push(Part::Signature, name, per_s, each, Source::Calibrated, note);
             }
-            _ => self.sum.remark(
+            _ => self.sum.leave_out(
                 "clients' certificates are not calibrated: they are left out of the sum".to_owned(),
+                per_s,
             ),
         }
     }
@@ -241,9 +274,10 @@ impl Builder<'_> {
                 let (name, each) = ("tickets beside the usual two", each.times(tickets - 2.0));
                 self.sum.push_calibrated(Part::Handshake, name, per_s, each);
             }
-            None => {
-                self.sum.remark("tickets are not calibrated: priced as the usual two".to_owned())
-            }
+            None => self.sum.leave_out(
+                "tickets are not calibrated: priced as the usual two".to_owned(),
+                per_s * (tickets - 2.0),
+            ),
         }
     }
 
@@ -257,7 +291,10 @@ impl Builder<'_> {
                 let name = "the chain's length";
                 self.sum.push(Part::Handshake, name, per_s, each, Source::StandIn, note);
             }
-            _ => self.sum.remark("the length of chains is not calibrated: left out".to_owned()),
+            _ => self.sum.leave_out(
+                format!("the length of chains of {} is not calibrated: left out", case.certificate),
+                per_s * bytes,
+            ),
         }
     }
 

@@ -26,12 +26,16 @@ pub struct HandshakeParts {
     pub sign_us: BTreeMap<Certificate, Interval>,
     /// Bytes that the library holds for an open connection of a server, by what was negotiated.
     pub memory_bytes: BTreeMap<Case, f64>,
+    /// What documents have that were given and are of another build.
+    pub left_out: Vec<&'static str>,
 }
 
 impl HandshakeParts {
     /// Takes the memory of connections over from a run of `tls handshake`, if it has the stack.
     pub fn add_memory(&mut self, run: &Run, of: &Stack) {
-        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else { return };
+        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else {
+            return self.left_out.push("handshakes");
+        };
         for row in run.rows.iter().filter(|r| r.stack == stack.label) {
             if let Some((case, bytes)) = row.case().zip(row.memory.and_then(|m| m.server)) {
                 self.memory_bytes.insert(*case, bytes as f64);
@@ -50,9 +54,9 @@ impl HandshakeParts {
     }
 }
 
-/// Whether two documents mean the same stack.
+/// Whether two documents mean the same stack: the same files, for builds of one version differ.
 pub(crate) fn is_same(a: &Stack, b: &Stack) -> bool {
-    a.id == b.id || a.name == b.name && a.version == b.version
+    (&a.id, &a.crypto_id) == (&b.id, &b.crypto_id)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -252,7 +256,9 @@ impl HandshakeParts {
     /// Takes key exchanges and signatures of a server over from a run of `tls primitives`, if it has the stack: whole
     /// operations, as a handshake has them.
     pub fn add_primitives(&mut self, run: &Run, of: &Stack) {
-        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else { return };
+        let Some(stack) = run.stacks.iter().find(|s| is_same(s, of)) else {
+            return self.left_out.push("primitives");
+        };
         let rows: Vec<_> = run.rows.iter().filter(|r| r.stack == stack.label).collect();
         for exchange in Exchange::ALL {
             if let Some(us) = exchange_us(*exchange, &rows) {
@@ -810,13 +816,33 @@ fn cost_at(sizes: &[(u64, Form)], bytes: u64) -> Form {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::tls::{Cost, Primitive, fixtures};
+    use record::tls::{Cost, Primitive, RunKind, fixtures};
 
     fn row(scheme: Scheme, operation: Operation, us: f64) -> Row {
         let cost = fixtures::cost(us * 1e3);
         let cost = Cost { mean_ns: cost.median_ns * 1.1, ..cost };
         let subject = Subject::Primitive(Primitive { scheme, operation, size: None });
         fixtures::row("openssl@3.0.22", subject, Some([cost; 2]))
+    }
+
+    #[test]
+    fn documents_of_another_build_of_the_same_version_are_left_out_and_that_is_said() {
+        let calibration = crate::load::sample::calibration();
+        let rows = vec![
+            row(Scheme::X25519, Operation::Generate, 30.0),
+            row(Scheme::X25519, Operation::Agree, 40.0),
+        ];
+        let mut run = fixtures::run(RunKind::Primitives, &["openssl@3.0.22"], rows);
+        let mut parts = HandshakeParts::default();
+        parts.add_primitives(&run, &calibration.stack);
+        assert!(parts.exchange_us.is_empty());
+        let inputs = Inputs { calibration: &calibration, records: Some(&run), parts: Some(&parts) };
+        let remarks = crate::load::whole(&inputs);
+        let is_said = |what: &str| remarks.iter().any(|r| r.starts_with(&format!("the {what} ")));
+        assert!(is_said("primitives") && is_said("records"), "{remarks:?}");
+        run.stacks[0].id.clone_from(&calibration.stack.id);
+        parts.add_primitives(&run, &calibration.stack);
+        assert_eq!(parts.exchange_us.len(), 1);
     }
 
     #[test]

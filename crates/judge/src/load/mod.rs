@@ -27,6 +27,7 @@ use inputs::Prices;
 pub use inputs::{HandshakeParts, Inputs, resumed};
 pub use negotiate::{Agreement, Picked, Picking, Recommended, client_classes};
 use record::State;
+use record::tls::Run;
 pub use spec::{
     ClientShare, Http, Profile, Regime, Response, Resumption, Role, Settings, Spec, Traffic, Unit,
     Work,
@@ -212,6 +213,16 @@ pub(crate) fn whole(inputs: &Inputs<'_>) -> Vec<String> {
     if failed > 0 {
         remarks.push(format!("{failed} of the calibration's {} points failed", points.len()));
     }
+    let stack = &inputs.calibration.stack;
+    let is_other = |run: &&Run| !run.stacks.iter().any(|s| inputs::is_same(s, stack));
+    let records = inputs.records.filter(is_other).map(|_| "records");
+    let parts = inputs.parts.iter().flat_map(|parts| parts.left_out.iter().copied());
+    remarks.extend(parts.chain(records).map(|what| {
+        format!(
+            "the {what} given are of another build than the calibrated {}: left out",
+            stack.label
+        )
+    }));
     let measured = points.iter().filter(|p| p.state == State::Measured);
     let rounds = measured.map(|p| p.rounds_cpu_us.iter().flatten().count()).min();
     if let Some(rounds) = rounds.filter(|rounds| *rounds < 3) {

@@ -114,6 +114,7 @@ fn alternatives(all: &[Alternative]) -> Table {
         // Within its interval nothing may be saved at all.
         let share = match saves {
             Some(s) if s.holds_zero() => "undecided".to_owned(),
+            None => "not calibrated".to_owned(),
             _ => one.saves_share.map(percent).unwrap_or_default(),
         };
         [
@@ -187,12 +188,13 @@ fn why_page(why: &Why) -> Page {
 fn changes(why: &Why) -> Table {
     let row = |change: &Explained| {
         let rise = change.rise_cpu_us_per_s;
+        let note = change.note.iter().map(|note| format!(": {note}"));
         [
             change.change.clone(),
-            digits(rise.value),
-            range(rise),
-            percent(change.share),
-            change.verdict.to_string(),
+            rise.map(|r| digits(r.value)).unwrap_or_default(),
+            rise.map(range).unwrap_or_default(),
+            change.share.map(percent).unwrap_or_default(),
+            std::iter::once(change.verdict.to_string()).chain(note).collect(),
             change.decided_by.join(", "),
         ]
     };
@@ -261,7 +263,8 @@ fn why_csv(why: &Why) -> String {
         ["rate".to_owned(), what, counted, each, needed, none(), none(), verdict, decided_by]
     };
     let change = |change: &Explained| {
-        let (rise, share) = (change.rise_cpu_us_per_s.value.to_string(), change.share.to_string());
+        let rise = change.rise_cpu_us_per_s.map(|rise| rise.value.to_string()).unwrap_or_default();
+        let share = change.share.map(|share| share.to_string()).unwrap_or_default();
         let (what, verdict) = (change.change.clone(), change.verdict.to_string());
         let decided_by = change.decided_by.join(" ");
         ["change".to_owned(), what, none(), none(), none(), rise, share, verdict, decided_by]

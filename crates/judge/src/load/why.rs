@@ -13,7 +13,7 @@ use record::tls::{Case, Certificate, Exchange, Kind, Suite, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub const WHY_VERSION: &str = "1.0";
+pub const WHY_VERSION: &str = "1.1";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
@@ -68,6 +68,11 @@ named! {
         More = "more than enough",
         /// At this rate it does, and nothing that is known speaks against the rate.
         Possible = "possible",
+        /// It may make the rise or nothing: the interval holds both, or other requests stand in for those that it
+        /// changes.
+        Undecided = "undecided",
+        /// It has no price: what it changes is not calibrated.
+        Uncalibrated = "not calibrated",
         /// It makes a part of it.
         Part = "a part",
         /// It makes less than a fiftieth of it, or needs more than there is.
@@ -98,7 +103,7 @@ pub struct Rate {
     pub counted: Amount,
     /// What each costs the observed core, in µs.
     pub each_cpu_us: Interval,
-    /// As many a second make the rise; null where each costs nothing that could be measured.
+    /// As many a second make the rise; null where each costs nothing that could be told from nothing.
     pub needed_per_s: Option<Interval>,
     /// What that means.
     pub verdict: Verdict,
@@ -113,12 +118,14 @@ pub struct Rate {
 pub struct Explained {
     /// The change.
     pub change: String,
-    /// What it makes, in µs per second of the observed core.
-    pub rise_cpu_us_per_s: Interval,
+    /// What it makes, in µs per second of the observed core; null where it has no price.
+    pub rise_cpu_us_per_s: Option<Interval>,
     /// Its share of the observed rise.
-    pub share: f64,
+    pub share: Option<f64>,
     /// What that means.
     pub verdict: Verdict,
+    /// What to know of it, or why it has no price.
+    pub note: Option<String>,
     /// Log variables and looks that decide.
     pub decided_by: Vec<String>,
 }
@@ -152,11 +159,18 @@ pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, String> {
     let mut rates = handshakes(&asked);
     rates.extend(bytes_and_requests(&asked));
     rates.sort_by_key(|r| r.verdict);
-    let changes = match spec {
-        Some(spec) => explained(spec, question.spec_is_before, &asked)?,
-        None => Vec::new(),
+    let base = spec.map(|spec| sum(spec, &prices, asked.regime)).transpose()?;
+    let changes = match (spec, &base) {
+        (Some(spec), Some(base)) => explained(spec, question.spec_is_before, &asked, base),
+        _ => Vec::new(),
     };
     let verdict = verdict(&rates, &changes, spec.is_some());
+    let mut remarks = remarks(question, &asked);
+    for remark in base.into_iter().flat_map(|base| base.remarks).chain(whole(inputs)) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
     Ok(Why {
         format_version: WHY_VERSION.to_owned(),
         kind: "tls-why".to_owned(),
@@ -169,7 +183,7 @@ pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, String> {
         changes,
         evidence: all_evidence(),
         verdict,
-        remarks: remarks(question, &asked).into_iter().chain(whole(inputs)).collect(),
+        remarks,
     })
 }
 
@@ -227,53 +241,81 @@ impl Asked<'_> {
     }
 }
 
-fn explained(spec: &Spec, is_before: bool, asked: &Asked<'_>) -> Result<Vec<Explained>, String> {
-    let base = sum(spec, asked.prices, asked.regime)?.total();
+/// The sum after a change; an error where it cannot be compared with the sum before.
+fn after(change: &Change, prices: &Prices, regime: Regime, base: &Sum) -> Result<Sum, String> {
+    let then = sum(&change.spec, prices, regime)?;
+    match base.lacks_beside(&then) {
+        Some(why) => Err(why),
+        None => Ok(then),
+    }
+}
+
+/// What to know of a change, in a line: what is said of it, and what the sum with it says that the sum without does not.
+fn note(said: Option<&str>, base: &Sum, then: &Sum) -> Option<String> {
+    let new = then.remarks.iter().filter(|r| !base.remarks.contains(r)).map(String::as_str);
+    let all: Vec<&str> = said.into_iter().chain(new).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+fn explained(spec: &Spec, is_before: bool, asked: &Asked<'_>, base: &Sum) -> Vec<Explained> {
     let changes = if is_before { worsenings(spec) } else { improvements(spec) };
     let one = |change: Change| {
-        // What has no price explains nothing that could be shown; the rates above have it.
-        let other = sum(&change.spec, asked.prices, asked.regime).ok()?.total();
-        let rise = if is_before { other.plus(&base, -1.0) } else { base.plus(&other, -1.0) };
-        let rise = asked.cost(&rise);
+        let other = after(&change, asked.prices, asked.regime, base);
+        let rise = other.as_ref().ok().map(|other| {
+            let more = other.total().plus(&base.total(), -1.0);
+            asked.cost(&if is_before { more } else { more.times(-1.0) })
+        });
+        let verdict = match (&other, rise.map(|rise| of_rise(rise, asked.rise))) {
+            (Ok(other), Some(Verdict::Cannot)) if base.stands_in_beside(other) => {
+                Verdict::Undecided
+            }
+            (_, Some(verdict)) => verdict,
+            (_, None) => Verdict::Uncalibrated,
+        };
         let text = if is_before { change.text } else { format!("before: {}", change.text) };
-        Some(Explained {
+        Explained {
             change: text,
             rise_cpu_us_per_s: rise,
-            share: rise.value / asked.rise.value,
-            verdict: of_rise(rise, asked.rise),
+            share: rise.map(|rise| rise.value / asked.rise.value),
+            verdict,
+            note: match &other {
+                Ok(other) => note(None, base, other),
+                Err(why) => Some(why.clone()),
+            },
             decided_by: change.evidence.iter().map(|e| (*e).to_owned()).collect(),
-        })
+        }
     };
-    let mut all: Vec<_> = changes.into_iter().filter_map(one).collect();
+    let mut all: Vec<_> = changes.into_iter().map(one).collect();
     all.sort_by(|a, b| {
-        let off = |e: &Explained| (e.share.max(1e-9).ln()).abs();
+        let off = |e: &Explained| (e.share.unwrap_or_default().max(1e-9).ln()).abs();
         a.verdict.cmp(&b.verdict).then(off(a).total_cmp(&off(b)))
     });
-    Ok(all)
+    all
 }
 
 fn of_rise(predicted: Interval, observed: Interval) -> Verdict {
-    if predicted.high < observed.high * 0.02 || predicted.value <= 0.0 {
+    if predicted.high < observed.high * 0.02 {
         Verdict::Cannot
-    } else if predicted.low <= observed.high && predicted.high >= observed.low {
-        Verdict::Fits
-    } else if predicted.low > observed.high {
-        Verdict::More
-    } else {
+    } else if predicted.high < observed.low {
         Verdict::Part
+    } else if predicted.low <= 0.0 {
+        Verdict::Undecided
+    } else if predicted.low <= observed.high {
+        Verdict::Fits
+    } else {
+        Verdict::More
     }
 }
 
 fn verdict(rates: &[Rate], changes: &[Explained], has_spec: bool) -> String {
-    let is_open = |v: Verdict| matches!(v, Verdict::Fits | Verdict::More | Verdict::Possible);
-    let by_rates = rates.iter().filter(|r| is_open(r.verdict)).count();
-    let by_changes = changes.iter().filter(|c| is_open(c.verdict)).count();
-    let open = if has_spec { by_changes } else { by_rates };
-    match open {
+    let is_left = |v: Verdict| !matches!(v, Verdict::Part | Verdict::Cannot);
+    let by_rates = rates.iter().filter(|r| is_left(r.verdict)).count();
+    let by_changes = changes.iter().filter(|c| is_left(c.verdict)).count();
+    let left = if has_spec { by_changes } else { by_rates };
+    match left {
         0 => "nothing that is priced here explains it alone: look for work that is not TLS"
             .to_owned(),
-        1 => "one explanation is left of those that are priced; the log decides whether it is that"
-            .to_owned(),
+        1 => "one explanation is left; the log decides whether it is that".to_owned(),
         n => format!(
             "cannot decide from CPU % alone: {n} explanations are left, and the log variables tell them apart"
         ),
@@ -471,8 +513,13 @@ fn rate(
 ) -> Rate {
     let needed = asked.needed(each);
     let (verdict, reason) = match (needed, known) {
+        (None, _) if each.high <= 0.0 => (Verdict::Cannot, "costs nothing, or less".to_owned()),
+        (None, Some(known)) if asked.rise.low / each.high > known => {
+            let times = asked.rise.low / each.high / known.max(1e-9);
+            (Verdict::Cannot, format!("needs at least {times:.1} times what there is"))
+        }
         (None, _) => {
-            (Verdict::Cannot, "costs nothing that could be told from nothing, or less".to_owned())
+            (Verdict::Undecided, "costs nothing that could be told from nothing".to_owned())
         }
         (Some(needed), Some(known)) if needed.low > known => (
             Verdict::Cannot,
@@ -738,21 +785,21 @@ pub(crate) fn alternatives(
     let now = base.total();
     let total = prices.figures.eval(&now).value;
     let one = |change: Change| {
-        let then = sum(&change.spec, prices, regime);
+        let then = after(&change, prices, regime, base);
         let cost = then.as_ref().map(Sum::total).ok();
         let saved = cost.as_ref().map(|cost| prices.figures.eval(&now.plus(cost, -1.0)));
         Alternative {
-            change: change.text,
             cpu_us_per_s: cost.map(|cost| prices.figures.eval(&cost)),
             saves_us_per_s: saved,
             saves_share: saved.filter(|_| total != 0.0).map(|saved| saved.value / total),
-            note: match then {
+            note: match &then {
                 Ok(then) if then.traffic.refused > base.traffic.refused => {
-                    Some("some clients can no longer connect".to_owned())
+                    note(Some("some clients can no longer connect"), base, then)
                 }
-                Ok(_) => change.note.map(str::to_owned),
-                Err(why) => Some(why.to_string()),
+                Ok(then) => note(change.note, base, then),
+                Err(why) => Some(why.clone()),
             },
+            change: change.text,
         }
     };
     let changes = improvements(spec).into_iter().chain(losses(spec));
@@ -823,8 +870,9 @@ pub(crate) fn all_evidence() -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::calibration::Point;
     use crate::load::sample::calibration;
-    use crate::load::spec::{ClientShare, Response};
+    use crate::load::spec::{ClientShare, Response, Work};
     use record::tls::{Certificate, Exchange, Version};
 
     fn question() -> Question {
@@ -910,7 +958,7 @@ mod tests {
         let change = |text: &str| found.changes.iter().find(|c| c.change.contains(text)).unwrap();
         assert_eq!(change("AES-256-GCM before").verdict, Verdict::Cannot);
         assert!(change("no AES instructions").share > change("AES-256-GCM before").share);
-        assert!(change("rsa-4096").share > 0.2);
+        assert!(change("rsa-4096").share > Some(0.2));
         let order: Vec<Verdict> = found.changes.iter().map(|c| c.verdict).collect();
         assert!(order.is_sorted());
     }
@@ -925,10 +973,69 @@ mod tests {
             spec.server.ciphers = Some("EECDH+AESGCM:EDH+AESGCM:AES256+EECDH".to_owned());
             spec.server.prefer_server_ciphers = Some(true);
             let found = answer(&Question { spec: Some(spec), ..question() });
-            found.changes.iter().find(|c| c.change.contains("no DHE")).map(|c| c.share).unwrap()
+            found.changes.iter().find(|c| c.change.contains("no DHE")).unwrap().share.unwrap()
         };
         assert!(share("chrome-49").abs() < 1e-9);
         assert!(share("ie-11-win7") > 1.0);
+    }
+
+    #[test]
+    fn what_is_not_calibrated_has_no_price_and_is_not_excluded() {
+        let mut calibration = calibration();
+        let is_apart = |p: &Point| match p.served.work {
+            Work::Handshake { case, tickets } => case.client_auth || tickets.is_some(),
+            _ => false,
+        };
+        calibration.points.retain(|p| !is_apart(p));
+        let inputs = Inputs { calibration: &calibration, records: None, parts: None };
+        let certificates = "client certificates from everyone";
+        let question = Question { spec: Some(site()), spec_is_before: true, ..question() };
+        let found = why(&question, &inputs).unwrap();
+        let change = found.changes.iter().find(|c| c.change == certificates).unwrap();
+        assert_eq!((change.verdict, change.share), (Verdict::Uncalibrated, None));
+        assert!(change.note.as_ref().unwrap().contains("not calibrated"), "{change:?}");
+        assert!(!verdict(&[], std::slice::from_ref(change), true).contains("not TLS"));
+        let mut spec = Spec::default();
+        spec.traffic.connections_per_s = 50.0;
+        let load = crate::load::load(&spec, &inputs, true).unwrap();
+        let ticket = load.alternatives.iter().find(|a| a.change.contains("one ticket")).unwrap();
+        assert_eq!((ticket.cpu_us_per_s, ticket.saves_us_per_s), (None, None));
+        assert!(ticket.note.as_ref().unwrap().contains("not calibrated"), "{ticket:?}");
+        // Where both have it the difference is known.
+        spec.server.client_auth_share = 1.0;
+        let load = crate::load::load(&spec, &inputs, true).unwrap();
+        let named =
+            |text: &str| load.alternatives.iter().find(|a| a.change.contains(text)).unwrap();
+        assert!(named("records of 4 KiB").saves_us_per_s.is_some());
+        assert_eq!(named("no client certificates").saves_us_per_s, None);
+    }
+
+    #[test]
+    fn an_interval_that_holds_the_rise_and_nothing_is_undecided() {
+        let observed = Interval { value: 1500.0, low: 1400.0, high: 1600.0 };
+        let of = |value, low, high| of_rise(Interval { value, low, high }, observed);
+        assert_eq!(of(-1739.0, -5368.0, 1723.0), Verdict::Undecided);
+        assert_eq!(of(900.0, 100.0, 1723.0), Verdict::Fits);
+        assert_eq!(of(-10.0, -20.0, 1.0), Verdict::Cannot);
+        let calibration = calibration();
+        let prices = Prices::of(&Inputs { calibration: &calibration, records: None, parts: None });
+        let asked = Asked {
+            rise: observed,
+            slower: around((1.0, 1.0)),
+            prices: &prices,
+            regime: Regime::Steady,
+            spec: None,
+            most_bytes_per_s: None,
+        };
+        let each = Interval { value: 1.0, low: -1.0, high: 7.0 };
+        let of = |each, known| rate(&asked, String::new(), Amount::Requests, each, known, &[]);
+        assert_eq!(of(each, None).verdict, Verdict::Undecided);
+        assert_eq!(of(each, Some(1000.0)).verdict, Verdict::Undecided);
+        assert_eq!(of(each, Some(100.0)).verdict, Verdict::Cannot);
+        let less = Interval { value: -1.0, low: -2.0, high: -0.5 };
+        assert_eq!(of(less, None).verdict, Verdict::Cannot);
+        let left = verdict(&[of(each, None)], &[], false);
+        assert!(!left.contains("look for work that is not TLS"), "{left}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::advise::tls_server::{
     self, Advice, Basis, Candidate, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting,
     Question, Rejected, Secret, can_use,
 };
-use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, load};
+use crate::load::{Agreement, Calibration, ClientOutcome, Inputs, Regime, load};
 use record::tls::{Case, Certificate, Exchange, Row, Run, Stack, Suite, Version};
 use record::{LeakVerdict, Leaks, State};
 use schemars::JsonSchema;
@@ -90,6 +90,7 @@ impl Secret {
 struct Served {
     candidate: Candidate,
     cost: Cost,
+    per_core_second: Option<f64>,
     clients: Vec<ClientCost>,
     secrets: Vec<Secret>,
     remarks: Vec<String>,
@@ -197,15 +198,20 @@ fn serve(
             resumed: again.map(|a| a.cost),
         });
     }
+    let mut per_core_second = Some(1e6 / cost.us);
     match evidence.by_formula(candidate, question) {
         Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why) | NoPrice::Dearer(why))) => {
             return Err(Refusal::Rule(NOT_MEASURED, why));
         }
-        Some(Ok(by_formula)) => cost = by_formula,
+        Some(Ok(by_formula)) => {
+            (cost, per_core_second) = (by_formula.cost, by_formula.per_core_second);
+            remarks.extend(by_formula.remarks);
+        }
         None => {}
     }
     let remarks = remarks.into_iter().collect();
-    Ok(Served { candidate: candidate.clone(), cost, clients, secrets, remarks })
+    let candidate = candidate.clone();
+    Ok(Served { candidate, cost, per_core_second, clients, secrets, remarks })
 }
 
 /// What of a connection has a secret of the server's and can be judged: the records' cipher, the key exchange, the signature.
@@ -258,7 +264,7 @@ fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &
     Choice {
         candidate: best.candidate.clone(),
         cost: best.cost,
-        connections_per_core_second: 1e6 / best.cost.us,
+        connections_per_core_second: best.per_core_second,
         clients: best.clients.clone(),
         secrets: best.secrets.clone(),
         nginx: set.directives,
@@ -359,6 +365,14 @@ pub(crate) enum NoPrice {
 pub(crate) struct Priced {
     pub(crate) cost: Cost,
     pub(crate) remark: Option<String>,
+}
+
+/// A connection as the formula of a load has it.
+pub(crate) struct ByFormula {
+    cost: Cost,
+    /// Connections a second that fill a core, by what they cost a core that is full.
+    per_core_second: Option<f64>,
+    remarks: Vec<String>,
 }
 
 impl Evidence<'_> {
@@ -524,7 +538,7 @@ impl Evidence<'_> {
         &self,
         candidate: &Candidate,
         question: &Question,
-    ) -> Option<Result<Cost, NoPrice>> {
+    ) -> Option<Result<ByFormula, NoPrice>> {
         let calibration = self.calibration?;
         let own = self.handshakes.stacks.iter().find(|stack| stack.label == candidate.stack);
         let files = |stack: &Stack| (stack.id.clone(), stack.crypto_id.clone());
@@ -542,7 +556,13 @@ impl Evidence<'_> {
         Some(found.map(|load| {
             // One connection a second was asked for.
             let cpu = load.cpu_us_per_s;
-            Cost { us: cpu.value, low_us: cpu.low, high_us: cpu.high }
+            let saturated = load.regimes.iter().find(|sum| sum.regime == Regime::Saturated);
+            let most = saturated.and_then(|sum| sum.most_connections_per_s);
+            ByFormula {
+                cost: Cost { us: cpu.value, low_us: cpu.low, high_us: cpu.high },
+                per_core_second: most.map(|most| most.value),
+                remarks: load.remarks,
+            }
         }))
     }
 }
@@ -707,6 +727,25 @@ mod tests {
         );
         assert!(text.starts_with("Not enough measured"), "{text}");
         assert!(text.contains("OPEN: "), "{text}");
+    }
+
+    #[test]
+    fn connections_that_fill_a_core_are_priced_as_on_a_full_core_and_the_loads_remarks_are_kept() {
+        let handshakes = sample::handshakes();
+        let mut calibration = crate::load::sample::calibration();
+        let fast = handshakes.stacks.iter().find(|s| s.label == "fast@1.0").unwrap();
+        calibration.stack = fast.clone();
+        let choice = |calibration: &Calibration| {
+            let calibration = Some(calibration);
+            let evidence =
+                Evidence { handshakes: &handshakes, records: None, calibration, secrets: &[] };
+            super::advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap()
+        };
+        let with = choice(&calibration);
+        assert!(with.connections_per_core_second.unwrap() > 1.1 * 1e6 / with.cost.us, "{with:?}");
+        assert!(with.remarks.iter().any(|r| r.contains("loopback")), "{:?}", with.remarks);
+        calibration.points.retain(|p| p.regime != Regime::Saturated);
+        assert_eq!(choice(&calibration).connections_per_core_second, None);
     }
 
     fn verdict(stack: &str, algorithm: &str, verdict: LeakVerdict) -> StackLeaks {

@@ -187,8 +187,8 @@ pub struct Choice {
     pub candidate: Candidate,
     /// What it costs for each connection, over all clients.
     pub cost: Cost,
-    /// Connections per second that one core can do, if it did nothing else.
-    pub connections_per_core_second: f64,
+    /// Connections per second that one core can do, if it did nothing else; null where no full core is calibrated.
+    pub connections_per_core_second: Option<f64>,
     /// What each class negotiates, and what it costs.
     pub clients: Vec<ClientCost>,
     /// What has a secret of the server's in it, by the library behind the stack: how the stack uses it is not judged.
@@ -369,12 +369,14 @@ fn missing(advice: &Advice) -> Option<String> {
 }
 
 fn chosen(choice: &Choice) -> Vec<String> {
+    let most = choice.connections_per_core_second;
+    let most = most.map(|most| format!("; {most:.0} connections a second fill a core"));
     let mut lines = vec![
         clean(&choice.candidate.to_string()),
         format!(
-            "  {} of the server's CPU for a connection; {:.0} connections a second fill a core",
+            "  {} of the server's CPU for a connection{}",
             us(&choice.cost),
-            choice.connections_per_core_second
+            most.unwrap_or_default()
         ),
     ];
     for client in &choice.clients {
