@@ -70,6 +70,13 @@ impl Attached {
         )
     }
 
+    /// Whether whole messages of an algorithm can be asked for at a tier.
+    pub fn takes_messages(&self, tier: Tier, algorithm: &str) -> bool {
+        let offers = self.offers_at(tier).unwrap_or_default();
+        let mut own = offers.iter().filter(|offer| offer.algorithm == algorithm);
+        own.any(|offer| offer.models.contains(&base::model::Model::Message))
+    }
+
     pub(crate) fn matches(&self, glob: &NameGlob) -> bool {
         glob.matches(&self.facts.name) || glob.matches(&self.label())
     }

@@ -174,13 +174,15 @@ impl WatchFile {
         };
         let [before, now] = [head[CPU_BEFORE], head[CPU_NOW]].map(|ns| ns as f64 / 1e9);
         let runs = head[STATE] != ENDED;
-        let now = if runs { now.max(cpu_of(head[PID]).unwrap_or(0.0)) } else { now };
+        let alive = cpu_of(head[PID]).filter(|_| runs);
+        let now = now.max(alive.unwrap_or(0.0));
         calls.processes.push(WatchedProcess {
             program: PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
             pid: head[PID],
             parent: head[PARENT],
             cpu_seconds: (now - before).max(0.0),
             ended: !runs,
+            cpu_is_least: runs && alive.is_none(),
             threads: head[AREA_COUNT],
             rows: in_classes(rows.into_iter().filter_map(count).collect()),
         });
@@ -397,6 +399,7 @@ fn merged(mut calls: Calls) -> Calls {
         match all.get_mut(&process.program) {
             Some(sum) => {
                 sum.cpu_seconds += process.cpu_seconds;
+                sum.cpu_is_least |= process.cpu_is_least;
                 sum.threads += process.threads;
                 let rows = sum.rows.drain(..).chain(process.rows).collect();
                 sum.rows = in_classes(rows);

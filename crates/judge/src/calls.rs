@@ -12,8 +12,10 @@ pub mod predict;
 pub struct ProgramCalls {
     pub name: String,
     pub processes: usize,
-    /// Their CPU time; at least the time in calls where a process was killed before it could say.
+    /// Their CPU time.
     pub cpu_seconds: f64,
+    /// Whether it is what they had at the most: one was killed before it could say.
+    pub cpu_is_most: bool,
     pub call_seconds: f64,
     /// Messages, signatures and the like.
     pub operations: u64,
@@ -91,15 +93,18 @@ fn program(calls: &Calls, path: &Path, processes: &[&WatchedProcess]) -> Program
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let in_calls =
         |process: &WatchedProcess| process.rows.iter().map(|row| row.seconds).sum::<f64>();
+    let own: f64 = processes.iter().map(|p| p.cpu_seconds.max(in_calls(p))).sum();
+    let of_all: f64 = calls.processes.iter().map(|p| p.cpu_seconds.max(in_calls(p))).sum();
+    // What no process says that it had, one that was killed may have had.
+    let untold = (calls.cpu_seconds - of_all).max(0.0);
+    let cpu_is_most = processes.iter().any(|process| process.cpu_is_least);
     let mut faults = faults(calls, &rows);
     faults.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     ProgramCalls {
         name,
         processes: processes.len(),
-        cpu_seconds: processes
-            .iter()
-            .map(|process| process.cpu_seconds.max(in_calls(process)))
-            .sum(),
+        cpu_seconds: if cpu_is_most { own + untold } else { own },
+        cpu_is_most,
         call_seconds: rows.iter().map(|row| row.seconds).sum(),
         operations: rows.iter().filter(|row| is_work(row)).map(|row| row.count).sum(),
         rows,
@@ -177,7 +182,7 @@ fn of_rows<'a>(calls: &Calls, rows: &'a [CallCount], found: &mut Vec<Fault>) {
         fault.seconds += seconds;
     };
     for row in rows.iter().filter(|row| is_work(row)) {
-        if row.key_seconds > 0.0 && row.keys as f64 >= EACH * row.count as f64 {
+        if matches!(row.operation, CallOperation::Cipher | CallOperation::Mac) {
             note(FaultKind::Key, row, row.keys, row.key_seconds);
         }
         if row.pieces >= MANY_PIECES * row.count && row.bytes < FEW_BYTES * row.pieces {
@@ -187,7 +192,15 @@ fn of_rows<'a>(calls: &Calls, rows: &'a [CallCount], found: &mut Vec<Fault>) {
             note(FaultKind::Software, row, row.count, row.seconds);
         }
     }
-    let is_often = |fault: &Fault| fault.count >= HABIT || fault.kind == FaultKind::Software;
+    let is_often = |fault: &Fault| match fault.kind {
+        FaultKind::Software => true,
+        // Of messages of all sizes: the first under a key often has one of its own.
+        FaultKind::Key => {
+            let is_each = fault.count as f64 >= EACH * fault.of as f64;
+            fault.count >= HABIT && is_each && fault.seconds > 0.0
+        }
+        _ => fault.count >= HABIT,
+    };
     found.extend(sums.into_values().filter(is_often));
 }
 
@@ -278,6 +291,8 @@ mod tests {
             ..row(Cipher, "aes-256-gcm", count, 1.0)
         };
         assert_eq!(faults_of(vec![gcm(1000)]), [(FaultKind::Key, 0.25)]);
+        let more_of_other_sizes = CallCount { keys: 0, key_seconds: 0.0, ..gcm(9000) };
+        assert_eq!(faults_of(vec![gcm(1000), more_of_other_sizes]), []);
         let keyless = || CallCount { keys: 0, key_seconds: 0.0, ..gcm(1000) };
         for (more, kind) in [
             (row(Fetch, "aes-256-gcm", 1000, 0.5), FaultKind::Fetch),

@@ -65,6 +65,9 @@ pub struct WatchedProcess {
     pub cpu_seconds: f64,
     /// Whether it ended by itself; one that was killed, or still runs, did not.
     pub ended: bool,
+    /// Whether it may have had more CPU time: it was killed before it could say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpu_is_least: bool,
     /// Threads that called.
     pub threads: u64,
     /// What they called.

@@ -46,8 +46,10 @@ fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String
     } else {
         String::new()
     };
+    // It was killed before it could say.
+    let [most, least] = if program.cpu_is_most { ["at most ", "at least "] } else { ["", ""] };
     let head = format!(
-        "{}{processes}: {:.3} s CPU, {} in crypto calls ({} operations)",
+        "{}{processes}: {most}{:.3} s CPU, {least}{} in crypto calls ({} operations)",
         clean(&program.name),
         program.cpu_seconds,
         percent(program.call_seconds / cpu),

@@ -46,10 +46,11 @@ pub fn prediction(
         asked != PredictionAsked::Changes || change.saved_seconds.median / cpu >= LEAST
     };
     let shown: Vec<&Change> = all.iter().filter(is_worth).take(MOST_CHANGES).copied().collect();
-    if shown.is_empty() {
-        return text + &screen.line("No change that was measured saves anything.", PLAIN);
-    }
-    text += &changes(&shown, cpu, screen);
+    text += &match (shown.is_empty(), prediction.rows.is_empty()) {
+        (false, _) => changes(&shown, cpu, screen),
+        (true, false) => screen.line("No change that was measured saves anything.", PLAIN),
+        (true, true) => screen.line("No message of the program was measured.", PLAIN),
+    };
     if all.len() > shown.len() {
         let more = all.len() - shown.len();
         text +=
@@ -168,7 +169,7 @@ fn words(change: &Change) -> String {
             let what = match fault.kind {
                 FaultKind::Fetch => format!("look {subject} up once"),
                 FaultKind::Context => format!("keep one {subject}"),
-                FaultKind::Key => format!("set a key of {subject} once"),
+                FaultKind::Key => format!("set a key of {subject} once, if it is the same"),
                 FaultKind::Padding => "switch padding off once".to_owned(),
                 _ => "ask for more random bytes at a time".to_owned(),
             };

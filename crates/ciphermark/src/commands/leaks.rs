@@ -8,7 +8,7 @@ use base::model::{Algorithm, Tier};
 use base::text::flags::parse_duration;
 use clap::Args;
 use engine::{AllJudged, Attached, LeakSubject, Secrets};
-use record::LeakVerdict;
+use record::{LeakVerdict, Leaks};
 use report::Format;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -94,7 +94,8 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
         )));
     }
     let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
-    let judged = judge(args, sizes, &libraries, &subjects, &stop);
+    let mut judged = judge(args, sizes, &libraries, &subjects, &stop);
+    judged.leaks.extend(chosen.without_tier(&libraries, &tiers));
     let not_offered: Vec<&LeakSubject> = judged.not_offered.iter().map(|(of, _)| of).collect();
     if let Some((_, why)) =
         judged.not_offered.first().filter(|_| not_offered.len() == subjects.len())
@@ -186,19 +187,40 @@ impl Chosen {
     fn subjects(&self, libraries: &[Attached], tiers: &[Tier]) -> Vec<LeakSubject> {
         let keyed = || self.algorithms.iter().filter(|a| a.has_secret());
         let of = |(library, tier): (usize, Tier)| {
-            let offers = libraries[library].offers_at(tier);
-            let schemes = if offers.is_ok() { &*self.schemes } else { &[] };
-            let offers = offers.unwrap_or_default();
-            let offered = move |name: &str| {
-                let mut own = offers.iter().filter(|offer| offer.algorithm == name);
-                own.any(|offer| offer.models.contains(&base::model::Model::Message))
-            };
-            let own = keyed().filter(move |a| offered(a.name)).map(|a| a.name);
+            let library_there = &libraries[library];
+            let has_tier = library_there.offers_at(tier).is_ok();
+            let schemes = if has_tier { &*self.schemes } else { &[] };
+            let own = keyed().filter(move |a| library_there.takes_messages(tier, a.name));
+            let own = own.map(|a| a.name);
             let all = own.chain(schemes.iter().copied());
             all.map(move |name| LeakSubject { library, tier, algorithm: name.to_owned() })
         };
         let all = (0..libraries.len()).flat_map(|l| tiers.iter().map(move |tier| (l, *tier)));
         all.flat_map(of).collect()
+    }
+
+    /// What a library offers and could not be judged at a tier, because that cannot be applied to it.
+    fn without_tier(&self, libraries: &[Attached], tiers: &[Tier]) -> Vec<Leaks> {
+        let mut all = Vec::new();
+        for library in libraries {
+            for tier in tiers {
+                let Err(finding) = library.offers_at(*tier) else { continue };
+                let keyed = self.algorithms.iter().filter(|a| a.has_secret());
+                all.extend(keyed.filter(|a| library.takes_messages(Tier::Native, a.name)).map(
+                    |a| Leaks {
+                        library: library.facts.identity(),
+                        algorithm: a.name.to_owned(),
+                        tier: *tier,
+                        verdict: LeakVerdict::NotJudged,
+                        reason: Some(finding.why.clone()),
+                        secrets: 0,
+                        operations: Vec::new(),
+                        findings: Vec::new(),
+                    },
+                ));
+            }
+        }
+        all
     }
 }
 

@@ -119,7 +119,9 @@ impl Nginx {
         if let Some(name) =
             ["OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES", "OPENSSL_ENGINES"]
                 .into_iter()
-                .find(|name| host::environment().iter().any(|(set, _)| set == name))
+                .find(|name| {
+                    host::environment().iter().any(|(set, to)| set == name && to != "/dev/null")
+                })
         {
             return Err(format!(
                 "{name} is set, and nginx would load what it names outside of the cage: unset it"

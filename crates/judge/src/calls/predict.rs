@@ -351,6 +351,7 @@ struct Figures<'r>(BTreeMap<(Direction, Model, Footprint, usize), Vec<Figure<'r>
 struct Figure<'r> {
     library: &'r LibraryId,
     algorithm: &'r str,
+    /// From 0 where the core was busy all the time: it is a bound then.
     ns: Estimate,
 }
 
@@ -362,6 +363,7 @@ impl<'r> Figures<'r> {
         let mut all = BTreeMap::<_, Vec<Figure<'_>>>::new();
         for m in record.measurements.iter().filter(is_plain) {
             let Some(ns) = m.ns_per_op else { continue };
+            let ns = if m.contended { Estimate { low: 0.0, ..ns } } else { ns };
             let figure = Figure { library: &m.library, algorithm: &m.algorithm, ns };
             all.entry((m.direction, m.model, m.footprint, m.size)).or_default().push(figure);
         }
@@ -545,8 +547,9 @@ fn secrets(record: &Record, build: &LibraryId, algorithm: &str) -> Option<LeakVe
 /// What calls that need not be took; none where it takes more than leaving them out.
 fn repair(fault: &Fault) -> Option<Change> {
     let at_most = match fault.kind {
-        FaultKind::Fetch | FaultKind::Context | FaultKind::Key | FaultKind::Padding => false,
-        FaultKind::Random => true,
+        FaultKind::Fetch | FaultKind::Context | FaultKind::Padding => false,
+        // A new key has to be set, and a nonce for each message.
+        FaultKind::Random | FaultKind::Key => true,
         FaultKind::Pieces | FaultKind::Software | FaultKind::Derivation => return None,
     };
     let seconds = fault.seconds;

@@ -441,7 +441,9 @@ impl Handshakes {
     /// The price; `None` where nothing that was measured leads to it.
     pub(crate) fn price(&self, wanted: Key) -> Option<Price> {
         let wanted = wanted.plain();
-        (0..=4).find_map(|steps| self.within(wanted, steps))
+        // Many differences lead to the same handshake: from one that leads nowhere they do not go on again.
+        let mut dead = Vec::new();
+        (0..=4).find_map(|steps| self.within(wanted, steps, &mut dead))
     }
 
     pub(crate) fn ticket(&self, regime: Regime) -> Option<Form> {
@@ -459,13 +461,16 @@ impl Handshakes {
         Some(form_a.plus(form_b, -1.0).times(1.0 / (a - b)))
     }
 
-    fn within(&self, wanted: Key, steps: usize) -> Option<Price> {
+    fn within(&self, wanted: Key, steps: usize, dead: &mut Vec<(Key, usize)>) -> Option<Price> {
         if steps == 0 {
             return self.itself(wanted);
         }
+        if dead.contains(&(wanted, steps)) {
+            return None;
+        }
         for axis in HANDSHAKE_AXES {
             for (p, r) in self.pairs(&wanted, axis) {
-                let Some(rest) = self.within(wanted.with(axis, &r.0), steps - 1) else {
+                let Some(rest) = self.within(wanted.with(axis, &r.0), steps - 1, dead) else {
                     continue;
                 };
                 let form = rest.form.plus(&p.1, 1.0).plus(&r.1, -1.0);
@@ -478,6 +483,7 @@ impl Handshakes {
                 return Some(Price { form, composed });
             }
         }
+        dead.push((wanted, steps));
         None
     }
 
