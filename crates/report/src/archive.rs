@@ -408,6 +408,8 @@ pub struct Point {
     pub ratio: Option<Ratio>,
     /// What else is not as it was in the run before: the processor, the kernel, what decides which code runs.
     pub differing: Vec<String>,
+    /// What the verdict, or that there is none, does not say by itself.
+    pub remark: Option<&'static str>,
 }
 
 impl Line {
@@ -493,15 +495,16 @@ fn history_table(line: &Line) -> Table {
 
 fn change(p: &Point) -> Cell {
     let percent = p.ratio.map_or(0.0, |r| (r.estimate - 1.0) * 100.0);
-    let differing = match &p.differing[..] {
+    let mut more = match &p.differing[..] {
         [] => String::new(),
         all => clean(&format!("; {} differs, too", all.join(", "))),
     };
+    more += &p.remark.map(|remark| format!("; {remark}")).unwrap_or_default();
     match p.verdict {
-        Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %{differing}"), ALARM),
-        Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %{differing}", -percent), GOOD),
+        Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %{more}"), ALARM),
+        Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %{more}", -percent), GOOD),
         Some(verdict) => Cell::new(verdict.name().to_owned(), ASIDE),
-        None => Cell::plain(""),
+        None => Cell::new(p.remark.unwrap_or_default().to_owned(), ASIDE),
     }
 }
 
@@ -517,6 +520,11 @@ pub fn trend_csv(lines: &[Line]) -> String {
             ("direction", &|(line, _)| line.case.direction.to_string()),
             ("size_bytes", &|(line, _)| line.case.size.to_string()),
             ("tier", &|(line, _)| line.case.tier.to_string()),
+            ("model", &|(line, _)| line.case.model.to_string()),
+            ("threads", &|(line, _)| line.case.threads.to_string()),
+            ("footprint", &|(line, _)| line.case.footprint.to_string()),
+            ("in_place", &|(line, _)| line.case.in_place.to_string()),
+            ("setting", &|(line, _)| line.case.setting.clone()),
             ("time", &|(_, p)| p.started.to_string()),
             ("record", &|(_, p)| p.record.clone()),
             ("version", &|(_, p)| p.version.clone()),
@@ -526,6 +534,7 @@ pub fn trend_csv(lines: &[Line]) -> String {
             ("verdict", &|(_, p)| p.verdict.map(|v| v.name().to_owned()).unwrap_or_default()),
             ("ratio", &|(_, p)| p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default()),
             ("differing", &|(_, p)| p.differing.join("; ")),
+            ("remark", &|(_, p)| p.remark.unwrap_or_default().to_owned()),
         ],
     )
 }
@@ -677,6 +686,7 @@ mod tests {
             verdict,
             ratio: Some(Ratio { estimate: 1.1, low: 1.09, high: 1.11, level: 0.95 }),
             differing: vec!["the processor".to_owned()],
+            remark: Some("the run's own"),
         };
         Line {
             machine: machine.to_owned(),
@@ -707,7 +717,10 @@ mod tests {
             text.starts_with("c7i: aes-256-gcm, encrypt, 8K, message, native of openssl\n"),
             "{text}"
         );
-        assert!(text.contains("slower by 10.0 %; the processor differs, too"), "{text}");
+        assert!(
+            text.contains("slower by 10.0 %; the processor differs, too; the run's own"),
+            "{text}"
+        );
         assert_eq!(text.matches("undecided").count(), 1, "{text}");
     }
 

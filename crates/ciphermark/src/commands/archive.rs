@@ -8,7 +8,7 @@ use base::text::{Price, Prices};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use judge::compare::trust::{Given, Known, Manifest, Told};
-use judge::compare::{Case, Compared, Matching, Settings, Side, differing, trust};
+use judge::compare::{Case, Compared, Comparison, Matching, Settings, Side, trust};
 use record::archive::{Added, Archive, ArchiveError, Chosen, Entry, Listed, Selection, Trust};
 use record::{Estimate, LibraryId, Measurement, Record, State};
 use report::{Point, TrendLine as Line};
@@ -421,11 +421,8 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
             }
             let record = archive.load(run, &of_cases).map_err(failure)?;
             if record.measurements.iter().any(has_point) {
-                let (verdicts, differing) = match own.last().map(|run| &run.record) {
-                    None => (Vec::new(), Vec::new()),
-                    Some(before) => (verdicts(before, &record), differing(before, &record)),
-                };
-                own.push(Run { listed: run, record, verdicts, differing });
+                let compared = own.last().map(|before| compared(&before.record, &record));
+                own.push(Run { listed: run, record, compared });
             }
         }
         lines.extend(lines_of(&own));
@@ -452,35 +449,46 @@ fn has_point(m: &Measurement) -> bool {
     m.state == State::Measured || m.state == State::Imported && m.reason.is_none()
 }
 
-/// The verdicts of `compare` on the cases of two neighbouring runs, with the same filters.
-fn verdicts(before: &Record, now: &Record) -> Vec<Compared> {
+/// What `compare` says of two neighbouring runs, with the same filters.
+fn compared(before: &Record, now: &Record) -> Comparison {
     fn side(record: &Record) -> Side<'_> {
         Side { record, name: String::new(), rows: record.measurements.iter().collect() }
     }
-    judge::compare::compare(&side(before), &side(now), &Settings::of(Matching::ByName)).cases
+    judge::compare::compare(&side(before), &side(now), &Settings::of(Matching::ByName))
 }
 
-/// A run, its record and the verdicts against the one before.
+/// A run, its record, and how it compares with the one before.
 struct Run<'a> {
     listed: &'a Listed,
     record: Record,
-    verdicts: Vec<Compared>,
-    differing: Vec<String>,
+    compared: Option<Comparison>,
 }
 
 /// The histories of one machine. A library goes on under its name; where any run has several versions of it, each version
-/// has a history of its own.
+/// has a history of its own; where it has several builds of a version, each build.
 fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
-    let several: BTreeSet<&str> = runs.iter().flat_map(|run| several(&run.record)).collect();
+    let builds = |record: &Record| -> BTreeSet<LibraryId> {
+        record.measurements.iter().filter(|m| has_point(m)).map(|m| m.library.clone()).collect()
+    };
+    let several: BTreeSet<String> = runs
+        .iter()
+        .flat_map(|run| twice(builds(&run.record).iter().map(|id| id.name.clone())))
+        .collect();
+    let twins: BTreeSet<String> = runs
+        .iter()
+        .flat_map(|run| twice(builds(&run.record).iter().map(LibraryId::label)))
+        .collect();
     let mut lines: BTreeMap<(String, Case), Line> = BTreeMap::new();
     for run in runs {
         for m in run.record.measurements.iter().filter(|m| has_point(m)) {
             let (Some(ns), case) = (m.ns_per_op, Case::of(m)) else { continue };
             let of = |c: &&Compared| c.new_library == m.library && c.case == case;
-            let verdict = run.verdicts.iter().find(of);
-            let library = match several.contains(m.library.name.as_str()) {
-                true => m.library.label(),
-                false => m.library.name.clone(),
+            let found = run.compared.as_ref().and_then(|c| Some((c, c.cases.iter().find(of)?)));
+            let label = m.library.label();
+            let library = match (several.contains(&m.library.name), twins.contains(&label)) {
+                (_, true) => format!("{label}, {}", m.library.id),
+                (true, false) => label,
+                (false, false) => m.library.name.clone(),
             };
             let new = || Line {
                 machine: run.listed.machine.clone(),
@@ -489,27 +497,26 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
                 points: Vec::new(),
             };
             let line = lines.entry((library.clone(), case.clone())).or_insert_with(new);
-            line.points.push(point(run, m, ns, verdict));
+            let is_first = line.points.is_empty();
+            line.points.push(point(run.listed, m, ns, (found, is_first)));
         }
     }
     lines.into_values()
 }
 
-/// Names of libraries that a run measured more than one build of.
-fn several(record: &Record) -> Vec<&str> {
-    let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
-    let builds: BTreeSet<&LibraryId> = measured.map(|m| &m.library).collect();
-    let builds: Vec<&LibraryId> = builds.into_iter().collect();
-    let same = builds.windows(2).filter(|w| w[0].name == w[1].name);
-    same.map(|w| w[0].name.as_str()).collect()
+/// What comes more than once.
+fn twice(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| !seen.insert(name.clone())).collect()
 }
 
 fn point(
-    Run { listed: run, differing, .. }: &Run<'_>,
+    run: &Listed,
     m: &Measurement,
     ns: record::Estimate,
-    verdict: Option<&Compared>,
+    (found, is_first): (Option<(&Comparison, &Compared)>, bool),
 ) -> Point {
+    let verdict = found.map(|(_, case)| case);
     Point {
         started: run.started,
         day: run.day(),
@@ -520,7 +527,12 @@ fn point(
         mb_per_s: m.mb_per_s,
         verdict: verdict.map(|c| c.verdict),
         ratio: verdict.and_then(|c| c.ratio),
-        differing: verdict.map(|_| differing.clone()).unwrap_or_default(),
+        differing: found.map(|(all, _)| all.differing.clone()).unwrap_or_default(),
+        remark: match found {
+            Some((all, case)) if all.is_runs_own(case) => Some("the same build: the run's own"),
+            None if !is_first => Some("not compared: the run before lacks it"),
+            _ => None,
+        },
     }
 }
 

@@ -27,7 +27,7 @@ use record::{Measurement, Record, State};
 use serde::Serialize;
 pub use sides::{
     Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, OnlyIn,
-    Other, Part, SizeCounts, StateRow, Uncounted, differing,
+    Other, Part, SizeCounts, StateRow, Uncounted,
 };
 use std::collections::BTreeSet;
 

@@ -411,7 +411,7 @@ pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64
 }
 
 /// What can change a build's speed and is none of its own, where two runs differ in it.
-pub fn differing(base: &Record, new: &Record) -> Vec<String> {
+pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
     let (b, n) = (&base.host, &new.host);
     let processor = (!same_core(base, new)).then(|| "the processor".to_owned());
     let facts = differing_facts(b, n).map(|(what, ..)| what.to_owned());
