@@ -375,7 +375,7 @@ pub fn demand(
     let asks_for_verdicts =
         comparison.only.is_empty() || conditions.iter().all(|c| c.sought == Sought::Leaks);
     let has_cases = !comparison.cases.is_empty() || !comparison.states.is_empty();
-    if !has_cases && !(has_verdicts && asks_for_verdicts) {
+    if !(has_cases || has_verdicts && asks_for_verdicts) {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
