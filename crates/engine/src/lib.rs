@@ -37,13 +37,13 @@ pub use leaks::{
 };
 pub use libraries::{
     AtTier, Attached, LibraryChoice, SelectError, StackFile, TierHere, at_tiers, discover,
-    discover_all, learn_algorithms, select, strange_program, tier_here,
+    discover_all, learn_algorithms, select, tier_here,
 };
 pub use limits::limits_here;
 pub use pair::{PairBench, PairError, PairOutcome};
 pub use plan::{Budget, Counting, Machine, Request, Screened, cases, lacks_memory};
 pub use process::{SUBCOMMAND, Worker, WorkerError};
-pub use progress::{Event, Progress, of_elsewhere};
+pub use progress::{Event, Progress, of_elsewhere, strange_program};
 pub use race::TlsRace;
 pub use survey::{Ended, Keeping, Look, Looks, Outcome, SurveyError, screen, survey};
 pub use time::Stop;

@@ -702,13 +702,6 @@ pub(crate) fn all_runtimes() -> Vec<PathBuf> {
     adapters::runtime::names().map(runtime_path).collect()
 }
 
-/// The program that a file's words would have started as a runtime: only who types it may.
-pub fn strange_program<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let named = words.into_iter().flat_map(|words| words.split(RUNTIME_PREFIX).skip(1));
-    let mut programs = named.map(|rest| rest.split(',').next().unwrap_or(rest));
-    programs.find(|program| !adapters::runtime::names().any(|known| known == *program))
-}
-
 fn runtime_path(name: &str) -> PathBuf {
     PathBuf::from(format!("{RUNTIME_PREFIX}{name}"))
 }
@@ -716,16 +709,6 @@ fn runtime_path(name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_starts_the_known_runtimes_and_no_program_of_its_own() {
-        assert_eq!(
-            strange_program(["-l", "go,node", "runtime:go", "a=runtime:node,b=/l.so"]),
-            None
-        );
-        assert_eq!(strange_program(["a=runtime:go,b=runtime:evil"]), Some("evil"));
-        assert_eq!(strange_program(["runtime:/tmp/x"]), Some("/tmp/x"));
-    }
 
     fn library(name: &str, version: &str, given: bool, error: Option<&str>) -> Attached {
         Attached {

@@ -12,7 +12,7 @@ use crate::kinds::{Ends, Facts, Judged, Message, PILOT, PROCESSES, Pass, Subject
 use crate::plan::Planned;
 use crate::protocol::{Finding, Other};
 use base::analysis::{Estimator, Group, MIN_PER_PROCESS, of_visits};
-use base::model::{OtherEnd, QuietRates, RawSample, Settling};
+use base::model::{OtherEnd, QuietRates, RUNTIME_PREFIX, RawSample, Settling};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt as _};
 use record::tls::HandshakeSample;
@@ -328,6 +328,16 @@ pub fn of_elsewhere(then: &JournalHead) -> Option<String> {
     let same = (then.plan.clone(), then.cases);
     let now = journal_head(&then.kind, same, then.libraries.clone(), &[], measuring_cpu());
     difference(then, &now)
+}
+
+/// The program that a journal would have started as a runtime, by its command line or by its libraries' paths: only who
+/// types it may.
+pub fn strange_program(head: &JournalHead) -> Option<&str> {
+    let words = head.command.iter().flat_map(|words| words.split(RUNTIME_PREFIX).skip(1));
+    let words = words.map(|rest| rest.split(',').next().unwrap_or(rest));
+    // A path is one name, whatever is in it.
+    let paths = head.libraries.iter().filter_map(|(_, l)| l.path.strip_prefix(RUNTIME_PREFIX));
+    words.chain(paths).find(|program| !adapters::runtime::names().any(|known| known == *program))
 }
 
 fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
@@ -709,6 +719,21 @@ mod tests {
         named(|h| h.libraries[0].1.id = "sha256:2".into(), "'/l.so' is another build");
         named(|h| h.libraries.clear(), "other algorithms");
         named(|h| h.cases = 3, "other algorithms");
+    }
+
+    #[test]
+    fn a_journal_starts_the_known_runtimes_and_no_program_of_its_own() {
+        for (words, path, expected) in [
+            (&["-l", "go,node", "a=runtime:node,b=/l.so"][..], "runtime:go", None),
+            (&["a=runtime:go,b=runtime:evil"], "/l.so", Some("evil")),
+            (&[], "runtime:/tmp/x", Some("/tmp/x")),
+            (&[], "runtime:go,/evil", Some("go,/evil")),
+        ] {
+            let mut head = journal_head();
+            head.command = words.iter().map(|word| (*word).to_owned()).collect();
+            path.clone_into(&mut head.libraries[0].1.path);
+            assert_eq!(strange_program(&head), expected, "{words:?} {path}");
+        }
     }
 
     fn looked(ns_per_op: &[f64]) -> Settling {

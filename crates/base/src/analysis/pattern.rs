@@ -209,11 +209,13 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     (middle(a) - middle(b)).abs()
 }
 
-/// What costs are off their middle, as factors; as wide as those of whoever knows the middle of all, not of so few alone.
+/// What costs are off their geometric mean, as factors; as wide as those of whoever knows the mean of all, not of so few
+/// alone. Off their median one in an odd number would be nothing, and the deals too close together.
 fn off_their_middle(costs: &[f64]) -> impl Iterator<Item = f64> {
-    let middle = median(&mut costs.to_vec()).unwrap_or(1.0);
-    let wider = (costs.len() as f64 / (costs.len() as f64 - 1.0)).sqrt();
-    costs.iter().map(move |cost| (cost / middle).powf(wider))
+    let n = costs.len() as f64;
+    let middle = costs.iter().map(|cost| cost.ln()).sum::<f64>() / n;
+    let wider = (n / (n - 1.0)).sqrt();
+    costs.iter().map(move |cost| ((cost.ln() - middle) * wider).exp())
 }
 
 /// The same of groups as large, dealt from both.
@@ -399,6 +401,18 @@ mod tests {
         assert!(of(0.0) < 0.0015, "{}", of(0.0));
         // Nine in ten of normal effects of 1 % are up to 1.6 %.
         assert!((0.012..0.021).contains(&of(0.01)), "{}", of(0.01));
+    }
+
+    #[test]
+    fn runs_of_few_processes_that_add_nothing_have_next_to_no_effect() {
+        for processes in [2, 3, 5, 8, 12] {
+            let mut random = Random(9);
+            let mut group =
+                || (0..processes).map(|_| 1.0 + 0.01 * random.normal()).collect::<Vec<_>>();
+            let cases: Vec<_> = (0..300).map(|_| (group(), group())).collect();
+            let found = run_effect(&cases).unwrap();
+            assert!(found < 0.0025, "{processes}: {found}");
+        }
     }
 
     #[test]

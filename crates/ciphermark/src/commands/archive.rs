@@ -421,7 +421,8 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
             }
             let record = archive.load(run, &of_cases).map_err(failure)?;
             if record.measurements.iter().any(has_point) {
-                let compared = own.last().map(|before| compared(&before.record, &record));
+                let before = own.last().map(|before| beside(&mut archive, before, (run, &record)));
+                let compared = before.transpose()?;
                 own.push(Run { listed: run, record, compared });
             }
         }
@@ -449,12 +450,35 @@ fn has_point(m: &Measurement) -> bool {
     m.state == State::Measured || m.state == State::Imported && m.reason.is_none()
 }
 
-/// What `compare` says of two neighbouring runs, with the same filters.
-fn compared(before: &Record, now: &Record) -> Comparison {
-    fn side(record: &Record) -> Side<'_> {
-        Side { record, name: String::new(), rows: record.measurements.iter().collect() }
+/// What `compare` says of a run and the one before it, with the same filters.
+fn beside(
+    archive: &mut Archive,
+    before: &Run<'_>,
+    (listed, record): (&Listed, &Record),
+) -> Result<Comparison, Failure> {
+    let found = compared(&before.record, record, &|_| true);
+    if found.tally.faster + found.tally.slower == 0 {
+        return Ok(found);
     }
-    judge::compare::compare(&side(before), &side(now), &Settings::of(Matching::ByName))
+    // A change is held against what the runs add to all cases, which is learned from those that nobody asks for, too.
+    let key = |m: &Measurement| (m.library.clone(), Case::of(m));
+    let both = before.record.measurements.iter().chain(&record.measurements);
+    let asked: BTreeSet<_> = both.map(key).collect();
+    let mut whole = |run| archive.load(run, &Chosen::default()).map_err(failure);
+    let (base, new) = (whole(before.listed)?, whole(listed)?);
+    Ok(compared(&base, &new, &|m| asked.contains(&key(m))))
+}
+
+fn compared(before: &Record, now: &Record, takes: &dyn Fn(&Measurement) -> bool) -> Comparison {
+    fn side<'a>(record: &'a Record, takes: &dyn Fn(&Measurement) -> bool) -> Side<'a> {
+        let rows = record.measurements.iter().filter(|m| takes(m)).collect();
+        Side { record, name: String::new(), rows }
+    }
+    judge::compare::compare(
+        &side(before, takes),
+        &side(now, takes),
+        &Settings::of(Matching::ByName),
+    )
 }
 
 /// A run, its record, and how it compares with the one before.

@@ -2,7 +2,7 @@
 //! by case; with `--from` runs of an archive, machine by machine; with `--confirm` candidates are settled by
 //! pairs of processes of the two builds.
 
-use crate::commands::archive::{WhichArgs, ask, by_machine, chosen, failure, selection};
+use crate::commands::archive::{WhichArgs, ask, by_machine, failure, selection};
 use crate::commands::run::watch_signals;
 use crate::commands::watch::predicted::{self, Predicting};
 use crate::commands::{Filter, choose, one_size};
@@ -389,7 +389,8 @@ pub fn demand(
     }
     let of_speed = |c: &&Condition| matches!(c.sought, Sought::Slower | Sought::Mean);
     let has_ratio = comparison.cases.iter().any(|case| case.ratio.is_some());
-    if let Some(condition) = typed.iter().find(of_speed).filter(|_| !has_ratio) {
+    let none_holds = || !conditions.iter().any(|c| c.find(comparison).is_some());
+    if let Some(condition) = typed.iter().find(of_speed).filter(|_| !has_ratio && none_holds()) {
         return Err(Failure::usage(format!(
             "--fail-if {condition}: no case has an interval on both sides, so none can be judged"
         )));
@@ -410,19 +411,27 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
         return Err(Failure::usage("--from has the formats text, markdown and json"));
     }
     let (mut archive, all) = ask(store, &args.which)?;
-    let of_cases = chosen(&mut archive, &args.filter)?;
-    let sides = Sides::of(args, &mut archive, &of_cases)?;
-    let (mut compared, mut without) = (Vec::new(), Vec::new());
+    let sides = Sides::of(args, &mut archive)?;
+    let (mut compared, mut without, mut is_unjudged) = (Vec::new(), Vec::new(), false);
     for runs in by_machine(&all) {
         match sides.pair(runs) {
-            Some((base, new)) => {
-                compared.push(compare_runs(args, &mut archive, &sides, (base, new))?)
-            }
+            Some((base, new)) => match compare_runs(args, &mut archive, &sides, (base, new)) {
+                Ok(machine) => compared.push(machine),
+                // Of one machine it ends no other's.
+                Err(why) if why.exit == Exit::Usage => {
+                    is_unjudged = true;
+                    without.push(Without { machine: new.machine.clone(), why: why.message });
+                }
+                Err(why) => return Err(why),
+            },
             None => without.push(Without {
                 machine: runs[0].machine.clone(),
                 why: "no two such runs".to_owned(),
             }),
         }
+    }
+    if let Some(one) = without.first().filter(|_| compared.is_empty() && is_unjudged) {
+        return Err(Failure::usage(format!("{}: {}", one.machine, one.why)));
     }
     if compared.is_empty() {
         return Err(Failure::usage(format!(
@@ -433,32 +442,31 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
     screen::print(|options| {
         report::machines(&compared, &without, args.format, args.rows.unwrap_or(ROWS), options)
     })?;
-    Ok(if found { Exit::Found } else { Exit::Done })
+    Ok(match (found, is_unjudged) {
+        (true, _) => Exit::Found,
+        (false, true) => Exit::Usage,
+        (false, false) => Exit::Done,
+    })
 }
 
 struct Sides {
     /// Runs that may be the base, those that may be judged.
     ids: [BTreeSet<i64>; 2],
-    of_base: Chosen,
-    of_new: Chosen,
+    selections: [Selection; 2],
     since: Option<i64>,
     names_libraries: bool,
 }
 
 impl Sides {
-    fn of(args: &CompareArgs, archive: &mut Archive, cases: &Chosen) -> Result<Self, Failure> {
-        let [base, new] = [&args.of_base, &args.of_new].map(|of| of.clone().unwrap_or_default());
-        let mut of = |side: &Selection| -> Result<(BTreeSet<i64>, Chosen), Failure> {
+    fn of(args: &CompareArgs, archive: &mut Archive) -> Result<Self, Failure> {
+        let selections = [&args.of_base, &args.of_new].map(|of| of.clone().unwrap_or_default());
+        let mut ids = |side: &Selection| -> Result<BTreeSet<i64>, Failure> {
             let runs = archive.list(side, args.which.doubtful).map_err(failure)?;
-            let takes = |id: &record::LibraryId| side.takes_library(id);
-            let only: Option<&dyn Fn(&record::LibraryId) -> bool> =
-                if side.library.is_some() { Some(&takes) } else { None };
-            let chosen = archive.narrow(cases, only).map_err(failure)?;
-            Ok((runs.iter().map(|r| r.id).collect(), chosen))
+            Ok(runs.iter().map(|r| r.id).collect())
         };
-        let ((base_ids, of_base), (new_ids, of_new)) = (of(&base)?, of(&new)?);
-        let names_libraries = base.library.is_some() && new.library.is_some();
-        Ok(Self { ids: [base_ids, new_ids], of_base, of_new, since: args.since, names_libraries })
+        let ids = [ids(&selections[0])?, ids(&selections[1])?];
+        let names_libraries = selections.iter().all(|side| side.library.is_some());
+        Ok(Self { ids, selections, since: args.since, names_libraries })
     }
 
     /// The base and what is judged, of one machine's runs in the order of time.
@@ -483,13 +491,20 @@ fn compare_runs(
     sides: &Sides,
     (base, new): (&Listed, &Listed),
 ) -> Result<ComparedMachine, Failure> {
-    let of_base = archive.load(base, &sides.of_base).map_err(failure)?;
-    let of_new = archive.load(new, &sides.of_new).map_err(failure)?;
+    // Whole: what the runs add to all cases is learned from those that nobody asks for, too.
+    let mut load = |run| archive.load(run, &Chosen::default()).map_err(failure);
+    let (of_base, of_new) = (load(base)?, load(new)?);
     let matching = if sides.names_libraries { Matching::Every } else { Matching::ByName };
     let settings = Settings { tolerance: args.same_within, ..Settings::of(matching) };
+    let [asked_of_base, asked_of_new] = &sides.selections;
+    let side = |record, run, asked: &Selection| -> Result<_, Failure> {
+        let mut rows = choose::rows_if_any(record, &args.filter)?;
+        rows.retain(|m| asked.takes_library(&m.library));
+        Ok(side_of_run(record, run, rows))
+    };
     let comparison = judge::compare::compare(
-        &side_of_run(&of_base, base, choose::rows_if_any(&of_base, &args.filter)?),
-        &side_of_run(&of_new, new, choose::rows_if_any(&of_new, &args.filter)?),
+        &side(&of_base, base, asked_of_base)?,
+        &side(&of_new, new, asked_of_new)?,
         &settings,
     );
     let conditions = args.conditions();

@@ -372,9 +372,7 @@ pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     let head = &kept.head;
     let cannot = |why: String| Failure::usage(SurveyError::Resume(why));
     engine::of_elsewhere(head).map_or(Ok(()), |why| Err(cannot(why)))?;
-    let words = head.command.iter().map(String::as_str);
-    let paths = head.libraries.iter().map(|(_, library)| &*library.path);
-    if let Some(program) = engine::strange_program(words.chain(paths)) {
+    if let Some(program) = engine::strange_program(head) {
         return Err(cannot(format!(
             "its journal names a program, '{program}', which only who types it starts"
         )));

@@ -277,10 +277,7 @@ fn users_of_its_own() -> Result<String, String> {
     // SAFETY: a system call without pointers.
     match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
         0 => Ok("no memory and environment of other processes".to_owned()),
-        _ => Err(format!(
-            "this kernel gives no namespace of users: {}",
-            std::io::Error::last_os_error()
-        )),
+        _ => Err(format!("no namespace of users can be had: {}", std::io::Error::last_os_error())),
     }
 }
 
@@ -328,13 +325,14 @@ pub fn close_inherited(kept: BorrowedFd<'_>) {
 /// Sockets, reaching into other processes and their memory, keys, signals to others (those to its own threads are `tgkill`), and
 /// leaving the process group, which ends with its worker.
 #[rustfmt::skip]
-const DENIED_TO_RUNTIMES: [i64; 30] = [
+const DENIED_TO_RUNTIMES: [i64; 37] = [
     libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept,
     libc::SYS_accept4, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_ptrace,
     libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd, libc::SYS_bpf, libc::SYS_io_uring_setup,
     libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setpriority, libc::SYS_keyctl, libc::SYS_add_key,
     libc::SYS_request_key, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_semctl, libc::SYS_pidfd_send_signal,
-    libc::SYS_process_madvise, libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_semop, libc::SYS_semtimedop, libc::SYS_msgctl, libc::SYS_msgget, libc::SYS_msgrcv, libc::SYS_msgsnd,
+    libc::SYS_ioprio_set, libc::SYS_process_madvise, libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo,
 ];
 
 /// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the

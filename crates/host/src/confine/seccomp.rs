@@ -261,7 +261,8 @@ pub(crate) fn unknown_calls() -> Vec<Rule> {
     calls.map(|call| Rule { call, conditions: Vec::new() }).into()
 }
 
-/// CPUs, scheduling and limits of a process that is named; 0 is the one that calls.
+/// CPUs, scheduling and limits of a process that is named; 0 is the one that calls. And signals by a descriptor (`F_SETOWN_EX`
+/// and `F_SETSIG` of fcntl(2)).
 pub(crate) fn calls_on_others() -> Vec<Rule> {
     let another = Condition::Not { argument: 0, value: 0 };
     let calls = [
@@ -271,7 +272,10 @@ pub(crate) fn calls_on_others() -> Vec<Rule> {
         libc::SYS_sched_setparam,
         libc::SYS_sched_setscheduler,
     ];
-    calls.map(|call| Rule { call, conditions: vec![another] }).into()
+    let of_process = calls.map(|call| Rule { call, conditions: vec![another] });
+    // Who gets a descriptor's signals, and which.
+    let owners = [libc::F_SETOWN, 15, 10].map(|command| command as u32);
+    of_process.into_iter().chain(some(libc::SYS_fcntl, 1, owners)).collect()
 }
 
 /// What is not needed any more once the library is loaded.

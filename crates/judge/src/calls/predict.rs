@@ -277,6 +277,11 @@ pub struct Ratio {
 /// What changes would save a watched program, by a record of its messages.
 pub fn predict(calls: &Calls, record: &Record) -> Result<Prediction, String> {
     let measured_on = record.host.cpu.kind();
+    if !calls.cpu.contains(" family ") {
+        return Err("the file of `watch` is of an earlier version, which kept the CPU's name alone: watch the \
+                    program again"
+            .to_owned());
+    }
     if calls.cpu != measured_on {
         return Err(format!(
             "the program ran on {}, and the record is of {measured_on}, where builds may differ otherwise; \

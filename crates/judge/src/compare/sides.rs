@@ -543,9 +543,10 @@ impl InstructionRow {
         self.per_byte_growth.is_some() || !self.sizes.is_empty()
     }
 
-    /// Whether the base was counted and the new side was not.
+    /// Whether the base was counted and the new side was not: what a byte and a message take, or a measured size.
     pub fn is_lost(&self) -> bool {
-        self.base.is_some() && self.new.is_none() && self.sizes.is_empty()
+        let of_new = |u: &Uncounted| u.reason.starts_with("new: ");
+        self.base.is_some() && self.new.is_none() || self.uncounted.iter().any(of_new)
     }
 
     /// The size whose operation grew most.

@@ -114,7 +114,7 @@ fn alternatives(all: &[Alternative]) -> Table {
         // Within its interval nothing may be saved at all.
         let share = match saves {
             Some(s) if s.holds_zero() => "undecided".to_owned(),
-            None => "not calibrated".to_owned(),
+            None => "no price".to_owned(),
             _ => one.saves_share.map(percent).unwrap_or_default(),
         };
         [

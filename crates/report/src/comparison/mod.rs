@@ -288,7 +288,10 @@ fn instructions(c: &Comparison, rows: usize, not_counted: usize, options: Option
         return String::new();
     }
     let (changed, equal) = words::changed(c);
-    let title = format!("instructions, counted exactly: {} changed, {equal} equal", changed.len());
+    let title = match c.instructions.iter().any(InstructionRow::is_counted) {
+        true => format!("instructions, counted exactly: {} changed, {equal} equal", changed.len()),
+        false => "instructions: counted on one side only".to_owned(),
+    };
     let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
     if changed.is_empty() {
         return out + &uncounted(c, not_counted, options);

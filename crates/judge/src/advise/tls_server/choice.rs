@@ -543,7 +543,9 @@ impl Evidence<'_> {
         let own = self.handshakes.stacks.iter().find(|stack| stack.label == candidate.stack);
         let files = |stack: &Stack| (stack.id.clone(), stack.crypto_id.clone());
         if own.map(files) != Some(files(&calibration.stack)) {
-            let why = format!("the calibration is not of {}", candidate.stack);
+            let is_twin = calibration.stack.label == candidate.stack;
+            let what = if is_twin { "another build of " } else { "another stack than " };
+            let why = format!("the calibration is of {what}{}", candidate.stack);
             return Some(Err(NoPrice::NotMeasured(why)));
         }
         let mut spec = candidate.spec(question);

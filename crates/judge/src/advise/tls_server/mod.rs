@@ -102,7 +102,7 @@ fn one(text: &str) -> Result<(&'static str, Option<f64>), String> {
     Ok((name, share.transpose()?))
 }
 
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 
 /// Advice for a server of TLS.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
