@@ -301,7 +301,7 @@ fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
     record["host"]["cpu"]["name"] = "Another CPU".into();
     std::fs::write(&path, record.to_string()).unwrap();
     let said = compare_builds(&path, "--confirm").with_code(1).stdout;
-    assert!(said.contains("measured on another processor (Another CPU)"), "{said}");
+    assert!(said.contains("measured on another processor (Another CPU family "), "{said}");
 }
 
 #[test]
