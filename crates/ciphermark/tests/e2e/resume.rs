@@ -152,11 +152,12 @@ fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
     std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", arg(&mark))).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let named = format!("runtime:{}", arg(&program));
-    let strange = |line: &str| {
-        let json = line[9..].replace(arg(&object), &named);
-        format!("{:08x} {json}\n", crc32(json.as_bytes()))
-    };
-    std::fs::write(journal(&record), kept.lines().map(strange).collect::<String>()).unwrap();
+    let (head, samples) = kept.split_once('\n').unwrap();
+    // Behind the words that begin a journal and a checksum.
+    let (magic, line) = head.split_at("ciphermark journal ".len());
+    let json = line[9..].replace(arg(&object), &named);
+    let strange = format!("{magic}{:08x} {json}\n{samples}", crc32(json.as_bytes()));
+    std::fs::write(journal(&record), strange).unwrap();
     refuses(&format!("run --resume {}", arg(&record)), &["names a program"]);
     assert!(!mark.exists());
     std::fs::write(journal(&record), &kept).unwrap();
