@@ -47,14 +47,17 @@ fn once(
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A library's content: a record may name anything else.
-fn whole(path: &Path) -> io::Result<Vec<u8>> {
+fn bounded(path: &Path) -> io::Result<io::Take<std::fs::File>> {
     let file = record::open_regular(path)?;
-    let len = file.metadata()?.len();
-    if len > MOST_BYTES {
+    if file.metadata()?.len() > MOST_BYTES {
         return Err(io::Error::other("it is larger than any library"));
     }
-    let mut bytes = Vec::with_capacity(len as usize);
-    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(file.take(MOST_BYTES))
+}
+
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bounded(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -119,7 +122,16 @@ fn banner(bytes: &[u8]) -> Option<String> {
 /// when its bytes were changed afterwards.
 pub fn content_hash(path: &Path) -> io::Result<String> {
     static KNOWN: Known = LazyLock::new(Mutex::default);
-    once(&KNOWN, path, |path| Ok(hex::encode(Sha256::digest(whole(path)?))))
+    // By pieces: a program with what a debugger needs is as large as all that a run takes.
+    once(&KNOWN, path, |path| {
+        let (mut hash, mut file, mut piece) = (Sha256::new(), bounded(path)?, vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(hex::encode(hash.finalize())),
+                read => hash.update(&piece[..read]),
+            }
+        }
+    })
 }
 
 /// SHA-256 of a text, in hexadecimal.
