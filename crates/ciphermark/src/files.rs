@@ -84,18 +84,33 @@ pub fn tls(path: &Path, kind: RunKind) -> Result<Run, Failure> {
     })
 }
 
-/// Holds one file's CPU and tier against another's: times that were taken apart do not add up.
-pub fn of_one(
-    (one, of): (&str, &(String, Tier)),
-    (other, of_other): (&str, &(String, Tier)),
-) -> Result<(), Failure> {
-    if of == of_other {
-        return Ok(());
+/// What a file's times are of.
+#[derive(PartialEq)]
+pub struct TakenOn {
+    cpu: String,
+    tier: Tier,
+}
+
+impl TakenOn {
+    pub fn run(run: &Run) -> Self {
+        Self { cpu: run.host.cpu.kind(), tier: run.plan.tier }
     }
-    let [(cpu, tier), (other_cpu, other_tier)] = [of, of_other];
-    Err(Failure::usage(format!(
-        "{one} is of {cpu} at tier {tier}, {other} of {other_cpu} at tier {other_tier}: their times do not add up"
-    )))
+
+    pub fn calibration(calibration: &Calibration) -> Self {
+        Self { cpu: calibration.host.cpu.kind(), tier: Tier::Native }
+    }
+
+    /// Refuses a file, the one that a flag names, with times of another CPU or tier than this one's: they do not add up.
+    pub fn holds(&self, flag: &str, other: &Self) -> Result<(), Failure> {
+        if self == other {
+            return Ok(());
+        }
+        let of = |Self { cpu, tier }: &Self| format!("{cpu} at tier {tier}");
+        let (own, other) = (of(self), of(other));
+        Err(Failure::usage(format!(
+            "{flag} is of {other}, and not of {own}: their times do not add up"
+        )))
+    }
 }
 
 /// A file by `tls calibrate`.

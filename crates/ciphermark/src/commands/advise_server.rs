@@ -4,8 +4,8 @@
 use crate::commands::advise::{AdviseArgs, UseArg, YesNo, evidence, prices, question};
 use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
+use crate::files::TakenOn;
 use crate::{Exit, Failure, files, screen};
-use base::model::Tier;
 use clap::Args;
 use engine::{LeakSubject, Secrets, Stop, TlsRace};
 use jiff::Timestamp;
@@ -221,13 +221,12 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         None => measure_handshakes(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
-    let of = |run: &Run| (run.host.cpu.kind(), run.plan.tier);
+    let own = TakenOn::run(&handshakes);
     if let Some(records) = &records {
-        files::of_one(("--bulk", &of(records)), ("the handshakes", &of(&handshakes)))?;
+        own.holds("--bulk", &TakenOn::run(records))?;
     }
     if let Some(calibration) = &calibration {
-        let calibrated = (calibration.host.cpu.kind(), Tier::Native);
-        files::of_one(("--calibration", &calibrated), ("the handshakes", &of(&handshakes)))?;
+        own.holds("--calibration", &TakenOn::calibration(calibration))?;
     }
     let stop = watch_signals()?.within(JUDGING);
     let (mut secrets, mut tried) = (Vec::new(), BTreeSet::new());

@@ -421,7 +421,7 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
             }
             let record = archive.load(run, &of_cases).map_err(failure)?;
             if record.measurements.iter().any(has_point) {
-                let before = own.last().map(|before| beside(&mut archive, before, (run, &record)));
+                let before = own.last().map(|before| beside(&mut archive, before, run, &record));
                 let compared = before.transpose()?;
                 own.push(Run { listed: run, record, compared });
             }
@@ -454,7 +454,8 @@ fn has_point(m: &Measurement) -> bool {
 fn beside(
     archive: &mut Archive,
     before: &Run<'_>,
-    (listed, record): (&Listed, &Record),
+    listed: &Listed,
+    record: &Record,
 ) -> Result<Comparison, Failure> {
     let found = compared(&before.record, record, &|_| true);
     if found.tally.faster + found.tally.slower == 0 {

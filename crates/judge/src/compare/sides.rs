@@ -530,6 +530,9 @@ pub struct Uncounted {
     pub size: usize,
     /// Which side has no count, and why.
     pub reason: String,
+    /// Whether the base has one.
+    #[serde(skip)]
+    pub is_lost: bool,
 }
 
 impl InstructionRow {
@@ -545,8 +548,7 @@ impl InstructionRow {
 
     /// Whether the base was counted and the new side was not: what a byte and a message take, or a measured size.
     pub fn is_lost(&self) -> bool {
-        let of_new = |u: &Uncounted| u.reason.starts_with("new: ");
-        self.base.is_some() && self.new.is_none() || self.uncounted.iter().any(of_new)
+        self.base.is_some() && self.new.is_none() || self.uncounted.iter().any(|u| u.is_lost)
     }
 
     /// The size whose operation grew most.
@@ -634,13 +636,16 @@ fn at_sizes(base: &OneSide<'_>, new: &OneSide<'_>) -> (Vec<SizeCounts>, Vec<Unco
                 let growth = growth(base as f64, new as f64, 1.0);
                 sizes.push(SizeCounts { size, base, new, growth });
             }
-            (Err(b), Err(n)) if b == n => uncounted.push(Uncounted { size, reason: b }),
+            (Err(b), Err(n)) if b == n => {
+                uncounted.push(Uncounted { size, reason: b, is_lost: false })
+            }
             (b, n) => {
+                let is_lost = b.is_ok();
                 let of = |side: &str, count: Result<u64, String>| {
                     count.err().map(|why| format!("{side}: {why}"))
                 };
                 let both: Vec<String> = of("base", b).into_iter().chain(of("new", n)).collect();
-                uncounted.push(Uncounted { size, reason: both.join("; ") });
+                uncounted.push(Uncounted { size, reason: both.join("; "), is_lost });
             }
         }
     }

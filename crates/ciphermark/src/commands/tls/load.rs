@@ -4,10 +4,10 @@
 use crate::commands::run::watch_signals;
 use crate::commands::tls::{TlsOutput, stacks};
 use crate::commands::{choose, one_of};
+use crate::files::TakenOn;
 use crate::screen::Bar;
 use crate::server::{Calibrating, Course, Libraries, PARTS, Setting};
 use crate::{Exit, Failure, files, screen};
-use base::model::Tier;
 use base::text::flags::{parse_bytes, parse_duration, parse_share};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -277,12 +277,11 @@ impl Documents {
         own: impl FnOnce() -> Result<Calibration, Failure>,
     ) -> Result<Self, Failure> {
         let calibration = args.calibration.as_deref().map_or_else(own, files::calibration)?;
-        let calibrated = (calibration.host.cpu.kind(), Tier::Native);
+        let own = TakenOn::calibration(&calibration);
         let read = |flag, path: &Option<PathBuf>, kind| {
             let Some(path) = path else { return Ok(None) };
             let run = files::tls(path, kind)?;
-            let of = (run.host.cpu.kind(), run.plan.tier);
-            files::of_one((flag, &of), ("the calibration", &calibrated))?;
+            own.holds(flag, &TakenOn::run(&run))?;
             Ok(Some(run))
         };
         let records = read("--records", &args.records, RunKind::Records)?;
