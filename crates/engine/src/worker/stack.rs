@@ -463,6 +463,7 @@ impl OpenLine {
     fn sample(&mut self, timing: &Timing<'_>) -> Result<HandshakeSample, Finding> {
         let Self { line, batches } = self;
         let (all, around) = around_parts(timing.clock, timing.process, || {
+            line.batch(timing.clock)?;
             (0..*batches).map(|_| line.batch(timing.clock)).collect::<Result<Vec<_>, _>>()
         });
         let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };

@@ -605,11 +605,18 @@ impl Around<'_> {
                 // After a wait caches and predictors may be another tenant's.
                 let waited = self.clock.wait_until_quiet();
                 let begun = Instant::now();
-                ready(batch, warm_up, ops);
                 while waited && begun.elapsed() < least {
                     ready(batch, warm_up, ops);
                 }
-                batch.sample(self.clock, self.process, ops)
+                let slowly = batch.readies_slowly();
+                if slowly {
+                    ready(batch, warm_up, ops);
+                }
+                batch.sample(self.clock, self.process, ops, &mut |batch| {
+                    if !slowly {
+                        ready(batch, warm_up, ops);
+                    }
+                })
             }
             Some(meeting) => {
                 let who = (self.process, meeting.thread);

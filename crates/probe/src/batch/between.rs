@@ -136,10 +136,17 @@ impl MessageBatch<'_> {
     }
 
     /// A sample: the mean of the operations without the slowest, as many times as there are.
-    pub(crate) fn sample_after_work(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+    pub(crate) fn sample_after_work(
+        &mut self,
+        clock: &Clock,
+        process: u32,
+        ops: u32,
+        ready: &mut dyn FnMut(&mut Self),
+    ) -> Taken {
         let mut ticks = Vec::with_capacity(ops as usize);
-        let mut taken =
-            bracket(clock, process, ops, || self.time_after_work(clock, ops, &mut ticks));
+        let mut taken = bracket(clock, process, ops, self, ready, |batch| {
+            batch.time_after_work(clock, ops, &mut ticks)
+        });
         taken.sample.ticks = without_the_slowest(&mut ticks);
         taken
     }

@@ -125,7 +125,7 @@ impl Clock {
 }
 
 /// Runs parts between the probes. The sample's operations and ticks are the caller's to fill in: it
-/// alone knows which parts belong together.
+/// alone knows which parts belong together, and which of them only make the core ready again after the probe.
 pub fn around_parts<R>(clock: &Clock, process: u32, run: impl FnOnce() -> R) -> (R, RawSample) {
     let quiet = Undisturbed::begin();
     let clock_before = clock.cycles_per_tick();
@@ -260,13 +260,19 @@ impl MessageBatch<'_> {
     }
 
     /// A sample by the language's clock, between the probes of this process, which is on the same CPU.
-    pub(crate) fn sample_remotely(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+    pub(crate) fn sample_remotely(
+        &mut self,
+        clock: &Clock,
+        process: u32,
+        ops: u32,
+        ready: &mut dyn FnMut(&mut Self),
+    ) -> Taken {
         let (mut ran, mut wall) = (Ran::default(), Duration::ZERO);
         let (cpu, own) = (self.cpu_ns(), OthersTime::now());
         let begun = Instant::now();
-        let mut taken = bracket(clock, process, ops, || {
+        let mut taken = bracket(clock, process, ops, self, ready, |batch| {
             let begun = Instant::now();
-            ran = self.turn(ops);
+            ran = batch.turn(ops);
             wall = begun.elapsed();
             ran.codes
         });

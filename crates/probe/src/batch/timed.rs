@@ -90,14 +90,23 @@ impl Pace {
     }
 }
 
-/// Times `batch` between the probes. Nothing but `batch` is inside the clock.
+/// Times `run` between the probes; nothing else is inside the clock. `ready` comes between the first probe and the clock:
+/// behind a probe the first operations are slower, on a core that has to give AVX-512 its power back by thousands of cycles.
 #[inline(always)]
-pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce() -> i32) -> Taken {
+pub(crate) fn bracket<B: ?Sized>(
+    clock: &Clock,
+    process: u32,
+    ops: u32,
+    batch: &mut B,
+    ready: &mut dyn FnMut(&mut B),
+    run: impl FnOnce(&mut B) -> i32,
+) -> Taken {
     let quiet = Undisturbed::begin();
     let clock_before = clock.cycles_per_tick();
     let probe_before = warm_probe(clock, clock_before);
+    ready(batch);
     let begin = clock.begin();
-    let codes = batch();
+    let codes = run(batch);
     let end = clock.end();
     let clock_after = clock.cycles_per_tick();
     let probe_after = clock.instructions_per_cycle(clock_after, BLOCKS_AFTER);
@@ -327,11 +336,23 @@ pub trait Batch {
         calibrate_ops(clock, ticks_per_ns, pace, self)
     }
 
-    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken
+    /// Whether making it ready takes so long that the core's clock could be another by then.
+    fn readies_slowly(&self) -> bool {
+        false
+    }
+
+    /// Times operations; `ready` makes data and code ready for them right before.
+    fn sample(
+        &mut self,
+        clock: &Clock,
+        process: u32,
+        ops: u32,
+        ready: &mut dyn FnMut(&mut Self),
+    ) -> Taken
     where
         Self: Sized,
     {
-        bracket(clock, process, ops, || self.run(ops))
+        bracket(clock, process, ops, self, ready, |batch| batch.run(ops))
     }
 }
 
@@ -406,17 +427,27 @@ impl Batch for MessageBatch<'_> {
         calibrate_ops(clock, ticks_per_ns, pace, self)
     }
 
-    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+    fn readies_slowly(&self) -> bool {
+        self.is_long || self.is_cold()
+    }
+
+    fn sample(
+        &mut self,
+        clock: &Clock,
+        process: u32,
+        ops: u32,
+        ready: &mut dyn FnMut(&mut Self),
+    ) -> Taken {
         if self.is_after_work() {
-            return self.sample_after_work(clock, process, ops);
+            return self.sample_after_work(clock, process, ops, ready);
         }
         if self.session.is_remote() {
-            return self.sample_remotely(clock, process, ops);
+            return self.sample_remotely(clock, process, ops, ready);
         }
         if self.is_long {
-            return sample_of_cpu_time(clock, process, ops, || self.run(ops));
+            return sample_of_cpu_time(clock, process, ops, self, ready);
         }
-        bracket(clock, process, ops, || self.run(ops))
+        bracket(clock, process, ops, self, ready, |batch| batch.run(ops))
     }
 
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
@@ -449,11 +480,17 @@ pub(crate) fn is_large(algorithm: &Algorithm, size: usize) -> bool {
 
 /// A sample in which other programs may run: its ticks are those for which the process did. All of its threads
 /// count, so that nobody gains by handing work to another one.
-fn sample_of_cpu_time(clock: &Clock, process: u32, ops: u32, run: impl FnOnce() -> i32) -> Taken {
+fn sample_of_cpu_time<B: Batch>(
+    clock: &Clock,
+    process: u32,
+    ops: u32,
+    batch: &mut B,
+    ready: &mut dyn FnMut(&mut B),
+) -> Taken {
     let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
-    let mut taken = bracket(clock, process, ops, || {
+    let mut taken = bracket(clock, process, ops, batch, ready, |batch| {
         let (before, begun) = (OthersTime::now(), Instant::now());
-        let codes = run();
+        let codes = batch.run(ops);
         wall = begun.elapsed();
         let (own, others) = OthersTime::now().since(before);
         cpu = own + others;
@@ -771,11 +808,21 @@ impl Batch for StreamBatch<'_> {
         calibrate_ops(clock, ticks_per_ns, pace, self)
     }
 
-    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+    fn readies_slowly(&self) -> bool {
+        self.is_large()
+    }
+
+    fn sample(
+        &mut self,
+        clock: &Clock,
+        process: u32,
+        ops: u32,
+        ready: &mut dyn FnMut(&mut Self),
+    ) -> Taken {
         if self.is_large() {
-            return sample_of_cpu_time(clock, process, ops, || self.run(ops));
+            return sample_of_cpu_time(clock, process, ops, self, ready);
         }
-        bracket(clock, process, ops, || self.run(ops))
+        bracket(clock, process, ops, self, ready, |batch| batch.run(ops))
     }
 
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {

@@ -17,7 +17,7 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::Barrier;
 use std::time::Duration;
 
-/// Pages that are encrypted and decrypted untimed before a visit: its code and its keys are warm,
+/// Times that a page is encrypted or decrypted untimed before a sample: its code and its keys are warm,
 /// its pages are not.
 const WARM_UPS: usize = 6;
 
@@ -218,16 +218,16 @@ impl Lane {
             self.settling = Some(scene.settle(picks.len(), |i| pages.seal(i))?);
         }
         self.evict.run();
-        (0..warm).try_for_each(|i| pages.seal(i).map(|_| ()))?;
-        let encrypted = scene.samples(picks.len(), |i| pages.seal(i).map(|ticks| (ticks, 0)))?;
+        let encrypted =
+            scene.samples(picks.len(), warm, |i| pages.seal(i).map(|ticks| (ticks, 0)))?;
         self.evict.run();
         if !encrypts {
             self.settling = Some(scene.settle(picks.len(), |i| pages.unseal(i))?);
         }
         pages.back.all().fill(0x5a);
         self.evict.run();
-        (0..warm).try_for_each(|i| pages.unseal(i).map(|_| ()))?;
-        let decrypted = scene.samples(picks.len(), |i| pages.unseal(i).map(|ticks| (ticks, 0)))?;
+        let decrypted =
+            scene.samples(picks.len(), warm, |i| pages.unseal(i).map(|ticks| (ticks, 0)))?;
         for (i, pick) in picks.iter().enumerate() {
             if pages.back.read(i, scene.staged.page_size) != scene.staged.page(*pick) {
                 return Err(Finding::refused(
@@ -267,18 +267,22 @@ impl Scene<'_> {
         Ok(Settling { process: self.process, ..settled })
     }
 
-    /// Two samples of so many operations together. Each operation says its own ticks and those of reading or
-    /// writing.
+    /// Two samples of so many operations together, each behind so many untimed ones. Each operation says its own ticks and
+    /// those of reading or writing.
     pub(crate) fn samples(
         &self,
         operations: usize,
+        warm: usize,
         mut one: impl FnMut(usize) -> Result<(u64, u64), Finding>,
     ) -> Parts {
         // An odd one is in both, as the only one is.
         let half = operations.div_ceil(SAMPLES);
         let sample = |range: std::ops::Range<usize>| {
             let (mut crypto, mut io) = (Vec::with_capacity(half), Vec::with_capacity(half));
+            // The page that is timed last of all, or was before these.
+            let page = (range.start + operations - 1) % operations;
             let (done, around) = around_parts(self.clock, self.process, || {
+                (0..warm).try_for_each(|_| one(page).map(|_| ()))?;
                 range.into_iter().try_for_each(|i| {
                     let (own, other) = one(i)?;
                     crypto.push(own);
@@ -377,7 +381,7 @@ pub(crate) fn file_pages(
     let operations = (scene.pages() / share).max(1);
     lane.room(scene.staged.page_size);
     let mut kept = Kept::put(lane, codec, file, scene, operations)?;
-    scene.samples(operations, |_| match scene.visit.direction {
+    scene.samples(operations, 0, |_| match scene.visit.direction {
         Direction::Encrypt => kept.write(lane, scene),
         _ => kept.read(lane, scene),
     })
@@ -483,7 +487,7 @@ pub(crate) fn log_end(
         return Err(Finding::unsupported("there is no scratch file"));
     };
     let mut end = 0;
-    scene.samples((scene.pages() / LOG_SHARE).max(1), |_| {
+    scene.samples((scene.pages() / LOG_SHARE).max(1), 0, |_| {
         let pick = below(lane, staged.places.len());
         let (at, plain) = (&staged.places[pick], staged.page(pick));
         let mut unit = vec![0; staged.page_size + codec.metadata_bytes()];
