@@ -79,9 +79,9 @@ pub fn sample_together<B: Batch>(
     }
     together.meet();
     let probe_before = together.probe(clock, thread);
+    let quiet = Undisturbed::begin();
     warm_up(batch);
     together.all(&together.begun);
-    let quiet = Undisturbed::begin();
     let clock_before = clock.cycles_per_tick();
     let begin = clock.begin();
     let mut codes = batch.run(ops);
@@ -124,13 +124,20 @@ impl Clock {
     }
 }
 
-/// Runs parts between the probes. The sample's operations and ticks are the caller's to fill in: it
-/// alone knows which parts belong together, and which of them only make the core ready again after the probe.
-pub fn around_parts<R>(clock: &Clock, process: u32, run: impl FnOnce() -> R) -> (R, RawSample) {
+/// Runs parts between the probes, behind what makes the core ready for them again (as in a sample of a batch). The sample's
+/// operations and ticks are the caller's to fill in: it alone knows which parts belong together.
+pub fn around_parts<S: ?Sized, R, E>(
+    clock: &Clock,
+    process: u32,
+    subject: &mut S,
+    ready: impl FnOnce(&mut S) -> Result<(), E>,
+    run: impl FnOnce(&mut S) -> Result<R, E>,
+) -> Result<(R, RawSample), E> {
     let quiet = Undisturbed::begin();
+    let probe_before = warm_probe(clock, clock.cycles_per_tick());
+    ready(subject)?;
     let clock_before = clock.cycles_per_tick();
-    let probe_before = warm_probe(clock, clock_before);
-    let result = run();
+    let result = run(subject)?;
     let clock_after = clock.cycles_per_tick();
     let probe_after = warm_probe(clock, clock_after);
     let sample = RawSample {
@@ -142,7 +149,7 @@ pub fn around_parts<R>(clock: &Clock, process: u32, run: impl FnOnce() -> R) -> 
         waited_us: clock.take_waited_us(),
         ..quiet.end().noted()
     };
-    (result, sample)
+    Ok((result, sample))
 }
 
 #[derive(Debug)]
@@ -450,8 +457,15 @@ mod tests {
     #[test]
     fn what_happens_around_parts_is_noted_and_ticks_are_left_to_the_caller() {
         let clock = Clock::calibrate();
-        let ((), sample) =
-            around_parts(&clock, 3, || std::thread::sleep(std::time::Duration::from_millis(1)));
+        let (ready, sleep) = (|ran: &mut Vec<_>| Ok(ran.push("ready")), Duration::from_millis(1));
+        let mut ran = Vec::new();
+        let timed = around_parts(&clock, 3, &mut ran, ready, |ran| {
+            ran.push("timed");
+            std::thread::sleep(sleep);
+            Ok::<_, ()>(())
+        });
+        let ((), sample) = timed.unwrap();
+        assert_eq!(ran, ["ready", "timed"]);
         assert_eq!((sample.process, sample.ops, sample.ticks), (3, 0, 0));
         assert!(sample.voluntary >= 1 && sample.switches >= sample.voluntary);
     }

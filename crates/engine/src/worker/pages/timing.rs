@@ -281,16 +281,20 @@ impl Scene<'_> {
             let (mut crypto, mut io) = (Vec::with_capacity(half), Vec::with_capacity(half));
             // The page that is timed last of all, or was before these.
             let page = (range.start + operations - 1) % operations;
-            let (done, around) = around_parts(self.clock, self.process, || {
-                (0..warm).try_for_each(|_| one(page).map(|_| ()))?;
-                range.into_iter().try_for_each(|i| {
-                    let (own, other) = one(i)?;
-                    crypto.push(own);
-                    io.push(other);
-                    Ok(())
-                })
-            });
-            done?;
+            let ((), around) = around_parts(
+                self.clock,
+                self.process,
+                &mut one,
+                |one| (0..warm).try_for_each(|_| one(page).map(|_| ())),
+                |one| {
+                    range.into_iter().try_for_each(|i| {
+                        let (own, other) = one(i)?;
+                        crypto.push(own);
+                        io.push(other);
+                        Ok(())
+                    })
+                },
+            )?;
             let (ops, ticks) = (crypto.len() as u32, crypto.iter().sum());
             Ok(Part { sample: RawSample { ops, ticks, ..around }, crypto, io })
         };
