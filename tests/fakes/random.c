@@ -1,9 +1,9 @@
 /* A generator of random bytes, seeded when the library is loaded. Right by itself: it is shared by all sessions, and seeded
  * anew in a process that is forked. What is defined plants one fault:
  *
- *     cc -shared -fPIC -I include -D[COPIED | OF_A_SESSION | BIASED]=1 -o libfake.so tests/fakes/random.c
+ *     cc -shared -fPIC -I include -D[COPIED | AT_FORK | OF_A_SESSION | BIASED]=1 -o libfake.so tests/fakes/random.c
  *
- * COPIED: a forked process goes on from its parent's state. OF_A_SESSION: each session begins at the same state.
+ * COPIED: a forked process goes on from its parent's state. AT_FORK: it does by clone(2), and not by fork(3). OF_A_SESSION: each session begins at the same state.
  * BIASED: one bit of 64 is always set.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
@@ -24,6 +24,10 @@ __attribute__((constructor)) static void seed(void) {
   if (getrandom(&shared, sizeof shared, 0) != sizeof shared) abort();
   first = shared;
   seeded_in = getpid();
+#ifdef AT_FORK
+  static int registered;
+  if (!registered++) pthread_atfork(NULL, NULL, seed);
+#endif
 }
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
@@ -36,7 +40,7 @@ static uint64_t next(uint64_t *state) {
 
 static int32_t message(void *state, const cm_message *m) {
   pthread_mutex_lock(&lock);
-#ifndef COPIED
+#if !defined COPIED && !defined AT_FORK
   if (getpid() != seeded_in) seed();
 #endif
   uint64_t *from = &shared;

@@ -319,6 +319,9 @@ impl Counted {
             }
         }
         executed.sizes.sort_by_key(|s| s.size);
+        // A library may take other instructions for long messages than for those that the line is of.
+        let sets: BTreeSet<String> = executed.instruction_sets.drain(..).collect();
+        executed.instruction_sets = sets.union(&sets_of(&self.kept.exact)).cloned().collect();
         Evidence {
             refused: refused(self.subject.tier, &self.kept, self.why.as_ref()),
             executed,
@@ -503,12 +506,6 @@ pub(crate) fn executed(
         .map(|r| ExecutedSize { size: r.size, instructions: r.instructions })
         .collect();
     sizes.sort_by_key(|s| s.size);
-    let sets: BTreeSet<&String> = runs
-        .iter()
-        .flat_map(|r| &r.sets)
-        .map(|s| &s.set)
-        .filter(|set| is_beyond_baseline(set))
-        .collect();
     Executed {
         library,
         algorithm: subject.algorithm.clone(),
@@ -525,11 +522,17 @@ pub(crate) fn executed(
         classes: slope.map(classes).unwrap_or_default(),
         memory_reads: reads,
         memory_writes: writes,
-        instruction_sets: sets.into_iter().cloned().collect(),
+        instruction_sets: sets_of(runs).into_iter().collect(),
         functions: slope.map(functions).unwrap_or_default(),
         excepted: excepted(subject.tier, runs),
         pmu,
     }
+}
+
+/// Instruction sets that not every CPU of the architecture has.
+fn sets_of(runs: &[Steps]) -> BTreeSet<String> {
+    let all = runs.iter().flat_map(|run| &run.sets).map(|seen| seen.set.clone());
+    all.filter(|set| is_beyond_baseline(set)).collect()
 }
 
 fn too_long(runs: &[Steps]) -> String {

@@ -386,9 +386,7 @@ fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
         // A library in the cage may name any file, whose hash it would not see otherwise.
         None => objects.retain(|object| host::is_object(object)),
     }
-    let own = program.as_ref().map_or(path, |program| program.tool.as_path());
-    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-    objects.retain(|object| *object != own);
+    // The library's own file among them: what rewrites code after linking leaves the note with the build id as it was.
     let objects = host::loaded_files(&objects);
     let id = program.map_or(id, |program| id_of_runtime(&program, ready));
     // A provider within the library is in no file of its own.
@@ -527,10 +525,13 @@ pub fn select(
         {
             return Err(SelectError::Unusable { name: name.clone(), why: why.clone() });
         }
+        let labels: Vec<String> = usable.iter().map(Attached::label).collect();
+        let begun = labels.iter().find(|label| label.starts_with(glob.text())).cloned();
+        let near = || nearest(glob.text(), usable.iter().map(|l| l.facts.name.as_str()));
         return Err(SelectError::NoMatch {
             glob: glob.text().to_owned(),
-            nearest: nearest(glob.text(), usable.iter().map(|l| l.facts.name.as_str())),
-            found: usable.iter().map(Attached::label).collect::<Vec<_>>().join(", "),
+            nearest: begun.or_else(near),
+            found: labels.join(", "),
         });
     }
     let wanted = |l: &Attached| {
@@ -747,13 +748,16 @@ mod tests {
 
     #[test]
     fn a_glob_without_a_match_names_what_there_is() {
-        let e =
-            select(vec![library("openssl", "3.0.19", false, None)], &[glob("opensl")]).unwrap_err();
-        let text = e.to_string();
+        let told = |name: &str| {
+            let found = vec![library("openssl", "3.0.19", false, None)];
+            select(found, &[glob(name)]).unwrap_err().to_string()
+        };
+        let text = told("opensl");
         assert!(
             text.contains("did you mean 'openssl'?") && text.contains("openssl@3.0.19"),
             "{text}"
         );
+        assert!(told("openssl@3.0").contains("did you mean 'openssl@3.0.19'?"));
     }
 
     #[test]

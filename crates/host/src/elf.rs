@@ -232,12 +232,21 @@ pub fn is_object(path: &Path) -> bool {
 
 /// Whether an object exports a symbol, as far as its sections say.
 pub fn exports(path: &Path, symbol: &str) -> bool {
+    has_symbol(path, symbol, true)
+}
+
+/// Whether an object takes a symbol from another one, as far as its sections say.
+pub fn imports(path: &Path, symbol: &str) -> bool {
+    has_symbol(path, symbol, false)
+}
+
+fn has_symbol(path: &Path, symbol: &str, defined: bool) -> bool {
     let Some(file) = object_at(path) else { return false };
     let cache = ReadCache::new(file);
     let Ok(object) = object::read::elf::ElfFile64::<LittleEndian, _>::parse(&cache) else {
         return false;
     };
-    object.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok(symbol))
+    object.dynamic_symbols().any(|s| s.is_definition() == defined && s.name() == Ok(symbol))
 }
 
 /// Directories that the environment gives the loader.

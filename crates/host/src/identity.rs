@@ -66,8 +66,8 @@ pub fn id_of(bytes: &[u8]) -> String {
     build_id(bytes).unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(bytes))))
 }
 
-/// Id of a build whose file `own` maps these others: `own`, a plus sign, and a hash of their contents, wherever they
-/// lie. Without others it is `own`.
+/// Id of a build that maps these files: `own`, a plus sign, and a hash of their contents, wherever they lie. Without files
+/// it is `own`.
 pub fn whole_id(own: &str, objects: &[LoadedFile]) -> String {
     if objects.is_empty() {
         return own.to_owned();

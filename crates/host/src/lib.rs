@@ -23,8 +23,8 @@ pub use cache::{Remembered, cache_directory};
 pub use child::{end_group, ends_within, output};
 pub use circumstances::{check_configuration, circumstances, configuration_files, environment};
 pub use elf::{
-    Dynamic, check_bytes, check_elf, dependencies, expanded, exports, is_object, library_path,
-    object_at,
+    Dynamic, check_bytes, check_elf, dependencies, expanded, exports, imports, is_object,
+    library_path, object_at,
 };
 pub use identity::{
     c_library, content_hash, file_id, id_now, id_of, instructions_in, kernel_id, loaded_files,

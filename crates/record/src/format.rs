@@ -105,8 +105,7 @@ pub struct Library {
     pub version: String,
     /// Path of the shared object, links resolved.
     pub path: String,
-    /// `build-id:…` (ELF note) or `sha256:…` (content) of the file; behind a plus sign a hash of the other files that
-    /// it maps, where there are any.
+    /// `build-id:…` (ELF note) or `sha256:…` (content) of the file; behind a plus sign a hash of all files that it maps.
     pub id: String,
     /// How it was built, one fact a line, as far as it says so.
     pub build: Vec<String>,
@@ -116,8 +115,8 @@ pub struct Library {
     /// (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`); null where that cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Vec<String>>,
-    /// The other files that its code is in: dependencies, providers, what a runtime has loaded; not the C and C++
-    /// run-time libraries. Null in records from before they were part of `id`.
+    /// The files that its code is in: its own, dependencies, providers, what a runtime has loaded; not the C and C++
+    /// run-time libraries. Null in records from before they were part of `id`; its own is missing in some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<Vec<LoadedFile>>,
     /// What runs inside the clock, for each algorithm and direction of the plan that it offers.

@@ -89,6 +89,9 @@ fn a_generator_that_repeats_in_a_fork_or_elsewhere_is_refused_and_a_right_one_is
         let (state, refused) = of(&fakes::variant("random", &format!("{fault}=1")), 1);
         assert!(state == "refused" && text(&refused, "reason").contains(words), "{refused}");
     }
+    let (state, right) = of(&fakes::variant("random", "AT_FORK=1"), 0);
+    let remarks = right["remarks"].to_string();
+    assert!(state == "passed" && remarks.contains("pthread_atfork"), "{right}");
 }
 
 #[test]

@@ -22,8 +22,26 @@ pub(crate) fn hold(
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let counts = executed.iter().find(|e| e.is_of(m));
         let several = in_flight(m, libraries) > 1;
-        hold_one(m, core, (counts.and_then(|e| e.seen(m.size)), several));
+        match counts.and_then(|counts| never_executed(m, counts)) {
+            Some(why) => withdraw(m, why),
+            None => hold_one(m, core, (counts.and_then(|e| e.seen(m.size)), several)),
+        }
     }
+}
+
+/// More instructions than any core executes in a cycle: the widest take ten.
+const NO_CORE_DOES: f64 = 16.0;
+
+/// Why what was timed cannot be what was stepped, where it would take more instructions a cycle than there are.
+fn never_executed(m: &Measurement, counts: &Executed) -> Option<String> {
+    let stepped = counts.sizes.iter().find(|s| s.size == m.size)?.instructions;
+    let cycles = m.cycles_per_op?.high;
+    (m.threads == 1 && stepped as f64 > NO_CORE_DOES * cycles).then(|| {
+        format!(
+            "an operation executed {stepped} instructions when it was stepped, and took {cycles:.1} cycles when it was timed: \
+             something else was timed"
+        )
+    })
 }
 
 /// How many messages are in work at once where `m` was measured.
@@ -110,7 +128,7 @@ mod tests {
     use super::*;
     use base::analysis::bound::{Access, Bandwidth, Bound, Instruction, Level};
     use base::model::Direction;
-    use record::{ClassCount, Estimate, LibraryId};
+    use record::{ClassCount, Estimate, ExecutedSize, LibraryId};
 
     /// A core that does two rounds a cycle at 128 bits and moves 32 bytes a cycle.
     fn core(spread: f64) -> Core {
@@ -133,6 +151,20 @@ mod tests {
             samples: 15,
         };
         Core { instructions: vec![aesenc], bandwidths: vec![copy], ..Core::default() }
+    }
+
+    #[test]
+    fn what_would_take_more_instructions_a_cycle_than_a_core_has_room_for_was_not_executed() {
+        let mut m = measured("aes-128-ctr", 100.0);
+        let at = |size, instructions| ExecutedSize { size, instructions };
+        let sizes = vec![at(64, 90_000), at(m.size, 1600)];
+        let mut counts = Executed { sizes, ..Executed::default() };
+        assert_eq!(never_executed(&m, &counts), None, "one by one a message is possible");
+        counts.sizes[1].instructions += 1;
+        let why = never_executed(&m, &counts).unwrap();
+        assert!(why.contains("1601 instructions") && why.contains("100.0 cycles"), "{why}");
+        m.threads = 2;
+        assert_eq!(never_executed(&m, &counts), None, "threads have a core each");
     }
 
     fn measured(algorithm: &str, cycles: f64) -> Measurement {

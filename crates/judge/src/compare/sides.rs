@@ -461,7 +461,8 @@ fn libraries_of<'a>(records: [&'a Record; 2], ids: [&LibraryId; 2]) -> Option<[&
     Some([of(0)?, of(1)?])
 }
 
-/// The library's own file is the same and others that it maps are not: nobody sees that by its name or version.
+/// What stands for the library's own file is the same, and the content of files that it maps is not: nobody sees that by
+/// its name or version.
 fn changed_below([base, new]: [&Library; 2]) -> Option<String> {
     let own = |library: &Library| library.identity().own_file().to_owned();
     let (before, now) = (base.objects.as_ref()?, new.objects.as_ref()?);
@@ -475,7 +476,7 @@ fn changed_below([base, new]: [&Library; 2]) -> Option<String> {
     };
     let files: Vec<String> = named(before, now).union(&named(now, before)).cloned().collect();
     Some(format!(
-        "{}@{}: its own file is the same, and another build all the same, by what it loads: {}",
+        "{}@{}: its build id is the same, and another build all the same, by the content of {}",
         new.name,
         new.version,
         files.join(", ")

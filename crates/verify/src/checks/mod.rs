@@ -205,12 +205,15 @@ fn seal(
 /// How many sizes of the sweep share a key.
 const SIZES_PER_KEY: usize = 32;
 /// Lengths of associated data beside the usual one: none, less than a block, TLS 1.2's, several
-/// blocks and a rest, and more than two bytes can say of CCM's length field.
-const AAD_LENS: [usize; 6] = [0, 1, 13, 100, 256, 65_300];
+/// blocks and a rest, around pages, and more than two bytes can say of CCM's length field.
+const AAD_LENS: [usize; 10] = [0, 1, 13, 100, 256, 1025, 4096, 4097, 20_001, 65_300];
 /// Message sizes that they are tried at.
 const AAD_SIZES: [usize; 4] = [0, 1, 16, 65];
 /// Sizes at which counters that start near their end carry: within one wide stride and after it.
 const CARRY_SIZES: [usize; 3] = [64, 272, 4096];
+/// A counter that so many whole blocks bring to its end, exactly, before a rest: code that leaves the carry to what
+/// follows a wide stride has its fault there only.
+const CARRY_BLOCKS: std::ops::RangeInclusive<u8> = 1..=64;
 
 pub(crate) fn reference(context: &mut Context<'_>) -> Verdict {
     let mut inputs = context.inputs("reference");
@@ -265,14 +268,19 @@ fn carries(inputs: &mut Inputs, reference: &Reference<'_>) -> Vec<Example> {
     let algorithm = reference.algorithm();
     let nonce_len = algorithm.nonce_len;
     let mut examples = Vec::new();
+    let near = [0xff, 0xfb].into_iter().flat_map(|last| CARRY_SIZES.map(|len| (last, len)));
+    let exact = CARRY_BLOCKS.map(|blocks| {
+        let whole = usize::from(blocks) * 16;
+        let rest = [5, 16].into_iter().find(|rest| algorithm.sizes.allows(whole + rest));
+        (0_u8.wrapping_sub(blocks), whole + rest.unwrap_or(0))
+    });
+    let starts: Vec<(u8, usize)> = near.chain(exact).collect();
     for ones in [4, 8, nonce_len].map(|ones| ones.min(nonce_len)) {
-        for last in [0xff, 0xfb] {
-            for len in CARRY_SIZES.into_iter().filter(|len| algorithm.sizes.allows(*len)) {
-                let mut nonce = inputs.bytes(nonce_len);
-                nonce[nonce_len - ones..].fill(0xff);
-                nonce[nonce_len - 1] = last;
-                examples.push(inputs.example_under(reference, nonce, len, AAD_LEN));
-            }
+        for (last, len) in starts.iter().filter(|(_, len)| algorithm.sizes.allows(*len)) {
+            let mut nonce = inputs.bytes(nonce_len);
+            nonce[nonce_len - ones..].fill(0xff);
+            nonce[nonce_len - 1] = *last;
+            examples.push(inputs.example_under(reference, nonce, *len, AAD_LEN));
         }
     }
     examples
