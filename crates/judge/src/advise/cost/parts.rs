@@ -131,8 +131,13 @@ impl<'a> Parts<'a> {
         id: &LibraryId,
     ) -> Option<&'static str> {
         let rows: Vec<&Measurement> = self.of_library(algorithm.name, id);
-        let is_no = |m: &&Measurement| m.state != State::Measured && !m.is_left_out();
-        if rows.iter().any(is_no) {
+        let is_no = |m: &Measurement| m.state != State::Measured && !m.is_left_out();
+        // A crash, or a size that a build does not take, says nothing of other sizes; a wrong output does.
+        let decides = |m: &Measurement| m.size == self.size || m.state == State::Refused;
+        let works_nowhere = |of: &Measurement| {
+            rows.iter().filter(|m| m.direction == of.direction).all(|m| is_no(m))
+        };
+        if rows.iter().any(|m| works_nowhere(m) || is_no(m) && decides(m)) {
             return None;
         }
         if rows.iter().any(|m| m.is_left_out()) {
@@ -457,6 +462,35 @@ fn of_sums(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+    use record::Stopped;
+
+    /// What a page of 8 KiB lacks, where rows of these sizes have no number.
+    fn lacking(rows: &[(usize, State, Option<Stopped>)]) -> Vec<Gap> {
+        let mut record = sample::record("2026-11-28T00:00:00Z", Vec::new());
+        let library = record.libraries[0].identity();
+        let row = |(size, state, stopped): &(usize, State, Option<Stopped>)| Measurement {
+            library: library.clone(),
+            stopped: *stopped,
+            ..sample::without_number(sample::case("aes-256-gcm", *size, &[1.0]), *state, "why")
+        };
+        record.measurements = rows.iter().map(row).collect();
+        let (tier, model, footprint) = (Tier::Native, Model::Message, Footprint::Hot);
+        let parts = Parts::of(&record, &[], Timed { size: 8192, tier, model, footprint });
+        parts.lacking(Algorithm::find("aes-256-gcm").unwrap())
+    }
+
+    #[test]
+    fn a_crash_at_another_size_leaves_what_was_left_out_missing() {
+        let late = (8192, State::Failed, Some(Stopped::Budget));
+        let crash = |size| (size, State::Failed, None);
+        assert_eq!(lacking(&[late]).len(), 1);
+        assert_eq!(lacking(&[late, crash(65_536)]).len(), 1);
+        assert_eq!(lacking(&[late, (4096, State::Unsupported, None)]).len(), 1);
+        assert_eq!(lacking(&[(4096, State::Failed, Some(Stopped::Budget)), crash(8192)]), []);
+        assert_eq!(lacking(&[late, (65_536, State::Refused, None)]), []);
+        assert_eq!(lacking(&[crash(4096), crash(65_536)]), [], "it works nowhere");
+    }
 
     #[test]
     fn what_was_seen_in_part_has_a_least_cost_and_rules_nothing_out() {
