@@ -679,7 +679,8 @@ mod tests {
         all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
     }
 
-    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter.
+    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter for
+    /// every nonce.
     #[test]
     fn a_nonce_that_is_drawn_is_in_the_price_of_every_library_or_of_none() {
         let (data, mut record) = (Data::built_in(), record());
@@ -698,16 +699,17 @@ mod tests {
         let is_system = |m: &&record::Measurement| m.library.name == "baselines";
         let of_system = record.measurements.iter().find(is_system).unwrap().clone();
         let system = of_system.library.clone();
-        let mut draw = |library: &LibraryId, ns: f64| {
+        let mut draw = |library: &LibraryId, size: usize, ns: f64| {
             let mut row = of_system.clone();
             row.algorithm = RANDOM.to_owned();
-            (row.direction, row.size, row.library) = (Direction::Generate, 12, library.clone());
-            row.ns_per_op.iter_mut().for_each(|e| (e.median, e.low, e.high) = (ns, ns, ns));
+            (row.direction, row.size, row.library) = (Direction::Generate, size, library.clone());
+            row.ns_per_op = Some(Estimate::exactly(ns));
             record.measurements.push(row);
             prices(&record)
         };
-        assert_eq!(draw(&own, 100.0), before);
-        let drawn = draw(&system, 300.0);
+        assert_eq!(draw(&own, 12, 100.0), before);
+        assert_eq!(draw(&system, 12, 300.0), before, "AEGIS-256 draws 32 bytes");
+        let drawn = draw(&system, 32, 310.0);
         assert!(drawn.len() > 2);
         for (with, without) in drawn.iter().zip(&before) {
             let ns = if with.libraries[0] == own { 100.0 } else { 300.0 };

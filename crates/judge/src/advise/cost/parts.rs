@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// The library whose generator is the system's.
 const SYSTEM: &str = "baselines";
 
+/// Bytes of the shortest and the longest nonce that is drawn.
+const NONCE_BYTES: [usize; 2] = [12, 32];
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub ns: Estimate,
@@ -165,17 +168,20 @@ impl<'a> Parts<'a> {
     }
 
     /// What drawing a nonce of so many bytes takes, and who draws: a build's generator for nonces, that for keys, else the
-    /// system's. Without a price of the last one none has one, for what draws would seem to cost more than what does not.
+    /// system's. Unless the last one has a price for every nonce none has one, for what draws would seem to cost more than
+    /// what does not.
     pub fn draw(&self, library: &LibraryId, bytes: usize) -> Option<(Cell, String)> {
-        let of = |generator: &str, library: &LibraryId| {
+        let of = |generator: &str, library: &LibraryId, bytes: usize| {
             let mut rows = self.of_library(generator, library);
             rows.retain(|m| m.state == State::Measured);
             let (cell, _) = cell(&rows, Direction::Generate, bytes, None)?;
             Some((cell, format!("{generator} of {}", library.name)))
         };
         let system = self.libraries.iter().find(|l| l.name == SYSTEM)?;
-        let system = of(RANDOM, system)?;
-        Some(of(RANDOM_NONCE, library).or_else(|| of(RANDOM, library)).unwrap_or(system))
+        let has_all = NONCE_BYTES.iter().all(|bytes| of(RANDOM, system, *bytes).is_some());
+        let who = [(RANDOM_NONCE, library), (RANDOM, library), (RANDOM, *system)];
+        let mut all = who.iter().filter_map(|(generator, l)| of(generator, l, bytes));
+        all.next().filter(|_| has_all)
     }
 
     fn of_library(&self, algorithm: &str, library: &LibraryId) -> Vec<&'a Measurement> {
