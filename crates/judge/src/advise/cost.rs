@@ -215,18 +215,18 @@ impl Costs {
                     }
                     let (prices, mut gaps) = match s.rekeyed {
                         Some(of) => {
-                            let gaps =
-                                parts::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
+                            let gaps = match model.rekeys() {
+                                true => Vec::new(),
+                                false => parts::bounded(rekeyed.lacking(s), pages.prices(of.name)),
+                            };
                             (derived(s, rekeyed.prices(of.name), model), gaps)
                         }
                         None => (
                             pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
-                            pages.lacking(&s.id),
+                            pages.lacking(s),
                         ),
                     };
-                    let asked = s.rekeyed.map_or(&*s.id, |of| of.name);
-                    let is_rare = elsewhere(s).is_some() || !s.family.libraries.is_empty();
-                    let was_asked = pages.was_asked(asked) || is_rare;
+                    let was_asked = pages.was_asked(asked_as(s)) || !pages.may_have(s);
                     for gap in &mut gaps {
                         let leaks = of_scheme(s, judged, &gap.libraries, tier);
                         gap.depends = leaks == Some(LeakVerdict::Depends);
@@ -391,6 +391,13 @@ fn composed<T: Clone>(
 /// Media by how well they tell what the scheme itself costs; one serves for all schemes.
 const MEDIA: [Medium; 4] = [Medium::Sequential, Medium::Random, Medium::Cache, Medium::Direct];
 
+const NOT_ASKED: &str = "the record of pages did not ask for it";
+
+/// What a record of pages calls a scheme.
+fn asked_as(scheme: &Scheme) -> &str {
+    scheme.rekeyed.map_or(&*scheme.id, |of| of.name)
+}
+
 /// What of a record one question is about.
 struct Pages<'a> {
     record: &'a PagesRecord,
@@ -493,8 +500,21 @@ impl<'a> Pages<'a> {
         ways.into_iter().filter_map(of).collect()
     }
 
-    /// The libraries in which a scheme was not verified or timed whole, for want of time.
-    pub fn lacking(&self, scheme: &str) -> Vec<Gap> {
+    /// The libraries in which a scheme was not verified or timed whole, for want of time; of what nobody asked for it is not
+    /// known which.
+    pub fn lacking(&self, scheme: &Scheme) -> Vec<Gap> {
+        let may_have = self.may_have(scheme);
+        let scheme = asked_as(scheme);
+        if !self.was_asked(scheme) {
+            let gap = Gap {
+                libraries: Vec::new(),
+                algorithms: Vec::new(),
+                at_least: <_>::default(),
+                why: NOT_ASKED.to_owned(),
+                depends: false,
+            };
+            return may_have.then_some(gap).into_iter().collect();
+        }
         let one = |library: usize| {
             let of_it = |v: &&record::at_rest::Verified| {
                 (v.library, v.scheme.as_str()) == (library, scheme)
@@ -529,9 +549,13 @@ impl<'a> Pages<'a> {
         self.record.verified.iter().any(|v| v.scheme == scheme)
     }
 
+    fn may_have(&self, scheme: &Scheme) -> bool {
+        elsewhere(scheme).is_none() && parts::may_have(&self.record.libraries, scheme)
+    }
+
     fn why_not(&self, scheme: &str) -> String {
         if !self.was_asked(scheme) {
-            return "the record of pages did not ask for it".to_owned();
+            return NOT_ASKED.to_owned();
         }
         let name = |library: usize| self.record.libraries[library].name.clone();
         let odd = self.record.probes.iter().find(|p| p.scheme == scheme && !p.as_expected);

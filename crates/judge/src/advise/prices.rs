@@ -5,7 +5,7 @@ use crate::advise::cost::{Costs, Price};
 use crate::advise::data::Data;
 use crate::advise::evaluate::{beside, stored_bytes, usable};
 use crate::advise::question::{
-    Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
+    Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings, pages_proven,
 };
 use crate::advise::{OpenWhy, Outcome, advise, sentences};
 use base::analysis::Estimate;
@@ -159,7 +159,9 @@ pub fn priced(
     if record.withdrawn().is_some() {
         return Priced { remarks: vec!["no price".to_owned()], ..none };
     }
-    let advice = advise(data, question, Evidence::Pages(record), around);
+    let mut advice = advise(data, question, Evidence::Pages(record), around);
+    // A look at everything chose what the record asked for: it ruled the rest out.
+    advice.open.retain(|open| open.kind != OpenWhy::Missing || !open.builds.is_empty());
     let choice = match &advice.outcome {
         Outcome::Choice(choice) => choice,
         Outcome::None(conflict) => {
@@ -355,14 +357,8 @@ fn figure(ns: Estimate) -> String {
 
 /// How much of the store went through each row and back.
 fn proven(record: &PagesRecord) -> String {
-    let good = record.verified.iter().filter(|v| v.state == record::State::Measured);
-    let least = good.map(|v| v.pages).min().unwrap_or(0);
     let odd = record.probes.iter().filter(|p| !p.as_expected).count();
-    let pages = match (record.store.kind.as_str(), least >= record.store.pages) {
-        ("synthetic", _) => format!("{least} made-up pages"),
-        (_, true) => "Every page".to_owned(),
-        _ => format!("{least} of its pages, drawn at random,"),
-    };
+    let pages = capital(&pages_proven(record));
     let probes = match (record.probes.is_empty(), odd) {
         (true, _) => "tampering was not tried".to_owned(),
         (false, 0) => "tampering came out as expected".to_owned(),

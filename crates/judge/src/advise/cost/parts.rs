@@ -95,9 +95,7 @@ impl<'a> Parts<'a> {
 
     /// Whether one of the record's libraries may have the scheme.
     pub fn may_have(&self, scheme: &Scheme) -> bool {
-        let who = &scheme.family.libraries;
-        let mut usable = self.facts.iter().filter(|l| l.error.is_none());
-        who.is_empty() || usable.any(|l| who.contains(&l.identity().name))
+        may_have(self.facts, scheme)
     }
 
     /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
@@ -264,6 +262,13 @@ fn cell(
     let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
     let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
     Some((cell, true))
+}
+
+/// Whether one of these libraries may have the scheme.
+pub(crate) fn may_have(libraries: &[Library], scheme: &Scheme) -> bool {
+    let who = &scheme.family.libraries;
+    let mut usable = libraries.iter().filter(|l| l.error.is_none());
+    who.is_empty() || usable.any(|l| who.contains(&l.name))
 }
 
 /// What is known of the secret of an algorithm in a build: where it has none, that nothing depends on it.
