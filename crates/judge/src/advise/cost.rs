@@ -183,10 +183,34 @@ pub struct Costs {
 
 #[derive(Clone, Debug)]
 struct Known {
-    prices: Result<Vec<Price>, String>,
-    gaps: Vec<Gap>,
+    own: Priced,
+    /// With nonces that are drawn, where those are not in the own prices.
+    drawing: Option<Priced>,
     /// Whether the evidence was to have it, or no library that is measured does.
     was_asked: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Priced {
+    prices: Result<Vec<Price>, String>,
+    gaps: Vec<Gap>,
+}
+
+impl Priced {
+    /// The same with a nonce of so many bytes drawn for each unit that is encrypted.
+    fn drawing(&self, parts: &Parts<'_>, bytes: usize) -> Self {
+        let mut all = self.clone();
+        for price in all.prices.iter_mut().flatten() {
+            if let Some((draw, by)) = parts.draw(&price.libraries[0], bytes) {
+                price.drawing(&draw, by);
+            }
+        }
+        for gap in &mut all.gaps {
+            let draw = gap.libraries.first().and_then(|library| parts.draw(library, bytes));
+            gap.at_least.0.ns += draw.map_or(0.0, |(draw, _)| draw.ns.low);
+        }
+        all
+    }
 }
 
 impl Costs {
@@ -210,32 +234,31 @@ impl Costs {
                 let useless = record.withdrawn().or(other);
                 Box::new(move |s: &Scheme| {
                     if let Some(why) = useless {
-                        let prices = Err(why.to_owned());
-                        return Known { prices, gaps: Vec::new(), was_asked: true };
+                        let own = Priced { prices: Err(why.to_owned()), gaps: Vec::new() };
+                        return Known { own, drawing: None, was_asked: true };
                     }
-                    let (prices, mut gaps) = match s.rekeyed {
-                        Some(of) => {
-                            let gaps = match model.rekeys() {
+                    let mut own = match s.rekeyed {
+                        Some(of) => Priced {
+                            prices: derived(s, rekeyed.prices(of.name), model),
+                            gaps: match model.rekeys() {
                                 true => Vec::new(),
                                 false => parts::bounded(rekeyed.lacking(s), pages.prices(of.name)),
-                            };
-                            (derived(s, rekeyed.prices(of.name), model), gaps)
-                        }
-                        None => (
-                            pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
-                            pages.lacking(s),
-                        ),
+                            },
+                        },
+                        None => Priced {
+                            prices: pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
+                            gaps: pages.lacking(s),
+                        },
                     };
                     let was_asked = pages.was_asked(asked_as(s)) || !pages.may_have(s);
-                    for gap in &mut gaps {
+                    for gap in &mut own.gaps {
                         let leaks = of_scheme(s, judged, &gap.libraries, tier);
                         gap.depends = leaks == Some(LeakVerdict::Depends);
                     }
-                    let mut known = Known { prices, gaps, was_asked };
-                    for price in known.prices.iter_mut().flatten() {
+                    for price in own.prices.iter_mut().flatten() {
                         price.leaks = of_scheme(s, judged, &price.libraries, tier);
                     }
-                    known
+                    Known { own, drawing: None, was_asked }
                 })
             }
             Evidence::Survey(record) => {
@@ -244,30 +267,21 @@ impl Costs {
                 let joins = Joins::of(&data.schemes, &parts);
                 let rekeyed = Parts::of(record, judged, Timed { model: rekey, ..timed });
                 Box::new(move |s: &Scheme| {
-                    let mut known = match s.rekeyed {
-                        Some(of) => Known {
+                    let own = match s.rekeyed {
+                        Some(of) => Priced {
                             prices: derived(s, Ok(rekeyed.priced(of)), model),
                             gaps: match model.rekeys() {
                                 true => Vec::new(),
                                 false => parts::gaps_of_derived(of, &rekeyed, &parts),
                             },
-                            was_asked: true,
                         },
-                        None => Known {
+                        None => Priced {
                             prices: prices(s, &parts, &joins, size),
                             gaps: parts::gaps_of_survey(s, &parts, size),
-                            was_asked: true,
                         },
                     };
-                    let draws = source_of(s, question) == NonceSource::Random
-                        && question.wishes.key_per != KeyPer::Write;
-                    let bytes = s.family.nonce_bits as usize / 8;
-                    for price in known.prices.iter_mut().flatten().filter(|_| draws) {
-                        if let Some((draw, by)) = parts.draw(&price.libraries[0], bytes) {
-                            price.drawing(&draw, by);
-                        }
-                    }
-                    known
+                    let drawing = Some(own.drawing(&parts, s.family.nonce_bits as usize / 8));
+                    Known { own, drawing, was_asked: true }
                 })
             }
         };
@@ -275,9 +289,21 @@ impl Costs {
         Self { schemes }
     }
 
+    /// By what its nonces are made of under this question, which may be another than the one that units and times are of.
+    fn priced(&self, scheme: &Scheme, question: &Question<'_>) -> Option<&Priced> {
+        let known = self.schemes.get(&scheme.id)?;
+        let draws = source_of(scheme, question) == NonceSource::Random
+            && question.wishes.key_per != KeyPer::Write;
+        Some(known.drawing.as_ref().filter(|_| draws).unwrap_or(&known.own))
+    }
+
     /// The prices of a scheme, in the order of the record's libraries; or why there are none.
-    pub(crate) fn prices(&self, scheme: &Scheme) -> Result<&[Price], &str> {
-        match self.schemes.get(&scheme.id).map(|known| &known.prices) {
+    pub(crate) fn prices(
+        &self,
+        scheme: &Scheme,
+        question: &Question<'_>,
+    ) -> Result<&[Price], &str> {
+        match self.priced(scheme, question).map(|known| &known.prices) {
             Some(Ok(prices)) => Ok(prices),
             Some(Err(why)) => Err(why),
             None => Err("not looked at"),
@@ -290,8 +316,8 @@ impl Costs {
     }
 
     /// Where a scheme may be had and was not measured.
-    pub(crate) fn gaps(&self, scheme: &Scheme) -> &[Gap] {
-        self.schemes.get(&scheme.id).map_or(&[], |known| &known.gaps)
+    pub(crate) fn gaps(&self, scheme: &Scheme, question: &Question<'_>) -> &[Gap] {
+        self.priced(scheme, question).map_or(&[], |known| &known.gaps)
     }
 }
 
@@ -699,7 +725,7 @@ mod tests {
         let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
         let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
         let of_library = |p: &&Price| p.libraries[0] == *library;
-        let all = costs.prices(scheme).unwrap().iter().filter(of_library);
+        let all = costs.prices(scheme, &question).unwrap().iter().filter(of_library);
         all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
     }
 
@@ -716,7 +742,7 @@ mod tests {
         question.wishes.nonce = NonceSource::Random;
         let prices = |record: &Record| -> Vec<Price> {
             let costs = Costs::of(&data, &question, Evidence::Survey(record), &[]);
-            costs.prices(scheme).unwrap().to_vec()
+            costs.prices(scheme, &question).unwrap().to_vec()
         };
         let before = prices(&record);
         let own = before[0].libraries[0].clone();
@@ -741,6 +767,11 @@ mod tests {
             assert!((with.write_ns.median - without.write_ns.median - ns).abs() < 1e-6);
             assert_eq!(with.read_ns, without.read_ns);
         }
+        // What another wish would give has no draw in its price where its nonces are not drawn.
+        let costs = Costs::of(&data, &question, Evidence::Survey(&record), &[]);
+        let mut changed = question.clone();
+        changed.wishes.nonce = NonceSource::Counter;
+        assert_eq!(costs.prices(scheme, &changed).unwrap(), before);
     }
 
     /// Each whole is left out of the record in turn and told from the rest.

@@ -70,7 +70,7 @@ fn best_price<'a>(
     let found = all.iter().find(quick).or(all.first());
     let only_alone = || {
         let takes = |p: &Price| p.libraries.iter().all(|l| question.wishes.takes(l));
-        costs.prices(scheme).is_ok_and(|all| all.iter().any(takes))
+        costs.prices(scheme, question).is_ok_and(|all| all.iter().any(takes))
     };
     found.copied().ok_or_else(|| match only_alone() {
         true => "in every library it depends on the secret: only with --alone yes",
@@ -86,7 +86,7 @@ pub(crate) fn usable<'a>(
     costs: &'a Costs,
 ) -> Result<Vec<&'a Price>, &'a str> {
     let may_be_used = |p: &&Price| question.wishes.takes_price(p);
-    let mut all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
+    let mut all: Vec<&Price> = costs.prices(scheme, question)?.iter().filter(may_be_used).collect();
     all.sort_by(|a, b| {
         let cost = |p: &Price| p.cost(question.reads).median;
         let judged = |p: &Price| !question.wishes.trusts(p);
@@ -107,7 +107,7 @@ pub(crate) fn gaps<'c>(
     let takes = |gap: &&Gap| {
         (wishes.alone || !gap.depends) && gap.libraries.iter().all(|l| wishes.takes(l))
     };
-    costs.gaps(candidate.scheme).iter().filter(takes)
+    costs.gaps(candidate.scheme, question).iter().filter(takes)
 }
 
 /// Places of the candidates that fit, the chosen one first: those of which it is known that nothing gives the secret

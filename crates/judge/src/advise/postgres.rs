@@ -86,7 +86,7 @@ pub fn predict(
     for scheme in &data.schemes {
         let rejected = advice.rejected.iter().find(|r| r.scheme == scheme.id);
         let allowed = |p: &&Price| p.libraries.iter().all(|l| question.wishes.takes(l));
-        for price in costs.prices(scheme).unwrap_or_default().iter().filter(allowed) {
+        for price in costs.prices(scheme, question).unwrap_or_default().iter().filter(allowed) {
             let mut row = row(&work, scheme, price, evidence);
             let rules = rejected.iter().flat_map(|r| std::iter::once(&r.rule).chain(&r.also));
             row.rejected_by = rules.cloned().collect();

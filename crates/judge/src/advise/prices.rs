@@ -177,7 +177,7 @@ pub fn priced(
     let is_own = |p: &Price| p.libraries.iter().any(|l| (here.own)(&l.path));
     let usable = usable(scheme, question, &costs).unwrap_or_default();
     let mut shown: Vec<&Price> = usable.into_iter().take(BEST).collect();
-    let all = costs.prices(scheme).unwrap_or_default();
+    let all = costs.prices(scheme, question).unwrap_or_default();
     if !shown.iter().any(|p| is_own(p)) {
         shown.extend(all.iter().find(|p| is_own(p)));
     }
