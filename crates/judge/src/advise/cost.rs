@@ -10,7 +10,7 @@ use base::analysis::Estimate;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
 pub(crate) use parts::{AtLeast, Gap};
 use parts::{Part, Parts, Timed};
-use record::at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
+use record::at_rest::{Cell, Keying, Medium, PagesRecord};
 use record::{LeakVerdict, Leaks, LibraryId, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -467,8 +467,8 @@ impl<'a> Pages<'a> {
             join_ns: None,
             drawn: None,
             between_sizes: false,
-            write_ns: interval(write.crypto_ns?),
-            read_ns: interval(read.crypto_ns?),
+            write_ns: write.own_ns()?,
+            read_ns: read.own_ns()?,
             write_cycles: None,
             read_cycles: None,
             p99_us: p99(write).zip(p99(read)).map(|(w, r)| w.max(r)),
@@ -565,7 +565,7 @@ impl<'a> Pages<'a> {
     fn at_least(&self, scheme: &str, library: usize) -> (AtLeast, AtLeast) {
         let of = |direction| {
             let cell = self.cell(scheme, library, self.medium?, direction, self.keying)?;
-            cell.crypto_ns.map(|ns| ns.low.unwrap_or(ns.median))
+            cell.crypto_ns.and_then(|ns| ns.low).filter(|_| !cell.contended)
         };
         let seen = |direction| AtLeast::seen(of(direction).unwrap_or(0.0));
         (seen(Direction::Encrypt), seen(Direction::Decrypt))
@@ -604,12 +604,6 @@ impl<'a> Pages<'a> {
         }
         "no library of the record offers it for pages".to_owned()
     }
-}
-
-/// Without an interval the median stands for itself.
-fn interval(range: NsRange) -> Estimate {
-    let NsRange { median, low, high } = range;
-    Estimate { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
 }
 
 // What joining a cipher and a check costs beside the two: a second call, a tag that is stored or
