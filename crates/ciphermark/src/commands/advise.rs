@@ -26,8 +26,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use judge::advise::{
-    Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only, OpenWhy,
-    Outcome, Question, Surroundings, Use,
+    Advice, Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only,
+    OpenWhy, Outcome, Question, Surroundings, Use,
 };
 use record::at_rest::PagesRecord;
 use record::{LibraryId, Record};
@@ -242,20 +242,35 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut question = question(&data, args, today)?;
     let (kept, origin) = prices(&data, &mut question, args)?;
     let (evidence, mut around) = evidence(&kept, today);
-    let is_kept = args.path().is_some();
-    let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
-    let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop, FOR_ONE)?;
+    let advice = answered(args, &data, &question, evidence, &mut around)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => judge::advise::first_screen(&advice, &origin, options),
         format => judge::advise::render(&advice, &origin, format, options),
     })?;
+    Ok(exit_of(&advice))
+}
+
+/// The answer, with verdicts on the secrets of what it would choose.
+pub(crate) fn answered(
+    args: &AdviseArgs,
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &mut Surroundings,
+) -> Result<Advice, Failure> {
+    let is_kept = args.path().is_some();
+    let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
+    judged_first(args.quiet, data, question, evidence, around, &stop, FOR_ONE)
+}
+
+pub(crate) fn exit_of(advice: &Advice) -> Exit {
     let is_missing = advice.open.iter().any(|o| o.kind == OpenWhy::Missing);
-    Ok(match advice.outcome {
+    match &advice.outcome {
         _ if is_missing => Exit::SomeRefused,
         Outcome::None(conflict) if !conflict.not_asked.is_empty() => Exit::SomeRefused,
         Outcome::None(_) => Exit::Found,
         Outcome::Choice(_) => Exit::Done,
-    })
+    }
 }
 
 /// What changes would save a watched program.
