@@ -318,7 +318,7 @@ pub(crate) fn prices(
         no_output(args)?;
         return lacks.map(|()| (kept, origin));
     };
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
+    may_use_one_of(&record.libraries, question, path)?;
     let is_wanted = args.complete || std::io::stdout().is_terminal();
     if !is_wanted && lacks.is_ok() {
         no_output(args)?;
@@ -565,7 +565,39 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
         let how = "`ciphermark pages …` without --media none takes them".to_owned();
         return lacks("has no times".to_owned(), how);
     }
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)
+    may_use_one_of(&record.libraries, question, path)
+}
+
+/// Whether a record has a library that may be chosen: without one no wish is to blame for an answer that is none.
+fn may_use_one_of(
+    libraries: &[record::Library],
+    question: &Question<'_>,
+    path: &Path,
+) -> Result<(), Failure> {
+    let wishes = &question.wishes;
+    knows_libraries(libraries, &wishes.libraries, path)?;
+    let mut usable = libraries.iter().filter(|l| l.error.is_none());
+    if usable.any(|l| wishes.takes(&l.identity())) {
+        return Ok(());
+    }
+    let texts = |globs: &[NameGlob]| globs.iter().map(NameGlob::text).collect::<Vec<_>>().join(",");
+    let only = wishes.only.as_ref().map(|only| match &*only.libraries {
+        [] => format!("--only {}", only.typed),
+        its => format!("--only {} ({})", only.typed, texts(its)),
+    });
+    let named = (!wishes.libraries.is_empty()).then(|| format!("-l {}", texts(&wishes.libraries)));
+    let system = wishes.system_only.then(|| "--library-version system".to_owned());
+    let flags: Vec<String> = [only, named, system].into_iter().flatten().collect();
+    let which = if flags.is_empty() {
+        "that could be used".to_owned()
+    } else {
+        format!("for {}", flags.join(" and "))
+    };
+    Err(Failure::usage(format!(
+        "'{}' has no library {which}; `ciphermark advise --for {}` without a record measures those that are here",
+        path.display(),
+        question.used.id
+    )))
 }
 
 pub(crate) fn knows_libraries(
@@ -606,7 +638,6 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
             format!("-s {size}"),
         );
     }
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
     let timed = rows.iter().any(|m| m.latency_ns.as_ref().is_some_and(|l| l.p99.is_some()));
     if question.wishes.max_p99_us.is_some() && !timed {
         return lacks("latencies of single operations".to_owned(), "--latency".to_owned());
@@ -637,6 +668,32 @@ pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_without_a_library_that_may_be_chosen_is_refused_with_the_wish() {
+        let data = Data::built_in();
+        let mut question = Question::of(data.find_use("disk").unwrap(), Date::default());
+        let library = record::Library {
+            name: "openssl".to_owned(),
+            path: "/opt/libcrypto.so".to_owned(),
+            ..record::Library::default()
+        };
+        let asked = |question: &Question<'_>| {
+            let done =
+                may_use_one_of(std::slice::from_ref(&library), question, Path::new("r.json"));
+            done.err().map(|failure| failure.message).unwrap_or_default()
+        };
+        assert_eq!(asked(&question), "");
+        question.wishes.only = Some(Only::named(&data, "luks").unwrap());
+        let said = asked(&question);
+        assert!(
+            said.starts_with("'r.json' has no library for --only luks (linux-kernel);"),
+            "{said}"
+        );
+        question.wishes = Question::of(question.used, Date::default()).wishes;
+        question.wishes.system_only = true;
+        assert!(asked(&question).contains("for --library-version system"), "{}", asked(&question));
+    }
 
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
