@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Step {
     /// The flag, without dashes.
     pub name: &'static str,
-    /// As it would be typed behind the flag; `--expansion` gets its number from the answer.
+    /// As it would be typed behind the flag; `--expansion` gets its number from the answer. Empty where the flag is left out.
     value: String,
     pub wishes: Wishes,
 }
@@ -62,7 +62,7 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     let to = !wishes.system_only;
     add(true, "library-version", if to { &"system" } else { &"any" }, &|w| w.system_only = to);
     add(!wishes.alone, "alone", &"yes", &|w| w.alone = true);
-    add(wishes.max_p99_us.is_some(), "max-p99", &"none", &|w| w.max_p99_us = None);
+    add(wishes.max_p99_us.is_some(), "max-p99", &"", &|w| w.max_p99_us = None);
     steps
 }
 
@@ -269,6 +269,7 @@ pub(crate) fn changes(
 fn typed(step: &Step, found: &Found) -> String {
     match step.name {
         "expansion" => format!("--expansion {}", found.stored),
+        name if step.value.is_empty() => format!("without --{name}"),
         name => format!("--{name} {}", step.value),
     }
 }
@@ -479,6 +480,24 @@ mod tests {
     use super::*;
     use crate::advise::cost::AtLeast;
     use jiff::civil::date;
+
+    #[test]
+    fn a_wish_that_no_value_lifts_is_left_out() {
+        let data = Data::built_in();
+        let mut question = Question::of(&data.uses[0], date(2026, 11, 30));
+        question.wishes.max_p99_us = Some(20.0);
+        let all = steps(&question.wishes, None);
+        let lifted = all.iter().find(|step| step.name == "max-p99").unwrap();
+        let found = Found {
+            scheme: String::new(),
+            stored: 0,
+            cost: 1.0,
+            library: String::new(),
+            leaks: None,
+            is_settled: true,
+        };
+        assert_eq!(typed(lifted, &found), "without --max-p99");
+    }
 
     #[test]
     fn a_bound_rules_out_what_costs_more_than_the_choice_may() {
