@@ -629,8 +629,17 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
     if !rows.iter().any(|m| m.tier == tier) {
         return lacks(format!("tier {tier}"), format!("-t {tier}"));
     }
-    if !rows.iter().any(|m| m.model == model) {
-        return lacks(format!("model {model}"), format!("-m {model}"));
+    let lies = question.used.footprint;
+    if !rows.iter().any(|m| (m.model, m.footprint) == (model, lies)) {
+        // What is read is hot wherever lies what is written.
+        let (of, footprints) = match lies.is_hot() {
+            true => (String::new(), String::new()),
+            false => {
+                (format!(" from {}", lies.name()), format!(" --footprint hot,{}", lies.name()))
+            }
+        };
+        let flags = format!("-m {model}{footprints} -s {size}");
+        return lacks(format!("model {model}{of}"), flags);
     }
     if !(rows.iter().any(|m| m.size <= size) && rows.iter().any(|m| m.size >= size)) {
         return lacks(
@@ -668,6 +677,28 @@ pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The record of the command that is named answers the question.
+    #[test]
+    fn what_measures_a_page_that_is_written_from_memory_is_named_with_where_it_lies() {
+        let data = Data::built_in();
+        let question = Question::of(data.find_use("mariadb").unwrap(), Date::default());
+        let mut row = record::Measurement::blank(
+            record::Library::default().identity(),
+            "aes-256-ctr",
+            record::State::Measured,
+        );
+        (row.model, row.size) = (question.model(), question.size);
+        let mut record = Record { measurements: vec![row], ..Record::default() };
+        let said = survey_has(&record, &question, Path::new("r.json")).unwrap_err().message;
+        let flags = "-m between-rekey --footprint hot,memory -s 16384";
+        assert!(
+            said.contains("no model between-rekey from memory") && said.contains(flags),
+            "{said}"
+        );
+        record.measurements[0].footprint = base::model::Footprint::Memory;
+        assert!(survey_has(&record, &question, Path::new("r.json")).is_ok());
+    }
 
     #[test]
     fn a_record_without_a_library_that_may_be_chosen_is_refused_with_the_wish() {
