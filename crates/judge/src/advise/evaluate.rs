@@ -161,6 +161,10 @@ impl Beside {
         self.low < -SAME || !self.has_intervals && self.is_near()
     }
 
+    pub fn is_higher(self) -> bool {
+        self.has_intervals && self.low > 0.0
+    }
+
     /// How many times as much it is, at the least and at the most; the latter only where both have intervals.
     pub fn times(self) -> (f64, Option<f64>) {
         ((1.0 + self.low).max(0.0), self.has_intervals.then_some(1.0 + self.high))

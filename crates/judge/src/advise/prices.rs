@@ -396,8 +396,11 @@ fn sentence(groups: &[Priced]) -> Option<String> {
         text += &format!(" {}: {times:.1}×.", capital(&group.title));
     }
     for group in groups {
-        let own = group.rows.iter().skip(1).find(|r| r.is_own && !r.is_tied);
-        let Some((own, best)) = own.zip(group.rows.first()) else { continue };
+        let Some(best) = group.rows.first() else { continue };
+        // Whose cost is shown to be higher: cheaper ones that are not judged come behind the best, too.
+        let is_dearer =
+            |r: &&PricedRow| r.is_own && !r.is_tied && beside(r.cost, best.cost).is_higher();
+        let Some(own) = group.rows.iter().skip(1).find(is_dearer) else { continue };
         let less = 100.0 * (1.0 - best.cost.median / own.cost.median);
         text += &format!(
             " With {}, {} instead of your {} saves {less:.0} %.",
@@ -481,6 +484,24 @@ mod tests {
         assert!(is_undecided(&data, &wishes[1], &record, &around));
         let gcm = &groups("postgres", &record, &|_| false)[1];
         assert!(!gcm.rows[1].is_tied && rows(gcm, "").contains("≤ 2020"), "{}", rows(gcm, ""));
+    }
+
+    #[test]
+    fn only_what_is_shown_to_cost_more_is_said_to_save() {
+        let record = record();
+        let own = |path: &str| path == record.libraries[1].path;
+        let mut groups = groups("postgres", &record, &own);
+        let said = |groups: &[Priced]| sentence(groups).unwrap().contains("saves");
+        assert!(said(&groups));
+        let cost = |median: f64| Estimate { median, low: 0.8 * median, high: 1.2 * median };
+        for group in &mut groups {
+            group.rows.iter_mut().filter(|r| r.is_own).for_each(|r| r.cost = cost(2100.0));
+        }
+        assert!(!said(&groups), "undecided");
+        for group in &mut groups {
+            group.rows.iter_mut().filter(|r| r.is_own).for_each(|r| r.cost = cost(1000.0));
+        }
+        assert!(!said(&groups), "cheaper, and not judged");
     }
 
     #[test]
