@@ -131,7 +131,7 @@ fn advice_is_read_as_it_was_written_and_what_is_none_is_named() {
     assert_eq!(render(&read.advice, &read.record, Format::Json, options), text);
     for (from, to, says) in [
         ("\"kind\": \"advice\"", "\"kind\": \"pages\"", "another kind"),
-        ("\"format_version\": \"1.1\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
+        ("\"format_version\": \"1.2\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
         ("\"median\": 2000.0", "\"median\": -1.0", "which no run has"),
         ("\"rule\": \"ecb-leaks\"", "\"rule\": \"x\\u001b\"", "the rule 'x ' is not among"),
     ] {

@@ -146,6 +146,9 @@ pub struct Key {
     pub born: Date,
     /// The bound on units, in words.
     pub limit: String,
+    /// What the bound rests upon and nothing here counts; since 1.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provided: Option<String>,
     /// Units under one key, as a logarithm to the base 2.
     pub units_log2: Option<f64>,
     /// Units written under one key each second.
@@ -415,6 +418,7 @@ fn key_of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Key {
     Key {
         born,
         limit: chosen.limit.says.clone(),
+        provided: evaluate::provided(chosen.scheme, question),
         units_log2: chosen.limit.log2,
         writes_per_second: question.wishes.writes_per_key(),
         writers: question.wishes.writers(),

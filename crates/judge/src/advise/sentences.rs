@@ -160,11 +160,14 @@ pub(crate) fn limit(choice: &Choice, unit: &str) -> (String, String) {
         n => format!(" by all {n} writers"),
     };
     let rate = format!("{} {unit}s a second{writers}", key.writes_per_second);
+    let provided = key.provided.as_ref().map(|p| format!("only if {p}, which nothing here counts"));
     let reached = match key.worn_out {
-        Some(day) => format!("reached on {day} with {rate} from {} on", key.born),
-        None => format!("not worn out by {rate}"),
+        Some(day) => Some(format!("reached on {day} with {rate} from {} on", key.born)),
+        None if provided.is_some() => None,
+        None => Some(format!("not worn out by {rate}")),
     };
-    (format!("{}{under}", key.limit), reached)
+    let reached: Vec<String> = reached.into_iter().chain(provided).collect();
+    (format!("{}{under}", key.limit), reached.join("; "))
 }
 
 pub(crate) fn rotate_by(choice: &Choice) -> Option<String> {
