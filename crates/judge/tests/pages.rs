@@ -1,8 +1,8 @@
 //! Advice from a record of a store's pages.
 use crate::choice_of;
 use ciphermark_judge::advise::{
-    Advice, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, Outcome, Question, first_screen,
-    from_json, is_advice, render,
+    Advice, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, OpenWhy, Outcome, Question,
+    first_screen, from_json, is_advice, render,
 };
 use jiff::civil::{Date, date};
 use record::State;
@@ -89,6 +89,21 @@ fn keys_tiers_sizes_and_tails_are_those_that_were_asked_for() {
     ));
 }
 
+#[test]
+fn a_scheme_that_nobody_asked_for_is_missing_and_the_pages_that_were_drawn_are_counted() {
+    let mut record = record();
+    record.verified.iter_mut().for_each(|v| v.pages = v.pages.min(50));
+    let advice = asked(&record, |_| ());
+    let missing = |scheme: &str| {
+        let mut all = advice.open.iter().filter(|o| o.kind == OpenWhy::Missing);
+        all.any(|o| (&*o.scheme, &*o.library) == (scheme, "any library"))
+    };
+    assert!(missing("aegis-256x4") && !missing("aes-256-gcm"), "{:?}", advice.open);
+    assert!(advice.basis.candidates.missing > 1, "{:?}", advice.basis.candidates);
+    let store = advice.basis.store.join("\n");
+    assert!(store.contains("50 of its pages, drawn at random, encrypted"), "{store}");
+}
+
 /// A file's pages serve where memory was not timed, for all schemes alike.
 #[test]
 fn one_medium_serves_for_all() {
@@ -116,7 +131,7 @@ fn advice_is_read_as_it_was_written_and_what_is_none_is_named() {
     assert_eq!(render(&read.advice, &read.record, Format::Json, options), text);
     for (from, to, says) in [
         ("\"kind\": \"advice\"", "\"kind\": \"pages\"", "another kind"),
-        ("\"format_version\": \"1.1\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
+        ("\"format_version\": \"1.2\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
         ("\"median\": 2000.0", "\"median\": -1.0", "which no run has"),
         ("\"rule\": \"ecb-leaks\"", "\"rule\": \"x\\u001b\"", "the rule 'x ' is not among"),
     ] {

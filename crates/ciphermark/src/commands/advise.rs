@@ -26,8 +26,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use judge::advise::{
-    Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only, OpenWhy,
-    Outcome, Question, Surroundings, Use,
+    Advice, Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Only,
+    OpenWhy, Outcome, Question, Surroundings, Use,
 };
 use record::at_rest::PagesRecord;
 use record::{LibraryId, Record};
@@ -242,20 +242,35 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut question = question(&data, args, today)?;
     let (kept, origin) = prices(&data, &mut question, args)?;
     let (evidence, mut around) = evidence(&kept, today);
-    let is_kept = args.path().is_some();
-    let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
-    let advice = judged_first(args.quiet, &data, &question, evidence, &mut around, &stop, FOR_ONE)?;
+    let advice = answered(args, &data, &question, evidence, &mut around)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => judge::advise::first_screen(&advice, &origin, options),
         format => judge::advise::render(&advice, &origin, format, options),
     })?;
+    Ok(exit_of(&advice))
+}
+
+/// The answer, with verdicts on the secrets of what it would choose.
+pub(crate) fn answered(
+    args: &AdviseArgs,
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &mut Surroundings,
+) -> Result<Advice, Failure> {
+    let is_kept = args.path().is_some();
+    let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
+    judged_first(args.quiet, data, question, evidence, around, &stop, FOR_ONE)
+}
+
+pub(crate) fn exit_of(advice: &Advice) -> Exit {
     let is_missing = advice.open.iter().any(|o| o.kind == OpenWhy::Missing);
-    Ok(match advice.outcome {
+    match &advice.outcome {
         _ if is_missing => Exit::SomeRefused,
         Outcome::None(conflict) if !conflict.not_asked.is_empty() => Exit::SomeRefused,
         Outcome::None(_) => Exit::Found,
         Outcome::Choice(_) => Exit::Done,
-    })
+    }
 }
 
 /// What changes would save a watched program.
@@ -303,7 +318,7 @@ pub(crate) fn prices(
         no_output(args)?;
         return lacks.map(|()| (kept, origin));
     };
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
+    may_use_one_of(&record.libraries, question, path)?;
     let is_wanted = args.complete || std::io::stdout().is_terminal();
     if !is_wanted && lacks.is_ok() {
         no_output(args)?;
@@ -550,7 +565,39 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
         let how = "`ciphermark pages …` without --media none takes them".to_owned();
         return lacks("has no times".to_owned(), how);
     }
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)
+    may_use_one_of(&record.libraries, question, path)
+}
+
+/// Whether a record has a library that may be chosen: without one no wish is to blame for an answer that is none.
+fn may_use_one_of(
+    libraries: &[record::Library],
+    question: &Question<'_>,
+    path: &Path,
+) -> Result<(), Failure> {
+    let wishes = &question.wishes;
+    knows_libraries(libraries, &wishes.libraries, path)?;
+    let mut usable = libraries.iter().filter(|l| l.error.is_none());
+    if usable.any(|l| wishes.takes(&l.identity())) {
+        return Ok(());
+    }
+    let texts = |globs: &[NameGlob]| globs.iter().map(NameGlob::text).collect::<Vec<_>>().join(",");
+    let only = wishes.only.as_ref().map(|only| match &*only.libraries {
+        [] => format!("--only {}", only.typed),
+        its => format!("--only {} ({})", only.typed, texts(its)),
+    });
+    let named = (!wishes.libraries.is_empty()).then(|| format!("-l {}", texts(&wishes.libraries)));
+    let system = wishes.system_only.then(|| "--library-version system".to_owned());
+    let flags: Vec<String> = [only, named, system].into_iter().flatten().collect();
+    let which = if flags.is_empty() {
+        "that could be used".to_owned()
+    } else {
+        format!("for {}", flags.join(" and "))
+    };
+    Err(Failure::usage(format!(
+        "'{}' has no library {which}; `ciphermark advise --for {}` without a record measures those that are here",
+        path.display(),
+        question.used.id
+    )))
 }
 
 pub(crate) fn knows_libraries(
@@ -582,8 +629,17 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
     if !rows.iter().any(|m| m.tier == tier) {
         return lacks(format!("tier {tier}"), format!("-t {tier}"));
     }
-    if !rows.iter().any(|m| m.model == model) {
-        return lacks(format!("model {model}"), format!("-m {model}"));
+    let lies = question.used.footprint;
+    if !rows.iter().any(|m| (m.model, m.footprint) == (model, lies)) {
+        // What is read is hot wherever lies what is written.
+        let (of, footprints) = match lies.is_hot() {
+            true => (String::new(), String::new()),
+            false => {
+                (format!(" from {}", lies.name()), format!(" --footprint hot,{}", lies.name()))
+            }
+        };
+        let flags = format!("-m {model}{footprints} -s {size}");
+        return lacks(format!("model {model}{of}"), flags);
     }
     if !(rows.iter().any(|m| m.size <= size) && rows.iter().any(|m| m.size >= size)) {
         return lacks(
@@ -591,7 +647,6 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
             format!("-s {size}"),
         );
     }
-    knows_libraries(&record.libraries, &question.wishes.libraries, path)?;
     let timed = rows.iter().any(|m| m.latency_ns.as_ref().is_some_and(|l| l.p99.is_some()));
     if question.wishes.max_p99_us.is_some() && !timed {
         return lacks("latencies of single operations".to_owned(), "--latency".to_owned());
@@ -622,6 +677,54 @@ pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The record of the command that is named answers the question.
+    #[test]
+    fn what_measures_a_page_that_is_written_from_memory_is_named_with_where_it_lies() {
+        let data = Data::built_in();
+        let question = Question::of(data.find_use("mariadb").unwrap(), Date::default());
+        let mut row = record::Measurement::blank(
+            record::Library::default().identity(),
+            "aes-256-ctr",
+            record::State::Measured,
+        );
+        (row.model, row.size) = (question.model(), question.size);
+        let mut record = Record { measurements: vec![row], ..Record::default() };
+        let said = survey_has(&record, &question, Path::new("r.json")).unwrap_err().message;
+        let flags = "-m between-rekey --footprint hot,memory -s 16384";
+        assert!(
+            said.contains("no model between-rekey from memory") && said.contains(flags),
+            "{said}"
+        );
+        record.measurements[0].footprint = base::model::Footprint::Memory;
+        assert!(survey_has(&record, &question, Path::new("r.json")).is_ok());
+    }
+
+    #[test]
+    fn a_record_without_a_library_that_may_be_chosen_is_refused_with_the_wish() {
+        let data = Data::built_in();
+        let mut question = Question::of(data.find_use("disk").unwrap(), Date::default());
+        let library = record::Library {
+            name: "openssl".to_owned(),
+            path: "/opt/libcrypto.so".to_owned(),
+            ..record::Library::default()
+        };
+        let asked = |question: &Question<'_>| {
+            let done =
+                may_use_one_of(std::slice::from_ref(&library), question, Path::new("r.json"));
+            done.err().map(|failure| failure.message).unwrap_or_default()
+        };
+        assert_eq!(asked(&question), "");
+        question.wishes.only = Some(Only::named(&data, "luks").unwrap());
+        let said = asked(&question);
+        assert!(
+            said.starts_with("'r.json' has no library for --only luks (linux-kernel);"),
+            "{said}"
+        );
+        question.wishes = Question::of(question.used, Date::default()).wishes;
+        question.wishes.system_only = true;
+        assert!(asked(&question).contains("for --library-version system"), "{}", asked(&question));
+    }
 
     #[test]
     fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {

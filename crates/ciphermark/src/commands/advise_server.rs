@@ -1,7 +1,9 @@
 //! `ciphermark advise` for a server: `--for postgres --from` says what encryption would take of a running
 //! PostgreSQL, `--for tls-server` what a TLS server should be set to.
 
-use crate::commands::advise::{AdviseArgs, UseArg, YesNo, evidence, prices, question};
+use crate::commands::advise::{
+    AdviseArgs, UseArg, YesNo, answered, evidence, exit_of, prices, question,
+};
 use crate::commands::run::{claim_output, watch_signals};
 use crate::commands::{choose, no_password, one_of, one_size};
 use crate::files::TakenOn;
@@ -102,6 +104,9 @@ pub fn predict(args: &AdviseArgs, from: &str) -> Result<Exit, Failure> {
     if !matches!(args.used, UseArg::Postgres) {
         return Err(Failure::usage("--from is for --for postgres only"));
     }
+    if args.size.is_some() {
+        return Err(Failure::usage("--size: with --from pages have the server's own size"));
+    }
     let (first, last) = match files(from)? {
         Some(files) => files,
         None => watched(from, args)?,
@@ -111,23 +116,30 @@ pub fn predict(args: &AdviseArgs, from: &str) -> Result<Exit, Failure> {
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut question = question(&data, args, today)?;
-    if args.size.is_none() {
-        question.size = work.block_size;
-    }
+    question.size = work.block_size;
     let encrypted = work.rate(work.encrypted()).median;
     if args.writes_per_second.is_none() && encrypted > 0.0 {
         question.wishes.writes_per_second = encrypted;
     }
     let (kept, origin) = prices(&data, &mut question, args)?;
-    let (evidence, around) = evidence(&kept, today);
-    let prediction = judge::advise::postgres::predict(&data, &question, evidence, &around, work);
+    if question.size != work.block_size {
+        return Err(Failure::usage(format!(
+            "{origin} has pages of {} bytes, those of the server have {}",
+            question.size, work.block_size
+        )));
+    }
+    let (evidence, mut around) = evidence(&kept, today);
+    let advice = answered(args, &data, &question, evidence, &mut around)?;
+    let exit = exit_of(&advice);
+    let prediction =
+        judge::advise::postgres::predict(&data, &question, evidence, &around, advice, work);
     if prediction.rows.is_empty() {
         return Err(Failure::usage(format!("{origin} prices no scheme in these libraries")));
     }
     screen::print(|options| {
         judge::advise::postgres::render(&prediction, &origin, args.format, options)
     })?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// Two snapshots, if that is what was typed; else it is a connection string.

@@ -13,7 +13,7 @@ use record::at_rest::{Cell, CellKey, Keying, Medium};
 use serde::{Deserialize, Serialize};
 
 /// Raised when what is kept changes its meaning.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Half the interval's width up to which a price is kept, as a fraction: wider ones decide next to nothing.
 const KEPT_WITHIN: f64 = 0.25;
 /// The same up to which it is never measured again: what compared prices are to be known to.
@@ -98,9 +98,9 @@ impl Kept {
     }
 }
 
-/// Half of the interval, as a fraction of the median; none where there is no interval.
+/// Half of the interval, as a fraction of the median; none where there is no interval, or only a busy core was seen.
 fn half_width(cell: &Cell) -> Option<f64> {
-    let ns = cell.crypto_ns.filter(|_| cell.state == State::Measured)?;
+    let ns = cell.crypto_ns.filter(|_| cell.state == State::Measured && !cell.contended)?;
     let (low, high) = ns.low.zip(ns.high)?;
     Some((high - low) / 2.0 / ns.median)
 }
@@ -132,6 +132,7 @@ mod tests {
             cell(Some(without), State::Measured),
             cell(None, State::Measured),
             cell(measured(99.0, 101.0).crypto_ns, State::Refused),
+            Cell { contended: true, ..measured(99.0, 101.0) },
         ] {
             assert_eq!(half_width(&none), None);
         }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Step {
     /// The flag, without dashes.
     pub name: &'static str,
-    /// As it would be typed behind the flag; `--expansion` gets its number from the answer.
+    /// As it would be typed behind the flag; `--expansion` gets its number from the answer. Empty where the flag is left out.
     value: String,
     pub wishes: Wishes,
 }
@@ -62,7 +62,7 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     let to = !wishes.system_only;
     add(true, "library-version", if to { &"system" } else { &"any" }, &|w| w.system_only = to);
     add(!wishes.alone, "alone", &"yes", &|w| w.alone = true);
-    add(wishes.max_p99_us.is_some(), "max-p99", &"none", &|w| w.max_p99_us = None);
+    add(wishes.max_p99_us.is_some(), "max-p99", &"", &|w| w.max_p99_us = None);
     steps
 }
 
@@ -88,15 +88,15 @@ pub(crate) fn choice(
     let all = candidates(data, &asked, costs);
     let chosen = &all[*ranked(&all, &asked).order.first()?];
     let price = chosen.price?;
-    let cost = price.cost(question.reads).median;
+    let cost = price.cost(question.reads);
     let mut open = all.iter().filter(|c| c.may_fit).flat_map(|c| gaps(c, &asked, costs));
     Some(Found {
         scheme: chosen.scheme.id.clone(),
         stored: evaluate::stored_bytes(chosen.scheme, &asked),
-        cost,
+        cost: cost.median,
         library: price.label(),
         leaks: price.leaks,
-        is_settled: !open.any(|gap| gap.may_cost_less(question.reads, cost)),
+        is_settled: !open.any(|gap| gap.may_cost_less(question.reads, cost.high)),
     })
 }
 
@@ -269,6 +269,7 @@ pub(crate) fn changes(
 fn typed(step: &Step, found: &Found) -> String {
     match step.name {
         "expansion" => format!("--expansion {}", found.stored),
+        name if step.value.is_empty() => format!("without --{name}"),
         name => format!("--{name} {}", step.value),
     }
 }
@@ -469,7 +470,48 @@ fn chosen_cost(
     chosen.price.map(|p| p.cost(question.reads))
 }
 
-/// Whether it cannot cost less than the chosen one by more than what is called the same.
+/// Whether it cannot cost less than the chosen one by more than what is called the same, at the most that this one takes.
 fn is_ruled_out(gap: &Gap, question: &Question<'_>, chosen: Option<Estimate>) -> bool {
-    chosen.is_some_and(|chosen| !gap.may_cost_less(question.reads, chosen.median))
+    chosen.is_some_and(|chosen| !gap.may_cost_less(question.reads, chosen.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::cost::AtLeast;
+    use jiff::civil::date;
+
+    #[test]
+    fn a_wish_that_no_value_lifts_is_left_out() {
+        let data = Data::built_in();
+        let mut question = Question::of(&data.uses[0], date(2026, 11, 30));
+        question.wishes.max_p99_us = Some(20.0);
+        let all = steps(&question.wishes, None);
+        let lifted = all.iter().find(|step| step.name == "max-p99").unwrap();
+        let found = Found {
+            scheme: String::new(),
+            stored: 0,
+            cost: 1.0,
+            library: String::new(),
+            leaks: None,
+            is_settled: true,
+        };
+        assert_eq!(typed(lifted, &found), "without --max-p99");
+    }
+
+    #[test]
+    fn a_bound_rules_out_what_costs_more_than_the_choice_may() {
+        let data = Data::built_in();
+        let question = Question::of(&data.uses[0], date(2026, 11, 30));
+        let gap = Gap {
+            libraries: Vec::new(),
+            algorithms: Vec::new(),
+            at_least: (AtLeast::seen(110.0), AtLeast::seen(110.0)),
+            why: String::new(),
+            depends: false,
+        };
+        let at_most = |high| Some(Estimate { median: 100.0, low: 99.0, high });
+        assert!(is_ruled_out(&gap, &question, at_most(101.0)));
+        assert!(!is_ruled_out(&gap, &question, at_most(200.0)));
+    }
 }

@@ -10,7 +10,7 @@ use base::analysis::Estimate;
 use base::model::{Algorithm, Direction, Kind, Model, Tier};
 pub(crate) use parts::{AtLeast, Gap};
 use parts::{Part, Parts, Timed};
-use record::at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
+use record::at_rest::{Cell, Keying, Medium, PagesRecord};
 use record::{LeakVerdict, Leaks, LibraryId, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -183,10 +183,34 @@ pub struct Costs {
 
 #[derive(Clone, Debug)]
 struct Known {
-    prices: Result<Vec<Price>, String>,
-    gaps: Vec<Gap>,
+    own: Priced,
+    /// With nonces that are drawn, where those are not in the own prices.
+    drawing: Option<Priced>,
     /// Whether the evidence was to have it, or no library that is measured does.
     was_asked: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Priced {
+    prices: Result<Vec<Price>, String>,
+    gaps: Vec<Gap>,
+}
+
+impl Priced {
+    /// The same with a nonce of so many bytes drawn for each unit that is encrypted.
+    fn drawing(&self, parts: &Parts<'_>, bytes: usize) -> Self {
+        let mut all = self.clone();
+        for price in all.prices.iter_mut().flatten() {
+            if let Some((draw, by)) = parts.draw(&price.libraries[0], bytes) {
+                price.drawing(&draw, by);
+            }
+        }
+        for gap in &mut all.gaps {
+            let draw = gap.libraries.first().and_then(|library| parts.draw(library, bytes));
+            gap.at_least.0.ns += draw.map_or(0.0, |(draw, _)| draw.ns.low);
+        }
+        all
+    }
 }
 
 impl Costs {
@@ -210,32 +234,31 @@ impl Costs {
                 let useless = record.withdrawn().or(other);
                 Box::new(move |s: &Scheme| {
                     if let Some(why) = useless {
-                        let prices = Err(why.to_owned());
-                        return Known { prices, gaps: Vec::new(), was_asked: true };
+                        let own = Priced { prices: Err(why.to_owned()), gaps: Vec::new() };
+                        return Known { own, drawing: None, was_asked: true };
                     }
-                    let (prices, mut gaps) = match s.rekeyed {
-                        Some(of) => {
-                            let gaps =
-                                parts::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
-                            (derived(s, rekeyed.prices(of.name), model), gaps)
-                        }
-                        None => (
-                            pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
-                            pages.lacking(&s.id),
-                        ),
+                    let mut own = match s.rekeyed {
+                        Some(of) => Priced {
+                            prices: derived(s, rekeyed.prices(of.name), model),
+                            gaps: match model.rekeys() {
+                                true => Vec::new(),
+                                false => parts::bounded(rekeyed.lacking(s), pages.prices(of.name)),
+                            },
+                        },
+                        None => Priced {
+                            prices: pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
+                            gaps: pages.lacking(s),
+                        },
                     };
-                    let asked = s.rekeyed.map_or(&*s.id, |of| of.name);
-                    let is_rare = elsewhere(s).is_some() || !s.family.libraries.is_empty();
-                    let was_asked = pages.was_asked(asked) || is_rare;
-                    for gap in &mut gaps {
+                    let was_asked = pages.was_asked(asked_as(s)) || !pages.may_have(s);
+                    for gap in &mut own.gaps {
                         let leaks = of_scheme(s, judged, &gap.libraries, tier);
                         gap.depends = leaks == Some(LeakVerdict::Depends);
                     }
-                    let mut known = Known { prices, gaps, was_asked };
-                    for price in known.prices.iter_mut().flatten() {
+                    for price in own.prices.iter_mut().flatten() {
                         price.leaks = of_scheme(s, judged, &price.libraries, tier);
                     }
-                    known
+                    Known { own, drawing: None, was_asked }
                 })
             }
             Evidence::Survey(record) => {
@@ -244,30 +267,21 @@ impl Costs {
                 let joins = Joins::of(&data.schemes, &parts);
                 let rekeyed = Parts::of(record, judged, Timed { model: rekey, ..timed });
                 Box::new(move |s: &Scheme| {
-                    let mut known = match s.rekeyed {
-                        Some(of) => Known {
+                    let own = match s.rekeyed {
+                        Some(of) => Priced {
                             prices: derived(s, Ok(rekeyed.priced(of)), model),
                             gaps: match model.rekeys() {
                                 true => Vec::new(),
                                 false => parts::gaps_of_derived(of, &rekeyed, &parts),
                             },
-                            was_asked: true,
                         },
-                        None => Known {
+                        None => Priced {
                             prices: prices(s, &parts, &joins, size),
                             gaps: parts::gaps_of_survey(s, &parts, size),
-                            was_asked: true,
                         },
                     };
-                    let draws = source_of(s, question) == NonceSource::Random
-                        && question.wishes.key_per != KeyPer::Write;
-                    let bytes = s.family.nonce_bits as usize / 8;
-                    for price in known.prices.iter_mut().flatten().filter(|_| draws) {
-                        if let Some((draw, by)) = parts.draw(&price.libraries[0], bytes) {
-                            price.drawing(&draw, by);
-                        }
-                    }
-                    known
+                    let drawing = Some(own.drawing(&parts, s.family.nonce_bits as usize / 8));
+                    Known { own, drawing, was_asked: true }
                 })
             }
         };
@@ -275,9 +289,21 @@ impl Costs {
         Self { schemes }
     }
 
+    /// By what its nonces are made of under this question, which may be another than the one that units and times are of.
+    fn priced(&self, scheme: &Scheme, question: &Question<'_>) -> Option<&Priced> {
+        let known = self.schemes.get(&scheme.id)?;
+        let draws = source_of(scheme, question) == NonceSource::Random
+            && question.wishes.key_per != KeyPer::Write;
+        Some(known.drawing.as_ref().filter(|_| draws).unwrap_or(&known.own))
+    }
+
     /// The prices of a scheme, in the order of the record's libraries; or why there are none.
-    pub(crate) fn prices(&self, scheme: &Scheme) -> Result<&[Price], &str> {
-        match self.schemes.get(&scheme.id).map(|known| &known.prices) {
+    pub(crate) fn prices(
+        &self,
+        scheme: &Scheme,
+        question: &Question<'_>,
+    ) -> Result<&[Price], &str> {
+        match self.priced(scheme, question).map(|known| &known.prices) {
             Some(Ok(prices)) => Ok(prices),
             Some(Err(why)) => Err(why),
             None => Err("not looked at"),
@@ -290,8 +316,8 @@ impl Costs {
     }
 
     /// Where a scheme may be had and was not measured.
-    pub(crate) fn gaps(&self, scheme: &Scheme) -> &[Gap] {
-        self.schemes.get(&scheme.id).map_or(&[], |known| &known.gaps)
+    pub(crate) fn gaps(&self, scheme: &Scheme, question: &Question<'_>) -> &[Gap] {
+        self.priced(scheme, question).map_or(&[], |known| &known.gaps)
     }
 }
 
@@ -391,6 +417,13 @@ fn composed<T: Clone>(
 /// Media by how well they tell what the scheme itself costs; one serves for all schemes.
 const MEDIA: [Medium; 4] = [Medium::Sequential, Medium::Random, Medium::Cache, Medium::Direct];
 
+const NOT_ASKED: &str = "the record of pages did not ask for it";
+
+/// What a record of pages calls a scheme.
+fn asked_as(scheme: &Scheme) -> &str {
+    scheme.rekeyed.map_or(&*scheme.id, |of| of.name)
+}
+
 /// What of a record one question is about.
 struct Pages<'a> {
     record: &'a PagesRecord,
@@ -434,8 +467,8 @@ impl<'a> Pages<'a> {
             join_ns: None,
             drawn: None,
             between_sizes: false,
-            write_ns: interval(write.crypto_ns?),
-            read_ns: interval(read.crypto_ns?),
+            write_ns: write.own_ns()?,
+            read_ns: read.own_ns()?,
             write_cycles: None,
             read_cycles: None,
             p99_us: p99(write).zip(p99(read)).map(|(w, r)| w.max(r)),
@@ -493,8 +526,21 @@ impl<'a> Pages<'a> {
         ways.into_iter().filter_map(of).collect()
     }
 
-    /// The libraries in which a scheme was not verified or timed whole, for want of time.
-    pub fn lacking(&self, scheme: &str) -> Vec<Gap> {
+    /// The libraries in which a scheme was not verified or timed whole, for want of time; of what nobody asked for it is not
+    /// known which.
+    pub fn lacking(&self, scheme: &Scheme) -> Vec<Gap> {
+        let may_have = self.may_have(scheme);
+        let scheme = asked_as(scheme);
+        if !self.was_asked(scheme) {
+            let gap = Gap {
+                libraries: Vec::new(),
+                algorithms: Vec::new(),
+                at_least: <_>::default(),
+                why: NOT_ASKED.to_owned(),
+                depends: false,
+            };
+            return may_have.then_some(gap).into_iter().collect();
+        }
         let one = |library: usize| {
             let of_it = |v: &&record::at_rest::Verified| {
                 (v.library, v.scheme.as_str()) == (library, scheme)
@@ -519,7 +565,7 @@ impl<'a> Pages<'a> {
     fn at_least(&self, scheme: &str, library: usize) -> (AtLeast, AtLeast) {
         let of = |direction| {
             let cell = self.cell(scheme, library, self.medium?, direction, self.keying)?;
-            cell.crypto_ns.map(|ns| ns.low.unwrap_or(ns.median))
+            cell.crypto_ns.and_then(|ns| ns.low).filter(|_| !cell.contended)
         };
         let seen = |direction| AtLeast::seen(of(direction).unwrap_or(0.0));
         (seen(Direction::Encrypt), seen(Direction::Decrypt))
@@ -529,9 +575,13 @@ impl<'a> Pages<'a> {
         self.record.verified.iter().any(|v| v.scheme == scheme)
     }
 
+    fn may_have(&self, scheme: &Scheme) -> bool {
+        elsewhere(scheme).is_none() && parts::may_have(&self.record.libraries, scheme)
+    }
+
     fn why_not(&self, scheme: &str) -> String {
         if !self.was_asked(scheme) {
-            return "the record of pages did not ask for it".to_owned();
+            return NOT_ASKED.to_owned();
         }
         let name = |library: usize| self.record.libraries[library].name.clone();
         let odd = self.record.probes.iter().find(|p| p.scheme == scheme && !p.as_expected);
@@ -554,12 +604,6 @@ impl<'a> Pages<'a> {
         }
         "no library of the record offers it for pages".to_owned()
     }
-}
-
-/// Without an interval the median stands for itself.
-fn interval(range: NsRange) -> Estimate {
-    let NsRange { median, low, high } = range;
-    Estimate { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
 }
 
 // What joining a cipher and a check costs beside the two: a second call, a tag that is stored or
@@ -675,11 +719,12 @@ mod tests {
         let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
         let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
         let of_library = |p: &&Price| p.libraries[0] == *library;
-        let all = costs.prices(scheme).unwrap().iter().filter(of_library);
+        let all = costs.prices(scheme, &question).unwrap().iter().filter(of_library);
         all.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median)).unwrap().clone()
     }
 
-    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter.
+    /// By its own generator where that was measured, else by the system's, and by none without a price of the latter for
+    /// every nonce.
     #[test]
     fn a_nonce_that_is_drawn_is_in_the_price_of_every_library_or_of_none() {
         let (data, mut record) = (Data::built_in(), record());
@@ -691,23 +736,24 @@ mod tests {
         question.wishes.nonce = NonceSource::Random;
         let prices = |record: &Record| -> Vec<Price> {
             let costs = Costs::of(&data, &question, Evidence::Survey(record), &[]);
-            costs.prices(scheme).unwrap().to_vec()
+            costs.prices(scheme, &question).unwrap().to_vec()
         };
         let before = prices(&record);
         let own = before[0].libraries[0].clone();
         let is_system = |m: &&record::Measurement| m.library.name == "baselines";
         let of_system = record.measurements.iter().find(is_system).unwrap().clone();
         let system = of_system.library.clone();
-        let mut draw = |library: &LibraryId, ns: f64| {
+        let mut draw = |library: &LibraryId, size: usize, ns: f64| {
             let mut row = of_system.clone();
             row.algorithm = RANDOM.to_owned();
-            (row.direction, row.size, row.library) = (Direction::Generate, 12, library.clone());
-            row.ns_per_op.iter_mut().for_each(|e| (e.median, e.low, e.high) = (ns, ns, ns));
+            (row.direction, row.size, row.library) = (Direction::Generate, size, library.clone());
+            row.ns_per_op = Some(Estimate::exactly(ns));
             record.measurements.push(row);
             prices(&record)
         };
-        assert_eq!(draw(&own, 100.0), before);
-        let drawn = draw(&system, 300.0);
+        assert_eq!(draw(&own, 12, 100.0), before);
+        assert_eq!(draw(&system, 12, 300.0), before, "AEGIS-256 draws 32 bytes");
+        let drawn = draw(&system, 32, 310.0);
         assert!(drawn.len() > 2);
         for (with, without) in drawn.iter().zip(&before) {
             let ns = if with.libraries[0] == own { 100.0 } else { 300.0 };
@@ -715,6 +761,11 @@ mod tests {
             assert!((with.write_ns.median - without.write_ns.median - ns).abs() < 1e-6);
             assert_eq!(with.read_ns, without.read_ns);
         }
+        // What another wish would give has no draw in its price where its nonces are not drawn.
+        let costs = Costs::of(&data, &question, Evidence::Survey(&record), &[]);
+        let mut changed = question.clone();
+        changed.wishes.nonce = NonceSource::Counter;
+        assert_eq!(costs.prices(scheme, &changed).unwrap(), before);
     }
 
     /// Each whole is left out of the record in turn and told from the rest.

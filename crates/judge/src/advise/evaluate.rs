@@ -70,7 +70,7 @@ fn best_price<'a>(
     let found = all.iter().find(quick).or(all.first());
     let only_alone = || {
         let takes = |p: &Price| p.libraries.iter().all(|l| question.wishes.takes(l));
-        costs.prices(scheme).is_ok_and(|all| all.iter().any(takes))
+        costs.prices(scheme, question).is_ok_and(|all| all.iter().any(takes))
     };
     found.copied().ok_or_else(|| match only_alone() {
         true => "in every library it depends on the secret: only with --alone yes",
@@ -86,7 +86,7 @@ pub(crate) fn usable<'a>(
     costs: &'a Costs,
 ) -> Result<Vec<&'a Price>, &'a str> {
     let may_be_used = |p: &&Price| question.wishes.takes_price(p);
-    let mut all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
+    let mut all: Vec<&Price> = costs.prices(scheme, question)?.iter().filter(may_be_used).collect();
     all.sort_by(|a, b| {
         let cost = |p: &Price| p.cost(question.reads).median;
         let judged = |p: &Price| !question.wishes.trusts(p);
@@ -107,7 +107,7 @@ pub(crate) fn gaps<'c>(
     let takes = |gap: &&Gap| {
         (wishes.alone || !gap.depends) && gap.libraries.iter().all(|l| wishes.takes(l))
     };
-    costs.gaps(candidate.scheme).iter().filter(takes)
+    costs.gaps(candidate.scheme, question).iter().filter(takes)
 }
 
 /// Places of the candidates that fit, the chosen one first: those of which it is known that nothing gives the secret
@@ -159,6 +159,10 @@ impl Beside {
 
     pub fn may_be_lower(self) -> bool {
         self.low < -SAME || !self.has_intervals && self.is_near()
+    }
+
+    pub fn is_higher(self) -> bool {
+        self.has_intervals && self.low > 0.0
     }
 
     /// How many times as much it is, at the least and at the most; the latter only where both have intervals.
@@ -313,13 +317,15 @@ pub(crate) struct Limit {
     pub source: String,
 }
 
+const AT_REWRITES: &str = "at every rewrite";
+
 /// When a nonce repeats under one key, in words that follow "a counter repeats"; `never` where it
 /// does not.
 pub(crate) fn repeats(scheme: &Scheme, question: &Question<'_>) -> &'static str {
     let copies = if question.wishes.snapshots { "in every copy that goes on" } else { "never" };
     match source_of(scheme, question) {
         _ if question.wishes.key_per == KeyPer::Write => "never",
-        NonceSource::Position if question.used.rewrites => "at every rewrite",
+        NonceSource::Position if question.used.rewrites => AT_REWRITES,
         NonceSource::Position | NonceSource::Counter => copies,
         NonceSource::Random | NonceSource::Start => "never",
     }
@@ -397,12 +403,25 @@ fn random(scheme: &Scheme, question: &Question<'_>) -> Option<Limit> {
     Some(Limit { log2: Some(log2), says, source: scheme.family.random_source.clone() })
 }
 
+/// How often a nonce may come in the limits of RFC 8452 for nonces that repeat.
+const REPEATS: u32 = 1024;
+
+/// What the limit rests upon and nothing here counts: a place that is written again has the same nonce again.
+pub(crate) fn provided(scheme: &Scheme, question: &Question<'_>) -> Option<String> {
+    let is_rewritten = repeats(scheme, question) == AT_REWRITES;
+    (is_rewritten && !scheme.family.by_size.is_empty()).then(|| {
+        format!("no {} is written more than {REPEATS} times under one key", question.used.unit)
+    })
+}
+
 fn by_size(scheme: &Scheme, question: &Question<'_>) -> Option<Limit> {
     let row = scheme.family.by_size.iter().find(|r| question.size as u64 <= r.max_bytes)?;
     let repeated = repeats(scheme, question) != "never";
     let log2 = if repeated { row.repeated_log2 } else { row.random_log2 };
-    let of =
-        if repeated { "each nonce at most 1024 times" } else { "nonces not repeated on purpose" };
+    let of = match repeated {
+        true => format!("each nonce at most {REPEATS} times"),
+        false => "nonces not repeated on purpose".to_owned(),
+    };
     let says = format!("2^{} {}s ({of})", short(log2), question.used.unit);
     Some(Limit { log2: Some(log2), says, source: "rfc8452".to_owned() })
 }
@@ -614,6 +633,22 @@ mod tests {
                 assert!(same.unwrap_or(found.is_none() && forged.is_none()), "{id}: {found:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_limit_on_repeats_of_a_nonce_is_one_on_rewrites_that_nobody_counts() {
+        let data = Data::built_in();
+        let of = |id: &str, used: &str, source: NonceSource| {
+            let mut question = Question::of(data.find_use(used).unwrap(), date(2026, 11, 21));
+            question.wishes.nonce = source;
+            let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
+            provided(scheme, &question)
+        };
+        let said = of("aes-256-gcm-siv", "postgres", NonceSource::Position).unwrap();
+        assert_eq!(said, "no page is written more than 1024 times under one key");
+        assert_eq!(of("aes-256-gcm-siv", "postgres", NonceSource::Random), None);
+        assert_eq!(of("aes-256-gcm-siv", "backup", NonceSource::Position), None);
+        assert_eq!(of("aes-256-xts", "postgres", NonceSource::Position), None);
     }
 
     #[test]

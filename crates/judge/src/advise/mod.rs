@@ -146,6 +146,9 @@ pub struct Key {
     pub born: Date,
     /// The bound on units, in words.
     pub limit: String,
+    /// What the bound rests upon and nothing here counts; since 1.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provided: Option<String>,
     /// Units under one key, as a logarithm to the base 2.
     pub units_log2: Option<f64>,
     /// Units written under one key each second.
@@ -415,6 +418,7 @@ fn key_of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Key {
     Key {
         born,
         limit: chosen.limit.says.clone(),
+        provided: evaluate::provided(chosen.scheme, question),
         units_log2: chosen.limit.log2,
         writes_per_second: question.wishes.writes_per_key(),
         writers: question.wishes.writers(),
@@ -541,6 +545,19 @@ fn others(question: &Question<'_>, candidate: &Candidate<'_>, costs: &Costs) -> 
 
 // The wishes as they would be typed.
 
+/// Without what conversion left behind the sixth digit after the point.
+fn rounded(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}
+
+/// `36h`, `90d`, `2y`
+fn time(days: f64) -> String {
+    let units = [(365.25, "y"), (1.0, "d")];
+    let whole = units.into_iter().find(|(unit, _)| rounded(days / unit).fract() == 0.0);
+    let (unit, name) = whole.unwrap_or((1.0 / 24.0, "h"));
+    format!("{}{name}", rounded(days / unit))
+}
+
 /// Every wish that has a value, typed or assumed.
 fn terms_of(question: &Question<'_>) -> Vec<Term> {
     let wishes = &question.wishes;
@@ -558,8 +575,8 @@ fn terms_of(question: &Question<'_>) -> Vec<Term> {
         ("writes-per-second", Some(wishes.writes_per_second.to_string())),
         ("writers", Some(wishes.writers().to_string())),
         ("keys", (wishes.keys > 1).then(|| wishes.keys.to_string())),
-        ("key-life", Some(evaluate::lasts(wishes.key_life_days).replace(".0 days", "d"))),
-        ("reads", Some(format!("{:.0}%", question.reads * 100.0))),
+        ("key-life", Some(time(wishes.key_life_days))),
+        ("reads", Some(format!("{}%", rounded(question.reads * 100.0)))),
         ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
         ("only", wishes.only.as_ref().map(|only| only.typed.clone())),
         ("library", (!libraries.is_empty()).then(|| libraries.join(","))),
@@ -570,4 +587,27 @@ fn terms_of(question: &Question<'_>) -> Vec<Term> {
         Some(Term { flag: flag.to_owned(), value: value?, typed: question.typed.contains(flag) })
     };
     all.into_iter().filter_map(term).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::text::flags::{parse_days, parse_share};
+    use jiff::civil::date;
+
+    #[test]
+    fn wishes_are_written_so_that_they_can_be_typed_again() {
+        let data = Data::built_in();
+        let mut question = Question::of(&data.uses[0], date(2026, 11, 30));
+        let mut again = |life: &str, reads: &str| {
+            question.wishes.key_life_days = parse_days(life).unwrap();
+            question.reads = parse_share(reads).unwrap();
+            let terms = terms_of(&question);
+            let value = |flag: &str| terms.iter().find(|t| t.flag == flag).unwrap().value.clone();
+            [value("key-life"), value("reads")]
+        };
+        for (life, reads) in [("2y", "33.3%"), ("36h", "80%"), ("12h", "0%"), ("90d", "99.95%")] {
+            assert_eq!(again(life, reads), [life, reads]);
+        }
+    }
 }

@@ -9,9 +9,8 @@ use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
 use base::text::{
     Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped,
 };
-use record::{LeakVerdict, Measurement, Record, State, Stopped};
+use record::{LeakVerdict, LibraryId, Measurement, Record, State, Stopped};
 use serde::Serialize;
-use std::cmp::Reverse;
 
 /// Parameters that somebody published as enough.
 struct Rule {
@@ -297,6 +296,11 @@ pub struct Price {
     #[serde(skip)]
     at: usize,
     #[serde(skip)]
+    build: LibraryId,
+    /// The cost that was measured.
+    #[serde(skip)]
+    measured: usize,
+    #[serde(skip)]
     algorithm: &'static Algorithm,
     #[serde(skip)]
     cost: usize,
@@ -332,6 +336,8 @@ impl Price {
             contended: m.contended,
             buys: Vec::new(),
             at,
+            build: m.library.clone(),
+            measured: m.size,
             algorithm,
             cost,
         };
@@ -363,6 +369,11 @@ impl Price {
         Bought { within_ms: time_ns / 1e6, parameters: bought, enough: times >= 1.0 }
     }
 
+    /// From the rule's own cost.
+    fn distance(&self) -> usize {
+        self.measured.abs_diff(RULES[self.at].cost)
+    }
+
     fn fits(&self, question: &Question) -> bool {
         question.time_ns.is_none_or(|most| self.ns.high <= most)
     }
@@ -383,10 +394,9 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
     let rows: Vec<&Measurement> = record.measurements.iter().filter(is_row).collect();
     let mut prices: Vec<Price> = rows.iter().filter_map(|m| Price::of(question, m)).collect();
     prices.retain(|p| question.refusal(p.function, p.memory).is_none());
-    // Of each library and rule what was measured at the answer's own cost, or nearest to it.
-    let far = |p: &Price| p.computed_from.map(Reverse);
-    prices.sort_by(|a, b| (a.at, &a.library, far(a)).cmp(&(b.at, &b.library, far(b))));
-    prices.dedup_by_key(|p| (p.at, p.library.clone()));
+    // Of each build and rule what was measured at the rule's own cost, or nearest to it.
+    prices.sort_by(|a, b| (a.at, &a.build, a.distance()).cmp(&(b.at, &b.build, b.distance())));
+    prices.dedup_by(|a, b| (a.at, &a.build) == (b.at, &b.build));
     prices.sort_by(|a, b| a.at.cmp(&b.at).then(a.ns.median.total_cmp(&b.ns.median)));
     let choice = prices.iter().position(|p| p.fits(question));
     let mut ruled_out = Vec::new();
@@ -505,12 +515,7 @@ fn why_unpriced(
 }
 
 fn secrets(price: &Price, record: &Record, question: &Question) -> String {
-    let is_it = |l: &&record::Leaks| {
-        let library = l.library.label();
-        clean(&library) == price.library
-            && l.algorithm == price.algorithm.name
-            && l.tier == question.tier
-    };
+    let is_it = |l: &&record::Leaks| l.is_of(&price.build, price.algorithm.name, question.tier);
     let judged = match record.leaks.iter().find(is_it).map(|l| l.verdict) {
         None => "not judged in this library (`ciphermark leaks` does)",
         Some(LeakVerdict::SameTrace) => {
@@ -646,10 +651,10 @@ fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     };
     let memory = in_mib(price.memory);
     page.line("a call", &format!("{time} ({how}); {memory} by definition"), PLAIN);
-    page.line("rule", &format!("{}: {}", price.parameters, price.rule), PLAIN);
-    let same = |p: &&Price| {
-        p.at == price.at && p.library != price.library && beside(p.ns, price.ns).is_same()
-    };
+    let rule = &RULES[price.at];
+    page.line("rule", &format!("{}: {}", rule.parameters(), rule.says), PLAIN);
+    let same =
+        |p: &&Price| p.at == price.at && p.build != price.build && beside(p.ns, price.ns).is_same();
     let ties: Vec<&str> = advice.prices.iter().filter(same).map(|p| p.library.as_str()).collect();
     if !ties.is_empty() {
         page.line("beside", &format!("the same within 5 %: {}", ties.join(", ")), PLAIN);
@@ -773,6 +778,35 @@ mod tests {
             text.lines().count() <= 40 && text.lines().all(|l| base::text::width(l) <= 100),
             "{text}"
         );
+    }
+
+    #[test]
+    fn each_build_has_its_price_and_a_rule_is_named_with_its_own_parameters() {
+        let mut two = record(&[
+            ("pbkdf2-sha256", 600_000, "openssl", Some(540.0)),
+            ("pbkdf2-sha256", 600_000, "openssl", Some(180.0)),
+        ]);
+        two.measurements[1].library.path = "/opt/libcrypto.so".to_owned();
+        let depends = crate::sample::leaks(
+            two.measurements[0].library.clone(),
+            "pbkdf2-sha256",
+            LeakVerdict::Depends,
+        );
+        two.leaks.push(depends);
+        let only = Some(only("pbkdf2-sha256").unwrap());
+        let soon = Question { time_ns: Some(500e6), only, ..question() };
+        let advice = advise(&soon, &two);
+        assert_eq!(advice.choice.map(|i| advice.prices[i].ns.median), Some(180e6));
+        assert!(advice.secrets.starts_with("not judged in this library"), "{}", advice.secrets);
+        for sizes in [[64, 128], [128, 64]] {
+            let rows = sizes.map(|mib| ("argon2id-t3", mib << 20, "fast", Some(mib as f64)));
+            let of = of("t=3, m=64 MiB, p=1", "fast");
+            assert_eq!(choice(&question(), &record(&rows)), of);
+        }
+        let more = record(&[("argon2id-t3", 128 << 20, "fast", Some(128.0))]);
+        let text =
+            render(&advise(&question(), &more), "r", Format::Text, false, Options::default());
+        assert!(text.contains("rule        t=3, m=64 MiB, p=1: RFC 9106"), "{text}");
     }
 
     #[test]

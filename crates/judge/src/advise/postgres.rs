@@ -7,7 +7,7 @@ use crate::advise::cost::{Costs, Price};
 use crate::advise::data::{Data, Family, NonceRule, Scheme};
 use crate::advise::question::{Evidence, IntegrityLevel, Question, Surroundings};
 use crate::advise::render::Format;
-use crate::advise::{Basis, Outcome, advise};
+use crate::advise::{Advice, Basis, Open, Outcome, sentences};
 use base::analysis::Estimate;
 use base::text::{Cell, Column, HEADING, Options, PLAIN, Table, clean, wrap};
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// What tells a prediction from other documents.
 pub const KIND: &str = "postgres-prediction";
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 
 /// Other CPUs, libraries and queries lie within this.
 const SPREAD: Estimate = Estimate { median: 1.0, low: 0.5, high: 1.5 };
@@ -34,6 +34,15 @@ pub struct Prediction {
     pub basis: Basis,
     /// What `advise` chooses at this rate of writing; none where no scheme fulfils the wishes.
     pub choice: Option<String>,
+    /// In which library, or two; since 1.1.
+    #[serde(default)]
+    pub library: Option<String>,
+    /// What could give another choice and is not known, the likeliest first; since 1.1.
+    #[serde(default)]
+    pub open: Vec<Open>,
+    /// Why there is no choice, and what is open, in sentences; since 1.1.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// Every scheme in every library, the cheapest first.
     pub rows: Vec<Row>,
 }
@@ -72,21 +81,22 @@ pub struct Row {
     pub commit_us: Option<Estimate>,
 }
 
-/// What encryption would take of a server that did this work, by the prices of a record.
+/// What encryption would take of a server that did this work, by the prices of a record; `advice` is the answer to the same
+/// question.
 pub fn predict(
     data: &Data,
     question: &Question<'_>,
     evidence: Evidence<'_>,
     around: &Surroundings,
+    advice: Advice,
     work: Work,
 ) -> Prediction {
-    let advice = advise(data, question, evidence, around);
     let costs = Costs::of(data, question, evidence, &around.judged);
     let mut rows = Vec::new();
     for scheme in &data.schemes {
         let rejected = advice.rejected.iter().find(|r| r.scheme == scheme.id);
-        let allowed = |p: &&Price| p.libraries.iter().all(|l| question.wishes.takes(l));
-        for price in costs.prices(scheme).unwrap_or_default().iter().filter(allowed) {
+        let allowed = |p: &&Price| question.wishes.takes_price(p);
+        for price in costs.prices(scheme, question).unwrap_or_default().iter().filter(allowed) {
             let mut row = row(&work, scheme, price, evidence);
             let rules = rejected.iter().flat_map(|r| std::iter::once(&r.rule).chain(&r.also));
             row.rejected_by = rules.cloned().collect();
@@ -96,15 +106,20 @@ pub fn predict(
     rows.sort_by(|a, b| a.cpus.median.total_cmp(&b.cpus.median));
     let per = |count| work.each(count);
     let each = per(work.read).zip(per(work.written)).zip(per(work.log));
+    let remarks = sentences::none(&advice).into_iter().chain(sentences::open(&advice)).collect();
+    let (choice, library) = match advice.outcome {
+        Outcome::Choice(choice) => (Some(choice.scheme), Some(choice.price.label())),
+        Outcome::None(_) => (None, None),
+    };
     Prediction {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
         per_transaction: each.map(|((read, written), log)| PerTransaction { read, written, log }),
         basis: advice.basis,
-        choice: match advice.outcome {
-            Outcome::Choice(choice) => Some(choice.scheme),
-            Outcome::None(_) => None,
-        },
+        choice,
+        library,
+        open: advice.open,
+        remarks,
         rows,
         work,
     }
@@ -138,6 +153,11 @@ impl Beside {
         Self { start, read: read + sum, write: write + sum }
     }
 
+    /// Without the nonce of a page written, where a price has it.
+    fn without_nonce(self, drawn_ns: f64) -> Self {
+        Self { write: (self.write - drawn_ns).max(0.0), ..self }
+    }
+
     /// Of a page read, a page written and a page of the log, each with its part of the starts: one a transaction for what it
     /// reads, one for what it writes, and one for each write of the log.
     fn each(&self, work: &Work) -> [f64; 3] {
@@ -154,8 +174,8 @@ impl Beside {
 
 /// The same with its interval. A store's own record has nonces and cold pages in its prices; what is left beside them is not
 /// known.
-fn beside(evidence: Evidence<'_>, family: &Family, work: &Work) -> [Estimate; 3] {
-    Beside::of(family).each(work).map(|ns| match evidence {
+fn beside(evidence: Evidence<'_>, family: &Family, drawn_ns: f64, work: &Work) -> [Estimate; 3] {
+    Beside::of(family).without_nonce(drawn_ns).each(work).map(|ns| match evidence {
         Evidence::Survey(_) => SPREAD.with(Estimate::exactly(ns), |share, ns| share * ns),
         Evidence::Pages(_) => Estimate { median: 0.3 * ns, low: 0.0, high: ns },
     })
@@ -164,7 +184,9 @@ fn beside(evidence: Evidence<'_>, family: &Family, work: &Work) -> [Estimate; 3]
 fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> Row {
     let sum = |a: Estimate, b: Estimate| a.independent(b, |a, b| a + b);
     let times = |count: Estimate, ns: Estimate| count.with(ns, |n, ns| n * ns);
-    let [beside_read_ns, beside_write_ns, beside_log_ns] = beside(evidence, &scheme.family, work);
+    let drawn_ns = price.drawn.as_ref().map_or(0.0, |drawn| drawn.ns);
+    let [beside_read_ns, beside_write_ns, beside_log_ns] =
+        beside(evidence, &scheme.family, drawn_ns, work);
     let decrypt = sum(price.read_ns, beside_read_ns);
     let encrypt = sum(price.write_ns, beside_write_ns);
     let log = times(work.log, sum(price.write_ns, beside_log_ns));
@@ -246,10 +268,12 @@ fn head(prediction: &Prediction, origin: &str) -> Vec<String> {
             work.temporary / work.seconds
         ));
     }
-    let choice = prediction.choice.as_deref().unwrap_or("none: the wishes exclude each other");
-    lines.push(format!(
-        "choice at this rate of writing: {choice} (`ciphermark advise --for postgres` says why)"
-    ));
+    if let Some((choice, library)) = prediction.choice.as_ref().zip(prediction.library.as_ref()) {
+        lines.push(format!(
+            "choice at this rate of writing: {choice} in {library} (`ciphermark advise --for postgres` says why)"
+        ));
+    }
+    lines.extend(prediction.remarks.iter().cloned());
     lines.push(format!("prices: {origin} of {}", prediction.basis.cpu));
     lines.extend(prediction.basis.stale.iter().map(|why| format!("STALE: {why}")));
     lines.iter().map(|line| clean(line)).collect()
@@ -648,17 +672,21 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advise::OpenWhy;
     use crate::advise::data::Data;
     use crate::advise::question::{Evidence, Question};
     use crate::sample::{later, record_for_server, snapshot, work, work_of};
     use jiff::civil::date;
+    use record::LeakVerdict;
     use serde_json::{Value, json};
 
     fn predicted_of(record: &record::Record, work: Work) -> Prediction {
         let data = Data::built_in();
         let today = date(2026, 11, 24);
         let question = Question::of(data.find_use("postgres").unwrap(), today);
-        predict(&data, &question, Evidence::Survey(record), &Surroundings::on(today), work)
+        let (evidence, around) = (Evidence::Survey(record), Surroundings::on(today));
+        let advice = crate::advise::advise(&data, &question, evidence, &around);
+        predict(&data, &question, evidence, &around, advice, work)
     }
 
     fn predicted(work: Work) -> Prediction {
@@ -685,6 +713,40 @@ mod tests {
     }
 
     #[test]
+    fn what_depends_on_the_secret_has_no_row_and_what_is_open_is_told() {
+        let mut record = record_for_server();
+        let mut leaky = record.measurements.clone();
+        leaky.iter_mut().for_each(|m| m.library.name = "leaky".to_owned());
+        leaky.iter_mut().for_each(|m| m.ns_per_op = m.ns_per_op.map(|ns| ns.map(|ns| ns / 2.0)));
+        let leaks =
+            crate::sample::leaks(leaky[0].library.clone(), "aes-256-gcm", LeakVerdict::Depends);
+        record.leaks.push(leaks);
+        record.measurements.append(&mut leaky);
+        let prediction = predicted_of(&record, work());
+        let libraries: Vec<&str> = prediction.rows.iter().map(|row| &*row.library).collect();
+        assert_eq!(libraries, ["openssl@3.0.22"]);
+        assert_eq!(prediction.library.as_deref(), Some("openssl@3.0.22"));
+        // AEGIS and others would do and were not asked for.
+        assert!(prediction.open.iter().any(|open| open.kind == OpenWhy::Missing));
+        assert!(prediction.remarks.iter().any(|says| says.contains("could cost less")));
+        record.measurements.clear();
+        let head = head(&predicted_of(&record, work()), "record r.json").join("\n");
+        assert!(!head.contains("choice") && head.contains("not enough measured"), "{head}");
+    }
+
+    #[test]
+    fn a_nonce_that_is_in_the_price_is_not_beside_it_too() {
+        let data = Data::built_in();
+        let gcm = data.schemes.iter().find(|scheme| scheme.id == "aes-256-gcm").unwrap();
+        let record = record_for_server();
+        let of = |drawn| beside(Evidence::Survey(&record), &gcm.family, drawn, &work());
+        let ([read, write, log], [drawn_read, drawn_write, drawn_log]) = (of(0.0), of(300.0));
+        assert_eq!((read, log), (drawn_read, drawn_log));
+        assert!((write.median - drawn_write.median - 300.0).abs() < 1e-9);
+        assert!(of(1e6)[1].median >= 0.0);
+    }
+
+    #[test]
     fn the_more_pages_follow_each_other_the_less_lies_beside_the_price_of_each() {
         let (data, record) = (Data::built_in(), record_for_server());
         let of = |id: &str, pages: f64, log_writes: f64| {
@@ -692,7 +754,8 @@ mod tests {
             let [read, written, log] = [pages; 3].map(|n| Estimate::exactly(1000.0 * n));
             let log_writes = Estimate::exactly(1000.0 * log_writes);
             let work = Work { transactions: 1000.0, read, written, log, log_writes, ..work() };
-            beside(Evidence::Survey(&record), &scheme.family, &work).map(|ns| ns.median.round())
+            beside(Evidence::Survey(&record), &scheme.family, 0.0, &work)
+                .map(|ns| ns.median.round())
         };
         let all = ["aes-256-xts", "aes-256-ctr+xxh3-64", "aes-256-gcm", "aes-256-cbc+hmac-sha256"];
         let one = [1200.0, 3100.0, 3200.0, 5800.0];

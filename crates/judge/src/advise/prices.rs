@@ -5,7 +5,7 @@ use crate::advise::cost::{Costs, Price};
 use crate::advise::data::Data;
 use crate::advise::evaluate::{beside, stored_bytes, usable};
 use crate::advise::question::{
-    Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings,
+    Evidence, Fips, IntegrityLevel, NonceSource, Only, Question, Surroundings, pages_proven,
 };
 use crate::advise::{OpenWhy, Outcome, advise, sentences};
 use base::analysis::Estimate;
@@ -159,7 +159,9 @@ pub fn priced(
     if record.withdrawn().is_some() {
         return Priced { remarks: vec!["no price".to_owned()], ..none };
     }
-    let advice = advise(data, question, Evidence::Pages(record), around);
+    let mut advice = advise(data, question, Evidence::Pages(record), around);
+    // A look at everything chose what the record asked for: it ruled the rest out.
+    advice.open.retain(|open| open.kind != OpenWhy::Missing || !open.builds.is_empty());
     let choice = match &advice.outcome {
         Outcome::Choice(choice) => choice,
         Outcome::None(conflict) => {
@@ -175,7 +177,7 @@ pub fn priced(
     let is_own = |p: &Price| p.libraries.iter().any(|l| (here.own)(&l.path));
     let usable = usable(scheme, question, &costs).unwrap_or_default();
     let mut shown: Vec<&Price> = usable.into_iter().take(BEST).collect();
-    let all = costs.prices(scheme).unwrap_or_default();
+    let all = costs.prices(scheme, question).unwrap_or_default();
     if !shown.iter().any(|p| is_own(p)) {
         shown.extend(all.iter().find(|p| is_own(p)));
     }
@@ -345,8 +347,11 @@ fn rows(group: &Priced, own: &str) -> String {
     out
 }
 
-/// `258 ±1.2 %`
+/// `258 ±1.2 %`; of a busy core `≤ 262`.
 fn figure(ns: Estimate) -> String {
+    if ns.low <= 0.0 {
+        return format!("≤ {:.0}      ", ns.high);
+    }
     if ns.half() <= 0.0 {
         return format!("{:.0} ±?   ", ns.median);
     }
@@ -355,14 +360,8 @@ fn figure(ns: Estimate) -> String {
 
 /// How much of the store went through each row and back.
 fn proven(record: &PagesRecord) -> String {
-    let good = record.verified.iter().filter(|v| v.state == record::State::Measured);
-    let least = good.map(|v| v.pages).min().unwrap_or(0);
     let odd = record.probes.iter().filter(|p| !p.as_expected).count();
-    let pages = match (record.store.kind.as_str(), least >= record.store.pages) {
-        ("synthetic", _) => format!("{least} made-up pages"),
-        (_, true) => "Every page".to_owned(),
-        _ => format!("{least} of its pages, drawn at random,"),
-    };
+    let pages = capital(&pages_proven(record));
     let probes = match (record.probes.is_empty(), odd) {
         (true, _) => "tampering was not tried".to_owned(),
         (false, 0) => "tampering came out as expected".to_owned(),
@@ -397,8 +396,11 @@ fn sentence(groups: &[Priced]) -> Option<String> {
         text += &format!(" {}: {times:.1}×.", capital(&group.title));
     }
     for group in groups {
-        let own = group.rows.iter().skip(1).find(|r| r.is_own && !r.is_tied);
-        let Some((own, best)) = own.zip(group.rows.first()) else { continue };
+        let Some(best) = group.rows.first() else { continue };
+        // Whose cost is shown to be higher: cheaper ones that are not judged come behind the best, too.
+        let is_dearer =
+            |r: &&PricedRow| r.is_own && !r.is_tied && beside(r.cost, best.cost).is_higher();
+        let Some(own) = group.rows.iter().skip(1).find(is_dearer) else { continue };
         let less = 100.0 * (1.0 - best.cost.median / own.cost.median);
         text += &format!(
             " With {}, {} instead of your {} saves {less:.0} %.",
@@ -470,6 +472,36 @@ mod tests {
         }
         let gcm = &groups("postgres", &record, &|_| false)[1];
         assert!(gcm.rows.len() > 1 && gcm.rows[1..].iter().all(|r| !r.is_tied), "{gcm:?}");
+    }
+
+    #[test]
+    fn what_a_busy_core_showed_is_a_most_and_leaves_the_answer_undecided() {
+        let (data, mut record) = (Data::built_in(), record());
+        let wishes = wishes_of_store(&data, "postgres", 8192, record.tier, TODAY);
+        let around = Surroundings::on(TODAY);
+        assert!(!is_undecided(&data, &wishes[1], &record, &around));
+        record.cells.iter_mut().filter(|c| c.library == 0).for_each(|c| c.contended = true);
+        assert!(is_undecided(&data, &wishes[1], &record, &around));
+        let gcm = &groups("postgres", &record, &|_| false)[1];
+        assert!(!gcm.rows[1].is_tied && rows(gcm, "").contains("≤ 2020"), "{}", rows(gcm, ""));
+    }
+
+    #[test]
+    fn only_what_is_shown_to_cost_more_is_said_to_save() {
+        let record = record();
+        let own = |path: &str| path == record.libraries[1].path;
+        let mut groups = groups("postgres", &record, &own);
+        let said = |groups: &[Priced]| sentence(groups).unwrap().contains("saves");
+        assert!(said(&groups));
+        let cost = |median: f64| Estimate { median, low: 0.8 * median, high: 1.2 * median };
+        for group in &mut groups {
+            group.rows.iter_mut().filter(|r| r.is_own).for_each(|r| r.cost = cost(2100.0));
+        }
+        assert!(!said(&groups), "undecided");
+        for group in &mut groups {
+            group.rows.iter_mut().filter(|r| r.is_own).for_each(|r| r.cost = cost(1000.0));
+        }
+        assert!(!said(&groups), "cheaper, and not judged");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use base::model::{Model, NameGlob, Tier};
 use clap::ValueEnum;
 use jiff::civil::Date;
 use record::at_rest::PagesRecord;
-use record::{LeakVerdict, Leaks, LibraryId, Record};
+use record::{LeakVerdict, Leaks, LibraryId, Record, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::{Display, VariantNames};
@@ -314,8 +314,12 @@ impl<'a> Evidence<'a> {
         let Self::Pages(record) = self else { return Vec::new() };
         let store = &record.store;
         let mut lines = vec![format!(
-            "{} {}, {} pages of {} bytes; every page encrypted, decrypted and equal, in every scheme that has a price",
-            store.kind, store.name, store.pages, store.page_size
+            "{} {}, {} pages of {} bytes; {} encrypted, decrypted and equal, in every scheme that has a price",
+            store.kind,
+            store.name,
+            store.pages,
+            store.page_size,
+            pages_proven(record)
         )];
         let rounds = record.timing.as_ref().map_or(0, |t| t.rounds);
         if rounds < ROUNDS_OF_INTERVALS {
@@ -323,6 +327,17 @@ impl<'a> Evidence<'a> {
         }
         lines.extend(repeats(record));
         lines
+    }
+}
+
+/// How much of the store was encrypted and decrypted in each scheme and library that passed.
+pub(crate) fn pages_proven(record: &PagesRecord) -> String {
+    let good = record.verified.iter().filter(|v| v.state == State::Measured);
+    let least = good.map(|v| v.pages).min().unwrap_or(0);
+    match (record.store.kind.as_str(), least >= record.store.pages) {
+        ("synthetic", _) => format!("{least} made-up pages"),
+        (_, true) => "every page".to_owned(),
+        _ => format!("{least} of its pages, drawn at random,"),
     }
 }
 

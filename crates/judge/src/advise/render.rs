@@ -356,7 +356,7 @@ impl Page {
 
 pub(crate) const KIND: &str = "advice";
 /// Version of the format, `major.minor`; minor versions only add optional fields.
-pub(crate) const FORMAT_VERSION: &str = "1.1";
+pub(crate) const FORMAT_VERSION: &str = "1.2";
 
 /// Most entries of each list: ten times what there are.
 const MOST: usize = 1000;

@@ -160,11 +160,14 @@ pub(crate) fn limit(choice: &Choice, unit: &str) -> (String, String) {
         n => format!(" by all {n} writers"),
     };
     let rate = format!("{} {unit}s a second{writers}", key.writes_per_second);
+    let provided = key.provided.as_ref().map(|p| format!("only if {p}, which nothing here counts"));
     let reached = match key.worn_out {
-        Some(day) => format!("reached on {day} with {rate} from {} on", key.born),
-        None => format!("not worn out by {rate}"),
+        Some(day) => Some(format!("reached on {day} with {rate} from {} on", key.born)),
+        None if provided.is_some() => None,
+        None => Some(format!("not worn out by {rate}")),
     };
-    (format!("{}{under}", key.limit), reached)
+    let reached: Vec<String> = reached.into_iter().chain(provided).collect();
+    (format!("{}{under}", key.limit), reached.join("; "))
 }
 
 pub(crate) fn rotate_by(choice: &Choice) -> Option<String> {
@@ -307,13 +310,20 @@ fn keys(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// `312 ns ±1.0 %`; a median alone has no interval.
+/// How many times as far one end of an interval may be as the other where it is written as ±: policy.
+const LOPSIDED: f64 = 1.5;
+
+/// `312 ns ±1.0 %`, `9019 ns (8845 to 18135)`; a median alone has no interval.
 pub(crate) fn nanoseconds(ns: &Estimate) -> String {
     if ns.half() <= 0.0 {
         return format!("{:.0} ns (interval unknown)", ns.median);
     }
     if ns.low <= 0.0 {
         return format!("{:.0} ns or less (on a busy core)", ns.high);
+    }
+    let (below, above) = (ns.median - ns.low, ns.high - ns.median);
+    if below.max(above) > LOPSIDED * below.min(above) {
+        return format!("{:.0} ns ({:.0} to {:.0})", ns.median, ns.low, ns.high);
     }
     format!("{:.0} ns ±{:.1} %", ns.median, 100.0 * ns.half() / ns.median)
 }
@@ -395,4 +405,17 @@ pub(crate) fn members(rejected: &[&Rejected]) -> String {
         if detail.is_empty() { schemes } else { format!("{schemes} ({detail})") }
     });
     shown.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_whose_ends_are_not_as_far_is_written_with_both() {
+        let of = |low, high| nanoseconds(&Estimate { median: 9000.0, low, high });
+        assert_eq!(of(8910.0, 9090.0), "9000 ns ±1.0 %");
+        assert_eq!(of(8800.0, 18_200.0), "9000 ns (8800 to 18200)");
+        assert_eq!(of(0.0, 9090.0), "9090 ns or less (on a busy core)");
+    }
 }

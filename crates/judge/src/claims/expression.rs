@@ -348,12 +348,19 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(interval, unit) => {
-                f.write_str(&digits(interval.median))?;
+                // Nothing bounds it on one side, or on neither.
+                let (sign, number) = match (interval.low > 0.0, interval.high.is_finite()) {
+                    (true, false) => ("≥ ", interval.low),
+                    _ => ("", interval.median),
+                };
+                write!(f, "{sign}{}", digits(number))?;
                 if *unit != Unit::One {
                     write!(f, " {}", unit.symbol())?;
                 }
                 match interval.half_width() * 100.0 {
                     0.0 => Ok(()),
+                    _ if !sign.is_empty() => Ok(()),
+                    f64::INFINITY => f.write_str(" ±?"),
                     percent if percent < 0.05 => f.write_str(" ±<0.1 %"),
                     percent => write!(f, " ±{percent:.1} %"),
                 }

@@ -3,10 +3,10 @@
 
 use crate::claims::expression::{Argument, Expression, Kind, Missing, Term, Unit, Value};
 use base::analysis::Estimate;
-use base::model::{Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
+use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
 use record::import::Row;
 use record::tls::{Case, Filter, Row as Handshake, Run, Temperature};
-use record::{Call, LibraryId, Measurement, Record, State, Stopped};
+use record::{Call, LibraryId, Measurement, Record, State};
 use std::collections::BTreeSet;
 use strum::VariantNames as _;
 
@@ -300,7 +300,8 @@ impl<'a> Evidence<'a> {
         match asked {
             Asked::Cycles => {
                 let cycles = m.cycles_per_op.ok_or_else(|| lacking("core cycles"))?;
-                Ok(cycles.map(|cycles| cycles / m.size as f64))
+                let cycles = cycles.map(|cycles| cycles / m.size as f64);
+                Ok(if m.contended { Estimate { low: 0.0, ..cycles } } else { cycles })
             }
             Asked::Instructions => {
                 let per_byte = m.instructions_per_byte;
@@ -311,28 +312,37 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The fastest of all libraries and algorithms that match.
+    /// The most of all libraries and algorithms that match: of each that is named something must be known.
     pub(crate) fn fastest(&self, cases: &Cases) -> Result<Estimate, Missing> {
-        let matching = self.own().filter(|m| {
-            m.state == State::Measured
-                && cases.algorithm.matches(&m.algorithm)
-                && matches_case(m, cases)
-                && cases.library.as_ref().is_none_or(|glob| is(glob, &m.library))
-        });
-        let speeds = matching.filter_map(|m| speed(m).ok());
-        let fastest = speeds.max_by(|a, b| a.median.total_cmp(&b.median));
-        let is_open = |m: &Measurement| {
-            m.is_left_out()
-                && m.stopped != Some(Stopped::Screened)
-                && cases.algorithm.matches(&m.algorithm)
+        let matches = |m: &&Measurement| {
+            cases.algorithm.matches(&m.algorithm)
                 && matches_case(m, cases)
                 && cases.library.as_ref().is_none_or(|glob| is(glob, &m.library))
         };
-        if let Some(open) = self.own().find(|m| is_open(m)) {
+        let of_it: Vec<&Measurement> = self.own().filter(matches).collect();
+        let is_pattern = cases.algorithm.text().contains(['*', '?', '[']);
+        let is_unknown = |a: &&Algorithm| {
+            cases.algorithm.matches(a.name) && !of_it.iter().any(|m| m.algorithm == a.name)
+        };
+        let nothing = |of: &str| Missing::Impossible(format!("nothing measured of {of}"));
+        if let Some(unknown) = Algorithm::all().iter().find(is_unknown).filter(|_| !is_pattern) {
+            return Err(nothing(&format!("{unknown}, one of {}", asked_for(cases))));
+        }
+        let measured = of_it.iter().filter(|m| m.state == State::Measured);
+        // The largest is at least the largest lower end, and may be as large as the largest upper one.
+        let fastest = measured.filter_map(|m| speed(m).ok()).reduce(|a, b| Estimate {
+            median: a.median.max(b.median),
+            low: a.low.max(b.low),
+            high: a.high.max(b.high),
+        });
+        let is_open = |m: &&&Measurement| {
+            let most = m.at_least_ns.map(|ns| m.size as f64 / ns * 1e3);
+            m.is_left_out() && most.zip(fastest).is_none_or(|(most, fastest)| most > fastest.low)
+        };
+        if let Some(open) = of_it.iter().find(is_open) {
             return Err(Missing::Time(described(open)));
         }
-        fastest
-            .ok_or_else(|| Missing::Impossible(format!("nothing measured of {}", asked_for(cases))))
+        fastest.ok_or_else(|| nothing(&asked_for(cases)))
     }
 
     /// Whether there is a measurement of a case, with every check passed.
@@ -427,13 +437,14 @@ fn matches_case(m: &Measurement, cases: &Cases) -> bool {
         && m.direction == cases.direction.unwrap_or(Row::usual_direction(&m.algorithm))
 }
 
-/// MB/s; the longest time is the lowest speed.
+/// MB/s; the longest time is the lowest speed, and a busy core bounds none from above.
 pub(crate) fn speed(m: &Measurement) -> Result<Estimate, Missing> {
     let Some(Estimate { median, low, high }) = m.ns_per_op.filter(|e| e.low > 0.0) else {
         return Err(Missing::Impossible(format!("{} has no time", described(m))));
     };
     let of = |ns: f64| m.size as f64 / ns * 1e3;
-    Ok(Estimate { median: of(median), low: of(high), high: of(low) })
+    let most = if m.contended { f64::INFINITY } else { of(low) };
+    Ok(Estimate { median: of(median), low: of(high), high: most })
 }
 
 /// MB/s that this core permits; none where no limit is known.
@@ -513,6 +524,7 @@ impl Handshakes {
 mod tests {
     use super::*;
     use crate::sample;
+    use record::Stopped;
 
     fn result(text: &str) -> Result<Value, Missing> {
         let records = [sample::record_for_claims()];
@@ -571,6 +583,52 @@ mod tests {
             let found = result(text).unwrap_err().to_string();
             assert!(found.starts_with(why), "{text}: {found}");
         }
+    }
+
+    fn fastest(record: &Record, algorithms: &str) -> Result<Estimate, Missing> {
+        let text = format!("fastest({algorithms}, 8192)");
+        let records = std::slice::from_ref(record);
+        let fact = parse(&text, Model::Message).unwrap();
+        evaluate(&fact, &Evidence::of(records), None).map(|value| value.interval().unwrap())
+    }
+
+    #[test]
+    fn the_fastest_may_be_whatever_was_not_measured_or_not_well() {
+        let mut record = sample::record_for_claims();
+        let named = fastest(&record, "{aes-128-gcm,aes-256-gcm}").unwrap_err().to_string();
+        assert!(named.starts_with("nothing measured of aes-256-gcm, one of {"), "{named}");
+        let is_ecb = |m: &&mut Measurement| m.algorithm == "aes-128-ecb";
+        let ecb = record.measurements.iter_mut().find(is_ecb).unwrap();
+        ecb.ns_per_op = ecb.ns_per_op.map(|ns| Estimate { low: ns.median / 5.0, ..ns });
+        let most = fastest(&record, "{aes-128-gcm,aes-128-ecb}").unwrap();
+        assert_eq!(most.median.round(), 12_000.0);
+        assert!((most.high / (5.0 * 9010.0) - 1.0).abs() < 1e-9, "{most:?}");
+        let ecb = record.measurements.iter_mut().find(is_ecb).unwrap();
+        ecb.ns_per_op = None;
+        (ecb.state, ecb.stopped) = (State::Failed, Some(Stopped::Screened));
+        assert!(matches!(fastest(&record, "aes-128-*"), Err(Missing::Time(_))));
+        let ecb = record.measurements.iter_mut().find(is_ecb).unwrap();
+        // 8,192 MB/s at the most.
+        ecb.at_least_ns = Some(1000.0);
+        assert!(fastest(&record, "aes-128-*").is_ok());
+    }
+
+    #[test]
+    fn a_busy_core_bounds_a_speed_from_below_alone() {
+        let mut record = sample::record_for_claims();
+        record.measurements.iter_mut().for_each(|m| m.contended = true);
+        let records = [record];
+        let evidence = Evidence::of(&records);
+        let libraries = evidence.libraries(&NameGlob::parse("openssl@3.0.22").unwrap());
+        let of = |text: &str| {
+            evaluate(&parse(text, Model::Message).unwrap(), &evidence, Some(libraries[0])).unwrap()
+        };
+        assert_eq!(of("speed(aes-128-ctr, 8192) > 1 GB/s"), Value::Truth(Some(true)));
+        assert_eq!(of("speed(aes-128-ctr, 8192) < 10 GB/s"), Value::Truth(None));
+        assert_eq!(of("cycles(aes-128-gcm, 8192) > 0.01 c/B"), Value::Truth(None));
+        let ratio = of("speed(aes-128-ctr, 8192) / speed(aes-128-ecb, 8192)");
+        assert_eq!(ratio.to_string(), "0.999 ±?");
+        assert_eq!(of("speed(aes-128-ctr, 8192)").to_string(), "≥ 8911 MB/s");
     }
 
     #[test]

@@ -382,10 +382,14 @@ fn verdict(cases: &[CaseOutcome]) -> Verdict {
     let any = |outcome: &Outcome| {
         cases.iter().any(|c| c.outcome == *outcome && !open.contains(&c.library))
     };
+    // A part that no library can be tested for leaves the others a part.
+    let is_missing = |c: &CaseOutcome| matches!(c.outcome, Outcome::Missing(_));
+    let tested = |c: &CaseOutcome| cases.iter().any(|o| o.part == c.part && !is_missing(o));
+    let is_whole = cases.iter().all(tested);
     match (any(&Outcome::Holds), any(&Outcome::Fails), any(&Outcome::Undecided)) {
         (false, false, false) if !open.is_empty() => Verdict::NoTime,
-        (true, false, false) => Verdict::Holds,
-        (false, true, false) => Verdict::DoesNotHold,
+        (true, false, false) if is_whole => Verdict::Holds,
+        (false, true, false) if is_whole => Verdict::DoesNotHold,
         (false, false, false) => Verdict::NotTestable,
         _ => Verdict::Depends,
     }
@@ -601,8 +605,8 @@ mod tests {
             ),
             (
                 "parts = [{ says = 'p', holds = '1 < 2' }, { says = 'q', holds = '1 / (1 - 1) > 2' }]",
-                Holds,
-                "not testable here: q: a ratio to what may be zero",
+                Depends,
+                "p: holds; not testable here: q: a ratio to what may be zero",
             ),
             // 4.0.1 has no such measurement.
             (

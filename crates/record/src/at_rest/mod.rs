@@ -9,6 +9,7 @@ pub mod scheme;
 pub mod store;
 
 use crate::{Host, Library, Samples, State, Stopped, Tool};
+use base::analysis::Estimate;
 use base::model::{Direction, Tier};
 pub use render::{markdown, table};
 pub(crate) use run::of_older;
@@ -303,6 +304,9 @@ pub struct Cell {
     pub rounds: u32,
     /// Samples that were disturbed; they count only where the others are too few for a number.
     pub disturbed_rounds: u32,
+    /// Whether disturbed samples count: the scheme takes no longer than this.
+    #[serde(default)]
+    pub contended: bool,
     /// Pages in all samples that count.
     pub pages: u64,
     /// Nanoseconds of the scheme's own work on a page: nonce, cipher, sum.
@@ -409,6 +413,14 @@ impl Verified {
 }
 
 impl Cell {
+    /// Nanoseconds of the scheme's own work on a page. Of a busy core nothing bounds them from below; without an interval the
+    /// median stands for itself.
+    pub fn own_ns(&self) -> Option<Estimate> {
+        let NsRange { median, low, high } = self.crypto_ns?;
+        let low = if self.contended { 0.0 } else { low.unwrap_or(median) };
+        Some(Estimate { median, low, high: high.unwrap_or(median) })
+    }
+
     /// Whether it has no number because the time was over or somebody ended the run.
     pub fn is_left_out(&self) -> bool {
         self.state.is_left_out(self.stopped)

@@ -190,7 +190,7 @@ fn rows(record: &PagesRecord, threads: u32) -> Vec<Row> {
         let of = |library: usize, column: (Medium, Keying, Direction)| {
             cells.get(&(library, scheme.as_str(), column)).copied()
         };
-        let speed = |library: usize| of(library, COLUMNS[1]).and_then(|c| c.crypto_ns);
+        let speed = |library: usize| of(library, COLUMNS[1]).and_then(Cell::own_ns);
         let mut libraries: Vec<usize> = (0..record.libraries.len())
             .filter(|l| COLUMNS.iter().any(|c| of(*l, *c).is_some_and(measured)))
             .collect();
@@ -199,12 +199,7 @@ fn rows(record: &PagesRecord, threads: u32) -> Vec<Row> {
         let first = libraries.first().and_then(|l| speed(*l));
         for library in libraries {
             let own = speed(library);
-            let tied = match (own, first) {
-                (Some(own), Some(first)) => {
-                    own.low.unwrap_or(own.median) <= first.high.unwrap_or(first.median)
-                }
-                _ => false,
-            };
+            let tied = own.zip(first).is_some_and(|(own, first)| own.low <= first.high);
             rows.push(Row {
                 scheme: clean(scheme),
                 library: label(record, library),
@@ -224,10 +219,11 @@ fn measured(cell: &Cell) -> bool {
     cell.state == State::Measured
 }
 
-/// Nanoseconds, where there are any; of reads and writes the scheme's part.
+/// Nanoseconds, where there are any, at most where the core was busy; of reads and writes the scheme's part.
 fn time(cell: &Cell) -> String {
     let none = if cell.is_left_out() { "-" } else { cell.state.name() };
-    cell.crypto_ns.map_or_else(|| none.to_owned(), |ns| format!("{:.0}", ns.median))
+    let most = if cell.contended { "≤ " } else { "" };
+    cell.crypto_ns.map_or_else(|| none.to_owned(), |ns| format!("{most}{:.0}", ns.median))
 }
 
 /// `name@version`, made safe.

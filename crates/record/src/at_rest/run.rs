@@ -71,13 +71,15 @@ fn all(visits: &[RawSample]) -> Vec<RawSample> {
 }
 
 impl Scale {
-    /// The visits that count: the undisturbed ones, or all where they are too few for a number.
-    fn counted(&self, samples: &CellSamples, medium: Medium) -> Vec<RawSample> {
+    /// The visits that count: the undisturbed ones, or all where they are too few for a number; and whether disturbed ones
+    /// are among them.
+    fn counted(&self, samples: &CellSamples, medium: Medium) -> (Vec<RawSample>, bool) {
         let visits = of_visits(&samples.crypto, samples.threads, &self.quiet);
         let visits = judged(&visits, medium);
         let clean = visits.iter().filter(|s| s.disturbance(self.quiet.of(s.cpu)).is_none());
         let clean: Vec<RawSample> = clean.copied().collect();
-        if estimated(&clean).is_some() { clean } else { all(&visits) }
+        let has_disturbed = clean.len() < visits.len();
+        if estimated(&clean).is_some() { (clean, false) } else { (all(&visits), has_disturbed) }
     }
 
     fn ns(&self, ticks: f64) -> f64 {
@@ -120,7 +122,7 @@ pub fn cell(key: &CellKey, scheme: &str, samples: &CellSamples, scale: &Scale) -
     if let Some((state, why)) = &samples.finding {
         return Cell { state: *state, reason: Some(why.clone()), ..empty };
     }
-    let counted = scale.counted(samples, key.medium);
+    let (counted, contended) = scale.counted(samples, key.medium);
     let Some((crypto, processes)) = estimated(&counted).or_else(|| of_one_process(&counted)) else {
         let reason = format!("{} samples are too few for a number", samples.crypto.len());
         return Cell { state: State::Failed, reason: Some(reason), ..empty };
@@ -134,6 +136,7 @@ pub fn cell(key: &CellKey, scheme: &str, samples: &CellSamples, scale: &Scale) -
     let threads = u64::from(samples.threads);
     let pages_in_gib = (1_u64 << 30) as f64 / scale.page_size as f64;
     Cell {
+        contended,
         rounds: processes as u32,
         pages: counted.iter().map(|s| u64::from(s.ops)).sum::<u64>() * threads,
         crypto_ns: Some(scale.range(crypto)),
@@ -159,6 +162,7 @@ fn empty(key: &CellKey, scheme: &str, samples: &CellSamples) -> Cell {
         stopped: samples.stopped,
         rounds: 0,
         disturbed_rounds: 0,
+        contended: false,
         pages: 0,
         crypto_ns: None,
         crypto_tails: None,
@@ -197,7 +201,7 @@ pub fn set_over_none(
         }
         let base = CellKey { scheme: none, keying: Keying::Reused, ..key.clone() };
         let Some((_, base)) = samples.iter().find(|(k, _)| *k == base) else { continue };
-        let [own, base] = [own, base].map(|samples| scale.counted(samples, key.medium));
+        let [own, base] = [own, base].map(|samples| scale.counted(samples, key.medium).0);
         cell.over_none_ns = summarise_differences(&own, &base).map(|found| scale.range(found));
     }
 }
@@ -209,7 +213,8 @@ const OF_RECORD: [&str; 7] =
     ["kind", "format_version", "tool", "started", "host", "libraries", "seed"];
 
 /// What a measurement has in fields of its own; [`Cell::scheme`] is its algorithm.
-const OF_MEASUREMENT: [&str; 6] = ["scheme", "direction", "threads", "state", "reason", "stopped"];
+const OF_MEASUREMENT: [&str; 7] =
+    ["scheme", "direction", "threads", "state", "reason", "stopped", "contended"];
 
 pub fn into_record(run: &PagesRecord) -> Record {
     let mut details = fields(run);
@@ -289,6 +294,7 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         samples: if cell.raw.is_empty() { cell.rounds.into() } else { clean as u64 },
         processes: cell.rounds,
         samples_disturbed: cell.disturbed_rounds.into(),
+        contended: cell.contended,
         evidence: Evidence { clock, calls_succeeded: cell.pages, ..Evidence::default() },
         details: Some(details.into()),
         raw: cell.raw.clone(),
@@ -329,6 +335,8 @@ fn cell_of(m: &Measurement) -> Result<Value, String> {
     let Some(Value::Object(mut cell)) = m.details.clone() else {
         return Err("it has no `details`".to_owned());
     };
+    // Runs up to 2026-11-30 did not say it.
+    let is_busy = m.contended || m.raw.clean.iter().all(|counts| !counts) && !m.raw.is_empty();
     let Value::Object(own) = json!({
         "scheme": m.algorithm,
         "direction": m.direction,
@@ -336,6 +344,7 @@ fn cell_of(m: &Measurement) -> Result<Value, String> {
         "state": m.state,
         "reason": m.reason,
         "stopped": m.stopped,
+        "contended": is_busy,
     }) else {
         unreachable!("an object")
     };
@@ -551,6 +560,7 @@ mod tests {
         assert_eq!((few.crypto_ns.unwrap().median, few.crypto_ns.unwrap().low), (3.0, None));
         let one = of(&[7]);
         assert_eq!((one.crypto_ns.unwrap().median, one.rounds), (7.0, 1), "interrupted");
+        assert!(!one.contended);
     }
 
     #[test]
@@ -559,10 +569,11 @@ mod tests {
         disturbed.crypto[4].switches = 1;
         disturbed.crypto[5].stolen = true;
         let c = cell(&key(1, Medium::Random), "x", &disturbed, &scale());
-        assert_eq!((c.rounds, c.disturbed_rounds, c.pages), (2, 2, 40));
+        assert_eq!((c.rounds, c.disturbed_rounds, c.pages, c.contended), (2, 2, 40, false));
         disturbed.crypto[2].probe_after = 3.0;
         let c = cell(&key(1, Medium::Random), "x", &disturbed, &scale());
-        assert_eq!((c.rounds, c.disturbed_rounds, c.pages), (3, 3, 60));
+        assert_eq!((c.rounds, c.disturbed_rounds, c.pages, c.contended), (3, 3, 60, true));
+        assert_eq!(c.own_ns().unwrap().low, 0.0, "a quiet core may be faster");
         assert_eq!(c.raw.clean, [true, true, false, true, false, false]);
         let c = cell(&key(1, Medium::Log), "x", &disturbed, &scale());
         assert_eq!((c.rounds, c.disturbed_rounds), (3, 0), "what waits for a disk is interrupted");
@@ -597,6 +608,16 @@ mod tests {
         let refused = CellSamples { finding: Some((State::Refused, "no".into())), ..empty };
         let c = cell(&key(1, Medium::Log), "x", &refused, &scale());
         assert_eq!(c.reason.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn a_figure_of_disturbed_samples_is_one_in_records_that_do_not_say_so_too() {
+        let mut record = into_record(&sample());
+        let sample = samples(&[1000]).crypto[0];
+        record.measurements[0].raw.push(&sample, false);
+        assert!(of(&record).unwrap().cells[0].contended);
+        record.measurements[0].raw.push(&sample, true);
+        assert!(!of(&record).unwrap().cells[0].contended);
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(super) fn prices(args: &PagesArgs) -> Result<Exit, Failure> {
         record::save(&record::at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
     screen::say(args.quiet, stop.is_interrupted(), "interrupted; prices of what there is");
-    let is_answered = pricing.print(&about, &record, &shortlist, &stop)?;
+    let is_answered = pricing.print(&about, &record, Some(&shortlist), &stop)?;
     let is_short = shortlist.is_cut || has_left_out(&record);
     Ok(match super::exit(&record) {
         Exit::Done if is_short && !is_answered => Exit::SomeRefused,
@@ -125,7 +125,7 @@ pub(super) fn shown_again(args: &PagesArgs, record: &PagesRecord) -> Result<bool
     let is_here = host::facts(0).cpu.kind() == record.host.cpu.kind();
     let own = if is_here { of_kind(&store.kind, &store.facts) } else { Own::default() };
     let about = About { server: None, own };
-    pricing.print(&about, record, &Shortlist::default(), &stop)?;
+    pricing.print(&about, record, None, &stop)?;
     Ok(true)
 }
 
@@ -142,7 +142,6 @@ fn refused_in(record: &PagesRecord) -> impl Iterator<Item = (usize, String)> + '
     record.verified.iter().filter(bad).map(|v| (v.library, v.scheme.clone()))
 }
 
-#[derive(Default)]
 struct Shortlist {
     /// Schemes in libraries that could be among the best of a wish, and those of the store's own library.
     pairs: Pairs,
@@ -358,18 +357,19 @@ impl Pricing<'_> {
         })
     }
 
-    /// Verdicts on secrets first: what depends on one is not among the best. Whether each wish has an answer.
+    /// Verdicts on secrets first: what depends on one is not among the best. Whether each wish has an answer. Of a record that
+    /// is shown again there is no shortlist.
     fn print(
         &self,
         about: &About,
         record: &PagesRecord,
-        shortlist: &Shortlist,
+        shortlist: Option<&Shortlist>,
         stop: &Stop,
     ) -> Result<bool, Failure> {
         let today = self.wishes[0].question.key_born;
         let evidence = Evidence::Pages(record);
         let mut around = surroundings(evidence, today);
-        around.judged.clone_from(&shortlist.leaks);
+        around.judged = shortlist.map(|list| list.leaks.clone()).unwrap_or_default();
         let until = stop.within(JUDGING);
         for wish in self.wishes {
             judged_first(
@@ -390,8 +390,8 @@ impl Pricing<'_> {
         let told = Around {
             store: title(about, record),
             own: about.own.whose.clone(),
-            looked_at: looked_at(record, shortlist.is_cut),
-            next: next(self.args, about, &record.store.kind),
+            looked_at: looked_at(record, shortlist),
+            next: next(self.args, about, &record.store.kind, shortlist.is_none()),
         };
         let as_record = record::at_rest::into_record(record);
         let table = |width| {
@@ -459,7 +459,7 @@ fn title(about: &About, record: &PagesRecord) -> String {
     )
 }
 
-fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
+fn looked_at(record: &PagesRecord, shortlist: Option<&Shortlist>) -> String {
     let pairs: BTreeSet<(usize, &str)> = record
         .cells
         .iter()
@@ -467,11 +467,12 @@ fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
         .map(|c| (c.library, c.scheme.as_str()))
         .collect();
     let (all, pairs) = (record.libraries.len(), pairs.len());
-    let looked = match is_cut {
-        true => format!(
+    let looked = match shortlist.map(|list| list.is_cut) {
+        Some(true) => format!(
             "The time was over before all {all} libraries were looked at and judged (--budget gives more); "
         ),
-        false => format!("Looked at in all {all} libraries, then "),
+        Some(false) => format!("Looked at in all {all} libraries, then "),
+        None => String::new(),
     };
     format!(
         "{looked}{pairs} pairs proven and measured: those that looked fastest, and yours. Pages in memory, out of the \
@@ -479,8 +480,13 @@ fn looked_at(record: &PagesRecord, is_cut: bool) -> String {
     )
 }
 
-fn next(args: &PagesArgs, about: &About, kind: &str) -> Vec<String> {
-    let what = args.path.as_ref().map_or("--synthetic".to_owned(), |p| p.display().to_string());
+/// What else can be asked; of a record that is shown again of the store itself, wherever that is.
+fn next(args: &PagesArgs, about: &About, kind: &str, is_again: bool) -> Vec<String> {
+    let path = args.path.as_ref().filter(|_| !is_again);
+    let what = match kind {
+        "synthetic" => "--synthetic".to_owned(),
+        _ => path.map_or("STORE".to_owned(), |p| p.display().to_string()),
+    };
     let mut lines = Vec::new();
     if let Some(server) = &about.server {
         lines.push(format!(
@@ -628,12 +634,34 @@ fn of_system() -> Own {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::{Cli, Command};
+    use clap::Parser as _;
 
     #[test]
     fn crypto_libraries_are_told_from_others_that_a_program_loads() {
         let files = ["/usr/lib/libcrypto.so.3", "/usr/lib/libz.so.1", "/lib/libgcrypt.so.20"];
         let found = crypto_of(files.map(PathBuf::from));
         assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn a_record_that_is_shown_again_names_no_look_and_no_command_that_is_refused() {
+        let text = include_str!("../../../../record/tests/at-rest.json");
+        let record = record::read_run(text, "sample", record::at_rest::of).unwrap();
+        let whole = Shortlist { pairs: Vec::new(), leaks: Vec::new(), is_cut: false };
+        assert!(looked_at(&record, Some(&whole)).contains("Looked at in all 2 libraries"));
+        assert!(
+            looked_at(&record, None).starts_with("3 pairs proven"),
+            "{}",
+            looked_at(&record, None)
+        );
+        let typed = Cli::try_parse_from(["ciphermark", "pages", "p2.json"]).unwrap();
+        let Some(Command::Pages(args)) = typed.command else { panic!("another command") };
+        let about = About { server: None, own: Own::default() };
+        let lines = next(&args, &about, "postgres", true).join(" ");
+        assert!(lines.contains("ciphermark pages STORE --thorough -o"), "{lines}");
+        let lines = next(&args, &about, "postgres", false).join(" ");
+        assert!(lines.contains("ciphermark pages p2.json --thorough"), "{lines}");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// The library whose generator is the system's.
 const SYSTEM: &str = "baselines";
 
+/// Bytes of the shortest and the longest nonce that is drawn.
+const NONCE_BYTES: [usize; 2] = [12, 32];
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub ns: Estimate,
@@ -92,9 +95,7 @@ impl<'a> Parts<'a> {
 
     /// Whether one of the record's libraries may have the scheme.
     pub fn may_have(&self, scheme: &Scheme) -> bool {
-        let who = &scheme.family.libraries;
-        let mut usable = self.facts.iter().filter(|l| l.error.is_none());
-        who.is_empty() || usable.any(|l| who.contains(&l.identity().name))
+        may_have(self.facts, scheme)
     }
 
     /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
@@ -131,8 +132,13 @@ impl<'a> Parts<'a> {
         id: &LibraryId,
     ) -> Option<&'static str> {
         let rows: Vec<&Measurement> = self.of_library(algorithm.name, id);
-        let is_no = |m: &&Measurement| m.state != State::Measured && !m.is_left_out();
-        if rows.iter().any(is_no) {
+        let is_no = |m: &Measurement| m.state != State::Measured && !m.is_left_out();
+        // A crash, or a size that a build does not take, says nothing of other sizes; a wrong output does.
+        let decides = |m: &Measurement| m.size == self.size || m.state == State::Refused;
+        let works_nowhere = |of: &Measurement| {
+            rows.iter().filter(|m| m.direction == of.direction).all(|m| is_no(m))
+        };
+        if rows.iter().any(|m| works_nowhere(m) || is_no(m) && decides(m)) {
             return None;
         }
         if rows.iter().any(|m| m.is_left_out()) {
@@ -160,17 +166,20 @@ impl<'a> Parts<'a> {
     }
 
     /// What drawing a nonce of so many bytes takes, and who draws: a build's generator for nonces, that for keys, else the
-    /// system's. Without a price of the last one none has one, for what draws would seem to cost more than what does not.
+    /// system's. Unless the last one has a price for every nonce none has one, for what draws would seem to cost more than
+    /// what does not.
     pub fn draw(&self, library: &LibraryId, bytes: usize) -> Option<(Cell, String)> {
-        let of = |generator: &str, library: &LibraryId| {
+        let of = |generator: &str, library: &LibraryId, bytes: usize| {
             let mut rows = self.of_library(generator, library);
             rows.retain(|m| m.state == State::Measured);
             let (cell, _) = cell(&rows, Direction::Generate, bytes, None)?;
             Some((cell, format!("{generator} of {}", library.name)))
         };
         let system = self.libraries.iter().find(|l| l.name == SYSTEM)?;
-        let system = of(RANDOM, system)?;
-        Some(of(RANDOM_NONCE, library).or_else(|| of(RANDOM, library)).unwrap_or(system))
+        let has_all = NONCE_BYTES.iter().all(|bytes| of(RANDOM, system, *bytes).is_some());
+        let who = [(RANDOM_NONCE, library), (RANDOM, library), (RANDOM, *system)];
+        let mut all = who.iter().filter_map(|(generator, l)| of(generator, l, bytes));
+        all.next().filter(|_| has_all)
     }
 
     fn of_library(&self, algorithm: &str, library: &LibraryId) -> Vec<&'a Measurement> {
@@ -253,6 +262,13 @@ fn cell(
     let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
     let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
     Some((cell, true))
+}
+
+/// Whether one of these libraries may have the scheme.
+pub(crate) fn may_have(libraries: &[Library], scheme: &Scheme) -> bool {
+    let who = &scheme.family.libraries;
+    let mut usable = libraries.iter().filter(|l| l.error.is_none());
+    who.is_empty() || usable.any(|l| who.contains(&l.name))
 }
 
 /// What is known of the secret of an algorithm in a build: where it has none, that nothing depends on it.
@@ -457,6 +473,35 @@ fn of_sums(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+    use record::Stopped;
+
+    /// What a page of 8 KiB lacks, where rows of these sizes have no number.
+    fn lacking(rows: &[(usize, State, Option<Stopped>)]) -> Vec<Gap> {
+        let mut record = sample::record("2026-11-28T00:00:00Z", Vec::new());
+        let library = record.libraries[0].identity();
+        let row = |(size, state, stopped): &(usize, State, Option<Stopped>)| Measurement {
+            library: library.clone(),
+            stopped: *stopped,
+            ..sample::without_number(sample::case("aes-256-gcm", *size, &[1.0]), *state, "why")
+        };
+        record.measurements = rows.iter().map(row).collect();
+        let (tier, model, footprint) = (Tier::Native, Model::Message, Footprint::Hot);
+        let parts = Parts::of(&record, &[], Timed { size: 8192, tier, model, footprint });
+        parts.lacking(Algorithm::find("aes-256-gcm").unwrap())
+    }
+
+    #[test]
+    fn a_crash_at_another_size_leaves_what_was_left_out_missing() {
+        let late = (8192, State::Failed, Some(Stopped::Budget));
+        let crash = |size| (size, State::Failed, None);
+        assert_eq!(lacking(&[late]).len(), 1);
+        assert_eq!(lacking(&[late, crash(65_536)]).len(), 1);
+        assert_eq!(lacking(&[late, (4096, State::Unsupported, None)]).len(), 1);
+        assert_eq!(lacking(&[(4096, State::Failed, Some(Stopped::Budget)), crash(8192)]), []);
+        assert_eq!(lacking(&[late, (65_536, State::Refused, None)]), []);
+        assert_eq!(lacking(&[crash(4096), crash(65_536)]), [], "it works nowhere");
+    }
 
     #[test]
     fn what_was_seen_in_part_has_a_least_cost_and_rules_nothing_out() {
