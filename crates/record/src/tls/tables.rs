@@ -2,7 +2,7 @@
 //!
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::tls::document::{FittedLine, RecordLines, Row, Run, RunKind, Stack};
+use crate::tls::document::{BareCost, Cost, FittedLine, RecordLines, Row, Run, RunKind, Stack};
 use crate::tls::negotiation::Unset;
 use crate::tls::{Primitive, Subject};
 use crate::{Host, Noise, State, Stopped};
@@ -125,12 +125,13 @@ fn cells(row: Option<&&Row>, [first, second, precise]: [usize; 3]) -> String {
     let whole = first + second + precise;
     let Some(row) = row else { return " ".repeat(whole) };
     let Some([one, other]) = row.costs else { return format!("{:>whole$}", row.state.name()) };
-    format!(
-        "{:>first$}{:>second$}{:>precise$}",
-        micros(one.median_ns),
-        micros(other.median_ns),
-        precision(row)
-    )
+    let time = |cost: Cost| bound(row) + &micros(cost.median_ns);
+    format!("{:>first$}{:>second$}{:>precise$}", time(one), time(other), precision(row))
+}
+
+/// The sign before a row's times: where only a busy core was seen, they are at most so long.
+fn bound(row: &Row) -> String {
+    if row.contended { "<".to_owned() } else { String::new() }
 }
 
 /// The wider of both parts' precisions in per cent, marked where it is not what was asked for.
@@ -142,13 +143,10 @@ fn precision(row: &Row) -> String {
 
 /// In two columns of Markdown: both medians in µs.
 fn markdown_cells(row: Option<&&Row>) -> String {
-    match row.map(|row| (row.costs, row.state)) {
-        Some((Some([one, other]), _)) => {
-            format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
-        }
-        Some((None, state)) => format!(" {} | |", state.name()),
-        None => " | |".to_owned(),
-    }
+    let Some(row) = row else { return " | |".to_owned() };
+    let Some([one, other]) = row.costs else { return format!(" {} | |", row.state.name()) };
+    let time = |cost: Cost| bound(row) + &micros(cost.median_ns);
+    format!(" {} | {} |", time(one), time(other))
 }
 
 /// Rows under one title, each with two names and what each stack has of it.
@@ -289,6 +287,10 @@ fn lack(row: &Row) -> Option<(String, String)> {
         Subject::Primitive(primitive) => primitive.to_string(),
     };
     let why = match (&row.reason, &row.bare.reason) {
+        (Some(_), _) if row.contended => {
+            "* precision not reached; <: only a busy core was seen, so it takes at most so long"
+                .to_owned()
+        }
         (Some(reason), _) => lack_of(row.state, reason),
         (None, Some(reason)) => {
             format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
@@ -406,8 +408,13 @@ fn rows_of<'a>(run: &'a Run, lines: &'a RecordLines) -> impl Iterator<Item = &'a
 }
 
 fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
-    let number = |ns: Option<f64>| {
-        Cell::plain(ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0)))
+    let number =
+        |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
+    let bare = |cost: Option<BareCost>| Cell::plain(number(cost.map(|c| c.median_ns)));
+    // What has the stack's time in it.
+    let own = |row: &Row, ns: Option<f64>| {
+        let sign = if ns.is_some() { bound(row) } else { String::new() };
+        Cell::plain(sign + &number(ns))
     };
     let size = |row: &Row| row.records().map_or_else(String::new, |(_, size)| size.to_string());
     let receive = |row: &Row| row.costs.map(|[_, receive]| receive.median_ns);
@@ -415,12 +422,12 @@ fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
         rows,
         &[
             (Column::right("bytes"), &|row| Cell::plain(size(row))),
-            (Column::right("send ns"), &|row| number(row.cost().map(|c| c.median_ns))),
-            (Column::right("bare"), &|row| number(row.bare.encrypt.map(|c| c.median_ns))),
-            (Column::right("adds"), &|row| number(row.added_to_sending())),
-            (Column::right("recv ns"), &|row| number(receive(row))),
-            (Column::right("bare"), &|row| number(row.bare.decrypt.map(|c| c.median_ns))),
-            (Column::right("adds"), &|row| number(row.added_to_receiving())),
+            (Column::right("send ns"), &|row| own(row, row.cost().map(|c| c.median_ns))),
+            (Column::right("bare"), &|row| bare(row.bare.encrypt)),
+            (Column::right("adds"), &|row| own(row, row.added_to_sending())),
+            (Column::right("recv ns"), &|row| own(row, receive(row))),
+            (Column::right("bare"), &|row| bare(row.bare.decrypt)),
+            (Column::right("adds"), &|row| own(row, row.added_to_receiving())),
             (Column::right("±%"), &|row| Cell::plain(precision(row))),
         ],
     )
@@ -502,6 +509,25 @@ mod tests {
         );
         assert!(!text.contains('\u{1b}'), "a stack's words are no commands to the terminal");
         assert!(text.contains("60 of 70 samples clean"), "{text}");
+    }
+
+    #[test]
+    fn what_only_a_busy_core_showed_is_at_most_a_time() {
+        let mut run = handshakes();
+        run.rows[1].contended = true;
+        run.rows[1].reason = Some("too few quiet samples, so contended ones count too".to_owned());
+        let text = table(&run, 100);
+        let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[2..], ["71.2", "71.2", "1.0", "<1234", "<1234", "1.0*"], "{text}");
+        assert!(text.contains("<: only a busy core was seen"), "{text}");
+        assert!(markdown(&run).contains("| 71.2 | 71.2 | <1234 | <1234 |"));
+        let mut run = records();
+        run.rows[0].contended = true;
+        let text = table(&run, 100);
+        let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["64", "<416", "208", "<208", "<520", "208", "<312", "1.0"], "{text}");
     }
 
     #[test]
