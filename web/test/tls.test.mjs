@@ -30,6 +30,16 @@ test("handshakes stand stack beside stack, server and client apart", async () =>
   });
 });
 
+test("a stack that lost the race is left out, and did not fail", async () => {
+  const lost = (row) => (row.stack === "slow@2.0" ? { ...row, state: "failed", stopped: "screened", reason: "9 samples showed that others are faster", server: null, client: null } : row);
+  await visit(pageOf("screened", handshakes(lost)), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "x25519" && r[1] === "p256");
+    assert.equal(found[4], "left out");
+    assert.equal(await page.$$eval("main td.failed", (all) => all.length), 0);
+    assert.match(await text(page), /others are faster/);
+  });
+});
+
 test("records stand beside the bare cipher, with the line through their sizes", async () => {
   await visit(pageOf("records", records()), "", async (page) => {
     const found = (await rows(page)).find((r) => r[0] === "1400");
