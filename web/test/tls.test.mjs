@@ -48,6 +48,17 @@ test("records stand beside the bare cipher, with the line through their sizes", 
   });
 });
 
+test("bare ciphers that were not measured have no cells, and where none was no columns", async () => {
+  const none = { algorithm: "aes-128-gcm", encrypt: null, decrypt: null, reason: "it was not measured" };
+  const without = (isIt) => (row) => (isIt(row) ? { ...row, bare: none } : row);
+  await visit(pageOf("records-bare-not", records(without(() => true))), "", async (page) => {
+    assert.deepEqual((await rows(page)).find((r) => r[0] === "1400"), ["1400", "750.0", "937.5"]);
+  });
+  await visit(pageOf("records-bare-some", records(without((row) => row.size === 1400))), "", async (page) => {
+    assert.deepEqual((await rows(page)).find((r) => r[0] === "1400"), ["1400", "750.0", "", "937.5", ""]);
+  });
+});
+
 test("primitives have both spans, and what they were held to", async () => {
   await visit(pageOf("primitives", primitives()), "", async (page) => {
     const found = (await rows(page)).find((r) => r[0] === "ecdsa-p256" && r[1] === "sign");

@@ -61,6 +61,8 @@ function stackColumns(stacks, parts) {
 function costCell(row, cost, unit) {
   if (!row) return "";
   const c = cost(row);
+  // Only the bare cipher is missing.
+  if (!c && row.state === "measured") return "";
   if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, STATE_WORDS[row.state] ?? row.state);
   const ofTime = (c.high_ns - c.low_ns) / 2 / c.median_ns;
   const relative = c.cycles ? (c.cycles.high - c.cycles.low) / 2 / c.cycles.median : ofTime;
@@ -104,7 +106,7 @@ function recordTables(run) {
     ["cipher", "ns of the bare cipher in the library under the stack", (r) => r.bare.encrypt, 1],
     ["receive", "ns to receive one record", (r) => r.receive, 1],
     ["cipher", "ns of the bare cipher in the library under the stack", (r) => r.bare.decrypt, 1],
-  ];
+  ].filter(([title, , cost]) => title !== "cipher" || run.rows.some(cost));
   return titles.map((title) => [
     table({
       caption: `${title}: ns a record`, className: "numbers",
