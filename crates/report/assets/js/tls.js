@@ -88,14 +88,8 @@ function handshakeTables(run) {
       { title: "Key exchange", cell: (line) => named(line.row.case.exchange), sort: (line) => line.order },
       { title: "Certificate", cell: (line) => named(line.row.case.certificate), sort: (line) => line.row.case.certificate },
       ...stackColumns(run.stacks, parts),
-      { title: "Bytes", hint: "of the server and of the client on the wire, where all stacks of the row are first measured", number: true, cell: (line) => wireBytes(line) },
     ],
   }));
-}
-
-function wireBytes(line) {
-  const bytes = [...line.of.values()].find((r) => r.bytes)?.bytes;
-  return bytes ? `${bytes.server} + ${bytes.client}` : "";
 }
 
 function recordTables(run) {
