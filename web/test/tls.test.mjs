@@ -41,6 +41,14 @@ test("a stack that lost the race is left out, and did not fail", async () => {
   });
 });
 
+test("what only a busy core showed is at most a time", async () => {
+  const busy = (row) => (row.stack === "slow@2.0" && row.server ? { ...row, contended: true, reason: "too few quiet samples" } : row);
+  await visit(pageOf("busy", handshakes(busy)), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "x25519" && r[1] === "p256");
+    assert.deepEqual(found.slice(2, 6), ["71.20", "90.00", "<142.4*", "<180.0*"]);
+  });
+});
+
 test("records stand beside the bare cipher, with the line through their sizes", async () => {
   await visit(pageOf("records", records()), "", async (page) => {
     const found = (await rows(page)).find((r) => r[0] === "1400");

@@ -69,7 +69,9 @@ function costCell(row, cost, unit) {
   const shown = (ns) => supported(ns / unit, ofTime);
   const mean = c.mean_ns === undefined ? "" : `; mean ${figure(c.mean_ns / unit)}, largest ${figure(c.max_ns / unit)}`;
   const note = row.reason && row.state === "measured" ? `; ${row.reason}` : "";
-  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
+  // Only a busy core was seen: at most so long.
+  const bound = row.contended ? "<" : null;
+  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, bound, shown(c.median_ns), note ? "*" : null);
 }
 
 const MICROSECOND = 1000;
