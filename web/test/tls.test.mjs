@@ -24,7 +24,7 @@ test("handshakes stand stack beside stack, server and client apart", async () =>
     // Bytes are each stack's own: no column has one stack's for all.
     assert.equal(found.length, 6);
     const missing = all.find((r) => r[0] === "x25519mlkem768");
-    assert.equal(missing[4], "not offered");
+    assert.equal(missing[4], "cannot be asked");
     const captions = await page.$$eval("main caption", (c) => c.map((e) => e.textContent));
     assert.ok(captions.some((c) => c.startsWith("TLS 1.3 full, aes-128-gcm, hot")), captions.join("\n"));
     assert.match(await text(page), /SSL_CTX_set1_groups_list/);

@@ -15,6 +15,8 @@ use record::tls::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Of a stack, by no function that is known here: which does not say that it lacks it.
+const CANNOT_BE_ASKED: &str = "cannot be asked";
 const NAME: usize = 26;
 /// The same beside a number, where three stand in one line.
 const SHORT: usize = 14;
@@ -160,7 +162,7 @@ fn left_out(run: &Run, answered: &Answered) -> String {
     };
     part("not told apart from the last", &answered.undecided);
     part("slower", &answered.slower);
-    part("not offered by", &answered.without);
+    part(CANNOT_BE_ASKED, &answered.without);
     parts.extend(answered.absent.iter().cloned());
     parts.extend(answered.missing.iter().map(|text| clip(text, 60)).take(MISSING));
     let more = answered.missing.len().saturating_sub(MISSING);
@@ -275,7 +277,7 @@ fn cell(
 ) -> Cell {
     match figure {
         Figure::Known(row, costs) => Cell::number(marked(row, &text(&costs[end]), bound), style),
-        Figure::CannotBeAsked => Cell::new("not offered", ASIDE),
+        Figure::CannotBeAsked => Cell::new(CANNOT_BE_ASKED, ASIDE),
         Figure::Missing(_) => Cell::new("no number", ASIDE),
     }
 }
@@ -465,7 +467,7 @@ fn of_records(run: &Run, screen: &Screen) -> Option<Answered> {
         let without: Vec<String> =
             found.without.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
         if !without.is_empty() {
-            answered.missing.insert(format!("no {suite} in {}", without.join(", ")));
+            answered.absent.push(format!("{CANNOT_BE_ASKED} for {suite}: {}", without.join(", ")));
         }
         if found.lines.is_empty() {
             continue;
@@ -554,7 +556,7 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
             // A hole is not a no: whoever lacks a number may be among the best three.
             let is_open = found.lines.len() < tls::BEST && !found.missing.is_empty();
             if found.lines.is_empty() || is_open {
-                let why = if found.missing.is_empty() { "not offered" } else { "no number" };
+                let why = if found.missing.is_empty() { CANNOT_BE_ASKED } else { "no number" };
                 absent.entry(why).or_default().push(primitive.to_string());
                 return None;
             }
@@ -606,7 +608,7 @@ fn primitive_row(primitive: Primitive, found: &Standings<'_>, has_yours: bool) -
         cells.push(match found.yours() {
             Some(yours) => figure(yours, PLAIN),
             None if found.without.iter().any(|stack| tls::is_system(stack)) => {
-                Cell::new("lacks it", ASIDE)
+                Cell::new(CANNOT_BE_ASKED, ASIDE)
             }
             None => Cell::new("no number", ASIDE),
         });
@@ -790,6 +792,23 @@ mod tests {
         let text = screen(&run);
         assert!(!text.lines().any(|line| line.starts_with("  mldsa44 sign ")), "{text}");
         assert!(words(&text).contains("no number: mldsa44 sign"), "{text}");
+    }
+
+    #[test]
+    fn a_stack_that_cannot_be_asked_is_not_said_to_lack_it() {
+        let mut run = records();
+        let other = "suite: 0x1302 was asked for, and 0x1301 negotiated";
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            let Subject::Records { protection, .. } = row.subject else { panic!("it is none") };
+            if protection.suite == Suite::Aes256Gcm {
+                (row.state, row.costs) = (State::Unsupported, None);
+                row.reason = Some(other.to_owned());
+            }
+        }
+        let said = words(&screen(&run));
+        assert!(said.contains("cannot be asked for aes-256-gcm: boringssl@44"), "{said}");
+        let said = words(&screen(&primitives()));
+        assert!(!said.contains("offered") && !said.contains("lacks"), "{said}");
     }
 
     #[test]

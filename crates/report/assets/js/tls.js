@@ -63,7 +63,7 @@ function costCell(row, cost, unit) {
   const c = cost(row);
   // Only the bare cipher is missing.
   if (!c && row.state === "measured") return "";
-  if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, STATE_WORDS[row.state] ?? row.state);
+  if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, TLS_STATES[row.state] ?? row.state);
   const ofTime = (c.high_ns - c.low_ns) / 2 / c.median_ns;
   const relative = c.cycles ? (c.cycles.high - c.cycles.low) / 2 / c.cycles.median : ofTime;
   const shown = (ns) => supported(ns / unit, ofTime);
@@ -73,6 +73,9 @@ function costCell(row, cost, unit) {
   const bound = row.contended ? "<" : null;
   return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, bound, shown(c.median_ns), note ? "*" : null);
 }
+
+// A stack may have what there is no function to ask it for.
+const TLS_STATES = { ...STATE_WORDS, unsupported: "cannot be asked" };
 
 const MICROSECOND = 1000;
 
@@ -140,7 +143,7 @@ function checksOf(line) {
   return checks.length ? el("ul", { class: "plain" }, checks.map((c) => el("li", null, named(c)))) : "";
 }
 
-// Rows without a number: what was refused or failed one by one, what is not offered by its reason.
+// Rows without a number: what was refused or failed one by one, what cannot be asked by its reason.
 function tlsWithout(run, rows) {
   const without = rows.filter((r) => r.state !== "measured");
   if (without.length === 0) return null;
@@ -154,7 +157,7 @@ function tlsWithout(run, rows) {
     caption: "Without a number", rows: [...groups.values()],
     columns: [
       { title: "Stack", cell: (g) => named(g.stack), sort: (g) => g.stack },
-      { title: "State", cell: (g) => el("td", { class: `state ${g.state}` }, STATE_WORDS[g.state] ?? g.state), sort: (g) => g.state },
+      { title: "State", cell: (g) => el("td", { class: `state ${g.state}` }, TLS_STATES[g.state] ?? g.state), sort: (g) => g.state },
       { title: "Rows", cell: (g) => el("span", { title: g.names.join("\n") }, g.names.length === 1 ? named(g.names[0]) : plural(g.names.length, "row")) },
       { title: "Why", cell: (g) => named(g.reason ?? "") },
     ],
