@@ -78,13 +78,12 @@ fn asked(run: &Run) -> impl Iterator<Item = &Row> {
 struct Answered {
     tables: String,
     sentences: Vec<String>,
-    undecided: BTreeSet<String>,
-    slower: BTreeSet<String>,
-    without: BTreeSet<String>,
+    /// What each table leaves out, in words.
+    left_out: Vec<String>,
+    /// Stacks without a number, each with the reason.
     missing: BTreeSet<String>,
-    absent: Vec<String>,
-    /// Labels of the stacks that are shown.
-    shown: BTreeSet<String>,
+    /// Labels of the stacks that are shown, or left out by name.
+    named: BTreeSet<String>,
 }
 
 /// The screen, at most 40 lines of 100 columns; none where the run has no row that people ask about. `path` is the
@@ -150,21 +149,13 @@ fn marks(run: &Run, tables: &str) -> Option<String> {
 }
 
 fn left_out(run: &Run, answered: &Answered) -> String {
-    let mut parts = Vec::new();
-    let mut seen = answered.shown.clone();
-    let mut part = |what: &str, stacks: &BTreeSet<String>| {
-        let new: Vec<String> =
-            stacks.iter().filter(|s| !seen.contains(*s)).map(|s| clip(&clean(s), NAME)).collect();
-        seen.extend(stacks.iter().cloned());
-        if !new.is_empty() {
-            parts.push(format!("{what}: {}", new.join(", ")));
-        }
-    };
-    part("not told apart from the last", &answered.undecided);
-    part("slower", &answered.slower);
-    part(CANNOT_BE_ASKED, &answered.without);
-    parts.extend(answered.absent.iter().cloned());
-    parts.extend(answered.missing.iter().map(|text| clip(text, 60)).take(MISSING));
+    let others: Vec<&Stack> =
+        run.stacks.iter().filter(|stack| !answered.named.contains(&stack.label)).collect();
+    // Primitives name whom they show only.
+    let what = if run.kind == RunKind::Primitives { "in no row" } else { "slower" };
+    let mut parts: Vec<String> = listed(what, &others).into_iter().collect();
+    parts.extend(answered.left_out.iter().cloned());
+    parts.extend(answered.missing.iter().map(|text| clip(text, 80)).take(MISSING));
     let more = answered.missing.len().saturating_sub(MISSING);
     parts.extend((more > 0).then(|| format!("{more} more without a number")));
     let all = all_rows(run.kind) * run.stacks.len();
@@ -207,18 +198,32 @@ fn next(run: &Run, path: Option<&str>, screen: &Screen) -> String {
 }
 
 impl Answered {
-    /// Notes which stacks a table shows, and which not.
-    fn note(&mut self, found: &Standings<'_>) {
-        let labels =
-            |stacks: &[&Stack]| -> Vec<String> { stacks.iter().map(|s| s.label.clone()).collect() };
-        self.shown.extend(found.lines.iter().map(|line| line.stack.label.clone()));
-        self.undecided.extend(labels(&found.undecided));
-        self.slower.extend(labels(&found.slower));
-        self.without.extend(labels(&found.without));
-        let missing =
-            |(stack, why): &(&Stack, &str)| format!("{}: {}", clean(&stack.label), clean(why));
-        self.missing.extend(found.missing.iter().map(missing));
+    /// Notes which stacks a table shows, and which it does not; of several tables, `of` which suite.
+    fn note(&mut self, found: &Standings<'_>, of: Option<Suite>) {
+        let [at, wanted] = ["in", "for"]
+            .map(|word| of.map(|suite| format!(" {word} {suite}")).unwrap_or_default());
+        self.show(found, &at);
+        let others = found.undecided.iter().chain(&found.without);
+        self.named.extend(others.map(|stack| stack.label.clone()));
+        let last = format!("not told apart from the last{at}");
+        self.left_out.extend(listed(&last, &found.undecided));
+        self.left_out.extend(listed(&format!("{CANNOT_BE_ASKED}{wanted}"), &found.without));
     }
+
+    /// Notes which stacks are shown, and which have no number, and why.
+    fn show(&mut self, found: &Standings<'_>, at: &str) {
+        self.named.extend(found.lines.iter().map(|line| line.stack.label.clone()));
+        for (stack, why) in &found.missing {
+            self.named.insert(stack.label.clone());
+            self.missing.insert(format!("{}{at}: {}", clean(&stack.label), clean(why)));
+        }
+    }
+}
+
+/// `slower: boringssl@44, wolfssl@5.9.4`; nothing of none.
+fn listed(what: &str, stacks: &[&Stack]) -> Option<String> {
+    let names: Vec<String> = stacks.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
+    (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
 }
 
 /// `system's openssl@3.0.19`: of the machine that was measured, which need not be the reader's.
@@ -299,7 +304,7 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
     let groups = tls::groups(run.kind);
     let found = Standings::of(run, groups.first()?);
     let mut answered = Answered::default();
-    answered.note(&found);
+    answered.note(&found, None);
     if found.lines.is_empty() {
         return None;
     }
@@ -309,7 +314,6 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
     let shown = with_mldsa.lines.first().or(hybrid).map(|line| line.stack);
     answered.sentences = vec![handshake_advice(&found)];
     if let Some(stack) = shown {
-        answered.shown.insert(stack.label.clone());
         let (table, is_slow_start) = wire(run, stack, screen);
         answered.tables += "\n";
         answered.tables += &table;
@@ -463,12 +467,7 @@ fn of_records(run: &Run, screen: &Screen) -> Option<Answered> {
     let mut sentences = Vec::new();
     for (suite, group) in tls::RECORD_SUITES.iter().zip(tls::groups(run.kind)) {
         let found = Standings::of(run, &group);
-        answered.note(&found);
-        let without: Vec<String> =
-            found.without.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
-        if !without.is_empty() {
-            answered.absent.push(format!("{CANNOT_BE_ASKED} for {suite}: {}", without.join(", ")));
-        }
+        answered.note(&found, Some(*suite));
         if found.lines.is_empty() {
             continue;
         }
@@ -478,7 +477,6 @@ fn of_records(run: &Run, screen: &Screen) -> Option<Answered> {
     if tables.is_empty() {
         return None;
     }
-    answered.without.clear();
     answered.tables = screen.table(record_columns(), tables);
     answered.sentences = vec![sentences.join(" ")];
     Some(answered)
@@ -560,7 +558,10 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
                 absent.entry(why).or_default().push(primitive.to_string());
                 return None;
             }
-            answered.note(&found);
+            answered.show(&found, "");
+            if !found.undecided.is_empty() || !found.missing.is_empty() {
+                absent.entry("others may be third").or_default().push(primitive.to_string());
+            }
             Some(primitive_row(*primitive, &found, yours.is_some()))
         };
         let lines: Vec<Vec<Cell>> = rows.iter().filter_map(row).collect();
@@ -572,7 +573,7 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
         return None;
     }
     let absent = absent.into_iter().map(|(why, rows)| format!("{why}: {}", rows.join(", ")));
-    answered.absent = absent.collect();
+    answered.left_out = absent.collect();
     let mut columns = vec![Column::left("µs, whole")];
     columns.extend(["first", "", "second", "", "third", ""].iter().enumerate().map(
         |(at, heading)| Column::new(heading, if at % 2 == 0 { Align::Left } else { Align::Right }),
@@ -809,6 +810,45 @@ mod tests {
         assert!(said.contains("cannot be asked for aes-256-gcm: boringssl@44"), "{said}");
         let said = words(&screen(&primitives()));
         assert!(!said.contains("offered") && !said.contains("lacks"), "{said}");
+    }
+
+    #[test]
+    fn a_stack_that_may_be_third_is_named_in_each_table_that_does_not_show_it() {
+        let mut run = records();
+        let suite = |row: &Row| row.records().map(|(protection, _)| protection.suite);
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            // The fastest in one suite; in another as fast as the third.
+            let slow = if suite(row) == Some(Suite::Aes128Gcm) { 0.5 } else { 0.92 };
+            row.costs = row.costs.map(|costs| costs.map(|c| fixtures::cost(c.median_ns * slow)));
+        }
+        let said = words(&screen(&run));
+        assert!(!said.contains("the last in aes-128-gcm"), "{said}");
+        assert!(
+            said.contains("not told apart from the last in aes-256-gcm: boringssl@44;"),
+            "{said}"
+        );
+        assert!(said.contains("the last in chacha20-poly1305: boringssl@44;"), "{said}");
+        let mut run = primitives();
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            row.costs = row.costs.map(|costs| costs.map(|c| fixtures::cost(c.median_ns * 0.92)));
+        }
+        let said = words(&screen(&run));
+        assert!(
+            said.contains("others may be third: ecdsa-p256 sign, ecdsa-p256 verify,"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_screen_has_room_for_stacks_of_which_none_is_told_apart() {
+        for mut run in [handshakes(), records(), primitives()] {
+            for row in run.rows.iter_mut().filter(|row| row.costs.is_some()) {
+                row.processes = 2;
+                row.reason = Some("precision not reached".to_owned());
+            }
+            let said = words(&screen(&run));
+            assert!(!said.contains("slower") && !said.contains("saves"), "{said}");
+        }
     }
 
     #[test]
