@@ -24,10 +24,9 @@ const SHORT: usize = 14;
 const MISSING: usize = 4;
 /// Processes of a row that is measured to the end.
 const PROCESSES: f64 = 12.0;
-/// Bytes of a TCP segment in an Ethernet frame, with timestamps, and segments that a server may send before it has heard of
-/// the client (RFC 6928).
-const SEGMENT: u64 = 1448;
-const FIRST_SEGMENTS: u64 = 10;
+/// Bytes that a server may send before it has heard of the client: ten segments (RFC 6928), each in an Ethernet frame with
+/// timestamps.
+const FIRST_FLIGHT: u64 = 10 * 1448;
 
 /// How many rows a thorough run has of each stack.
 fn all_rows(kind: RunKind) -> usize {
@@ -314,12 +313,13 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
     let shown = with_mldsa.lines.first().or(hybrid).map(|line| line.stack);
     answered.sentences = vec![handshake_advice(&found)];
     if let Some(stack) = shown {
-        let (table, is_slow_start) = wire(run, stack, screen);
+        let (table, may_wait) = wire(run, stack, screen);
         answered.tables += "\n";
         answered.tables += &table;
-        answered.sentences.extend(is_slow_start.then(|| {
+        answered.sentences.extend(may_wait.then(|| {
             format!(
-                "More than {FIRST_SEGMENTS} packets: before the rest a server waits for the client once more (RFC 6928)."
+                "A first flight of more than {FIRST_FLIGHT} bytes waits for the client once more (RFC 6928); server bytes \
+                 also count the tickets, which follow later."
             )
         }));
     }
@@ -346,29 +346,25 @@ fn servers(found: &Standings<'_>, screen: &Screen) -> String {
 }
 
 /// What connections cost both ends and the network, in one stack, with and without post-quantum cryptography; and
-/// whether a server cannot send all that it has to say at once.
+/// whether a server may have more to say than it can send at once.
 fn wire(run: &Run, stack: &Stack, screen: &Screen) -> (String, bool) {
     use {Certificate as C, Exchange as X};
     let yours = tls::system(run).filter(|s| s.label != stack.label);
     let mut columns =
         vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
-    columns.extend(
-        ["server µs", "client µs", "server bytes", "packets", "client bytes"].map(Column::right),
-    );
+    columns.extend(["server µs", "client µs", "server bytes", "client bytes"].map(Column::right));
     columns.extend(yours.map(|_| Column::right("system's µs")));
-    let packets = |bytes: u64| bytes.div_ceil(SEGMENT);
-    let mut is_slow_start = false;
+    let mut may_wait = false;
     let mut row = |(exchange, certificate): (X, C)| {
         let wanted = tls::handshake(exchange, certificate, Kind::Full);
         let figure = tls::figure(run, stack, wanted);
         let Figure::Known(Row { bytes: Some(bytes), .. }, _) = figure else { return None };
-        is_slow_start |= packets(bytes.server) > FIRST_SEGMENTS;
+        may_wait |= bytes.server > FIRST_FLIGHT;
         let mut cells = vec![
             Cell::plain(format!("  {exchange}, {certificate}")),
             cell(&figure, 0, PLAIN, AT_MOST, us),
             cell(&figure, 1, PLAIN, AT_MOST, us),
             Cell::plain(bytes.server.to_string()),
-            Cell::plain(packets(bytes.server).to_string()),
             Cell::plain(bytes.client.to_string()),
         ];
         cells.extend(yours.map(|yours| match tls::figure(run, yours, wanted) {
@@ -389,7 +385,7 @@ fn wire(run: &Run, stack: &Stack, screen: &Screen) -> (String, bool) {
         (X::X25519Mlkem768, C::Mldsa87),
     ];
     let rows = order.into_iter().filter_map(&mut row).collect();
-    (screen.table(columns, vec![(String::new(), rows)]), is_slow_start)
+    (screen.table(columns, vec![(String::new(), rows)]), may_wait)
 }
 
 fn handshake_advice(found: &Standings<'_>) -> String {
@@ -849,6 +845,18 @@ mod tests {
             let said = words(&screen(&run));
             assert!(!said.contains("slower") && !said.contains("saves"), "{said}");
         }
+    }
+
+    #[test]
+    fn packets_are_not_counted_of_bytes_that_are_sent_at_different_times() {
+        let said = words(&screen(&handshakes()));
+        assert!(!said.contains("packets"), "{said}");
+        assert!(said.contains("A first flight of more than 14480 bytes waits"), "{said}");
+        let mut run = handshakes();
+        for bytes in run.rows.iter_mut().filter_map(|row| row.bytes.as_mut()) {
+            bytes.server = FIRST_FLIGHT;
+        }
+        assert!(!screen(&run).contains("first flight"));
     }
 
     #[test]
