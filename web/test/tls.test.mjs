@@ -49,6 +49,14 @@ test("what only a busy core showed is at most a time", async () => {
   });
 });
 
+test("a stack that signs as it likes is named below its table", async () => {
+  const negotiated = { version: "1.3", suite: "TLS_AES_128_GCM_SHA256", group: "x25519", signature: "ecdsa_sha512", resumed: false, hello_retry: false, client_auth: false };
+  const own = (row) => (row.stack === "slow@2.0" && row.server ? { ...row, negotiated } : row);
+  await visit(pageOf("own-signatures", handshakes(own)), "", async (page) => {
+    assert.match(await text(page), /slow@2\.0 signs as it likes: p256 ecdsa_sha512, not ecdsa_secp256r1_sha256/);
+  });
+});
+
 test("records stand beside the bare cipher, with the line through their sizes", async () => {
   await visit(pageOf("records", records()), "", async (page) => {
     const found = (await rows(page)).find((r) => r[0] === "1400");

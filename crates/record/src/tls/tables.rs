@@ -66,8 +66,9 @@ pub fn table(run: &Run, width: usize) -> String {
     let below = lines.map(|line| wrap(&line, width).join("\n") + "\n");
     let tables = match run.kind {
         RunKind::Handshakes => {
-            let unset = unset(&shown).map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
-            HANDSHAKES.text(&by_kind(&shown), &run.stacks, width) + &unset.collect::<String>()
+            let said = unset(&shown).chain(own_signatures(&shown));
+            let said = said.map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
+            HANDSHAKES.text(&by_kind(&shown), &run.stacks, width) + &said.collect::<String>()
         }
         RunKind::Records => shown.lines().iter().map(|lines| block(&shown, lines)).collect(),
         RunKind::Primitives => PRIMITIVES.text(&one_section(&shown), &run.stacks, width),
@@ -82,8 +83,9 @@ pub fn markdown(run: &Run) -> String {
     let below = lines.map(|line| format!("\n{}\n", escape_markdown(&line)));
     let tables = match run.kind {
         RunKind::Handshakes => {
-            let unset = unset(&shown).map(|line| format!("\n{}\n", escape_markdown(&line)));
-            HANDSHAKES.markdown(&by_kind(&shown), &run.stacks) + &unset.collect::<String>()
+            let said = unset(&shown).chain(own_signatures(&shown));
+            let said = said.map(|line| format!("\n{}\n", escape_markdown(&line)));
+            HANDSHAKES.markdown(&by_kind(&shown), &run.stacks) + &said.collect::<String>()
         }
         RunKind::Records => {
             shown.lines().iter().map(|lines| markdown_block(&shown, lines)).collect()
@@ -377,6 +379,26 @@ fn unset(run: &Run) -> impl Iterator<Item = String> {
     })
 }
 
+/// Which stacks sign with other schemes than they are to, having no function to be told which.
+pub fn own_signatures(run: &Run) -> Vec<String> {
+    let of_stack = |stack: &Stack| {
+        let mut picks: Vec<String> = Vec::new();
+        for row in run.rows.iter().filter(|row| row.stack == stack.label) {
+            let used = row.negotiated.as_ref().and_then(|found| found.signature.as_ref());
+            let Some((case, used)) = row.case().zip(used) else { continue };
+            let asked = case.certificate.signature().to_string();
+            let pick = format!("{} {}, not {asked}", case.certificate, clean(used));
+            if *used != asked && !picks.contains(&pick) {
+                picks.push(pick);
+            }
+        }
+        let picks_text = picks.join("; ");
+        let label = clean(&stack.label);
+        (!picks.is_empty()).then(|| format!("{label} signs as it likes: {picks_text}"))
+    };
+    run.stacks.iter().filter_map(of_stack).collect()
+}
+
 // A run's records as a table or Markdown.
 
 fn block(run: &Run, lines: &RecordLines) -> String {
@@ -556,6 +578,29 @@ mod tests {
         assert!(text.contains("by the client's key share: x25519 → x25519\n"), "{text}");
         let read = crate::tls::from_record(&crate::tls::into_record(&run, &[])).unwrap();
         assert_eq!(read.rows[0].unset, run.rows[0].unset);
+    }
+
+    #[test]
+    fn a_stack_that_signs_as_it_likes_is_named_below_the_table() {
+        let mut run = handshakes();
+        let negotiated = |signature: &str| {
+            Some(crate::tls::Negotiated {
+                version: Version::Tls13,
+                suite: "TLS_AES_128_GCM_SHA256".to_owned(),
+                group: None,
+                signature: Some(signature.to_owned()),
+                resumed: false,
+                hello_retry: false,
+                client_auth: false,
+            })
+        };
+        run.rows[0].negotiated = negotiated("ecdsa_secp256r1_sha256");
+        assert!(!table(&run, 200).contains("signs as it likes"));
+        run.rows[1].negotiated = negotiated("ecdsa_sha512");
+        run.rows.push(run.rows[1].clone());
+        let line = "slow@1.0 signs as it likes: p256 ecdsa_sha512, not ecdsa_secp256r1_sha256\n";
+        assert!(table(&run, 200).contains(line), "{}", table(&run, 200));
+        assert_eq!(own_signatures(&run).len(), 1);
     }
 
     fn records() -> Run {

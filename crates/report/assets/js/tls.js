@@ -8,6 +8,7 @@ async function tlsView() {
     answerOf(answer),
     TLS_PICTURES[what](run),
     TLS_TABLES[what](run),
+    run.own_signatures.length ? el("ul", { class: "plain" }, run.own_signatures.map((line) => el("li", null, named(line)))) : null,
     tlsWithout(run, TLS_ROWS[what](run)),
     tlsFacts(run),
   ]);

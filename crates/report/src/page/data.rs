@@ -750,6 +750,7 @@ fn tls(run: &Run, label: &str) -> Value {
     if run.kind == RunKind::Records {
         value["lines"] = json!(run.lines());
     }
+    value["own_signatures"] = json!(record::tls::own_signatures(run));
     // A number of 64 bits, which JavaScript has not.
     value["plan"]["seed"] = run.plan.seed.to_string().into();
     let answer = stacks_screen(run, None, SCREEN);
