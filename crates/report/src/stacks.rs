@@ -604,9 +604,6 @@ fn primitive_row(primitive: Primitive, found: &Standings<'_>, has_yours: bool) -
     if has_yours {
         cells.push(match found.yours() {
             Some(yours) => figure(yours, PLAIN),
-            None if found.without.iter().any(|stack| tls::is_system(stack)) => {
-                Cell::new(CANNOT_BE_ASKED, ASIDE)
-            }
             None => Cell::new("no number", ASIDE),
         });
     }
