@@ -318,8 +318,7 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
         answered.tables += &table;
         answered.sentences.extend(may_wait.then(|| {
             format!(
-                "A first flight of more than {FIRST_FLIGHT} bytes waits for the client once more (RFC 6928); server bytes \
-                 also count the tickets, which follow later."
+                "Beyond {FIRST_FLIGHT} bytes, tickets aside, a server waits for the client once more (RFC 6928)."
             )
         }));
     }
@@ -407,9 +406,9 @@ fn handshake_advice(found: &Standings<'_>) -> String {
                 .map(|saved| format!("In {}, resuming saves {}.", spoken(own), share(saved))),
         );
     }
-    let both = |line: &Line<'_>| line.first(P256).zip(line.first(HYBRID));
     let mut lines = std::iter::once(own).chain(&found.lines);
-    if let Some((line, (without, with))) = lines.find_map(|line| Some((line, both(line)?))) {
+    let both = lines.find_map(|line| Some((line, line.first(P256)?, line.first(HYBRID)?)));
+    if let Some((line, without, with)) = both {
         let adds = with.cost.median_ns - without.cost.median_ns;
         said.push(if saves(&with, &without).is_some() {
             format!(
@@ -848,12 +847,12 @@ mod tests {
     fn packets_are_not_counted_of_bytes_that_are_sent_at_different_times() {
         let said = words(&screen(&handshakes()));
         assert!(!said.contains("packets"), "{said}");
-        assert!(said.contains("A first flight of more than 14480 bytes waits"), "{said}");
+        assert!(said.contains("Beyond 14480 bytes, tickets aside, a server waits"), "{said}");
         let mut run = handshakes();
         for bytes in run.rows.iter_mut().filter_map(|row| row.bytes.as_mut()) {
             bytes.server = FIRST_FLIGHT;
         }
-        assert!(!screen(&run).contains("first flight"));
+        assert!(!screen(&run).contains("tickets aside"));
     }
 
     #[test]
