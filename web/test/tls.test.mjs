@@ -21,12 +21,39 @@ test("handshakes stand stack beside stack, server and client apart", async () =>
     const all = await rows(page);
     const found = all.find((r) => r[0] === "x25519" && r[1] === "p256");
     assert.deepEqual(found.slice(2, 6), ["71.20", "90.00", "142.4", "180.0"]);
-    assert.equal(found[6], "2200 + 517");
+    // Bytes are each stack's own: no column has one stack's for all.
+    assert.equal(found.length, 6);
     const missing = all.find((r) => r[0] === "x25519mlkem768");
-    assert.equal(missing[4], "not offered");
+    assert.equal(missing[4], "cannot be asked");
     const captions = await page.$$eval("main caption", (c) => c.map((e) => e.textContent));
     assert.ok(captions.some((c) => c.startsWith("TLS 1.3 full, aes-128-gcm, hot")), captions.join("\n"));
     assert.match(await text(page), /SSL_CTX_set1_groups_list/);
+  });
+});
+
+test("a stack that lost the race is left out, and did not fail", async () => {
+  const lost = (row) => (row.stack === "slow@2.0" ? { ...row, state: "failed", stopped: "screened", reason: "9 samples showed that others are faster", server: null, client: null } : row);
+  await visit(pageOf("screened", handshakes(lost)), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "x25519" && r[1] === "p256");
+    assert.equal(found[4], "left out");
+    assert.equal(await page.$$eval("main td.failed", (all) => all.length), 0);
+    assert.match(await text(page), /others are faster/);
+  });
+});
+
+test("what only a busy core showed is at most a time", async () => {
+  const busy = (row) => (row.stack === "slow@2.0" && row.server ? { ...row, contended: true, reason: "too few quiet samples" } : row);
+  await visit(pageOf("busy", handshakes(busy)), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "x25519" && r[1] === "p256");
+    assert.deepEqual(found.slice(2, 6), ["71.20", "90.00", "<142.4*", "<180.0*"]);
+  });
+});
+
+test("a stack that signs as it likes is named below its table", async () => {
+  const negotiated = { version: "1.3", suite: "TLS_AES_128_GCM_SHA256", group: "x25519", signature: "ecdsa_sha512", resumed: false, hello_retry: false, client_auth: false };
+  const own = (row) => (row.stack === "slow@2.0" && row.server ? { ...row, negotiated } : row);
+  await visit(pageOf("own-signatures", handshakes(own)), "", async (page) => {
+    assert.match(await text(page), /slow@2\.0 signs as it likes: p256 ecdsa_sha512, not ecdsa_secp256r1_sha256/);
   });
 });
 
@@ -35,6 +62,17 @@ test("records stand beside the bare cipher, with the line through their sizes", 
     const found = (await rows(page)).find((r) => r[0] === "1400");
     assert.deepEqual(found.slice(1), ["750.0", "375.0", "937.5", "375.0"]);
     assert.match(await text(page), /sending takes 400 ns \+ 0\.250 ns a byte/);
+  });
+});
+
+test("bare ciphers that were not measured have no cells, and where none was no columns", async () => {
+  const none = { algorithm: "aes-128-gcm", encrypt: null, decrypt: null, reason: "it was not measured" };
+  const without = (isIt) => (row) => (isIt(row) ? { ...row, bare: none } : row);
+  await visit(pageOf("records-bare-not", records(without(() => true))), "", async (page) => {
+    assert.deepEqual((await rows(page)).find((r) => r[0] === "1400"), ["1400", "750.0", "937.5"]);
+  });
+  await visit(pageOf("records-bare-some", records(without((row) => row.size === 1400))), "", async (page) => {
+    assert.deepEqual((await rows(page)).find((r) => r[0] === "1400"), ["1400", "750.0", "", "937.5", ""]);
   });
 });
 

@@ -12,7 +12,6 @@ use crate::race::{Race, TlsRace};
 use crate::survey::{Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::{kinds, progress};
-use base::analysis::MIN_PROCESSES;
 use base::model::Tier;
 use record::tls::{
     Bytes, Facts, First, Found, Memory, Plan, Row, Run, RunKind, Subject, Temperature, both_ends,
@@ -183,16 +182,12 @@ fn row(blank: Row, progress: &CaseProgress, sampled: &SampledRun, asked: f64) ->
     let (ends, quiet) = (&progress.ends.0, &sampled.quiet);
     let found = measured(blank.clone(), ends, quiet, sampled.ticks_per_ns);
     // What left a race early has no number that anybody should compare.
-    let found = found.filter(|row| stopped != Stopped::Screened || is_complete(row));
+    let found = found.filter(|row| stopped != Stopped::Screened || row.is_complete());
     let Some(row) = found else {
         return Row { reason: Some(too_few(progress.samples.len(), stopped)), ..blank };
     };
     let reason = imprecise(&row, progress.subject.precision(asked));
     with_facts(Row { reason, ..row }, &progress.facts, sampled.ticks_per_ns)
-}
-
-fn is_complete(row: &Row) -> bool {
-    row.processes >= MIN_PROCESSES as u64
 }
 
 fn with_facts(mut row: Row, found: &[Found], ticks_per_ns: f64) -> Row {
@@ -235,7 +230,7 @@ fn too_few(samples: usize, stopped: Stopped) -> String {
 
 fn imprecise(row: &Row, asked: f64) -> Option<String> {
     let precision = row.precision()?;
-    if !row.contended && precision <= asked && is_complete(row) {
+    if !row.contended && precision <= asked && row.is_complete() {
         return None;
     }
     let (is, processes) = (precision * 100.0, row.processes);

@@ -145,18 +145,28 @@ pub fn system(run: &Run) -> Option<&Stack> {
 #[derive(Debug)]
 pub enum Figure<'a> {
     Known(&'a Row, [Cost; 2]),
-    NotOffered,
+    /// The stack refuses it or negotiates something else, or there is no function of it that could be asked: no figure
+    /// is to be had, which need not be the stack's lack.
+    CannotBeAsked,
     /// Nothing that could be shown, and why.
     Missing(&'a str),
 }
 
-impl Figure<'_> {
-    pub fn costs(&self) -> Option<[Cost; 2]> {
+impl<'a> Figure<'a> {
+    /// What one of its two parts costs.
+    pub fn part(&self, at: usize) -> Option<Part<'a>> {
         match self {
-            Self::Known(_, costs) => Some(*costs),
+            Self::Known(row, costs) => Some(Part { row, cost: costs[at] }),
             _ => None,
         }
     }
+}
+
+/// What a part of a row costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub row: &'a Row,
+    pub cost: Cost,
 }
 
 #[derive(Debug)]
@@ -175,7 +185,7 @@ pub struct Standings<'a> {
     pub undecided: Vec<&'a Stack>,
     /// Those that were seen to be slower.
     pub slower: Vec<&'a Stack>,
-    /// Those that do not offer the first row.
+    /// Those that cannot be asked for the first row.
     pub without: Vec<&'a Stack>,
     /// Those without a number, each with the reason.
     pub missing: Vec<(&'a Stack, &'a str)>,
@@ -201,7 +211,7 @@ impl<'a> Standings<'a> {
                 _ => None,
             });
             match (figures.first(), lacks) {
-                (Some(Figure::NotOffered), _) => found.without.push(stack),
+                (Some(Figure::CannotBeAsked), _) => found.without.push(stack),
                 (_, Some(SLOWER)) => found.slower.push(stack),
                 (_, Some(why)) => found.missing.push((stack, why)),
                 _ => all.push(Line { stack, figures, is_yours: yours == Some(place) }),
@@ -221,6 +231,7 @@ impl<'a> Standings<'a> {
         let low = |line: &Line<'a>| line.ranked_at(0, |cost| cost.low_ns);
         let high = |line: &Line<'a>| line.ranked_at(0, |cost| cost.high_ns);
         let third = all.iter().take(BEST).filter_map(high).reduce(f64::max);
+        let can_lose = all.iter().take(BEST).all(Line::decides);
         let mut behind = Vec::new();
         for (place, line) in all.into_iter().enumerate() {
             if place < BEST || leaders.contains(&line.stack.label.as_str()) {
@@ -228,8 +239,14 @@ impl<'a> Standings<'a> {
             } else if line.is_yours {
                 behind.push(line);
             } else {
-                let may_be = low(&line).zip(third).is_none_or(|(low, third)| low <= third);
-                if may_be { self.undecided.push(line.stack) } else { self.slower.push(line.stack) }
+                let is_slower = can_lose
+                    && line.decides()
+                    && low(&line).zip(third).is_some_and(|(low, third)| low > third);
+                if is_slower {
+                    self.slower.push(line.stack);
+                } else {
+                    self.undecided.push(line.stack);
+                }
             }
         }
         self.lines.append(&mut behind);
@@ -246,10 +263,15 @@ impl<'a> Standings<'a> {
     }
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     /// What the first of a column's two parts costs.
-    pub fn cost(&self, column: usize) -> Option<Cost> {
-        self.figures[column].costs().map(|[first, _]| first)
+    pub fn first(&self, column: usize) -> Option<Part<'a>> {
+        self.figures[column].part(0)
+    }
+
+    /// Whether what it is ranked by says which stack is faster.
+    fn decides(&self) -> bool {
+        self.first(0).is_some_and(|part| decides(part.row))
     }
 
     fn ranked_at(&self, column: usize, end: impl Fn(&Cost) -> f64) -> Option<f64> {
@@ -279,7 +301,7 @@ pub fn figure<'a>(run: &'a Run, stack: &Stack, wanted: Wanted) -> Figure<'a> {
     let Some(row) = run.rows.iter().find(is_it) else { return Figure::Missing("not asked for") };
     match (row.state, row.costs) {
         (State::Measured, Some(costs)) => Figure::Known(row, costs),
-        (State::Unsupported, _) => Figure::NotOffered,
+        (State::Unsupported, _) => Figure::CannotBeAsked,
         _ if row.stopped == Some(record::Stopped::Screened) => Figure::Missing(SLOWER),
         (State::Refused, _) => Figure::Missing("REFUSED: a check failed"),
         _ if row.is_left_out() => Figure::Missing("too few samples in the time"),
@@ -287,9 +309,17 @@ pub fn figure<'a>(run: &'a Run, stack: &Stack, wanted: Wanted) -> Figure<'a> {
     }
 }
 
+/// Whether a row's intervals can be compared: those of a few processes are too narrow, and what only a busy core showed
+/// is a bound.
+fn decides(row: &Row) -> bool {
+    row.is_complete() && !row.contended
+}
+
 /// How one cost stands to another, where that is shown: the share that the cheaper one saves.
-pub fn saves(dear: &Cost, cheap: &Cost) -> Option<f64> {
-    (cheap.high_ns < dear.low_ns).then(|| 1.0 - cheap.median_ns / dear.median_ns)
+pub fn saves(dear: &Part<'_>, cheap: &Part<'_>) -> Option<f64> {
+    let is_shown = decides(dear.row) && decides(cheap.row);
+    (is_shown && cheap.cost.high_ns < dear.cost.low_ns)
+        .then(|| 1.0 - cheap.cost.median_ns / dear.cost.median_ns)
 }
 
 #[cfg(test)]
@@ -297,7 +327,7 @@ mod tests {
     use super::*;
     use record::tls::fixtures;
 
-    /// Stacks with what each of the servers' handshakes costs in µs; none is one that it does not offer.
+    /// Stacks with what each of the servers' handshakes costs in µs; none is one that it cannot be asked for.
     fn run(stacks: &[(&str, [Option<f64>; 5])]) -> Run {
         let labels: Vec<&str> = stacks.iter().map(|(label, _)| *label).collect();
         let asked = servers();
@@ -367,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_whole_or_not_shown_and_what_is_not_offered_is_a_value() {
+    fn a_row_is_whole_or_not_shown_and_what_cannot_be_asked_is_a_value() {
         let mut lacks = all(90.0);
         lacks[2] = None;
         let mut run =
@@ -376,7 +406,7 @@ mod tests {
         (row.state, row.costs, row.stopped) = (State::Failed, None, Some(record::Stopped::Budget));
         let found = standings(&run);
         assert_eq!(labels(found.lines.iter().map(|l| l.stack)), ["b@1", "a@1"]);
-        assert!(matches!(found.lines[0].figures[2], Figure::NotOffered));
+        assert!(matches!(found.lines[0].figures[2], Figure::CannotBeAsked));
         assert_eq!(labels(found.without.iter().copied()), ["d@1"]);
         let missing: Vec<(&str, &str)> =
             found.missing.iter().map(|(s, why)| (s.label.as_str(), *why)).collect();
@@ -385,10 +415,42 @@ mod tests {
 
     #[test]
     fn a_difference_within_the_intervals_saves_nothing() {
-        let cost = fixtures::cost;
-        assert_eq!(saves(&cost(101.0), &cost(100.0)), None);
-        assert!((saves(&cost(200.0), &cost(100.0)).unwrap() - 0.5).abs() < 1e-9);
-        assert_eq!(saves(&cost(100.0), &cost(200.0)), None);
+        let run = run(&[("a@1", all(100.0))]);
+        let row = &run.rows[0];
+        let part = |us| Part { row, cost: fixtures::cost(us) };
+        assert_eq!(saves(&part(101.0), &part(100.0)), None);
+        assert!((saves(&part(200.0), &part(100.0)).unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(saves(&part(100.0), &part(200.0)), None);
+    }
+
+    /// Four stacks that lie far apart, after `edit` of one of them.
+    fn apart(label: &str, edit: impl Fn(&mut Row)) -> Run {
+        let costs = [("a@1", 100.0), ("b@1", 110.0), ("c@1", 120.0), ("d@1", 300.0)];
+        let mut run = run(&costs.map(|(label, us)| (label, all(us))));
+        run.rows.iter_mut().filter(|row| row.stack == label).for_each(edit);
+        run
+    }
+
+    /// Whether the last of them is shown to be slower than the others, and the first to cost less than it.
+    fn is_decided(run: &Run) -> (bool, bool) {
+        let wanted = servers()[0];
+        let part = |place: usize| figure(run, &run.stacks[place], wanted).part(0).unwrap();
+        let slower = labels(standings(run).slower) == ["d@1"];
+        (slower, saves(&part(3), &part(0)).is_some())
+    }
+
+    #[test]
+    fn a_few_processes_decide_nothing() {
+        assert_eq!(is_decided(&apart("d@1", |_| {})), (true, true));
+        assert_eq!(is_decided(&apart("d@1", |row| row.processes = 5)), (false, false));
+        assert_eq!(is_decided(&apart("a@1", |row| row.processes = 5)), (false, false));
+        assert_eq!(is_decided(&apart("c@1", |row| row.processes = 5)), (false, true));
+    }
+
+    #[test]
+    fn a_row_of_a_busy_core_decides_nothing() {
+        assert_eq!(is_decided(&apart("d@1", |row| row.contended = true)), (false, false));
+        assert_eq!(is_decided(&apart("a@1", |row| row.contended = true)), (false, false));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub enum State {
     /// Measured, with every check passed.
     Measured,
-    /// The library does not offer it, or the algorithm does not define it.
+    /// The library does not offer it or cannot be asked for it, or the algorithm does not define it.
     Unsupported,
     /// A check failed: there is a number, and it is not to be believed, so it is not kept.
     Refused,

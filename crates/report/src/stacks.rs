@@ -3,10 +3,11 @@
 
 use crate::labels::{percent, size_with_unit, supported};
 use crate::screen::{Screen, headline};
+use base::analysis::MIN_PROCESSES;
 use base::model::Tier;
 use base::text::{ASIDE, Align, BEST, CAUTION, Cell, Column, Options, PLAIN, clean, clip};
 use judge::advise::tls_server::can_use;
-use judge::tls::{self, Figure, Line, Standings, best_of, saves};
+use judge::tls::{self, Figure, Line, Part, Standings, best_of, saves};
 use record::Estimate;
 use record::tls::{
     Certificate, Cost, Exchange, Filter, Kind, Operation, Primitive, Protection, Row, Run, RunKind,
@@ -14,6 +15,8 @@ use record::tls::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Of a stack, by no function that is known here: which does not say that it lacks it.
+const CANNOT_BE_ASKED: &str = "cannot be asked";
 const NAME: usize = 26;
 /// The same beside a number, where three stand in one line.
 const SHORT: usize = 14;
@@ -21,10 +24,9 @@ const SHORT: usize = 14;
 const MISSING: usize = 4;
 /// Processes of a row that is measured to the end.
 const PROCESSES: f64 = 12.0;
-/// Bytes of a TCP segment in an Ethernet frame, with timestamps, and segments that a server may send before it has heard of
-/// the client (RFC 6928).
-const SEGMENT: u64 = 1448;
-const FIRST_SEGMENTS: u64 = 10;
+/// Bytes that a server may send before it has heard of the client: ten segments (RFC 6928), each in an Ethernet frame with
+/// timestamps.
+const FIRST_FLIGHT: u64 = 10 * 1448;
 
 /// How many rows a thorough run has of each stack.
 fn all_rows(kind: RunKind) -> usize {
@@ -75,13 +77,12 @@ fn asked(run: &Run) -> impl Iterator<Item = &Row> {
 struct Answered {
     tables: String,
     sentences: Vec<String>,
-    undecided: BTreeSet<String>,
-    slower: BTreeSet<String>,
-    without: BTreeSet<String>,
+    /// What each table leaves out, in words.
+    left_out: Vec<String>,
+    /// Stacks without a number, each with the reason.
     missing: BTreeSet<String>,
-    absent: Vec<String>,
-    /// Labels of the stacks that are shown.
-    shown: BTreeSet<String>,
+    /// Labels of the stacks that are shown, or left out by name.
+    named: BTreeSet<String>,
 }
 
 /// The screen, at most 40 lines of 100 columns; none where the run has no row that people ask about. `path` is the
@@ -105,7 +106,7 @@ pub fn stacks_screen(run: &Run, path: Option<&str>, options: Options) -> Option<
     out += &answered.tables;
     out += "\n";
     out += &answered.sentences.iter().map(|s| screen.sentence(s)).collect::<String>();
-    out += &marks(run, &answered).map(|line| screen.sentence(&line)).unwrap_or_default();
+    out += &marks(run, &answered.tables).map(|line| screen.sentence(&line)).unwrap_or_default();
     out += &screen.sentence(&left_out(run, &answered));
     out += &next(run, path, &screen);
     Some(out)
@@ -129,48 +130,31 @@ fn circumstances(run: &Run) -> Vec<String> {
     set.map(|c| clean(&c.sentence())).take(2).collect()
 }
 
-/// What the signs at numbers mean.
-fn marks(run: &Run, answered: &Answered) -> Option<String> {
-    let shown = asked(run).filter(|row| answered.shown.contains(&row.stack));
-    let (mut wide, mut contended, mut widest) = (0, 0, 0.0_f64);
-    for row in shown {
-        let Some(precision) = row.precision() else { continue };
-        wide += usize::from(precision > run.plan.precision);
-        widest = widest.max(precision);
-        contended += usize::from(row.contended);
-    }
-    let mut said = Vec::new();
-    if wide > 0 {
-        let asked = percent(run.plan.precision);
-        said.push(format!(
-            "~: {wide} {} wider than ±{} %, the widest ±{} %; a longer --budget helps.",
-            if wide == 1 { "row is" } else { "rows are" },
-            asked.trim_end_matches(".0"),
-            percent(widest)
-        ));
-    }
-    if contended > 0 {
-        said.push(">: only a busy core was seen, so it is at least so fast.".to_owned());
-    }
-    (!said.is_empty()).then(|| said.join(" "))
+/// What the signs at the tables' numbers mean.
+fn marks(run: &Run, tables: &str) -> Option<String> {
+    let asked = percent(run.plan.precision);
+    let asked = asked.trim_end_matches(".0");
+    let rough = format!(
+        "wider than ±{asked} %, or of fewer than {MIN_PROCESSES} processes; a longer --budget helps."
+    );
+    let meanings = [
+        (ROUGH, rough.as_str()),
+        (AT_MOST, "only a busy core was seen, so it takes at most so long."),
+        (AT_LEAST, "only a busy core was seen, so it is at least so fast."),
+    ];
+    let said = meanings.iter().filter(|(sign, _)| tables.contains(sign));
+    said.map(|(sign, meaning)| format!("{sign}: {meaning}"))
+        .reduce(|one, other| format!("{one} {other}"))
 }
 
 fn left_out(run: &Run, answered: &Answered) -> String {
-    let mut parts = Vec::new();
-    let mut seen = answered.shown.clone();
-    let mut part = |what: &str, stacks: &BTreeSet<String>| {
-        let new: Vec<String> =
-            stacks.iter().filter(|s| !seen.contains(*s)).map(|s| clip(&clean(s), NAME)).collect();
-        seen.extend(stacks.iter().cloned());
-        if !new.is_empty() {
-            parts.push(format!("{what}: {}", new.join(", ")));
-        }
-    };
-    part("not told apart from the last", &answered.undecided);
-    part("slower", &answered.slower);
-    part("not offered by", &answered.without);
-    parts.extend(answered.absent.iter().cloned());
-    parts.extend(answered.missing.iter().map(|text| clip(text, 60)).take(MISSING));
+    let others: Vec<&Stack> =
+        run.stacks.iter().filter(|stack| !answered.named.contains(&stack.label)).collect();
+    // Primitives name whom they show only.
+    let what = if run.kind == RunKind::Primitives { "in no row" } else { "slower" };
+    let mut parts: Vec<String> = listed(what, &others).into_iter().collect();
+    parts.extend(answered.left_out.iter().cloned());
+    parts.extend(answered.missing.iter().map(|text| clip(text, 80)).take(MISSING));
     let more = answered.missing.len().saturating_sub(MISSING);
     parts.extend((more > 0).then(|| format!("{more} more without a number")));
     let all = all_rows(run.kind) * run.stacks.len();
@@ -213,18 +197,32 @@ fn next(run: &Run, path: Option<&str>, screen: &Screen) -> String {
 }
 
 impl Answered {
-    /// Notes which stacks a table shows, and which not.
-    fn note(&mut self, found: &Standings<'_>) {
-        let labels =
-            |stacks: &[&Stack]| -> Vec<String> { stacks.iter().map(|s| s.label.clone()).collect() };
-        self.shown.extend(found.lines.iter().map(|line| line.stack.label.clone()));
-        self.undecided.extend(labels(&found.undecided));
-        self.slower.extend(labels(&found.slower));
-        self.without.extend(labels(&found.without));
-        let missing =
-            |(stack, why): &(&Stack, &str)| format!("{}: {}", clean(&stack.label), clean(why));
-        self.missing.extend(found.missing.iter().map(missing));
+    /// Notes which stacks a table shows, and which it does not; of several tables, `of` which suite.
+    fn note(&mut self, found: &Standings<'_>, of: Option<Suite>) {
+        let [at, wanted] = ["in", "for"]
+            .map(|word| of.map(|suite| format!(" {word} {suite}")).unwrap_or_default());
+        self.show(found, &at);
+        let others = found.undecided.iter().chain(&found.without);
+        self.named.extend(others.map(|stack| stack.label.clone()));
+        let last = format!("not told apart from the last{at}");
+        self.left_out.extend(listed(&last, &found.undecided));
+        self.left_out.extend(listed(&format!("{CANNOT_BE_ASKED}{wanted}"), &found.without));
     }
+
+    /// Notes which stacks are shown, and which have no number, and why.
+    fn show(&mut self, found: &Standings<'_>, at: &str) {
+        self.named.extend(found.lines.iter().map(|line| line.stack.label.clone()));
+        for (stack, why) in &found.missing {
+            self.named.insert(stack.label.clone());
+            self.missing.insert(format!("{}{at}: {}", clean(&stack.label), clean(why)));
+        }
+    }
+}
+
+/// `slower: boringssl@44, wolfssl@5.9.4`; nothing of none.
+fn listed(what: &str, stacks: &[&Stack]) -> Option<String> {
+    let names: Vec<String> = stacks.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
+    (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")))
 }
 
 /// `system's openssl@3.0.19`: of the machine that was measured, which need not be the reader's.
@@ -253,26 +251,37 @@ fn us(cost: &Cost) -> String {
     number(cost, 1000.0)
 }
 
-/// A cost's text behind `~` where it is not as precise as was asked for, behind `>` where only a busy core was seen.
-fn marked(run: &Run, row: &Row, cost: &Cost, text: impl Fn(&Cost) -> String) -> String {
-    let sign = match (row.contended, cost.precision() > run.plan.precision) {
-        (true, _) => ">",
-        (_, true) => "~",
-        _ => "",
+/// The sign before a figure that is not as precise as was asked for.
+const ROUGH: &str = "~";
+/// Signs before a time and before a speed where only a busy core was seen.
+const AT_MOST: &str = "<";
+const AT_LEAST: &str = ">";
+
+/// A row's figure behind its sign; `bound` is the one of a busy core.
+fn marked(row: &Row, text: &str, bound: &str) -> String {
+    let sign = match (row.contended, row.reason.is_some()) {
+        (true, _) => bound,
+        (false, true) => ROUGH,
+        (false, false) => "",
     };
-    format!("{sign}{}", text(cost))
+    format!("{sign}{text}")
+}
+
+/// A time in µs behind its sign.
+fn marked_us(part: &Part<'_>) -> String {
+    marked(part.row, &us(&part.cost), AT_MOST)
 }
 
 fn cell(
-    run: &Run,
     figure: &Figure<'_>,
     end: usize,
     style: anstyle::Style,
+    bound: &str,
     text: impl Fn(&Cost) -> String,
 ) -> Cell {
     match figure {
-        Figure::Known(row, costs) => Cell::number(marked(run, row, &costs[end], text), style),
-        Figure::NotOffered => Cell::new("not offered", ASIDE),
+        Figure::Known(row, costs) => Cell::number(marked(row, &text(&costs[end]), bound), style),
+        Figure::CannotBeAsked => Cell::new(CANNOT_BE_ASKED, ASIDE),
         Figure::Missing(_) => Cell::new("no number", ASIDE),
     }
 }
@@ -294,23 +303,22 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
     let groups = tls::groups(run.kind);
     let found = Standings::of(run, groups.first()?);
     let mut answered = Answered::default();
-    answered.note(&found);
+    answered.note(&found, None);
     if found.lines.is_empty() {
         return None;
     }
-    answered.tables = servers(run, &found, screen);
+    answered.tables = servers(&found, screen);
     let with_mldsa = Standings::of(run, &tls::post_quantum());
-    let hybrid = found.lines.iter().find(|line| line.figures[HYBRID].costs().is_some());
+    let hybrid = found.lines.iter().find(|line| line.first(HYBRID).is_some());
     let shown = with_mldsa.lines.first().or(hybrid).map(|line| line.stack);
     answered.sentences = vec![handshake_advice(&found)];
     if let Some(stack) = shown {
-        answered.shown.insert(stack.label.clone());
-        let (table, is_slow_start) = wire(run, stack, screen);
+        let (table, may_wait) = wire(run, stack, screen);
         answered.tables += "\n";
         answered.tables += &table;
-        answered.sentences.extend(is_slow_start.then(|| {
+        answered.sentences.extend(may_wait.then(|| {
             format!(
-                "More than {FIRST_SEGMENTS} packets: before the rest a server waits for the client once more (RFC 6928)."
+                "Beyond {FIRST_FLIGHT} bytes, tickets aside, a server waits for the client once more (RFC 6928)."
             )
         }));
     }
@@ -318,7 +326,7 @@ fn of_handshakes(run: &Run, screen: &Screen) -> Option<Answered> {
 }
 
 /// What a server's CPU does for a connection.
-fn servers(run: &Run, found: &Standings<'_>, screen: &Screen) -> String {
+fn servers(found: &Standings<'_>, screen: &Screen) -> String {
     let headings = ["p256", "rsa-2048", "p256 + mlkem768", "resumed", "resumed + mlkem768"];
     let mut columns = vec![Column::left("server CPU, µs a connection, TLS 1.3")];
     columns.extend(headings.map(Column::right));
@@ -328,7 +336,7 @@ fn servers(run: &Run, found: &Standings<'_>, screen: &Screen) -> String {
         let mut cells = vec![Cell::plain(format!("  {}", clip(&named(line), NAME)))];
         cells.extend(line.figures.iter().enumerate().map(|(column, figure)| {
             let style = if best[column] == Some(at) { BEST } else { PLAIN };
-            cell(run, figure, 0, style, us)
+            cell(figure, 0, style, AT_MOST, us)
         }));
         cells
     };
@@ -337,37 +345,33 @@ fn servers(run: &Run, found: &Standings<'_>, screen: &Screen) -> String {
 }
 
 /// What connections cost both ends and the network, in one stack, with and without post-quantum cryptography; and
-/// whether a server cannot send all that it has to say at once.
+/// whether a server may have more to say than it can send at once.
 fn wire(run: &Run, stack: &Stack, screen: &Screen) -> (String, bool) {
     use {Certificate as C, Exchange as X};
     let yours = tls::system(run).filter(|s| s.label != stack.label);
     let mut columns =
         vec![Column::named(format!("full, {}", clip(&clean(&stack.label), NAME)), Align::Left)];
-    columns.extend(
-        ["server µs", "client µs", "server bytes", "packets", "client bytes"].map(Column::right),
-    );
+    columns.extend(["server µs", "client µs", "server bytes", "client bytes"].map(Column::right));
     columns.extend(yours.map(|_| Column::right("system's µs")));
-    let packets = |bytes: u64| bytes.div_ceil(SEGMENT);
-    let mut is_slow_start = false;
+    let mut may_wait = false;
     let mut row = |(exchange, certificate): (X, C)| {
         let wanted = tls::handshake(exchange, certificate, Kind::Full);
         let figure = tls::figure(run, stack, wanted);
         let Figure::Known(Row { bytes: Some(bytes), .. }, _) = figure else { return None };
-        is_slow_start |= packets(bytes.server) > FIRST_SEGMENTS;
+        may_wait |= bytes.server > FIRST_FLIGHT;
         let mut cells = vec![
             Cell::plain(format!("  {exchange}, {certificate}")),
-            cell(run, &figure, 0, PLAIN, us),
-            cell(run, &figure, 1, PLAIN, us),
+            cell(&figure, 0, PLAIN, AT_MOST, us),
+            cell(&figure, 1, PLAIN, AT_MOST, us),
             Cell::plain(bytes.server.to_string()),
-            Cell::plain(packets(bytes.server).to_string()),
             Cell::plain(bytes.client.to_string()),
         ];
         cells.extend(yours.map(|yours| match tls::figure(run, yours, wanted) {
             Figure::Known(row, costs) => {
-                let [server, client] = costs.map(|cost| marked(run, row, &cost, us));
+                let [server, client] = costs.map(|cost| marked_us(&Part { row, cost }));
                 Cell::number(format!("{server} + {client}"), PLAIN)
             }
-            none => cell(run, &none, 0, PLAIN, us),
+            none => cell(&none, 0, PLAIN, AT_MOST, us),
         }));
         Some(cells)
     };
@@ -380,32 +384,32 @@ fn wire(run: &Run, stack: &Stack, screen: &Screen) -> (String, bool) {
         (X::X25519Mlkem768, C::Mldsa87),
     ];
     let rows = order.into_iter().filter_map(&mut row).collect();
-    (screen.table(columns, vec![(String::new(), rows)]), is_slow_start)
+    (screen.table(columns, vec![(String::new(), rows)]), may_wait)
 }
 
 fn handshake_advice(found: &Standings<'_>) -> String {
     let mut said = Vec::new();
     let Some(own) = found.own() else { return String::new() };
-    if let Some((rsa, p256)) = own.cost(RSA).zip(own.cost(P256)) {
+    if let Some((rsa, p256)) = own.first(RSA).zip(own.first(P256)) {
         said.extend(saves(&rsa, &p256).map(|saved| {
             format!(
                 "In {}, a certificate of P-256 in place of RSA-2048 saves {} of the server's CPU for a full \
                  handshake ({} µs instead of {}).",
-                spoken(own), share(saved), us(&p256), us(&rsa)
+                spoken(own), share(saved), marked_us(&p256), marked_us(&rsa)
             )
         }));
     }
     said.extend(faster_stack(found, own));
-    if let Some((full, resumed)) = own.cost(P256).zip(own.cost(RESUMED)) {
+    if let Some((full, resumed)) = own.first(P256).zip(own.first(RESUMED)) {
         said.extend(
             saves(&full, &resumed)
                 .map(|saved| format!("In {}, resuming saves {}.", spoken(own), share(saved))),
         );
     }
-    let both = |line: &Line<'_>| line.cost(P256).zip(line.cost(HYBRID));
     let mut lines = std::iter::once(own).chain(&found.lines);
-    if let Some((line, (without, with))) = lines.find_map(|line| Some((line, both(line)?))) {
-        let adds = with.median_ns - without.median_ns;
+    let both = lines.find_map(|line| Some((line, line.first(P256)?, line.first(HYBRID)?)));
+    if let Some((line, without, with)) = both {
+        let adds = with.cost.median_ns - without.cost.median_ns;
         said.push(if saves(&with, &without).is_some() {
             format!(
                 "X25519MLKEM768 in place of X25519 costs {:.0} µs more in {}.",
@@ -422,8 +426,8 @@ fn handshake_advice(found: &Standings<'_>) -> String {
 
 /// Which other stack would need less.
 fn faster_stack(found: &Standings<'_>, own: &Line<'_>) -> Option<String> {
-    let now = own.cost(P256)?;
-    let saved = |line: &Line<'_>| saves(&now, &line.cost(P256)?);
+    let now = own.first(P256)?;
+    let saved = |line: &Line<'_>| saves(&now, &line.first(P256)?);
     let is_other = |line: &&Line<'_>| line.stack.label != own.stack.label;
     if !is_other(&found.lines.first()?) {
         return None;
@@ -434,7 +438,7 @@ fn faster_stack(found: &Standings<'_>, own: &Line<'_>) -> Option<String> {
         return Some("No other stack here is shown to need less.".to_owned());
     };
     let less = |line: &Line<'_>, part: f64| {
-        let cost = line.cost(P256).map(|cost| us(&cost)).unwrap_or_default();
+        let cost = line.first(P256).map(|part| marked_us(&part)).unwrap_or_default();
         format!("{} needs {} less for it ({cost} µs)", clean(&line.stack.label), share(part))
     };
     if can_use("nginx", &best.stack.label) {
@@ -458,22 +462,16 @@ fn of_records(run: &Run, screen: &Screen) -> Option<Answered> {
     let mut sentences = Vec::new();
     for (suite, group) in tls::RECORD_SUITES.iter().zip(tls::groups(run.kind)) {
         let found = Standings::of(run, &group);
-        answered.note(&found);
-        let without: Vec<String> =
-            found.without.iter().map(|s| clip(&clean(&s.label), NAME)).collect();
-        if !without.is_empty() {
-            answered.missing.insert(format!("no {suite} in {}", without.join(", ")));
-        }
+        answered.note(&found, Some(*suite));
         if found.lines.is_empty() {
             continue;
         }
-        tables.push((suite.name().to_owned(), record_rows(run, &found)));
+        tables.push((suite.name().to_owned(), record_rows(&found)));
         sentences.extend(record_advice(*suite, &found));
     }
     if tables.is_empty() {
         return None;
     }
-    answered.without.clear();
     answered.tables = screen.table(record_columns(), tables);
     answered.sentences = vec![sentences.join(" ")];
     Some(answered)
@@ -493,41 +491,41 @@ fn record_columns() -> Vec<Column> {
     ]
 }
 
-fn record_rows(run: &Run, found: &Standings<'_>) -> Vec<Vec<Cell>> {
+fn record_rows(found: &Standings<'_>) -> Vec<Vec<Cell>> {
     let [full, _] = tls::RECORD_SIZES.map(f64::from);
     let speed = |cost: &Cost| {
         let time = estimate(cost, 1.0);
         supported(full / time.median * 1000.0, Some(&time))
     };
-    let per_byte = |cost: Cost| {
+    let per_byte = |cost: &Cost| {
         let cycles = cost.cycles.map(|cycles| supported(cycles.median / full, Some(&cycles)));
-        Cell::number(cycles.unwrap_or_else(|| "?".to_owned()), PLAIN)
+        cycles.unwrap_or_else(|| "?".to_owned())
     };
     let ns = |cost: &Cost| number(cost, 1.0);
     let best = [best_of(&found.lines, 0), best_of(&found.lines, 1)];
     let row = |(at, line): (usize, &Line<'_>)| {
         let [large, small] = best.map(|best| if best == Some(at) { BEST } else { PLAIN });
-        let [send, receive] = line.figures[0].costs()?;
-        Some(vec![
+        let [of_full, of_small] = [&line.figures[0], &line.figures[1]];
+        vec![
             Cell::plain(format!("  {}", clip(&named(line), NAME))),
-            cell(run, &line.figures[0], 0, large, speed),
-            per_byte(send),
-            cell(run, &line.figures[0], 1, large, speed),
-            per_byte(receive),
-            cell(run, &line.figures[1], 0, small, ns),
-            cell(run, &line.figures[1], 1, small, ns),
-        ])
+            cell(of_full, 0, large, AT_LEAST, speed),
+            cell(of_full, 0, PLAIN, AT_MOST, per_byte),
+            cell(of_full, 1, large, AT_LEAST, speed),
+            cell(of_full, 1, PLAIN, AT_MOST, per_byte),
+            cell(of_small, 0, small, AT_MOST, ns),
+            cell(of_small, 1, small, AT_MOST, ns),
+        ]
     };
-    found.lines.iter().enumerate().filter_map(row).collect()
+    found.lines.iter().enumerate().map(row).collect()
 }
 
 /// What sending costs in a suite, and what another stack would save.
 fn record_advice(suite: Suite, found: &Standings<'_>) -> Option<String> {
     let own = found.own()?;
-    let full = own.cost(0)?;
-    let said = format!("{suite}: {} sends a full record in {} µs", spoken(own), us(&full));
+    let full = own.first(0)?;
+    let said = format!("{suite}: {} sends a full record in {} µs", spoken(own), marked_us(&full));
     // Lines are in the order of sending and receiving together.
-    let shown = found.lines.iter().filter_map(|line| Some((line, saves(&full, &line.cost(0)?)?)));
+    let shown = found.lines.iter().filter_map(|line| Some((line, saves(&full, &line.first(0)?)?)));
     let rest = match shown.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
         Some((line, saved)) => {
             format!(", {} takes {} less", clean(&line.stack.label), share(saved))
@@ -551,12 +549,15 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
             // A hole is not a no: whoever lacks a number may be among the best three.
             let is_open = found.lines.len() < tls::BEST && !found.missing.is_empty();
             if found.lines.is_empty() || is_open {
-                let why = if found.missing.is_empty() { "not offered" } else { "no number" };
+                let why = if found.missing.is_empty() { CANNOT_BE_ASKED } else { "no number" };
                 absent.entry(why).or_default().push(primitive.to_string());
                 return None;
             }
-            answered.note(&found);
-            Some(primitive_row(run, *primitive, &found, yours.is_some()))
+            answered.show(&found, "");
+            if !found.undecided.is_empty() || !found.missing.is_empty() {
+                absent.entry("others may be third").or_default().push(primitive.to_string());
+            }
+            Some(primitive_row(*primitive, &found, yours.is_some()))
         };
         let lines: Vec<Vec<Cell>> = rows.iter().filter_map(row).collect();
         if !lines.is_empty() {
@@ -567,7 +568,7 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
         return None;
     }
     let absent = absent.into_iter().map(|(why, rows)| format!("{why}: {}", rows.join(", ")));
-    answered.absent = absent.collect();
+    answered.left_out = absent.collect();
     let mut columns = vec![Column::left("µs, whole")];
     columns.extend(["first", "", "second", "", "third", ""].iter().enumerate().map(
         |(at, heading)| Column::new(heading, if at % 2 == 0 { Align::Left } else { Align::Right }),
@@ -579,17 +580,12 @@ fn of_primitives(run: &Run, screen: &Screen) -> Option<Answered> {
     Some(answered)
 }
 
-fn primitive_row(
-    run: &Run,
-    primitive: Primitive,
-    found: &Standings<'_>,
-    has_yours: bool,
-) -> Vec<Cell> {
+fn primitive_row(primitive: Primitive, found: &Standings<'_>, has_yours: bool) -> Vec<Cell> {
     let whole = |cost: &Cost| match cost.median_ns {
         100_000.0.. => format!("{:.0}", cost.median_ns / 1000.0),
         _ => us(cost),
     };
-    let figure = |line: &Line<'_>, style| cell(run, &line.figures[0], 0, style, whole);
+    let figure = |line: &Line<'_>, style| cell(&line.figures[0], 0, style, AT_MOST, whole);
     let operation = match primitive.operation {
         Operation::Encapsulate => "encaps",
         Operation::Decapsulate => "decaps",
@@ -607,9 +603,6 @@ fn primitive_row(
     if has_yours {
         cells.push(match found.yours() {
             Some(yours) => figure(yours, PLAIN),
-            None if found.without.iter().any(|stack| tls::is_system(stack)) => {
-                Cell::new("lacks it", ASIDE)
-            }
             None => Cell::new("no number", ASIDE),
         });
     }
@@ -618,23 +611,23 @@ fn primitive_row(
 
 /// What the server's work comes to in one stack: yours where it has it, else the fastest that has it.
 fn primitive_advice(run: &Run) -> String {
-    let cost = |stack: &Stack, primitive: Primitive| {
-        tls::figure(run, stack, tls::of_primitive(primitive)).costs().map(|[whole, _]| whole)
+    let whole = |stack: &Stack, primitive: Primitive| {
+        tls::figure(run, stack, tls::of_primitive(primitive)).part(0)
     };
     let compare = |[one, other]: [Primitive; 2]| {
         let found = Standings::of(run, &[tls::of_primitive(one)]);
         let mut stacks = tls::system(run).into_iter().chain(found.lines.iter().map(|l| l.stack));
         let (stack, first, second) =
-            stacks.find_map(|stack| Some((stack, cost(stack, one)?, cost(stack, other)?)))?;
-        let (dear, high, cheap, low) = if first.median_ns > second.median_ns {
+            stacks.find_map(|stack| Some((stack, whole(stack, one)?, whole(stack, other)?)))?;
+        let (dear, high, cheap, low) = if first.cost.median_ns > second.cost.median_ns {
             (one, first, other, second)
         } else {
             (other, second, one, first)
         };
         saves(&high, &low)?;
-        let times = high.median_ns / low.median_ns;
+        let times = high.cost.median_ns / low.cost.median_ns;
         let label = clean(&stack.label);
-        Some(format!("In {label}, {dear} takes {} µs, {times:.1} times {cheap}.", us(&high)))
+        Some(format!("In {label}, {dear} takes {} µs, {times:.1} times {cheap}.", marked_us(&high)))
     };
     let pairs = [
         [(Scheme::Rsa2048Pss, Operation::Sign), (Scheme::EcdsaP256, Operation::Sign)],
@@ -736,6 +729,11 @@ mod tests {
         screen
     }
 
+    /// The screen's words, wherever its lines end.
+    fn words(screen: &str) -> String {
+        screen.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     fn published() -> Run {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -786,8 +784,75 @@ mod tests {
         cut.stopped = Some(record::Stopped::Budget);
         let text = screen(&run);
         assert!(!text.lines().any(|line| line.starts_with("  mldsa44 sign ")), "{text}");
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("no number: mldsa44 sign"), "{text}");
+        assert!(words(&text).contains("no number: mldsa44 sign"), "{text}");
+    }
+
+    #[test]
+    fn a_stack_that_cannot_be_asked_is_not_said_to_lack_it() {
+        let mut run = records();
+        let other = "suite: 0x1302 was asked for, and 0x1301 negotiated";
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            let Subject::Records { protection, .. } = row.subject else { panic!("it is none") };
+            if protection.suite == Suite::Aes256Gcm {
+                (row.state, row.costs) = (State::Unsupported, None);
+                row.reason = Some(other.to_owned());
+            }
+        }
+        let said = words(&screen(&run));
+        assert!(said.contains("cannot be asked for aes-256-gcm: boringssl@44"), "{said}");
+        let said = words(&screen(&primitives()));
+        assert!(!said.contains("offered") && !said.contains("lacks"), "{said}");
+    }
+
+    #[test]
+    fn a_stack_that_may_be_third_is_named_in_each_table_that_does_not_show_it() {
+        let mut run = records();
+        let suite = |row: &Row| row.records().map(|(protection, _)| protection.suite);
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            // The fastest in one suite; in another as fast as the third.
+            let slow = if suite(row) == Some(Suite::Aes128Gcm) { 0.5 } else { 0.92 };
+            row.costs = row.costs.map(|costs| costs.map(|c| fixtures::cost(c.median_ns * slow)));
+        }
+        let said = words(&screen(&run));
+        assert!(!said.contains("the last in aes-128-gcm"), "{said}");
+        assert!(
+            said.contains("not told apart from the last in aes-256-gcm: boringssl@44;"),
+            "{said}"
+        );
+        assert!(said.contains("the last in chacha20-poly1305: boringssl@44;"), "{said}");
+        let mut run = primitives();
+        for row in run.rows.iter_mut().filter(|r| r.stack == "boringssl@44") {
+            row.costs = row.costs.map(|costs| costs.map(|c| fixtures::cost(c.median_ns * 0.92)));
+        }
+        let said = words(&screen(&run));
+        assert!(
+            said.contains("others may be third: ecdsa-p256 sign, ecdsa-p256 verify,"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_screen_has_room_for_stacks_of_which_none_is_told_apart() {
+        for mut run in [handshakes(), records(), primitives()] {
+            for row in run.rows.iter_mut().filter(|row| row.costs.is_some()) {
+                row.processes = 2;
+                row.reason = Some("precision not reached".to_owned());
+            }
+            let said = words(&screen(&run));
+            assert!(!said.contains("slower") && !said.contains("saves"), "{said}");
+        }
+    }
+
+    #[test]
+    fn packets_are_not_counted_of_bytes_that_are_sent_at_different_times() {
+        let said = words(&screen(&handshakes()));
+        assert!(!said.contains("packets"), "{said}");
+        assert!(said.contains("Beyond 14480 bytes, tickets aside, a server waits"), "{said}");
+        let mut run = handshakes();
+        for bytes in run.rows.iter_mut().filter_map(|row| row.bytes.as_mut()) {
+            bytes.server = FIRST_FLIGHT;
+        }
+        assert!(!screen(&run).contains("tickets aside"));
     }
 
     #[test]
@@ -806,7 +871,7 @@ mod tests {
     #[test]
     fn a_stack_that_nginx_cannot_use_is_not_advised_without_a_word() {
         let text = screen(&handshakes());
-        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = words(&text);
         assert!(
             said.contains("rustls-aws-lc@0.23.46 needs 69 % less")
                 && said.contains("nginx cannot use it"),
@@ -826,7 +891,41 @@ mod tests {
         let text = screen(&run);
         assert!(!text.contains("saves") && !text.contains("needs"), "{text}");
         assert!(text.contains("is not shown to cost more"), "{text}");
-        assert!(text.contains("~: ") && text.contains(" ~"), "{text}");
+    }
+
+    #[test]
+    fn a_row_that_is_not_as_precise_as_was_asked_for_is_marked_whatever_its_interval() {
+        let mut run = handshakes();
+        assert!(!screen(&run).contains('~'));
+        for row in run.rows.iter_mut().filter(|r| r.stack == "aws-lc@5.12.0") {
+            row.processes = 2;
+            row.reason = Some("precision not reached: 0.6 % over 2 processes".to_owned());
+        }
+        let text = screen(&run);
+        let line = text.lines().find(|l| l.starts_with("  aws-lc@5.12.0 ")).unwrap();
+        assert_eq!(line.matches('~').count(), 5, "{text}");
+        let said = words(&text);
+        assert!(said.contains("~: wider than ±2 %, or of fewer than 6 processes"), "{text}");
+        // The others keep their verdicts.
+        assert!(said.contains("saves") && !said.contains(" aws-lc@5.12.0 needs"), "{text}");
+    }
+
+    #[test]
+    fn what_only_a_busy_core_showed_is_at_most_a_time_and_at_least_a_speed_and_saves_nothing() {
+        let busy = |mut run: Run| {
+            for row in run.rows.iter_mut().filter(|r| r.stack == "openssl@3.0.19") {
+                row.contended = true;
+                row.reason = Some("too few quiet samples, so contended ones count too".to_owned());
+            }
+            words(&screen(&run))
+        };
+        let text = busy(handshakes());
+        assert!(text.contains(" <348") && text.contains("it takes at most so long"), "{text}");
+        assert!(!text.contains('>') && !text.contains("saves"), "{text}");
+        assert!(text.contains("No other stack here is shown to need less."), "{text}");
+        let text = busy(records());
+        assert!(text.contains(" >3620") && text.contains(" <740"), "{text}");
+        assert!(text.contains("sends a full record in <4.53 µs, none of these"), "{text}");
     }
 
     #[test]
@@ -838,7 +937,7 @@ mod tests {
             }
         }
         let text = screen(&run);
-        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = words(&text);
         assert!(said.contains("rustls-graviola@0.23.46 needs"), "{text}");
         assert!(!said.contains("rustls-aws-lc@0.23.46 needs"), "{text}");
     }
@@ -849,7 +948,7 @@ mod tests {
         for row in run.rows.iter_mut().filter(|r| r.stack == "openssl@3.0.19") {
             row.costs = Some([fixtures::cost(2000.0), fixtures::cost(100.0)]);
         }
-        let said = |run: &Run| screen(run).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = |run: &Run| words(&screen(run));
         let text = said(&run);
         assert!(text.contains("rustls-aws-lc@0.23.46 takes 30 % less"), "{text}");
         for cost in run.rows.iter_mut().filter_map(|row| row.costs.as_mut()).flatten() {

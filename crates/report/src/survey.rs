@@ -603,14 +603,18 @@ fn ns(record: &Record, fit: &Fit, size: usize) -> Option<f64> {
     record.measurements.iter().find(own)?.ns_per_op.map(|e| e.median)
 }
 
-/// `over openssl@3.0.19 (the same release of libcrypto): +1210 ns a message, +0.010 ns a byte; 16 B 9.1, 16384 B 1.2 times`
+/// `over openssl@3.0.19 (the same release of libcrypto): +1210 ns a message, +0.010 ns a byte; times as long: 16 9.10, 16K
+/// 1.20`. Where one of the two has no line, its numbers describe no size, and only the times are said.
 fn words(record: &Record, fit: &Fit, other: &Fit, why: &str) -> String {
     let signed = |value: f64| {
         let sign = if value < 0.0 { '-' } else { '+' };
         format!("{sign}{}", labels::supported(value.abs(), None))
     };
-    let message = signed(fit.ns_per_message - other.ns_per_message);
-    let byte = signed(fit.ns_per_byte - other.ns_per_byte);
+    let lines = (fit.linear && other.linear).then(|| {
+        let message = signed(fit.ns_per_message - other.ns_per_message);
+        let byte = signed(fit.ns_per_byte - other.ns_per_byte);
+        format!("{message} ns a message, {byte} ns a byte; ")
+    });
     let times = fit.sizes.iter().filter_map(|size| {
         let ratio = ns(record, fit, *size)? / ns(record, other, *size)?;
         Some(format!("{} {ratio:.2}", crate::labels::size(*size)))
@@ -619,7 +623,8 @@ fn words(record: &Record, fit: &Fit, other: &Fit, why: &str) -> String {
     let (name, version) =
         (base::text::clean(&other.library.name), base::text::clean(&other.library.version));
     format!(
-        "over {name}@{version} ({why}): {message} ns a message, {byte} ns a byte; times as long: {}",
+        "over {name}@{version} ({why}): {}times as long: {}",
+        lines.unwrap_or_default(),
         times.join(", ")
     )
 }
@@ -743,6 +748,20 @@ mod tests {
         record.fits[0].ns_per_message = -3.0;
         let text = shown(&record);
         assert!(text.contains("do not lie on a line") && text.contains("-3.00 ns + "), "{text}");
+    }
+
+    #[test]
+    fn a_runtime_is_compared_by_lines_only_where_both_have_one() {
+        let record = with_costs();
+        let own = &record.fits[0];
+        let other = Fit { ns_per_message: 46.125, ns_per_byte: 0.025, ..own.clone() };
+        let said = |own: &Fit, other: &Fit| words(&record, own, other, "the fastest from C");
+        let text = said(own, &other);
+        assert!(text.contains(": +50.0 ns a message, +0.100 ns a byte; times as long: "), "{text}");
+        let bent = Fit { linear: false, ..other.clone() };
+        for text in [said(own, &bent), said(&bent, own)] {
+            assert!(text.contains("(the fastest from C): times as long: "), "{text}");
+        }
     }
 
     fn library(name: &str, version: &str, build: &[&str]) -> Library {

@@ -269,6 +269,25 @@ fn a_run_is_kept_shown_ranked_compared_and_exported_as_any_record() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
 }
 
+/// BoringSSL has a function of its own for the suites of TLS 1.3.
+#[test]
+#[ignore = "long: a bundled library"]
+fn a_boringssl_negotiates_the_suite_of_tls_13_that_it_is_asked_for() {
+    let built = std::env::var_os("CIPHERMARK_LIBS").map(PathBuf::from);
+    let ssl = built.unwrap_or_else(|| repository("target/libs")).join("boringssl/libssl.so");
+    if !ssl.is_file() {
+        eprintln!("left out: no BoringSSL was built (make libs)");
+        return;
+    }
+    let suites = "aes-128-gcm,aes-256-gcm,chacha20-poly1305";
+    let run =
+        records(&format!("boringssl={}", arg(&ssl)), &format!("-V 1.3 --cipher {suites} -s 64"), 0);
+    assert_eq!(rows(&run, "rows").len(), 3, "{run:#}");
+    for row in rows(&run, "rows") {
+        assert_eq!(text(row, "state"), "measured", "{row:#}");
+    }
+}
+
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn records_that_are_not_what_they_should_be_are_refused() {

@@ -5,7 +5,7 @@ use crate::tls::negotiation::{Negotiated, Unset};
 use crate::tls::words::Temperature;
 use crate::tls::{Case, Protection, Subject};
 use crate::{Disturbances, Estimate, Host, Measurement, Noise, State, Stopped, Tool};
-use base::analysis::fit_line;
+use base::analysis::{MIN_PROCESSES, fit_line};
 use base::model::{Direction, Model, Tier};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -251,6 +251,11 @@ impl Row {
 
     pub fn is_left_out(&self) -> bool {
         self.state.is_left_out(self.stopped)
+    }
+
+    /// Whether its intervals are of enough processes to be of 95 %.
+    pub fn is_complete(&self) -> bool {
+        self.processes >= MIN_PROCESSES as u64
     }
 
     /// What the stack adds to the bare cipher when it sends, in nanoseconds.

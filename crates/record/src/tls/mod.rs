@@ -25,7 +25,7 @@ pub use negotiation::{
     negotiated, read_wire,
 };
 use serde::{Deserialize, Serialize};
-pub use tables::{Format, markdown, table};
+pub use tables::{Format, markdown, own_signatures, table};
 use words::SuiteCode;
 pub use words::{
     Certificate, Exchange, Group, Kind, Operation, Primitive, Scheme, Signature, Suite,

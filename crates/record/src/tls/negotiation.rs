@@ -92,7 +92,7 @@ pub fn negotiated(
         version: case.version,
         suite: Suite::name_of(seen.suite),
         group: seen.group.map(|g| g.to_string()),
-        signature: signature(case, seen, client, server)?.map(|s| s.to_string()),
+        signature: signature(case, seen, client, server)?.map(|s| s.name_by(case.certificate)),
         resumed,
         hello_retry: seen.hello_retry,
         client_auth: proof(case, seen, server)?,

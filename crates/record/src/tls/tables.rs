@@ -2,7 +2,7 @@
 //!
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::tls::document::{FittedLine, RecordLines, Row, Run, RunKind, Stack};
+use crate::tls::document::{BareCost, Cost, FittedLine, RecordLines, Row, Run, RunKind, Stack};
 use crate::tls::negotiation::Unset;
 use crate::tls::{Primitive, Subject};
 use crate::{Host, Noise, State, Stopped};
@@ -66,8 +66,9 @@ pub fn table(run: &Run, width: usize) -> String {
     let below = lines.map(|line| wrap(&line, width).join("\n") + "\n");
     let tables = match run.kind {
         RunKind::Handshakes => {
-            let unset = unset(&shown).map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
-            HANDSHAKES.text(&by_kind(&shown), &run.stacks, width) + &unset.collect::<String>()
+            let said = unset(&shown).chain(own_signatures(&shown));
+            let said = said.map(|line| format!("\n{}\n", wrap(&line, width).join("\n")));
+            HANDSHAKES.text(&by_kind(&shown), &run.stacks, width) + &said.collect::<String>()
         }
         RunKind::Records => shown.lines().iter().map(|lines| block(&shown, lines)).collect(),
         RunKind::Primitives => PRIMITIVES.text(&one_section(&shown), &run.stacks, width),
@@ -82,8 +83,9 @@ pub fn markdown(run: &Run) -> String {
     let below = lines.map(|line| format!("\n{}\n", escape_markdown(&line)));
     let tables = match run.kind {
         RunKind::Handshakes => {
-            let unset = unset(&shown).map(|line| format!("\n{}\n", escape_markdown(&line)));
-            HANDSHAKES.markdown(&by_kind(&shown), &run.stacks) + &unset.collect::<String>()
+            let said = unset(&shown).chain(own_signatures(&shown));
+            let said = said.map(|line| format!("\n{}\n", escape_markdown(&line)));
+            HANDSHAKES.markdown(&by_kind(&shown), &run.stacks) + &said.collect::<String>()
         }
         RunKind::Records => {
             shown.lines().iter().map(|lines| markdown_block(&shown, lines)).collect()
@@ -125,12 +127,13 @@ fn cells(row: Option<&&Row>, [first, second, precise]: [usize; 3]) -> String {
     let whole = first + second + precise;
     let Some(row) = row else { return " ".repeat(whole) };
     let Some([one, other]) = row.costs else { return format!("{:>whole$}", row.state.name()) };
-    format!(
-        "{:>first$}{:>second$}{:>precise$}",
-        micros(one.median_ns),
-        micros(other.median_ns),
-        precision(row)
-    )
+    let time = |cost: Cost| bound(row) + &micros(cost.median_ns);
+    format!("{:>first$}{:>second$}{:>precise$}", time(one), time(other), precision(row))
+}
+
+/// The sign before a row's times: where only a busy core was seen, they are at most so long.
+fn bound(row: &Row) -> String {
+    if row.contended { "<".to_owned() } else { String::new() }
 }
 
 /// The wider of both parts' precisions in per cent, marked where it is not what was asked for.
@@ -142,13 +145,10 @@ fn precision(row: &Row) -> String {
 
 /// In two columns of Markdown: both medians in µs.
 fn markdown_cells(row: Option<&&Row>) -> String {
-    match row.map(|row| (row.costs, row.state)) {
-        Some((Some([one, other]), _)) => {
-            format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
-        }
-        Some((None, state)) => format!(" {} | |", state.name()),
-        None => " | |".to_owned(),
-    }
+    let Some(row) = row else { return " | |".to_owned() };
+    let Some([one, other]) = row.costs else { return format!(" {} | |", row.state.name()) };
+    let time = |cost: Cost| bound(row) + &micros(cost.median_ns);
+    format!(" {} | {} |", time(one), time(other))
 }
 
 /// Rows under one title, each with two names and what each stack has of it.
@@ -289,6 +289,10 @@ fn lack(row: &Row) -> Option<(String, String)> {
         Subject::Primitive(primitive) => primitive.to_string(),
     };
     let why = match (&row.reason, &row.bare.reason) {
+        (Some(_), _) if row.contended => {
+            "* precision not reached; <: only a busy core was seen, so it takes at most so long"
+                .to_owned()
+        }
         (Some(reason), _) => lack_of(row.state, reason),
         (None, Some(reason)) => {
             format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
@@ -375,6 +379,26 @@ fn unset(run: &Run) -> impl Iterator<Item = String> {
     })
 }
 
+/// Which stacks sign with other schemes than they are to, having no function to be told which.
+pub fn own_signatures(run: &Run) -> Vec<String> {
+    let of_stack = |stack: &Stack| {
+        let mut picks: Vec<String> = Vec::new();
+        for row in run.rows.iter().filter(|row| row.stack == stack.label) {
+            let used = row.negotiated.as_ref().and_then(|found| found.signature.as_ref());
+            let Some((case, used)) = row.case().zip(used) else { continue };
+            let asked = case.certificate.signature().to_string();
+            let pick = format!("{} {}, not {asked}", case.certificate, clean(used));
+            if *used != asked && !picks.contains(&pick) {
+                picks.push(pick);
+            }
+        }
+        let picks_text = picks.join("; ");
+        let label = clean(&stack.label);
+        (!picks.is_empty()).then(|| format!("{label} signs as it likes: {picks_text}"))
+    };
+    run.stacks.iter().filter_map(of_stack).collect()
+}
+
 // A run's records as a table or Markdown.
 
 fn block(run: &Run, lines: &RecordLines) -> String {
@@ -406,8 +430,13 @@ fn rows_of<'a>(run: &'a Run, lines: &'a RecordLines) -> impl Iterator<Item = &'a
 }
 
 fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
-    let number = |ns: Option<f64>| {
-        Cell::plain(ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0)))
+    let number =
+        |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
+    let bare = |cost: Option<BareCost>| Cell::plain(number(cost.map(|c| c.median_ns)));
+    // What has the stack's time in it.
+    let own = |row: &Row, ns: Option<f64>| {
+        let sign = if ns.is_some() { bound(row) } else { String::new() };
+        Cell::plain(sign + &number(ns))
     };
     let size = |row: &Row| row.records().map_or_else(String::new, |(_, size)| size.to_string());
     let receive = |row: &Row| row.costs.map(|[_, receive]| receive.median_ns);
@@ -415,12 +444,12 @@ fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
         rows,
         &[
             (Column::right("bytes"), &|row| Cell::plain(size(row))),
-            (Column::right("send ns"), &|row| number(row.cost().map(|c| c.median_ns))),
-            (Column::right("bare"), &|row| number(row.bare.encrypt.map(|c| c.median_ns))),
-            (Column::right("adds"), &|row| number(row.added_to_sending())),
-            (Column::right("recv ns"), &|row| number(receive(row))),
-            (Column::right("bare"), &|row| number(row.bare.decrypt.map(|c| c.median_ns))),
-            (Column::right("adds"), &|row| number(row.added_to_receiving())),
+            (Column::right("send ns"), &|row| own(row, row.cost().map(|c| c.median_ns))),
+            (Column::right("bare"), &|row| bare(row.bare.encrypt)),
+            (Column::right("adds"), &|row| own(row, row.added_to_sending())),
+            (Column::right("recv ns"), &|row| own(row, receive(row))),
+            (Column::right("bare"), &|row| bare(row.bare.decrypt)),
+            (Column::right("adds"), &|row| own(row, row.added_to_receiving())),
             (Column::right("±%"), &|row| Cell::plain(precision(row))),
         ],
     )
@@ -505,6 +534,25 @@ mod tests {
     }
 
     #[test]
+    fn what_only_a_busy_core_showed_is_at_most_a_time() {
+        let mut run = handshakes();
+        run.rows[1].contended = true;
+        run.rows[1].reason = Some("too few quiet samples, so contended ones count too".to_owned());
+        let text = table(&run, 100);
+        let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[2..], ["71.2", "71.2", "1.0", "<1234", "<1234", "1.0*"], "{text}");
+        assert!(text.contains("<: only a busy core was seen"), "{text}");
+        assert!(markdown(&run).contains("| 71.2 | 71.2 | <1234 | <1234 |"));
+        let mut run = records();
+        run.rows[0].contended = true;
+        let text = table(&run, 100);
+        let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["64", "<416", "208", "<208", "<520", "208", "<312", "1.0"], "{text}");
+    }
+
+    #[test]
     fn a_narrow_terminal_gets_one_stack_after_the_other() {
         let text = table(&handshakes(), 60);
         assert_eq!(text.matches("TLS 1.3 full, aes-128-gcm, hot").count(), 2, "{text}");
@@ -530,6 +578,29 @@ mod tests {
         assert!(text.contains("by the client's key share: x25519 → x25519\n"), "{text}");
         let read = crate::tls::from_record(&crate::tls::into_record(&run, &[])).unwrap();
         assert_eq!(read.rows[0].unset, run.rows[0].unset);
+    }
+
+    #[test]
+    fn a_stack_that_signs_as_it_likes_is_named_below_the_table() {
+        let mut run = handshakes();
+        let negotiated = |signature: &str| {
+            Some(crate::tls::Negotiated {
+                version: Version::Tls13,
+                suite: "TLS_AES_128_GCM_SHA256".to_owned(),
+                group: None,
+                signature: Some(signature.to_owned()),
+                resumed: false,
+                hello_retry: false,
+                client_auth: false,
+            })
+        };
+        run.rows[0].negotiated = negotiated("ecdsa_secp256r1_sha256");
+        assert!(!table(&run, 200).contains("signs as it likes"));
+        run.rows[1].negotiated = negotiated("ecdsa_sha512");
+        run.rows.push(run.rows[1].clone());
+        let line = "slow@1.0 signs as it likes: p256 ecdsa_sha512, not ecdsa_secp256r1_sha256\n";
+        assert!(table(&run, 200).contains(line), "{}", table(&run, 200));
+        assert_eq!(own_signatures(&run).len(), 1);
     }
 
     fn records() -> Run {

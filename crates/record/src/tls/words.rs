@@ -275,6 +275,16 @@ impl Signature {
         (0x0906, "mldsa87"),
     ];
 
+    /// What it is called when a certificate's key makes it. In TLS 1.2 a key of any curve signs with any digest, and the
+    /// numbers name no curve (RFC 8446 4.2.3).
+    pub fn name_by(self, certificate: Certificate) -> String {
+        let name = self.to_string();
+        match name.strip_prefix("ecdsa_secp").and_then(|curve| curve.split_once('_')) {
+            Some((_, digest)) if self != certificate.signature() => format!("ecdsa_{digest}"),
+            _ => name,
+        }
+    }
+
     /// Whether a certificate's key can make it.
     pub fn is_of(self, certificate: Certificate) -> bool {
         let of_rsa = matches!(self.0, 0x0804..=0x0806) || self.0 & 0xff == 1;
@@ -655,6 +665,14 @@ mod tests {
         assert!(!Signature(0x0403).is_of(Certificate::Rsa2048));
         assert!(!Signature(0x0807).is_of(Certificate::P256));
         assert!(Signature(0x0401).is_of(Certificate::Rsa4096));
+    }
+
+    #[test]
+    fn a_signature_of_another_digest_names_no_curve_that_its_key_is_not_of() {
+        assert_eq!(Signature(0x0403).name_by(Certificate::P256), "ecdsa_secp256r1_sha256");
+        assert_eq!(Signature(0x0603).name_by(Certificate::P256), "ecdsa_sha512");
+        assert_eq!(Signature(0x0403).name_by(Certificate::P384), "ecdsa_sha256");
+        assert_eq!(Signature(0x0806).name_by(Certificate::Rsa2048), "rsa_pss_rsae_sha512");
     }
 
     #[test]

@@ -60,7 +60,7 @@ function swatch(number) {
   return el("span", { class: `swatch s${number}`, "aria-hidden": "true" });
 }
 
-const STATE_WORDS = { unsupported: "not offered", refused: "refused", failed: "failed", "left-out": "no time" };
+const STATE_WORDS = { unsupported: "not offered", refused: "refused", failed: "failed", "left-out": "left out" };
 
 function stateCell(i) {
   const state = data.columns.state[i];

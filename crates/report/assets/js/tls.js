@@ -8,6 +8,7 @@ async function tlsView() {
     answerOf(answer),
     TLS_PICTURES[what](run),
     TLS_TABLES[what](run),
+    run.own_signatures.length ? el("ul", { class: "plain" }, run.own_signatures.map((line) => el("li", null, named(line)))) : null,
     tlsWithout(run, TLS_ROWS[what](run)),
     tlsFacts(run),
   ]);
@@ -61,14 +62,21 @@ function stackColumns(stacks, parts) {
 function costCell(row, cost, unit) {
   if (!row) return "";
   const c = cost(row);
-  if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, STATE_WORDS[row.state] ?? row.state);
+  // Only the bare cipher is missing.
+  if (!c && row.state === "measured") return "";
+  if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, TLS_STATES[row.state] ?? row.state);
   const ofTime = (c.high_ns - c.low_ns) / 2 / c.median_ns;
   const relative = c.cycles ? (c.cycles.high - c.cycles.low) / 2 / c.cycles.median : ofTime;
   const shown = (ns) => supported(ns / unit, ofTime);
   const mean = c.mean_ns === undefined ? "" : `; mean ${figure(c.mean_ns / unit)}, largest ${figure(c.max_ns / unit)}`;
   const note = row.reason && row.state === "measured" ? `; ${row.reason}` : "";
-  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
+  // Only a busy core was seen: at most so long.
+  const bound = row.contended ? "<" : null;
+  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, bound, shown(c.median_ns), note ? "*" : null);
 }
+
+// A stack may have what there is no function to ask it for.
+const TLS_STATES = { ...STATE_WORDS, unsupported: "cannot be asked" };
 
 const MICROSECOND = 1000;
 
@@ -86,14 +94,8 @@ function handshakeTables(run) {
       { title: "Key exchange", cell: (line) => named(line.row.case.exchange), sort: (line) => line.order },
       { title: "Certificate", cell: (line) => named(line.row.case.certificate), sort: (line) => line.row.case.certificate },
       ...stackColumns(run.stacks, parts),
-      { title: "Bytes", hint: "of the server and of the client on the wire, where all stacks of the row are first measured", number: true, cell: (line) => wireBytes(line) },
     ],
   }));
-}
-
-function wireBytes(line) {
-  const bytes = [...line.of.values()].find((r) => r.bytes)?.bytes;
-  return bytes ? `${bytes.server} + ${bytes.client}` : "";
 }
 
 function recordTables(run) {
@@ -104,7 +106,7 @@ function recordTables(run) {
     ["cipher", "ns of the bare cipher in the library under the stack", (r) => r.bare.encrypt, 1],
     ["receive", "ns to receive one record", (r) => r.receive, 1],
     ["cipher", "ns of the bare cipher in the library under the stack", (r) => r.bare.decrypt, 1],
-  ];
+  ].filter(([title, , cost]) => title !== "cipher" || run.rows.some(cost));
   return titles.map((title) => [
     table({
       caption: `${title}: ns a record`, className: "numbers",
@@ -142,7 +144,7 @@ function checksOf(line) {
   return checks.length ? el("ul", { class: "plain" }, checks.map((c) => el("li", null, named(c)))) : "";
 }
 
-// Rows without a number: what was refused or failed one by one, what is not offered by its reason.
+// Rows without a number: what was refused or failed one by one, what cannot be asked by its reason.
 function tlsWithout(run, rows) {
   const without = rows.filter((r) => r.state !== "measured");
   if (without.length === 0) return null;
@@ -156,7 +158,7 @@ function tlsWithout(run, rows) {
     caption: "Without a number", rows: [...groups.values()],
     columns: [
       { title: "Stack", cell: (g) => named(g.stack), sort: (g) => g.stack },
-      { title: "State", cell: (g) => el("td", { class: `state ${g.state}` }, STATE_WORDS[g.state] ?? g.state), sort: (g) => g.state },
+      { title: "State", cell: (g) => el("td", { class: `state ${g.state}` }, TLS_STATES[g.state] ?? g.state), sort: (g) => g.state },
       { title: "Rows", cell: (g) => el("span", { title: g.names.join("\n") }, g.names.length === 1 ? named(g.names[0]) : plural(g.names.length, "row")) },
       { title: "Why", cell: (g) => named(g.reason ?? "") },
     ],

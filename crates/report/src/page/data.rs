@@ -393,6 +393,9 @@ fn said(m: &Measurement) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
+/// The page's state of what has no number, and failed at nothing.
+const LEFT_OUT: &str = "left-out";
+
 columns! {
     /// Entry `i` of each array belongs to case `i`; `null` is what the record does not know. Units are
     /// the record's.
@@ -407,7 +410,7 @@ columns! {
     threads: u32 = m.threads;
     footprint: usize = names.footprints.number(m.footprint.name());
     in_place: u8 = m.in_place.into();
-    state: &'static str = if m.is_left_out() { "left-out" } else { m.state.name() };
+    state: &'static str = if m.is_left_out() { LEFT_OUT } else { m.state.name() };
     reason: Option<usize> = said(m).map(|r| names.texts.number(&r));
     /// Where a figure comes from that was not measured here.
     imported: Option<usize> = m.imported.as_ref().map(|i| names.texts.number(&source(i)));
@@ -740,9 +743,14 @@ fn tls(run: &Run, label: &str) -> Value {
     let mut value = json!(run);
     // It is said beside.
     value.as_object_mut().map(|fields| fields.remove("kind"));
+    let written = value["rows"].as_array_mut().into_iter().flatten();
+    for (row, _) in written.zip(&run.rows).filter(|(_, row)| row.is_left_out()) {
+        row["state"] = LEFT_OUT.into();
+    }
     if run.kind == RunKind::Records {
         value["lines"] = json!(run.lines());
     }
+    value["own_signatures"] = json!(record::tls::own_signatures(run));
     // A number of 64 bits, which JavaScript has not.
     value["plan"]["seed"] = run.plan.seed.to_string().into();
     let answer = stacks_screen(run, None, SCREEN);
@@ -788,6 +796,19 @@ mod tests {
         let place = all[0]["places"][0][1].as_str().unwrap();
         assert!(place.ends_with("at 0x1a2b of libcrypto.so.3 and 15 more, in encrypt"), "{place}");
         assert!(!place.contains('\u{1b}'), "{place}");
+    }
+
+    #[test]
+    fn a_stack_that_lost_the_race_is_left_out_of_the_page_and_did_not_fail() {
+        use record::tls::{Case, Certificate, Exchange, Kind, Version, fixtures};
+        let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+        let mut lost = fixtures::handshake("slow@1", case, None);
+        (lost.state, lost.stopped) = (record::State::Failed, Some(record::Stopped::Screened));
+        let rows = vec![fixtures::handshake("fast@1", case, Some(71.2)), lost];
+        let run = fixtures::run(RunKind::Handshakes, &["fast@1", "slow@1"], rows);
+        let states = &tls(&run, "run")["run"]["rows"];
+        assert_eq!(states[0]["state"], "measured");
+        assert_eq!(states[1]["state"], LEFT_OUT);
     }
 
     #[test]

@@ -80,8 +80,12 @@ impl Context {
                 code.openssl,
             )?;
         } else if let Some(set) = ssl.SSL_CTX_set_ciphersuites {
-            // Without it the stack chooses; what it chose is read back.
             self.text("SSL_CTX_set_ciphersuites", Some(set), None, code.openssl)?;
+        } else if let Some(set) = ssl.SSL_CTX_set1_tls13_ciphers {
+            // Older BoringSSLs have neither and choose; what they chose is read back.
+            // SAFETY: the context is live; one number is read, and there are no flags.
+            let done = unsafe { set(self.raw, &raw const code.number, std::ptr::null(), 1) == 1 };
+            self.done(done, "SSL_CTX_set1_tls13_ciphers")?;
         }
         let names = match groups {
             Groups::OfCase => Some(group_names(case, end)),
@@ -409,6 +413,8 @@ functions! {
         SSL_CTX_set1_curves_list: fn(Ptr, *const c_char) -> c_int;
         SSL_CTX_set1_sigalgs_list: fn(Ptr, *const c_char) -> c_int;
         SSL_CTX_set_ciphersuites: fn(Ptr, *const c_char) -> c_int;
+        // BoringSSL's: the numbers of suites, flags of each or null, how many.
+        SSL_CTX_set1_tls13_ciphers: fn(Ptr, *const u16, *const u32, usize) -> c_int;
         SSL_CTX_set_options: fn(Ptr, u64) -> u64;
         SSL_CTX_set_session_cache_mode: fn(Ptr, c_int) -> c_int;
         SSL_CTX_add_extra_chain_cert: fn(Ptr, Ptr) -> c_int;
