@@ -158,7 +158,7 @@ mod tests {
         let mut m = measured("aes-128-ctr", 100.0);
         let at = |size, instructions| ExecutedSize { size, instructions };
         let sizes = vec![at(64, 90_000), at(m.size, 1600)];
-        let mut counts = Executed { sizes, ..Executed::default() };
+        let mut counts = Executed { sizes, ..counts(&m, 0.0, 0.0) };
         assert_eq!(never_executed(&m, &counts), None, "one by one a message is possible");
         counts.sizes[1].instructions += 1;
         let why = never_executed(&m, &counts).unwrap();
