@@ -228,6 +228,7 @@ fn print_json(
                tier: Tier,
                algorithm: Option<&str>,
                outcome: Result<&[record::Check], &Finding>,
+               remarks: &[String],
                tried: Option<&verify::Tried>| {
         let (state, reason, checks): (_, _, &[record::Check]) = match outcome {
             Ok(checks) => ("passed", None, checks),
@@ -236,14 +237,15 @@ fn print_json(
         json!({
             "library": crate::commands::identity(&libraries[library]),
             "tier": tier, "algorithm": algorithm, "state": state, "reason": reason, "checks": checks,
-            "seed": seed, "tried": tried,
+            "remarks": remarks, "seed": seed, "tried": tried,
             "warning": algorithm.and_then(|name| Algorithm::find(name).ok()?.warning()),
         })
     };
-    let checked = verdicts
-        .iter()
-        .map(|v| row(v.library, v.tier, Some(v.algorithm), v.outcome.as_deref(), v.tried.as_ref()));
-    let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why), None));
+    let checked = verdicts.iter().map(|v| {
+        let (outcome, tried) = (v.outcome.as_deref(), v.tried.as_ref());
+        row(v.library, v.tier, Some(v.algorithm), outcome, &v.remarks, tried)
+    });
+    let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why), &[], None));
     let rows: Vec<_> = checked.chain(missing).collect();
     screen::print_json(&rows)
 }
@@ -264,10 +266,23 @@ pub fn tried_in_words(
         ("drawn sizes".to_owned(), drawn(verdicts)),
         ("not taken".to_owned(), not_taken(libraries, verdicts)),
         ("repeated calls".to_owned(), repeated(libraries, verdicts)),
+        ("remarks".to_owned(), remarks(libraries, verdicts)),
     ];
     lines.retain(|(_, words)| !words.is_empty());
     lines.push(("seed".to_owned(), format!("{seed}; --seed {seed} draws the same again")));
     lines
+}
+
+fn remarks(libraries: &[Attached], verdicts: &[Verdict]) -> String {
+    let all = verdicts.iter().flat_map(|v| v.remarks.iter().map(move |remark| (v, remark)));
+    let mut words: Vec<String> = all
+        .map(|(v, remark)| format!("{} {}: {remark}", libraries[v.library].label(), v.algorithm))
+        .collect();
+    if words.len() > MOST_SHORT {
+        let more = words.split_off(MOST_SHORT).len();
+        words.push(format!("{more} more, which --json lists"));
+    }
+    words.join("; ")
 }
 
 fn asked(verdicts: &[Verdict]) -> String {
