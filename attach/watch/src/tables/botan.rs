@@ -37,7 +37,7 @@ const FUNCTIONS: &[Function] = &[
     f("botan_pk_op_verify_finish", 3, End).of(VERIFY),
     free("botan_pk_op_verify_destroy", 1, "key context"),
     f("botan_pwdhash", 10, Whole).of(KDF).named(Text(0)).bytes(5),
-    f("botan_pbkdf", 8, Whole).of(KDF).named(Text(0)).bytes(2),
+    f("botan_pbkdf", 7, Whole).of(KDF).named(Text(0)).bytes(2),
     f("botan_kdf", 9, Whole).of(KDF).named(Text(0)).bytes(2),
     whole("botan_rng_get", 3, RANDOM, "random").bytes(2),
 ];

@@ -29,8 +29,8 @@ const fn update(name: &'static str, direction: u64) -> Function {
 const fn end(name: &'static str, direction: u64) -> Function {
     f(name, 3, End).cipher(direction)
 }
-const fn digest(name: &'static str) -> Function {
-    f(name, 3, Begin).digest().named(Digest(1, 0))
+const fn digest(name: &'static str, arguments: u8) -> Function {
+    f(name, arguments, Begin).digest().named(Digest(1, 0))
 }
 const fn low(name: &'static str, arguments: u8, what: &'static str) -> Function {
     f(name, arguments, Begin).digest().named(Fixed(what))
@@ -94,9 +94,9 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_MD_CTX_cleanup", 1, Reset),
     f("EVP_MD_CTX_copy", 2, Copy),
     f("EVP_MD_CTX_copy_ex", 2, Copy),
-    digest("EVP_DigestInit"),
-    digest("EVP_DigestInit_ex"),
-    digest("EVP_DigestInit_ex2"),
+    digest("EVP_DigestInit", 2),
+    digest("EVP_DigestInit_ex", 3),
+    digest("EVP_DigestInit_ex2", 3),
     f("EVP_DigestUpdate", 3, Update).digest().named(Digest(NONE, 0)).bytes(2),
     f("EVP_DigestFinal", 3, End).digest(),
     f("EVP_DigestFinal_ex", 3, End).digest(),
@@ -216,7 +216,7 @@ const FUNCTIONS: &[Function] = &[
     whole("PKCS5_PBKDF2_HMAC_SHA1", 7, KDF, "pbkdf2-sha1").int(5),
     whole("EVP_PBE_scrypt", 10, KDF, "scrypt").bytes(9),
     f("EVP_BytesToKey", 8, Whole).of(KDF).named(Over("bytestokey-", 1)),
-    f("HKDF", 10, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
+    f("HKDF", 9, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
     whole("RAND_status", 0, RANDOM, "random"),
     whole("RAND_poll", 0, RANDOM, "random"),
     whole("RAND_bytes", 2, RANDOM, "random").int(1),

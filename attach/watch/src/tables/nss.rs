@@ -56,6 +56,6 @@ const FUNCTIONS: &[Function] = &[
     whole("PK11_SignWithMechanism", 5, SIGN, "public key"),
     whole("PK11_Verify", 4, VERIFY, "public key"),
     whole("PK11_VerifyWithMechanism", 6, VERIFY, "public key"),
-    whole("PK11_PubDeriveWithKDF", 10, DERIVE, "public key"),
+    whole("PK11_PubDeriveWithKDF", 12, DERIVE, "public key"),
     whole("PK11_Derive", 6, DERIVE, "symmetric key"),
 ];
