@@ -521,7 +521,7 @@ fn row(area: Area, what: u64, size: u64) -> Option<usize> {
 
 /// A new row: of the size itself while there are few of its kind, else of its class.
 fn insert(region: Words, area: Area, what: u64, exact: u64, in_class: u64) -> usize {
-    let _locked = area.shared.then(|| region::lock(&region[LOCK]));
+    let _locked = area.shared.then(|| region::lock(&region[LOCK])).flatten();
     let used = |at: &AtomicU64| at.load(Relaxed);
     let rows = || (0..LAST).map(|row| used(&area.words[AREA_ROWS + row * ROW_WORDS + R_WHAT]));
     let (all, own) =

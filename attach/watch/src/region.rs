@@ -304,11 +304,18 @@ fn take_area(region: Words) -> Option<usize> {
 /// Keeps others out for as long as it lives.
 pub struct Locked(&'static AtomicU64);
 
-pub fn lock(word: &'static AtomicU64) -> Locked {
-    while word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+/// None where it is not to be had: whoever holds it may wait for this very thread, in a handler of a signal or at a lower
+/// priority.
+pub fn lock(word: &'static AtomicU64) -> Option<Locked> {
+    /// Milliseconds; it is held for a microsecond.
+    const TRIES: u32 = 1 << 16;
+    for _ in 0..TRIES {
+        if word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_ok() {
+            return Some(Locked(word));
+        }
         std::hint::spin_loop();
     }
-    Locked(word)
+    None
 }
 
 impl Drop for Locked {
@@ -355,7 +362,7 @@ fn intern(
     if let Some(index) = find(0) {
         return Some(index as u64);
     }
-    let _locked = lock(&region[LOCK]);
+    let _locked = lock(&region[LOCK])?;
     if let Some(index) = find(0) {
         return Some(index as u64);
     }
