@@ -112,7 +112,7 @@ unsafe fn call<'a>(
     let region = region::current()?;
     // SAFETY: the caller's; functions are constants.
     let (area, function) =
-        unsafe { (region::area(region, thread)?, slot.function.load(Relaxed).as_ref()?) };
+        unsafe { (region::area(region, thread), slot.function.load(Relaxed).as_ref()?) };
     let ticks = ticks.saturating_sub(region[CLOCK_TICKS].load(Relaxed));
     let library = slot.library.load(Relaxed);
     // SAFETY: the caller's.

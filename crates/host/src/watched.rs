@@ -10,7 +10,7 @@ use rustix::fs::{FallocateFlags, fallocate};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -26,6 +26,8 @@ const TRIMMED: f64 = 0.05;
 pub struct WatchFile {
     directory: tempfile::TempDir,
     file: File,
+    /// The namespace that this process's number is of; 0 where nobody knows.
+    namespace: u64,
     /// What was read of processes whose place went to others.
     gone: Calls,
     clock: Clock,
@@ -68,7 +70,8 @@ impl WatchFile {
         let file = options.open(directory.path().join("calls"))?;
         file.set_len((WORDS * WORD) as u64)?;
         file.write_all_at(&MAGIC.to_le_bytes(), 0)?;
-        Ok(Self { directory, file, gone: Calls::default(), clock: Clock::default() })
+        let namespace = Path::new("/proc/self/ns/pid").metadata().map_or(0, |facts| facts.ino());
+        Ok(Self { directory, file, namespace, gone: Calls::default(), clock: Clock::default() })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -89,11 +92,12 @@ impl WatchFile {
         let mut taken = Vec::new();
         for index in 0..REGIONS {
             let at = FILE_WORDS + index * REGION_WORDS;
-            let head = self.words(at, PID + 1)?;
+            let head = self.words(at, NAMESPACE + 1)?;
             if head[STATE] != 0 {
-                // A process that takes the place right now has not written its number yet.
-                let is_gone = head[PID] != 0 && !is_there(head[PID]);
-                taken.push((at, head[STATE] == ENDED || is_gone));
+                // One that has said that it ends may still run destructors.
+                let is_over =
+                    self.number(&head).map_or(head[STATE] == ENDED, |pid| !is_running(pid));
+                taken.push((index, is_over));
             }
         }
         if taken.len() < REGIONS / 2 {
@@ -101,7 +105,8 @@ impl WatchFile {
         }
         let mut gone = std::mem::take(&mut self.gone);
         let ns_per_tick = self.see_clock()?;
-        for (at, _) in taken.into_iter().filter(|(_, is_over)| *is_over) {
+        for (index, _) in taken.into_iter().filter(|(_, is_over)| *is_over) {
+            let at = FILE_WORDS + index * REGION_WORDS;
             self.read_region(at, ns_per_tick, &mut gone)?;
             let (from, length) = ((at * WORD) as u64, (REGION_WORDS * WORD) as u64);
             fallocate(
@@ -110,9 +115,17 @@ impl WatchFile {
                 from,
                 length,
             )?;
+            self.file.write_all_at(&[0; WORD], ((FILE_CLAIMED + index) * WORD) as u64)?;
         }
         self.gone = merged(gone);
         Ok(())
+    }
+
+    /// A process's number, where it is one of ours: in another namespace it is somebody else's here. One that takes its
+    /// place right now has not written it yet.
+    fn number(&self, head: &[u64]) -> Option<u64> {
+        let is_ours = self.namespace != 0 && head[NAMESPACE] == self.namespace;
+        (is_ours && head[PID] != 0).then_some(head[PID])
     }
 
     /// Libraries, processes and what was missed, up to now.
@@ -143,8 +156,8 @@ impl WatchFile {
         }
         let names = Names::read(self, at, &head)?;
         let (mut rows, mut called) = (BTreeMap::new(), 0);
-        let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS);
-        for area in 0..areas {
+        let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS - 1);
+        for area in 0..=areas {
             let words = self.words(at + AREA_AT + area * AREA_WORDS, AREA_WORDS)?;
             called = words[AREA_CALLS].saturating_add(called);
             for row in words[AREA_ROWS..]
@@ -174,7 +187,7 @@ impl WatchFile {
         };
         let [before, now] = [head[CPU_BEFORE], head[CPU_NOW]].map(|ns| ns as f64 / 1e9);
         let runs = head[STATE] != ENDED;
-        let alive = cpu_of(head[PID]).filter(|_| runs);
+        let alive = self.number(&head).and_then(cpu_of).filter(|_| runs);
         let now = now.max(alive.unwrap_or(0.0));
         calls.processes.push(WatchedProcess {
             program: PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
@@ -425,8 +438,8 @@ pub fn share(calls: &mut Calls) {
     calls.sampled = None;
 }
 
-fn is_there(pid: u64) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+fn is_running(pid: u64) -> bool {
+    stat_field(&pid.to_string(), 0).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
 fn cpu_of(pid: u64) -> Option<f64> {
@@ -524,6 +537,51 @@ mod tests {
         ] {
             assert_eq!(canonical(name), same);
         }
+    }
+
+    /// Makes regions of processes with that number.
+    fn take(file: &WatchFile, count: usize, pid: u64, namespace: u64) {
+        for index in 0..count {
+            let at = FILE_WORDS + index * REGION_WORDS;
+            for (word, value) in [
+                (FILE_CLAIMED + index, 1),
+                (at + STATE, TAKEN),
+                (at + PID, pid),
+                (at + NAMESPACE, namespace),
+            ] {
+                file.file.write_all_at(&u64::to_le_bytes(value), (word * WORD) as u64).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_of_another_namespace_is_nobody_here() {
+        let mut file = WatchFile::create().unwrap();
+        let own = file.namespace;
+        for (namespace, is_ours) in [(own, true), (own + 1, false)] {
+            take(&file, 1, std::process::id().into(), namespace);
+            let process = file.read().unwrap().processes.remove(0);
+            assert_eq!(process.cpu_is_least, !is_ours);
+        }
+    }
+
+    #[test]
+    fn only_the_places_of_processes_that_are_known_to_have_ended_go_to_others() {
+        let mut file = WatchFile::create().unwrap();
+        // Beyond the most that the kernel gives.
+        let gone = 1 << 23;
+        let (own, all) = (file.namespace, REGIONS / 2);
+        for (pid, namespace, is_free) in
+            [(gone, own + 1, false), (std::process::id().into(), own, false), (gone, own, true)]
+        {
+            take(&file, all, pid, namespace);
+            file.tidy().unwrap();
+            let claims = file.words(FILE_CLAIMED, all).unwrap();
+            assert!(claims.iter().all(|claim| (*claim == 0) == is_free), "{pid} {namespace}");
+            let state = file.words(FILE_WORDS + STATE, 1).unwrap();
+            assert_eq!(state[0] == 0, is_free, "{pid} {namespace}");
+        }
+        assert_eq!(file.read().unwrap().processes.len(), 1, "what they did is kept");
     }
 
     #[test]
