@@ -20,6 +20,8 @@ const OWN_MOST: u64 = 1 << 14;
 /// Bytes of an input from which on it matters where it lies: a page; one of so many is looked at.
 const FAR_BYTES: u64 = 4096;
 const FAR_EACH: u64 = 8;
+/// No length: an address, where a library's arguments have another order than those that are known.
+const FAR_LIMIT: u64 = 1 << 40;
 /// Ticks beyond which something else than memory took the time.
 const FAR_MOST: u64 = 1 << 12;
 
@@ -65,10 +67,10 @@ fn look(function: &Function, arguments: &Arguments) -> Option<u64> {
     let input = *arguments.get(usize::from(function.input))?;
     let is_drawn =
         || crate::enter::ticks().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (FAR_EACH - 1) == 0;
-    if length < FAR_BYTES || input == 0 || !is_drawn() {
+    if !(FAR_BYTES..FAR_LIMIT).contains(&length) || input == 0 || !is_drawn() {
         return None;
     }
-    let middle = usize::try_from(input + length / 2).ok()?;
+    let middle = usize::try_from(input.checked_add(length / 2)?).ok()?;
     // SAFETY: the function is about to read it.
     let ticks = unsafe { crate::enter::far_ticks(middle as *const u8) };
     (ticks < FAR_MOST).then_some(far(ticks))
@@ -281,6 +283,7 @@ impl Call<'_> {
                     add(C_PIECES, 1 << 32);
                     add(C_KEY_TICKS, self.ticks);
                 }
+                add(C_AAD, number(self.arguments, f.aad).min(0xffff_ffff));
                 set(LIVE);
             }
             Does::Update | Does::Each | Does::Last => {

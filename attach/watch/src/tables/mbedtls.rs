@@ -2,7 +2,7 @@
 
 use crate::layout::{DECRYPT, ENCRYPT, MAC, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
-    Does::{Begin, End, Last, Update, Whole},
+    Does::{Aad, Begin, End, Last, Update, Whole},
     Family, Function,
     Name::{Fixed, Listed},
     function as f, whole,
@@ -11,6 +11,24 @@ use crate::table::{
 pub const FAMILY: Family = Family {
     marks: &["mbedtls_sha256_update", "mbedtls_gcm_setkey", "psa_hash_compute"],
     functions: FUNCTIONS,
+};
+/// What has other arguments in version 2 (from 2.7 on) than later.
+pub const TWO: Family = Family {
+    marks: &["mbedtls_sha256_update_ret"],
+    functions: &[
+        f("mbedtls_gcm_starts", 6, Begin).cipher(NEITHER).toward_at(1).aad(5),
+        f("mbedtls_gcm_update", 4, Update).cipher(NEITHER).bytes(1).moves(2, 3),
+        f("mbedtls_gcm_finish", 3, End).cipher(NEITHER).tag(2),
+    ],
+};
+pub const LATER: Family = Family {
+    marks: &["mbedtls_gcm_update_ad"],
+    functions: &[
+        f("mbedtls_gcm_starts", 4, Begin).cipher(NEITHER).toward_at(1),
+        f("mbedtls_gcm_update_ad", 3, Aad).cipher(NEITHER).aad(2),
+        f("mbedtls_gcm_update", 6, Update).cipher(NEITHER).bytes(2).moves(1, 3),
+        f("mbedtls_gcm_finish", 6, End).cipher(NEITHER).tag(5),
+    ],
 };
 
 const GCM: &[(u32, &str)] = &[(128, "aes-128-gcm"), (192, "aes-192-gcm"), (256, "aes-256-gcm")];
@@ -48,9 +66,6 @@ const FUNCTIONS: &[Function] = &[
         .tag(9)
         .moves(7, 8),
     f("mbedtls_gcm_auth_decrypt", 10, Last).cipher(DECRYPT).bytes(1).aad(5).tag(7).moves(8, 9),
-    f("mbedtls_gcm_starts", 4, Begin).cipher(NEITHER).toward_at(1),
-    f("mbedtls_gcm_update", 6, Update).cipher(NEITHER).bytes(2).moves(1, 3),
-    f("mbedtls_gcm_finish", 6, End).cipher(NEITHER),
     key("mbedtls_ccm_setkey", 4, CCM),
     f("mbedtls_ccm_encrypt_and_tag", 10, Last).cipher(ENCRYPT).bytes(1).aad(5).tag(9).moves(6, 7),
     f("mbedtls_ccm_auth_decrypt", 10, Last).cipher(DECRYPT).bytes(1).aad(5).tag(9).moves(6, 7),

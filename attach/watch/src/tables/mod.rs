@@ -13,13 +13,15 @@ mod wolfssl;
 
 use crate::table::Family;
 
-pub const FAMILIES: [Family; 10] = [
+pub const FAMILIES: [Family; 12] = [
     evp::FAMILY,
     gcrypt::FAMILY,
     gnutls::FAMILY,
     nettle::FAMILY,
     nss::FAMILY,
     mbedtls::FAMILY,
+    mbedtls::TWO,
+    mbedtls::LATER,
     wolfssl::FAMILY,
     sodium::FAMILY,
     botan::FAMILY,
