@@ -295,7 +295,10 @@ impl Call<'_> {
                 match (is_end, self.only_asks() && f.does != Does::Last) {
                     (true, _) => set(LIVE | DONE),
                     (_, true) => {
-                        add(C_AAD, self.bytes().min(0xffff_ffff));
+                        // Without an input, it is CCM's length to come.
+                        if self.argument(f.input) != 0 {
+                            add(C_AAD, self.bytes().min(0xffff_ffff));
+                        }
                         set(LIVE);
                     }
                     _ => add_data(),
