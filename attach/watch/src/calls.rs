@@ -197,7 +197,7 @@ impl Call<'_> {
             self.library,
             self.name().unwrap_or(0),
         );
-        let key = u64::from(f.does == Does::Whole && f.algorithm_has_key());
+        let key = u64::from(f.does == Does::Whole && f.key != NONE);
         let message = Message {
             what,
             size: self.bytes(),
@@ -425,11 +425,6 @@ impl Function {
         let reads = matches!(self.does, Does::Whole | Does::Update | Does::Each | Does::Last);
         let is_plain = self.length != NONE && self.length & VECTORS == 0;
         reads && is_plain && self.operation == CIPHER && self.input != NONE && self.output != NONE
-    }
-
-    /// Whether each call sets up a key.
-    fn algorithm_has_key(&self) -> bool {
-        matches!(self.operation, CIPHER | MAC)
     }
 }
 

@@ -129,7 +129,7 @@ const FUNCTIONS: &[Function] = &[
     f("SHA384_Final", 2, End).digest().context(1),
     f("SHA512_Final", 2, End).digest().context(1),
     // message authentication codes
-    f("HMAC", 7, Whole).mac().named(Hmac(0, NONE)).bytes(4),
+    f("HMAC", 7, Whole).mac().named(Hmac(0, NONE)).key(1).bytes(4),
     new("HMAC_CTX_new", 0, MAC_CONTEXT),
     free("HMAC_CTX_free", 1, MAC_CONTEXT),
     f("HMAC_CTX_reset", 1, Reset),
@@ -147,7 +147,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_MAC_init", 4, Begin).mac().named(Mac(0)).key(1),
     f("EVP_MAC_update", 3, Update).mac().named(Mac(0)).bytes(2),
     f("EVP_MAC_final", 4, End).mac(),
-    f("EVP_Q_mac", 12, Whole).mac().named(Text(1)).bytes(8),
+    f("EVP_Q_mac", 12, Whole).mac().named(Text(1)).key(5).bytes(8),
     fetch("EVP_MAC_fetch"),
     // AEAD of BoringSSL and what came of it
     f("EVP_AEAD_CTX_new", 4, Whole).of(KEY).named(AeadKind(0)),

@@ -50,7 +50,7 @@ const FUNCTIONS: &[Function] = &[
     f("gnutls_hmac", 3, Update).mac().bytes(2),
     f("gnutls_hmac_output", 2, End).mac(),
     free("gnutls_hmac_deinit", 2, "mac context"),
-    f("gnutls_hmac_fast", 6, Whole).mac().named(Number(0, Getter::GnutlsMacName)).bytes(4),
+    f("gnutls_hmac_fast", 6, Whole).mac().named(Number(0, Getter::GnutlsMacName)).key(1).bytes(4),
     whole("gnutls_rnd", 3, RANDOM, "random").bytes(2),
     whole("gnutls_pbkdf2", 6, KDF, "pbkdf2").bytes(5),
     whole("gnutls_hkdf_extract", 4, KDF, "hkdf-extract"),

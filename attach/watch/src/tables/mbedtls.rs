@@ -109,12 +109,18 @@ const FUNCTIONS: &[Function] = &[
     digest("mbedtls_sha1_ret", 3, "sha1"),
     digest("mbedtls_sha256_ret", 4, "sha256"),
     digest("mbedtls_sha512_ret", 4, "sha512"),
-    whole("mbedtls_md_hmac", 6, MAC, "hmac").bytes(4),
+    whole("mbedtls_md_hmac", 6, MAC, "hmac").key(1).bytes(4),
     whole("mbedtls_pk_sign", 9, SIGN, "public key"),
     whole("mbedtls_pk_verify", 6, VERIFY, "public key"),
     whole("mbedtls_ctr_drbg_random", 3, RANDOM, "random").bytes(2),
-    f("psa_aead_encrypt", 11, Whole).cipher(ENCRYPT).named(Listed(1, PSA)).bytes(7).aad(5),
-    f("psa_aead_decrypt", 11, Whole).cipher(DECRYPT).named(Listed(1, PSA)).bytes(7).less(16).aad(5),
+    f("psa_aead_encrypt", 11, Whole).cipher(ENCRYPT).named(Listed(1, PSA)).key(0).bytes(7).aad(5),
+    f("psa_aead_decrypt", 11, Whole)
+        .cipher(DECRYPT)
+        .named(Listed(1, PSA))
+        .key(0)
+        .bytes(7)
+        .less(16)
+        .aad(5),
     f("psa_hash_compute", 6, Whole).digest().named(Listed(0, PSA)).bytes(2),
     whole("psa_generate_random", 2, RANDOM, "random").bytes(1),
 ];
