@@ -9,7 +9,7 @@ use crate::layout::*;
 use crate::libraries::library;
 use crate::names;
 use crate::region::{self, Area, Words};
-use crate::table::{Arguments, Does, Function, NONE, RESULT, VECTORS, number};
+use crate::table::{AWAY, Arguments, Does, Function, NONE, RESULT, VECTORS, number};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -154,7 +154,7 @@ impl Call<'_> {
     fn direction(&self) -> Option<u64> {
         match self.function.direction_at {
             NONE => (self.function.direction != NEITHER).then_some(self.function.direction),
-            at => match self.argument(at) & 0xffff_ffff {
+            at => match self.argument(at & !AWAY) & 0xffff_ffff ^ u64::from(at & AWAY != 0) {
                 0 => Some(DECRYPT),
                 1 => Some(ENCRYPT),
                 _ => None,

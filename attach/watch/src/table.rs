@@ -130,6 +130,9 @@ const INT: u8 = 0x40;
 /// Marks buffers (`struct iovec`) instead of a length; how many is the next argument.
 pub const VECTORS: u8 = 0x80;
 
+/// Marks a direction that is the other way round.
+pub const AWAY: u8 = 0x40;
+
 #[derive(Clone, Copy)]
 pub struct Function {
     pub name: &'static str,
@@ -137,7 +140,8 @@ pub struct Function {
     pub does: Does,
     pub operation: u64,
     pub direction: u64,
-    /// The argument that says the direction: 1 encrypts, 0 decrypts, anything else leaves it.
+    /// The argument that says the direction: 1 encrypts, 0 decrypts, anything else leaves it; with `AWAY` the other way
+    /// round.
     pub direction_at: u8,
     pub algorithm: Name,
     pub context: u8,
@@ -216,6 +220,10 @@ impl Function {
     pub const fn toward_at(mut self, argument: u8) -> Self {
         self.direction_at = argument;
         self
+    }
+    /// The same the other way round: 0 encrypts, 1 decrypts.
+    pub const fn away_at(self, argument: u8) -> Self {
+        self.toward_at(argument | AWAY)
     }
     pub const fn digest(self) -> Self {
         self.of(DIGEST)

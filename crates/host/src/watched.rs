@@ -4,6 +4,7 @@
 #[path = "../../../attach/watch/src/layout.rs"]
 mod layout;
 
+use base::model::Algorithm;
 use layout::*;
 use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, WatchedProcess};
 use rustix::fs::{FallocateFlags, fallocate};
@@ -255,12 +256,25 @@ fn canonical(name: &str) -> String {
     if let (Some(bits), Some(mode)) = (aes, name.get(4..7)) {
         return format!("aes-{bits}-{mode}");
     }
-    // libgcrypt calls AES with 128 bits `aes`.
-    let modes = ["ecb", "cbc", "cfb", "ofb", "ctr", "gcm", "ccm", "ocb", "wrap"];
-    if let Some(mode) = name.strip_prefix("aes-").filter(|mode| modes.contains(mode)) {
-        return format!("aes-128-{mode}");
+    let name = SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
+    // Others put other signs between the words.
+    let is_same = |algorithm: &&Algorithm| letters(algorithm.name).eq(letters(&name));
+    match Algorithm::all().iter().find(is_same) {
+        Some(algorithm) => algorithm.name.to_owned(),
+        None => name,
     }
-    SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
+}
+
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_alphanumeric)
+}
+
+/// NSS has one kind of context for ciphers and MACs.
+fn operation(what: u64, name: &str) -> Option<CallOperation> {
+    match CallOperation::from_repr(usize::try_from(operation_of(what)).ok()?)? {
+        CallOperation::Cipher if name.starts_with("hmac-") => Some(CallOperation::Mac),
+        own => Some(own),
+    }
 }
 
 /// Libraries name an HMAC by its digest alone where they are asked for a MAC.
@@ -334,8 +348,8 @@ impl Row {
         let number = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let (bytes, aad, tag) = (size >> 24, size >> 8 & 0xffff, size & 0xff);
         let range = |n| if what & CLASS != 0 { [n, class_end(n)] } else { [n, n] };
-        let operation = CallOperation::from_repr(number(operation_of(what)))?;
         let algorithm = names.algorithms.get(number(algorithm_of(what)));
+        let operation = operation(what, algorithm.map_or("", |name| name))?;
         Some(CallCount {
             library: *libraries.get(number(library_of(what)))?,
             operation,
@@ -535,6 +549,13 @@ mod tests {
     }
 
     #[test]
+    fn a_cipher_by_an_hmacs_name_is_a_mac() {
+        let of = |name| operation(what(CIPHER, NEITHER, 0, 1), name);
+        assert_eq!(of("hmac-sha256"), Some(CallOperation::Mac));
+        assert_eq!(of("aes-128-cbc-hmac-sha1"), Some(CallOperation::Cipher));
+    }
+
+    #[test]
     fn the_slowest_twentieth_does_not_count_in_a_trimmed_mean() {
         let mut words = Row::default();
         for (ticks, n) in [(1000, 95), (1_000_000, 5)] {
@@ -562,7 +583,15 @@ mod tests {
             ("sha2-256", "sha256"),
             ("aes256-gcm", "aes-256-gcm"),
             ("id-aes256-gcm", "aes-256-gcm"),
-            ("aes-cfb", "aes-128-cfb"),
+            ("aes128-cfb", "aes-128-cfb"),
+            ("aes-256/gcm", "aes-256-gcm"),
+            ("sha-256", "sha256"),
+            ("hmac(sha-256)", "hmac-sha256"),
+            // Whatever the key's length is.
+            ("aes-gcm", "aes-gcm"),
+            ("cmac", "cmac"),
+            ("random", "random"),
+            ("cipher context", "cipher context"),
             ("aes-128-cfb", "aes-128-cfb"),
             ("aes-256-gcm", "aes-256-gcm"),
             ("aes-cbc-256", "aes-256-cbc"),

@@ -11,7 +11,7 @@ use crate::table::{
 pub const FAMILY: Family = Family { marks: &["botan_hash_update"], functions: FUNCTIONS };
 
 const FUNCTIONS: &[Function] = &[
-    f("botan_cipher_init", 3, Begin).cipher(NEITHER).behind(0).named(Text(1)),
+    f("botan_cipher_init", 3, Begin).cipher(NEITHER).away_at(2).behind(0).named(Text(1)),
     f("botan_cipher_set_key", 3, Begin).cipher(NEITHER).key(1),
     f("botan_cipher_start", 3, Begin).cipher(NEITHER),
     f("botan_cipher_set_associated_data", 3, Aad).cipher(NEITHER).aad(2),

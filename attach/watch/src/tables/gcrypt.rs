@@ -44,7 +44,7 @@ const FUNCTIONS: &[Function] = &[
     f("gcry_md_write", 3, Update).digest().bytes(2),
     f("gcry_md_read", 2, End).digest(),
     f("gcry_md_ctl", 4, End).digest(),
-    f("gcry_md_reset", 1, Begin).digest(),
+    f("gcry_md_reset", 1, Begin),
     f("gcry_md_copy", 2, Copy).behind(0),
     free("gcry_md_close", 1, "digest context"),
     f("gcry_md_hash_buffer", 4, Whole).digest().named(Number(0, Getter::GcryMdName)).bytes(3),
