@@ -324,7 +324,7 @@ impl Call<'_> {
             Does::Set => {}
             Does::Copy => {
                 finish();
-                if let Some(from) = find(self.region, self.argument(1)) {
+                if let Some(from) = find(self.region, self.argument(f.input)) {
                     // The message goes on in the copy: of two, one is finished, and its bytes were read once.
                     for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS, C_FAR] {
                         context[word].store(from[word].swap(0, Relaxed), Relaxed);

@@ -8,7 +8,7 @@ use crate::table::{
     Does::{Begin, Control, Copy, Each, End, Last, New, Reset, Set, Update, Whole},
     Family, Function, NONE,
     Name::{Aead, AeadKind, Cipher, Digest, Fixed, Hmac, Kdf, Key, KeyOf, Mac, Over, Text},
-    free, function as f, whole,
+    RESULT, free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family {
@@ -18,6 +18,9 @@ pub const FAMILY: Family = Family {
 
 const fn new(name: &'static str, arguments: u8, of: &'static str) -> Function {
     f(name, arguments, New).of(NEW).named(Fixed(of))
+}
+const fn dup(name: &'static str) -> Function {
+    f(name, 1, Copy).context(RESULT).moves(0, NONE)
 }
 const fn init(name: &'static str, arguments: u8, direction: u64, key: u8) -> Function {
     f(name, arguments, Begin).cipher(direction).named(Cipher(1, 0)).key(key)
@@ -60,6 +63,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_CIPHER_CTX_reset", 1, Reset),
     f("EVP_CIPHER_CTX_cleanup", 1, Reset),
     f("EVP_CIPHER_CTX_copy", 2, Copy),
+    dup("EVP_CIPHER_CTX_dup"),
     init("EVP_EncryptInit", 4, ENCRYPT, 2),
     init("EVP_DecryptInit", 4, DECRYPT, 2),
     init("EVP_EncryptInit_ex", 5, ENCRYPT, 3),
@@ -94,6 +98,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_MD_CTX_cleanup", 1, Reset),
     f("EVP_MD_CTX_copy", 2, Copy),
     f("EVP_MD_CTX_copy_ex", 2, Copy),
+    dup("EVP_MD_CTX_dup"),
     digest("EVP_DigestInit", 2),
     digest("EVP_DigestInit_ex", 3),
     digest("EVP_DigestInit_ex2", 3),
@@ -101,6 +106,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_DigestFinal", 3, End).digest(),
     f("EVP_DigestFinal_ex", 3, End).digest(),
     f("EVP_DigestFinalXOF", 3, End).digest(),
+    f("EVP_DigestSqueeze", 3, End).digest(),
     f("EVP_Digest", 6, Whole).digest().named(Digest(4, NONE)).bytes(1),
     f("EVP_Q_digest", 7, Whole).digest().named(Text(1)).bytes(4),
     fetch("EVP_MD_fetch"),
@@ -143,10 +149,11 @@ const FUNCTIONS: &[Function] = &[
     f("CMAC_Final", 3, End).mac(),
     new("EVP_MAC_CTX_new", 1, MAC_CONTEXT),
     free("EVP_MAC_CTX_free", 1, MAC_CONTEXT),
-    whole("EVP_MAC_CTX_dup", 1, NEW, MAC_CONTEXT),
+    dup("EVP_MAC_CTX_dup"),
     f("EVP_MAC_init", 4, Begin).mac().named(Mac(0)).key(1),
     f("EVP_MAC_update", 3, Update).mac().named(Mac(0)).bytes(2),
     f("EVP_MAC_final", 4, End).mac(),
+    f("EVP_MAC_finalXOF", 3, End).mac(),
     f("EVP_Q_mac", 12, Whole).mac().named(Text(1)).key(5).bytes(8),
     fetch("EVP_MAC_fetch"),
     // AEAD of BoringSSL and what came of it
@@ -174,6 +181,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_VerifyFinal_ex", 6, Whole).of(VERIFY).named(Key(3)),
     sign("EVP_PKEY_sign_init", 1, SIGN).named(KeyOf(0)),
     sign("EVP_PKEY_verify_init", 1, VERIFY).named(KeyOf(0)),
+    sign("EVP_PKEY_verify_recover_init", 1, VERIFY).named(KeyOf(0)),
     sign("EVP_PKEY_derive_init", 1, DERIVE).named(KeyOf(0)),
     sign("EVP_PKEY_encrypt_init", 1, SEAL).named(KeyOf(0)),
     sign("EVP_PKEY_decrypt_init", 1, OPEN).named(KeyOf(0)),
@@ -181,6 +189,7 @@ const FUNCTIONS: &[Function] = &[
     sign("EVP_PKEY_decapsulate_init", 2, OPEN).named(KeyOf(0)),
     f("EVP_PKEY_sign", 5, Last).of(SIGN).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_verify", 5, Last).of(VERIFY).named(KeyOf(0)).bytes(4),
+    f("EVP_PKEY_verify_recover", 5, Last).of(VERIFY).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_derive", 3, Last).of(DERIVE).named(KeyOf(0)).moves(NONE, 1),
     f("EVP_PKEY_encrypt", 5, Last).of(SEAL).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_decrypt", 5, Last).of(OPEN).named(KeyOf(0)).bytes(4).moves(NONE, 1),
