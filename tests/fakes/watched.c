@@ -2,12 +2,17 @@
 // watched MODE N: N messages of SHA-256 over 1,000 bytes, after which MODE says what happens.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +65,70 @@ static void through(const char *path, int n) {
     for (int i = 0; i < n; i++) whole(data, 3000, out, &length, md(), NULL);
 }
 
+// Signs through the digest's context.
+static void sign(int n) {
+    unsigned char out[512];
+    unsigned length;
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *make = EVP_PKEY_CTX_new_id(EVP_PKEY_RSA, NULL);
+    EVP_PKEY_keygen_init(make);
+    EVP_PKEY_keygen(make, &key);
+    EVP_PKEY_CTX_free(make);
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    for (int i = 0; i < n; i++) {
+        EVP_SignInit(c, EVP_sha512());
+        EVP_SignUpdate(c, data, 2000);
+        EVP_SignFinal(c, out, &length, key);
+    }
+    EVP_MD_CTX_free(c);
+    EVP_PKEY_free(key);
+}
+
+// CCM is told the length ahead of the associated data.
+static void encrypt_ccm(int n) {
+    unsigned char out[4096], key[16] = {1}, nonce[12] = {2};
+    int length;
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    EVP_EncryptInit_ex(c, EVP_aes_128_ccm(), NULL, NULL, NULL);
+    EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_IVLEN, 12, NULL);
+    for (int i = 0; i < n; i++) {
+        EVP_EncryptInit_ex(c, NULL, NULL, key, nonce);
+        EVP_EncryptUpdate(c, NULL, &length, NULL, 1500);
+        EVP_EncryptUpdate(c, NULL, &length, (unsigned char *)data, 13);
+        EVP_EncryptUpdate(c, out, &length, (unsigned char *)data, 1500);
+        EVP_EncryptFinal_ex(c, out + length, &length);
+    }
+    EVP_CIPHER_CTX_free(c);
+}
+
+static volatile int stop;
+
+static void *bind(void *p) {
+    for (unsigned i = 0; !stop; i++) dlsym(RTLD_DEFAULT, i & 1 ? "EVP_DigestFinal_ex" : "EVP_EncryptUpdate");
+    return p;
+}
+
+// From here on, what a program has no need of that hashes and starts threads ends it.
+static void confine(void) {
+    const unsigned denied[] = {SYS_getpid, SYS_getppid, SYS_gettid, SYS_clock_gettime, SYS_mremap, SYS_munlock, SYS_openat};
+    struct sock_filter f[64];
+    unsigned n = 0;
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (unsigned i = 0; i < sizeof denied / sizeof *denied; i++) {
+        f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, denied[i], 0, 1);
+        f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    }
+    // The C library's threads need other advice.
+    f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]));
+    f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 23 /* MADV_POPULATE_WRITE */, 0, 1);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog p = {n, f};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) exit(7);
+}
+
 int main(int argc, char **argv) {
     const char *mode = argv[1];
     int n = atoi(argv[2]);
@@ -76,6 +145,40 @@ int main(int argc, char **argv) {
         // Not by the C library's function.
         if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) { hash(EVP_sha512(), n, 2000); _exit(0); }
         wait(NULL);
+    } else if (!strcmp(mode, "binds")) {
+        pthread_t binds;
+        pthread_create(&binds, NULL, bind, NULL);
+        for (int i = 0; i < n; i++) {
+            if (fork() == 0) { alarm(10); dlsym(RTLD_DEFAULT, "EVP_DecryptUpdate"); _exit(0); }
+            int status;
+            wait(&status);
+            if (status) return 3;
+        }
+        stop = 1;
+        pthread_join(binds, NULL);
+    } else if (!strcmp(mode, "confines")) {
+        // A child that has called nothing yet, and a thread of its own.
+        if (fork() == 0) {
+            confine();
+            hash(EVP_sha512(), n, 2000);
+            pthread_t t;
+            pthread_create(&t, NULL, thread, &n);
+            pthread_join(t, NULL);
+            _exit(5);
+        }
+        int status;
+        wait(&status);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 9;
+    } else if (!strcmp(mode, "locks")) {
+        return mlockall(MCL_CURRENT | MCL_FUTURE) ? 4 : system("du -sm $(dirname $CIPHERMARK_WATCH) | cut -f 1");
+    } else if (!strcmp(mode, "vforks")) {
+        if (vfork() == 0) _exit(0);
+        hash(EVP_sha512(), n, 2000);
+        kill(getpid(), SIGKILL);
+    } else if (!strcmp(mode, "signs")) {
+        sign(n);
+    } else if (!strcmp(mode, "ccm")) {
+        encrypt_ccm(n);
     } else if (!strcmp(mode, "killed")) {
         kill(getpid(), SIGKILL);
     } else if (!strcmp(mode, "closes")) {

@@ -9,7 +9,7 @@ use crate::layout::*;
 use crate::libraries::library;
 use crate::names;
 use crate::region::{self, Area, Words};
-use crate::table::{Arguments, Does, Function, NONE, RESULT, VECTORS, number};
+use crate::table::{AWAY, Arguments, Does, Function, NONE, RESULT, VECTORS, number};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -20,6 +20,8 @@ const OWN_MOST: u64 = 1 << 14;
 /// Bytes of an input from which on it matters where it lies: a page; one of so many is looked at.
 const FAR_BYTES: u64 = 4096;
 const FAR_EACH: u64 = 8;
+/// No length: an address, where a library's arguments have another order than those that are known.
+const FAR_LIMIT: u64 = 1 << 40;
 /// Ticks beyond which something else than memory took the time.
 const FAR_MOST: u64 = 1 << 12;
 
@@ -65,10 +67,10 @@ fn look(function: &Function, arguments: &Arguments) -> Option<u64> {
     let input = *arguments.get(usize::from(function.input))?;
     let is_drawn =
         || crate::enter::ticks().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & (FAR_EACH - 1) == 0;
-    if length < FAR_BYTES || input == 0 || !is_drawn() {
+    if !(FAR_BYTES..FAR_LIMIT).contains(&length) || input == 0 || !is_drawn() {
         return None;
     }
-    let middle = usize::try_from(input + length / 2).ok()?;
+    let middle = usize::try_from(input.checked_add(length / 2)?).ok()?;
     // SAFETY: the function is about to read it.
     let ticks = unsafe { crate::enter::far_ticks(middle as *const u8) };
     (ticks < FAR_MOST).then_some(far(ticks))
@@ -112,7 +114,7 @@ unsafe fn call<'a>(
     let region = region::current()?;
     // SAFETY: the caller's; functions are constants.
     let (area, function) =
-        unsafe { (region::area(region, thread)?, slot.function.load(Relaxed).as_ref()?) };
+        unsafe { (region::area(region, thread), slot.function.load(Relaxed).as_ref()?) };
     let ticks = ticks.saturating_sub(region[CLOCK_TICKS].load(Relaxed));
     let library = slot.library.load(Relaxed);
     // SAFETY: the caller's.
@@ -152,7 +154,7 @@ impl Call<'_> {
     fn direction(&self) -> Option<u64> {
         match self.function.direction_at {
             NONE => (self.function.direction != NEITHER).then_some(self.function.direction),
-            at => match self.argument(at) & 0xffff_ffff {
+            at => match self.argument(at & !AWAY) & 0xffff_ffff ^ u64::from(at & AWAY != 0) {
                 0 => Some(DECRYPT),
                 1 => Some(ENCRYPT),
                 _ => None,
@@ -195,7 +197,7 @@ impl Call<'_> {
             self.library,
             self.name().unwrap_or(0),
         );
-        let key = u64::from(f.does == Does::Whole && f.algorithm_has_key());
+        let key = u64::from(f.does == Does::Whole && f.key != NONE);
         let message = Message {
             what,
             size: self.bytes(),
@@ -281,6 +283,7 @@ impl Call<'_> {
                     add(C_PIECES, 1 << 32);
                     add(C_KEY_TICKS, self.ticks);
                 }
+                add(C_AAD, number(self.arguments, f.aad).min(0xffff_ffff));
                 set(LIVE);
             }
             Does::Update | Does::Each | Does::Last => {
@@ -292,7 +295,10 @@ impl Call<'_> {
                 match (is_end, self.only_asks() && f.does != Does::Last) {
                     (true, _) => set(LIVE | DONE),
                     (_, true) => {
-                        add(C_AAD, self.bytes().min(0xffff_ffff));
+                        // Without an input, it is CCM's length to come.
+                        if self.argument(f.input) != 0 {
+                            add(C_AAD, self.bytes().min(0xffff_ffff));
+                        }
                         set(LIVE);
                     }
                     _ => add_data(),
@@ -318,7 +324,7 @@ impl Call<'_> {
             Does::Set => {}
             Does::Copy => {
                 finish();
-                if let Some(from) = find(self.region, self.argument(1)) {
+                if let Some(from) = find(self.region, self.argument(f.input)) {
                     // The message goes on in the copy: of two, one is finished, and its bytes were read once.
                     for word in [C_TICKS, C_BYTES, C_AAD, C_PIECES, C_KEY_TICKS, C_FAR] {
                         context[word].store(from[word].swap(0, Relaxed), Relaxed);
@@ -420,11 +426,6 @@ impl Function {
         let is_plain = self.length != NONE && self.length & VECTORS == 0;
         reads && is_plain && self.operation == CIPHER && self.input != NONE && self.output != NONE
     }
-
-    /// Whether each call sets up a key.
-    fn algorithm_has_key(&self) -> bool {
-        matches!(self.operation, CIPHER | MAC)
-    }
 }
 
 fn set_tag(context: Words, bytes: u64) {
@@ -521,7 +522,7 @@ fn row(area: Area, what: u64, size: u64) -> Option<usize> {
 
 /// A new row: of the size itself while there are few of its kind, else of its class.
 fn insert(region: Words, area: Area, what: u64, exact: u64, in_class: u64) -> usize {
-    let _locked = area.shared.then(|| region::lock(&region[LOCK]));
+    let _locked = area.shared.then(|| region::lock(&region[LOCK])).flatten();
     let used = |at: &AtomicU64| at.load(Relaxed);
     let rows = || (0..LAST).map(|row| used(&area.words[AREA_ROWS + row * ROW_WORDS + R_WHAT]));
     let (all, own) =

@@ -2,10 +2,10 @@
 //! by these constants. It is sparse: what no process touches takes no memory.
 //!
 //! ```text
-//! file      one page of its own, then REGIONS regions: one for each process that loads a crypto library
+//! file      its head, then REGIONS regions: one for each process that loads a crypto library
 //! region    facts | libraries | names of algorithms | contexts | areas
 //! context   a message in progress, found by the address of the library's own context
-//! area      the finished messages of one thread: ROWS rows; the last area is shared by all threads that found no other
+//! area      the finished messages of one thread: ROWS rows; the first area is shared by all threads that found no other
 //! row       operation, library, algorithm, direction, size, associated data; sums; a histogram of ticks
 //! ```
 //!
@@ -13,10 +13,11 @@
 #![allow(dead_code, reason = "each of the two programs uses its part")]
 
 /// First word of the file.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"cmwatch2");
-/// The file's own words: the magic, and how many processes found no room.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"cmwatch3");
+/// The file's own words: the magic, how many processes found no room, and which regions are somebody's.
 pub const FILE_REFUSED: usize = 1;
-pub const FILE_WORDS: usize = 512;
+pub const FILE_CLAIMED: usize = 512;
+pub const FILE_WORDS: usize = FILE_CLAIMED + REGIONS;
 
 pub const REGIONS: usize = 512;
 pub const LIBRARIES: usize = 32;
@@ -29,7 +30,7 @@ pub const AREAS: usize = 64;
 pub const ROWS: usize = 128;
 
 // Facts of a region.
-/// 0: nobody's; then `TAKEN`, at last `ENDED`.
+/// 0 until there is something to read; then `TAKEN`, at last `ENDED`.
 pub const STATE: usize = 0;
 pub const TAKEN: u64 = 1;
 pub const ENDED: u64 = 2;
@@ -40,6 +41,7 @@ pub const CPU_BEFORE: usize = 3;
 pub const CPU_NOW: usize = 4;
 pub const LIBRARY_COUNT: usize = 5;
 pub const ALGORITHM_COUNT: usize = 6;
+/// Threads that called: so many areas behind the shared one are theirs, as far as there are any.
 pub const AREA_COUNT: usize = 7;
 /// Contexts that were forgotten because too many were in use.
 pub const EVICTED: usize = 8;
@@ -47,6 +49,8 @@ pub const EVICTED: usize = 8;
 pub const OVERFLOWN: usize = 9;
 /// Functions that were not replaced, because all places were taken.
 pub const UNBOUND: usize = 10;
+/// Inode of the namespace that `PID` is a number of; 0 where nobody knows.
+pub const NAMESPACE: usize = 11;
 /// Ticks that two readings of the clock in a row cost, taken off each call.
 pub const CLOCK_TICKS: usize = 12;
 /// Locks of the two lists of names.

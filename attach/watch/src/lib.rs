@@ -10,8 +10,9 @@
 //! - `region`, `layout`: the file that is shared with `ciphermark watch`
 //!
 //! On the path of a call there is no lock, no allocation and no system call, except every 1,024th time of a thread (CPU
-//! time) and when a thread or an algorithm is seen for the first time. Nothing here writes to the program's own state,
-//! descriptors or output; what goes wrong is counted, and the program runs on.
+//! time) and when a thread or an algorithm is seen for the first time; once the program has confined itself, no system
+//! call at all. Nothing here writes to the program's own state, descriptors or output; what goes wrong is counted, and the
+//! program runs on.
 //!
 //! This crate holds `unsafe` code. What every `SAFETY` note leans on: the loader keeps rtld-audit(7), callers keep
 //! their libraries' interfaces.
@@ -199,13 +200,15 @@ pub unsafe extern "C" fn la_symbind64(
 
 static FORK: AtomicUsize = AtomicUsize::new(0);
 static EXIT: AtomicUsize = AtomicUsize::new(0);
+static PRCTL: AtomicUsize = AtomicUsize::new(0);
 
-/// Two functions of the C library: a child takes its place in the file before it can lose the right to, and a process
-/// that leaves without its destructors says how long it ran.
+/// Functions of the C library: a child takes its place in the file before it can lose the right to, a process that leaves
+/// without its destructors says how long it ran, and one that confines itself makes no call of ours that it may not.
 fn of_c_library(name: &[u8], real: usize) -> usize {
     let (place, own) = match name {
         b"fork" => (&FORK, fork as *const () as usize),
         b"_exit" | b"_Exit" => (&EXIT, exit as *const () as usize),
+        b"prctl" => (&PRCTL, prctl as *const () as usize),
         _ => return real,
     };
     place.store(real, Release);
@@ -227,6 +230,19 @@ extern "C" fn exit(status: c_int) -> ! {
     // SAFETY: the C library's `_exit`.
     let real: extern "C" fn(c_int) -> ! = unsafe { std::mem::transmute(EXIT.load(Acquire)) };
     real(status)
+}
+
+/// Whoever is not root has to give up new rights ahead of a filter.
+extern "C" fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int {
+    if matches!(option, libc::PR_SET_NO_NEW_PRIVS | libc::PR_SET_SECCOMP) {
+        region::confine();
+    }
+    // SAFETY: the C library's `prctl`, which passes all five on.
+    unsafe {
+        let real: unsafe extern "C" fn(c_int, ...) -> c_int =
+            std::mem::transmute(PRCTL.load(Acquire));
+        real(option, a, b, c, d)
+    }
 }
 
 extern "C" fn ended() {

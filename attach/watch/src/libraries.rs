@@ -7,8 +7,8 @@ use crate::layout::{LIBRARIES, UNBOUND};
 use crate::region::{self, Words};
 use crate::table::{Does, Function, GETTERS, Getter};
 use crate::tables::FAMILIES;
-use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU16, AtomicUsize};
 
 /// A library, under the index that its path has in the region.
 pub struct Library {
@@ -103,32 +103,30 @@ pub fn function(name: &[u8], families: u64) -> Option<&'static Function> {
 }
 
 static BOUND: AtomicUsize = AtomicUsize::new(0);
-static BINDING: AtomicU64 = AtomicU64::new(0);
 
-/// What callers of a function shall call instead; the function itself where all places are taken.
+/// What callers of a function shall call instead; the function itself where all places are taken. There is no lock, which
+/// a forked child could get from a thread that it does not have; two threads at once may give one function two places.
 pub fn bind(function: &'static Function, real: usize, library: u64) -> usize {
-    let _locked = region::lock(&BINDING);
-    let bound = BOUND.load(Relaxed);
     let pointer = std::ptr::from_ref(function).cast_mut();
     let is =
-        |slot: &Slot| slot.real.load(Relaxed) == real && slot.function.load(Relaxed) == pointer;
-    if let Some(index) = TABLE[..bound].iter().position(is) {
+        |slot: &Slot| slot.real.load(Acquire) == real && slot.function.load(Relaxed) == pointer;
+    if let Some(index) = TABLE.iter().take(BOUND.load(Relaxed)).position(is) {
         // It may be another file at the place of one that was closed.
         TABLE[index].library.store(library, Relaxed);
         return place(index);
     }
-    if bound == SLOTS {
+    let next = BOUND.fetch_add(1, Relaxed);
+    let Some(slot) = TABLE.get(next) else {
+        BOUND.store(SLOTS, Relaxed);
         if let Some(region) = region::current() {
             region[UNBOUND].fetch_add(1, Relaxed);
         }
         return real;
-    }
-    let slot = &TABLE[bound];
+    };
     slot.function.store(pointer, Relaxed);
     slot.library.store(library, Relaxed);
     slot.on_stack.store(function.arguments.saturating_sub(IN_REGISTERS).into(), Relaxed);
     slot.early.store((function.does == Does::Free || function.reads_data()).into(), Relaxed);
     slot.real.store(real, Release);
-    BOUND.store(bound + 1, Release);
-    place(bound)
+    place(next)
 }

@@ -100,6 +100,10 @@ pub fn of(
         }
         Name::GcryCipher(cipher, mode) => {
             let known = text.push_c(ask(Getter::GcryCipherName, argument(cipher) & 0xffff_ffff));
+            // Its name for AES with 128 bits alone.
+            if text.bytes[..text.length] == *b"aes" {
+                text.push(b"128");
+            }
             text.push(b"-");
             let mode = usize::try_from(argument(mode) & 0xffff_ffff).unwrap_or(usize::MAX);
             text.push(GCRY_MODES.get(mode).copied().unwrap_or("?").as_bytes());

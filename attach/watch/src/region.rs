@@ -1,27 +1,34 @@
-//! The process's place in the file of `ciphermark watch`. The whole file is mapped once, when the process starts: a
-//! forked child takes its own place without a system call that a confinement, another root or a closed descriptor
-//! could refuse. What is written lies in the page cache, which outlives a process that is killed.
+//! The process's place in the file of `ciphermark watch`. A process maps the file's head and its own region, no more: what
+//! is mapped counts where a program bounds or locks its memory. A forked child gets its region from the head's mapping,
+//! which no other root, other user or closed descriptor takes from it. What is written lies in the page cache, which
+//! outlives a process that is killed.
 
 use crate::enter::{Thread, ticks};
 use crate::layout::*;
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
 pub type Words = &'static [AtomicU64];
 
-static FILE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+static HEAD: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+/// This process's region, and which one of the file it is.
+static INDEX: AtomicUsize = AtomicUsize::new(0);
 static REGION: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 /// A word that the kernel sets to zero in a forked child.
 static ALIVE: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Whether the program has confined itself: no system call is made any more.
+static CONFINED: AtomicBool = AtomicBool::new(false);
+
 /// Variable with the path of the file.
 const VARIABLE: &CStr = c"CIPHERMARK_WATCH";
 const PAGE: usize = 4096;
+const WORD: usize = size_of::<AtomicU64>();
 /// Calls of a thread between two times that the CPU time is written down.
 const STAMP_EACH: u64 = 1024;
 
-/// Maps the file. False where there is none for this process: then nothing is watched.
+/// Maps the file's head. False where there is none for this process: then nothing is watched.
 pub fn map() -> bool {
     // SAFETY: the loader calls this before the program has threads.
     let path = unsafe { libc::getenv(VARIABLE.as_ptr()) };
@@ -33,15 +40,16 @@ pub fn map() -> bool {
     if file < 0 {
         return false;
     }
-    let bytes = WORDS * size_of::<AtomicU64>();
     let both = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping of a file that is checked to be as long; nothing else is at its place.
     let (mapped, page) = unsafe {
         let mut facts: libc::stat = std::mem::zeroed();
         let fits = libc::fstat(file, &raw mut facts) == 0
-            && usize::try_from(facts.st_size).is_ok_and(|size| size == bytes);
+            && usize::try_from(facts.st_size).is_ok_and(|size| size == WORDS * WORD);
         let mapped = match fits {
-            true => libc::mmap(std::ptr::null_mut(), bytes, both, libc::MAP_SHARED, file, 0),
+            true => {
+                libc::mmap(std::ptr::null_mut(), FILE_WORDS * WORD, both, libc::MAP_SHARED, file, 0)
+            }
             false => libc::MAP_FAILED,
         };
         libc::close(file);
@@ -61,15 +69,15 @@ pub fn map() -> bool {
     }
     alive.store(1, Relaxed);
     ALIVE.store(page.cast(), Relaxed);
-    FILE.store(mapped.cast(), Release);
+    HEAD.store(mapped.cast(), Release);
     true
 }
 
-/// All words of the file.
-fn file() -> Option<Words> {
-    let first = FILE.load(Acquire);
+/// The file's own words.
+fn head() -> Option<Words> {
+    let first = HEAD.load(Acquire);
     // SAFETY: mapped that long, for as long as the process lives.
-    (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, WORDS) })
+    (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, FILE_WORDS) })
 }
 
 /// This process's region, where it has one.
@@ -114,35 +122,69 @@ fn clock_ticks() -> u64 {
     gaps[gaps.len() / 2]
 }
 
-/// A free region, with memory behind all but its areas.
+/// A free region.
 fn new() -> Option<Words> {
-    let file = file()?;
-    for index in 0..REGIONS {
-        let at = FILE_WORDS + index * REGION_WORDS;
-        let region = &file[at..][..REGION_WORDS];
-        let state = &region[STATE];
-        if state.load(Relaxed) != 0 || state.compare_exchange(0, TAKEN, Acquire, Relaxed).is_err() {
-            continue;
+    let head = head()?;
+    let claims = &head[FILE_CLAIMED..][..REGIONS];
+    let is_free = |claim: &AtomicU64| claim.compare_exchange(0, 1, Acquire, Relaxed).is_ok();
+    let index = if CONFINED.load(Relaxed) { None } else { claims.iter().position(is_free) };
+    let Some(region) = index.and_then(|index| map_region(head, index)) else {
+        if let Some(index) = index {
+            claims[index].store(0, Release);
         }
-        if !populate(&region[..AREA_AT]) {
-            break;
-        }
-        // SAFETY: no more than asking.
-        let (own, parent) = unsafe { (libc::getpid(), libc::getppid()) };
-        region[PARENT].store(parent.unsigned_abs().into(), Relaxed);
-        let spent = cpu_time();
-        region[CPU_BEFORE].store(spent, Relaxed);
-        region[CPU_NOW].store(spent, Relaxed);
-        note_time(&region[BEGAN..]);
-        region[PID].store(own.unsigned_abs().into(), Release);
-        return Some(region);
-    }
-    file[FILE_REFUSED].fetch_add(1, Relaxed);
-    None
+        head[FILE_REFUSED].fetch_add(1, Relaxed);
+        return None;
+    };
+    region[STATE].store(TAKEN, Relaxed);
+    // SAFETY: no more than asking.
+    let (own, parent) = unsafe { (libc::getpid(), libc::getppid()) };
+    region[PARENT].store(parent.unsigned_abs().into(), Relaxed);
+    region[NAMESPACE].store(namespace(), Relaxed);
+    let spent = cpu_time();
+    region[CPU_BEFORE].store(spent, Relaxed);
+    region[CPU_NOW].store(spent, Relaxed);
+    note_time(&region[BEGAN..]);
+    region[PID].store(own.unsigned_abs().into(), Release);
+    Some(region)
 }
 
-/// Gets memory for a part of the file now: without any, a later store would end the program (SIGBUS).
-fn populate(words: &[AtomicU64]) -> bool {
+/// Maps a region, with memory behind all but the areas of single threads. An old size of 0 makes one more mapping of the
+/// head's file, here up to the region's end; what is ahead of it goes again.
+fn map_region(head: Words, index: usize) -> Option<Words> {
+    let first: *mut libc::c_void = head.as_ptr().cast_mut().cast();
+    let (front, bytes) = ((FILE_WORDS + index * REGION_WORDS) * WORD, REGION_WORDS * WORD);
+    // SAFETY: the new mapping is ours alone, and as long as the file.
+    unsafe {
+        // Of a mapping that is locked the kernel would fill the new one.
+        libc::munlock(first, FILE_WORDS * WORD);
+        let all = libc::mremap(first, 0, front + bytes, libc::MREMAP_MAYMOVE);
+        if all == libc::MAP_FAILED {
+            return None;
+        }
+        libc::munmap(all, front);
+        let at = all.cast::<u8>().add(front);
+        let region: Words = std::slice::from_raw_parts(at.cast(), REGION_WORDS);
+        INDEX.store(index, Relaxed);
+        if populate(region, &region[..AREA_AT + AREA_WORDS]) {
+            return Some(region);
+        }
+        libc::munmap(at.cast(), bytes);
+        None
+    }
+}
+
+/// The namespace that this process's number is of.
+fn namespace() -> u64 {
+    // SAFETY: writes what it is given.
+    unsafe {
+        let mut facts: libc::stat = std::mem::zeroed();
+        let known = libc::stat(c"/proc/self/ns/pid".as_ptr(), &raw mut facts) == 0;
+        if known { facts.st_ino } else { 0 }
+    }
+}
+
+/// Gets memory for a part of the region now: without any, a later store would end the program (SIGBUS).
+fn populate(region: Words, words: Words) -> bool {
     let first = words.as_ptr() as usize & !(PAGE - 1);
     let end = (words.as_ptr() as usize + size_of_val(words)).next_multiple_of(PAGE);
     // SAFETY: whole pages of a mapping of ours.
@@ -152,13 +194,14 @@ fn populate(words: &[AtomicU64]) -> bool {
         return done == 0;
     }
     // Before Linux 5.14: the file system is asked instead.
-    let base = FILE.load(Relaxed) as usize;
+    let front = (FILE_WORDS + INDEX.load(Relaxed) * REGION_WORDS) * WORD;
+    let at = front + (first - region.as_ptr() as usize);
     // SAFETY: a descriptor of its own for a moment.
     unsafe {
         let path = libc::getenv(VARIABLE.as_ptr());
         let file =
             if path.is_null() { -1 } else { libc::open(path, libc::O_RDWR | libc::O_CLOEXEC) };
-        let (at, length) = ((first - base).cast_signed(), (end - first).cast_signed());
+        let (at, length) = (at.cast_signed(), (end - first).cast_signed());
         let done = file >= 0 && libc::fallocate(file, 0, at as _, length as _) == 0;
         libc::close(file);
         done
@@ -178,7 +221,7 @@ pub fn forked() {
         return;
     }
     let Some(own) = new() else { return };
-    // SAFETY: a region of the file.
+    // SAFETY: a region of the file, which a child has mapped, too.
     let parent: Words = unsafe { std::slice::from_raw_parts(parent, REGION_WORDS) };
     let names = (PROGRAM..PROGRAM + PROGRAM_WORDS).chain(LIBRARY_AT..CONTEXT_AT);
     for word in names.chain([LIBRARY_COUNT, ALGORITHM_COUNT, CLOCK_TICKS]) {
@@ -196,10 +239,23 @@ pub fn forked() {
     REGION.store(own.as_ptr().cast_mut(), Release);
 }
 
+/// Ahead of what confines the program (seccomp(2)): a system call that is not allowed may end it. CPU time is not written
+/// down any more, and threads that call for the first time share an area, which has its memory.
+#[cold]
+pub fn confine() {
+    stamp(false);
+    CONFINED.store(true, Relaxed);
+}
+
 /// Writes down the CPU time, and whether the process ends.
 #[cold]
 pub fn stamp(ends: bool) {
-    let Some(region) = current() else { return };
+    let Some(region) = current().filter(|_| !CONFINED.load(Relaxed)) else { return };
+    // A child that `vfork` made leaves with its parent's memory.
+    // SAFETY: no more than asking.
+    if ends && region[PID].load(Relaxed) != u64::from(unsafe { libc::getpid() }.unsigned_abs()) {
+        return;
+    }
     region[CPU_NOW].store(cpu_time(), Relaxed);
     note_time(&region[STAMPED..]);
     if ends {
@@ -251,11 +307,11 @@ const SHARED: usize = 1;
 /// # Safety
 /// `thread` is the caller's own.
 #[inline(always)]
-pub unsafe fn area(region: Words, thread: *mut Thread) -> Option<Area> {
+pub unsafe fn area(region: Words, thread: *mut Thread) -> Area {
     // SAFETY: the caller's.
     let thread = unsafe { &mut *thread };
     if thread.region != region.as_ptr() as usize {
-        thread.area = take_area(region)?;
+        thread.area = take_area(region);
         thread.region = region.as_ptr() as usize;
     }
     let first = (thread.area & !SHARED) as *const AtomicU64;
@@ -267,48 +323,58 @@ pub unsafe fn area(region: Words, thread: *mut Thread) -> Option<Area> {
     if count.is_multiple_of(STAMP_EACH) {
         stamp(false);
     }
-    Some(Area { words, shared: thread.area & SHARED != 0 })
+    Area { words, shared: thread.area & SHARED != 0 }
 }
 
 #[cold]
-fn take_area(region: Words) -> Option<usize> {
+fn take_area(region: Words) -> usize {
+    own_area(region).unwrap_or(region[AREA_AT..].as_ptr() as usize | SHARED)
+}
+
+/// An area for the calling thread alone.
+fn own_area(region: Words) -> Option<usize> {
+    let next = usize::try_from(region[AREA_COUNT].fetch_add(1, Relaxed)).unwrap_or(AREAS);
+    if CONFINED.load(Relaxed) {
+        return None;
+    }
     let area = |index: usize| &region[AREA_AT + index * AREA_WORDS..][..AREA_WORDS];
     // SAFETY: no more than asking.
     let (process, own) = unsafe { (libc::getpid(), libc::gettid()) };
     let own = u64::from(own.unsigned_abs());
-    let next = region[AREA_COUNT].fetch_add(1, Relaxed);
-    let next = usize::try_from(next).unwrap_or(AREAS);
-    if next < AREAS - 1 {
-        let words = area(next);
-        return populate(words).then(|| {
+    if next + 1 < AREAS {
+        let words = area(next + 1);
+        return populate(region, words).then(|| {
             words[AREA_THREAD].store(own, Relaxed);
             words.as_ptr() as usize
         });
     }
-    region[AREA_COUNT].store(AREAS as u64, Relaxed);
     // One of a thread that has ended; its counts go on.
-    for index in 0..AREAS - 1 {
-        let owner = &area(index)[AREA_THREAD];
+    (1..AREAS).map(area).find_map(|words| {
+        let owner = &words[AREA_THREAD];
         let thread = owner.load(Relaxed);
         // SAFETY: asks whether there is such a thread.
         let gone =
             thread != 0 && unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) } != 0;
-        if gone && owner.compare_exchange(thread, own, Acquire, Relaxed).is_ok() {
-            return Some(area(index).as_ptr() as usize);
-        }
-    }
-    let last = area(AREAS - 1);
-    populate(last).then_some(last.as_ptr() as usize | SHARED)
+        let is_ours = gone && owner.compare_exchange(thread, own, Acquire, Relaxed).is_ok();
+        is_ours.then_some(words.as_ptr() as usize)
+    })
 }
 
 /// Keeps others out for as long as it lives.
 pub struct Locked(&'static AtomicU64);
 
-pub fn lock(word: &'static AtomicU64) -> Locked {
-    while word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+/// None where it is not to be had: whoever holds it may wait for this very thread, in a handler of a signal or at a lower
+/// priority.
+pub fn lock(word: &'static AtomicU64) -> Option<Locked> {
+    /// Milliseconds; it is held for a microsecond.
+    const TRIES: u32 = 1 << 16;
+    for _ in 0..TRIES {
+        if word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_ok() {
+            return Some(Locked(word));
+        }
         std::hint::spin_loop();
     }
-    Locked(word)
+    None
 }
 
 impl Drop for Locked {
@@ -355,7 +421,7 @@ fn intern(
     if let Some(index) = find(0) {
         return Some(index as u64);
     }
-    let _locked = lock(&region[LOCK]);
+    let _locked = lock(&region[LOCK])?;
     if let Some(index) = find(0) {
         return Some(index as u64);
     }

@@ -27,7 +27,7 @@ pub enum Does {
     New,
     /// Gives one back.
     Free,
-    /// Copies one: the first argument gets what the second has.
+    /// Copies one: the context gets what the one in `input` has.
     Copy,
     /// Ends the message and gives back the context's algorithm.
     Reset,
@@ -127,8 +127,10 @@ pub const NONE: u8 = u8::MAX;
 pub const RESULT: u8 = 0x20;
 /// Marks a length that is an `int`: the upper half of its word is anything.
 const INT: u8 = 0x40;
-/// Marks buffers (`struct iovec`) instead of a length; how many is the next argument.
+/// Marks buffers (`struct iovec`; with `INT` those of libgcrypt) instead of a length; how many is the next argument.
 pub const VECTORS: u8 = 0x80;
+/// Marks a direction that is the other way round.
+pub const AWAY: u8 = 0x40;
 
 #[derive(Clone, Copy)]
 pub struct Function {
@@ -137,7 +139,8 @@ pub struct Function {
     pub does: Does,
     pub operation: u64,
     pub direction: u64,
-    /// The argument that says the direction: 1 encrypts, 0 decrypts, anything else leaves it.
+    /// The argument that says the direction: 1 encrypts, 0 decrypts, anything else leaves it; with `AWAY` the other way
+    /// round.
     pub direction_at: u8,
     pub algorithm: Name,
     pub context: u8,
@@ -181,7 +184,10 @@ pub const fn function(name: &'static str, arguments: u8, does: Does) -> Function
         aad: NONE,
         tag: NONE,
         key: NONE,
-        input: NONE,
+        input: match does {
+            Does::Copy => 1,
+            _ => NONE,
+        },
         output: NONE,
     }
 }
@@ -217,6 +223,10 @@ impl Function {
         self.direction_at = argument;
         self
     }
+    /// The same the other way round: 0 encrypts, 1 decrypts.
+    pub const fn away_at(self, argument: u8) -> Self {
+        self.toward_at(argument | AWAY)
+    }
     pub const fn digest(self) -> Self {
         self.of(DIGEST)
     }
@@ -248,6 +258,10 @@ impl Function {
     /// Bytes, in buffers.
     pub const fn vectors(self, argument: u8) -> Self {
         self.bytes(argument | VECTORS)
+    }
+    /// Bytes, in libgcrypt's buffers: size, offset, length, address.
+    pub const fn buffers(self, argument: u8) -> Self {
+        self.vectors(argument | INT)
     }
     pub const fn aad_vectors(self, argument: u8) -> Self {
         self.aad(argument | VECTORS)
@@ -293,7 +307,8 @@ impl Function {
 /// The number in an argument that may be an `int`, or the bytes in buffers.
 pub fn number(arguments: &Arguments, argument: u8) -> u64 {
     if argument != NONE && argument & VECTORS != 0 {
-        return in_vectors(arguments, usize::from(argument & !VECTORS));
+        let at = usize::from(argument & !(VECTORS | INT));
+        return in_vectors(arguments, at, if argument & INT == 0 { (2, 1) } else { (4, 2) });
     }
     let Some(word) = arguments.get(usize::from(argument & !INT)) else { return 0 };
     match argument & INT == 0 {
@@ -303,18 +318,19 @@ pub fn number(arguments: &Arguments, argument: u8) -> u64 {
     }
 }
 
-fn in_vectors(arguments: &Arguments, at: usize) -> u64 {
+/// Bytes in buffers of so many words, of which one is the length.
+fn in_vectors(arguments: &Arguments, at: usize, (words, length): (usize, usize)) -> u64 {
     let [Some(first), Some(count)] = [at, at + 1].map(|at| arguments.get(at).copied()) else {
         return 0;
     };
     // The system's own limit (IOV_MAX).
     let count = usize::try_from(count & 0x7fff_ffff).unwrap_or(0).min(1024);
-    let vectors = match first {
+    let buffers: &[u64] = match first {
         0 => &[],
         // SAFETY: the function has read them.
-        first => unsafe { std::slice::from_raw_parts(first as *const libc::iovec, count) },
+        first => unsafe { std::slice::from_raw_parts(first as *const u64, count * words) },
     };
-    vectors.iter().map(|vector| vector.iov_len as u64).sum()
+    buffers.chunks_exact(words).map(|buffer| buffer[length]).fold(0, u64::saturating_add)
 }
 
 /// A library's table, and the symbol by which it is known.

@@ -4,13 +4,14 @@
 #[path = "../../../attach/watch/src/layout.rs"]
 mod layout;
 
+use base::model::Algorithm;
 use layout::*;
 use record::{CallCount, CallDirection, CallOperation, CalledLibrary, Calls, WatchedProcess};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -26,6 +27,8 @@ const TRIMMED: f64 = 0.05;
 pub struct WatchFile {
     directory: tempfile::TempDir,
     file: File,
+    /// The namespace that this process's number is of; 0 where nobody knows.
+    namespace: u64,
     /// What was read of processes whose place went to others.
     gone: Calls,
     clock: Clock,
@@ -68,7 +71,8 @@ impl WatchFile {
         let file = options.open(directory.path().join("calls"))?;
         file.set_len((WORDS * WORD) as u64)?;
         file.write_all_at(&MAGIC.to_le_bytes(), 0)?;
-        Ok(Self { directory, file, gone: Calls::default(), clock: Clock::default() })
+        let namespace = Path::new("/proc/self/ns/pid").metadata().map_or(0, |facts| facts.ino());
+        Ok(Self { directory, file, namespace, gone: Calls::default(), clock: Clock::default() })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -89,11 +93,12 @@ impl WatchFile {
         let mut taken = Vec::new();
         for index in 0..REGIONS {
             let at = FILE_WORDS + index * REGION_WORDS;
-            let head = self.words(at, PID + 1)?;
+            let head = self.words(at, NAMESPACE + 1)?;
             if head[STATE] != 0 {
-                // A process that takes the place right now has not written its number yet.
-                let is_gone = head[PID] != 0 && !is_there(head[PID]);
-                taken.push((at, head[STATE] == ENDED || is_gone));
+                // One that has said that it ends may still run destructors.
+                let is_over =
+                    self.number(&head).map_or(head[STATE] == ENDED, |pid| !is_running(pid));
+                taken.push((index, is_over));
             }
         }
         if taken.len() < REGIONS / 2 {
@@ -101,7 +106,8 @@ impl WatchFile {
         }
         let mut gone = std::mem::take(&mut self.gone);
         let ns_per_tick = self.see_clock()?;
-        for (at, _) in taken.into_iter().filter(|(_, is_over)| *is_over) {
+        for (index, _) in taken.into_iter().filter(|(_, is_over)| *is_over) {
+            let at = FILE_WORDS + index * REGION_WORDS;
             self.read_region(at, ns_per_tick, &mut gone)?;
             let (from, length) = ((at * WORD) as u64, (REGION_WORDS * WORD) as u64);
             fallocate(
@@ -110,9 +116,17 @@ impl WatchFile {
                 from,
                 length,
             )?;
+            self.file.write_all_at(&[0; WORD], ((FILE_CLAIMED + index) * WORD) as u64)?;
         }
         self.gone = merged(gone);
         Ok(())
+    }
+
+    /// A process's number, where it is one of ours: in another namespace it is somebody else's here. One that takes its
+    /// place right now has not written it yet.
+    fn number(&self, head: &[u64]) -> Option<u64> {
+        let is_ours = self.namespace != 0 && head[NAMESPACE] == self.namespace;
+        (is_ours && head[PID] != 0).then_some(head[PID])
     }
 
     /// Libraries, processes and what was missed, up to now.
@@ -143,8 +157,8 @@ impl WatchFile {
         }
         let names = Names::read(self, at, &head)?;
         let (mut rows, mut called) = (BTreeMap::new(), 0);
-        let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS);
-        for area in 0..areas {
+        let areas = usize::try_from(head[AREA_COUNT]).unwrap_or(AREAS).min(AREAS - 1);
+        for area in 0..=areas {
             let words = self.words(at + AREA_AT + area * AREA_WORDS, AREA_WORDS)?;
             called = words[AREA_CALLS].saturating_add(called);
             for row in words[AREA_ROWS..]
@@ -174,7 +188,7 @@ impl WatchFile {
         };
         let [before, now] = [head[CPU_BEFORE], head[CPU_NOW]].map(|ns| ns as f64 / 1e9);
         let runs = head[STATE] != ENDED;
-        let alive = cpu_of(head[PID]).filter(|_| runs);
+        let alive = self.number(&head).and_then(cpu_of).filter(|_| runs);
         let now = now.max(alive.unwrap_or(0.0));
         calls.processes.push(WatchedProcess {
             program: PathBuf::from(text(&head[PROGRAM..PROGRAM + PROGRAM_WORDS])),
@@ -242,12 +256,25 @@ fn canonical(name: &str) -> String {
     if let (Some(bits), Some(mode)) = (aes, name.get(4..7)) {
         return format!("aes-{bits}-{mode}");
     }
-    // libgcrypt calls AES with 128 bits `aes`.
-    let modes = ["ecb", "cbc", "cfb", "ofb", "ctr", "gcm", "ccm", "ocb", "wrap"];
-    if let Some(mode) = name.strip_prefix("aes-").filter(|mode| modes.contains(mode)) {
-        return format!("aes-128-{mode}");
+    let name = SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to));
+    // Others put other signs between the words.
+    let is_same = |algorithm: &&Algorithm| letters(algorithm.name).eq(letters(&name));
+    match Algorithm::all().iter().find(is_same) {
+        Some(algorithm) => algorithm.name.to_owned(),
+        None => name,
     }
-    SAME.iter().fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
+}
+
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_alphanumeric)
+}
+
+/// NSS has one kind of context for ciphers and MACs.
+fn operation(what: u64, name: &str) -> Option<CallOperation> {
+    match CallOperation::from_repr(usize::try_from(operation_of(what)).ok()?)? {
+        CallOperation::Cipher if name.starts_with("hmac-") => Some(CallOperation::Mac),
+        own => Some(own),
+    }
 }
 
 /// Libraries name an HMAC by its digest alone where they are asked for a MAC.
@@ -321,8 +348,8 @@ impl Row {
         let number = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let (bytes, aad, tag) = (size >> 24, size >> 8 & 0xffff, size & 0xff);
         let range = |n| if what & CLASS != 0 { [n, class_end(n)] } else { [n, n] };
-        let operation = CallOperation::from_repr(number(operation_of(what)))?;
         let algorithm = names.algorithms.get(number(algorithm_of(what)));
+        let operation = operation(what, algorithm.map_or("", |name| name))?;
         Some(CallCount {
             library: *libraries.get(number(library_of(what)))?,
             operation,
@@ -418,15 +445,25 @@ pub fn share(calls: &mut Calls) {
     calls.libraries.iter_mut().for_each(|library| name(&mut library.path));
     for process in &mut calls.processes {
         name(&mut process.program);
-        process.rows.iter_mut().for_each(classify);
+        process.rows.iter_mut().for_each(blur);
         process.rows = CallCount::joined(std::mem::take(&mut process.rows));
     }
     // Its files and functions name the machine's directories.
     calls.sampled = None;
 }
 
-fn is_there(pid: u64) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+/// Leaves of sizes no more than their classes: sums of bytes and the pieces that they came in tell them, too.
+fn blur(row: &mut CallCount) {
+    classify(row);
+    let piece = row.bytes.checked_div(row.pieces).map_or(0, class);
+    row.bytes = row.bytes.checked_div(row.count).map_or(0, class).saturating_mul(row.count);
+    if let Some(pieces) = row.bytes.checked_div(piece) {
+        row.pieces = pieces;
+    }
+}
+
+fn is_running(pid: u64) -> bool {
+    stat_field(&pid.to_string(), 0).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 
 fn cpu_of(pid: u64) -> Option<f64> {
@@ -483,10 +520,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_shared_tells_of_sizes_no_more_than_their_classes() {
+        let shared = |size: u64, count: u64, piece: u64| {
+            let pieces = (size * count).div_ceil(piece);
+            let process = WatchedProcess {
+                rows: vec![CallCount { pieces, ..row(size, count) }],
+                ..WatchedProcess::default()
+            };
+            let mut calls = Calls { processes: vec![process], ..Calls::default() };
+            share(&mut calls);
+            calls.processes.remove(0).rows.remove(0)
+        };
+        // A password of 13 bytes behind a salt of 8, 65,536 times, and one of 14.
+        assert_eq!(shared(21 << 16, 1, 21), shared(22 << 16, 1, 22));
+        for (size, piece) in [(12_345, 12_345), (12_300, 12_300), (0, 1)] {
+            let [row, other] =
+                [size, class(size)].map(|size| shared(size, 3, piece.min(size.max(1))));
+            assert_eq!((row.size, row.bytes, row.pieces), (other.size, other.bytes, other.pieces));
+        }
+        assert_eq!(shared(12_345, 3, 12_345).pieces, 3, "one for each message");
+    }
+
+    #[test]
     fn a_mac_by_a_digests_name_is_an_hmac() {
         assert_eq!(of_mac(CallOperation::Mac, "sha384"), "hmac-sha384");
         assert_eq!(of_mac(CallOperation::Mac, "hmac-sha384"), "hmac-sha384");
         assert_eq!(of_mac(CallOperation::Digest, "sha384"), "sha384");
+    }
+
+    #[test]
+    fn a_cipher_by_an_hmacs_name_is_a_mac() {
+        let of = |name| operation(what(CIPHER, NEITHER, 0, 1), name);
+        assert_eq!(of("hmac-sha256"), Some(CallOperation::Mac));
+        assert_eq!(of("aes-128-cbc-hmac-sha1"), Some(CallOperation::Cipher));
     }
 
     #[test]
@@ -517,13 +583,66 @@ mod tests {
             ("sha2-256", "sha256"),
             ("aes256-gcm", "aes-256-gcm"),
             ("id-aes256-gcm", "aes-256-gcm"),
-            ("aes-cfb", "aes-128-cfb"),
+            ("aes128-cfb", "aes-128-cfb"),
+            ("aes-256/gcm", "aes-256-gcm"),
+            ("sha-256", "sha256"),
+            ("hmac(sha-256)", "hmac-sha256"),
+            // Whatever the key's length is.
+            ("aes-gcm", "aes-gcm"),
+            ("cmac", "cmac"),
+            ("random", "random"),
+            ("cipher context", "cipher context"),
             ("aes-128-cfb", "aes-128-cfb"),
             ("aes-256-gcm", "aes-256-gcm"),
             ("aes-cbc-256", "aes-256-cbc"),
         ] {
             assert_eq!(canonical(name), same);
         }
+    }
+
+    /// Makes regions of processes with that number.
+    fn take(file: &WatchFile, count: usize, pid: u64, namespace: u64) {
+        for index in 0..count {
+            let at = FILE_WORDS + index * REGION_WORDS;
+            for (word, value) in [
+                (FILE_CLAIMED + index, 1),
+                (at + STATE, TAKEN),
+                (at + PID, pid),
+                (at + NAMESPACE, namespace),
+            ] {
+                file.file.write_all_at(&u64::to_le_bytes(value), (word * WORD) as u64).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_of_another_namespace_is_nobody_here() {
+        let mut file = WatchFile::create().unwrap();
+        let own = file.namespace;
+        for (namespace, is_ours) in [(own, true), (own + 1, false)] {
+            take(&file, 1, std::process::id().into(), namespace);
+            let process = file.read().unwrap().processes.remove(0);
+            assert_eq!(process.cpu_is_least, !is_ours);
+        }
+    }
+
+    #[test]
+    fn only_the_places_of_processes_that_are_known_to_have_ended_go_to_others() {
+        let mut file = WatchFile::create().unwrap();
+        // Beyond the most that the kernel gives.
+        let gone = 1 << 23;
+        let (own, all) = (file.namespace, REGIONS / 2);
+        for (pid, namespace, is_free) in
+            [(gone, own + 1, false), (std::process::id().into(), own, false), (gone, own, true)]
+        {
+            take(&file, all, pid, namespace);
+            file.tidy().unwrap();
+            let claims = file.words(FILE_CLAIMED, all).unwrap();
+            assert!(claims.iter().all(|claim| (*claim == 0) == is_free), "{pid} {namespace}");
+            let state = file.words(FILE_WORDS + STATE, 1).unwrap();
+            assert_eq!(state[0] == 0, is_free, "{pid} {namespace}");
+        }
+        assert_eq!(file.read().unwrap().processes.len(), 1, "what they did is kept");
     }
 
     #[test]

@@ -91,10 +91,8 @@ fn program(calls: &Calls, path: &Path, processes: &[&WatchedProcess]) -> Program
     let rows = processes.iter().flat_map(|process| process.rows.iter().cloned()).collect();
     let mut rows = CallCount::joined(rows);
     rows.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-    let in_calls =
-        |process: &WatchedProcess| process.rows.iter().map(|row| row.seconds).sum::<f64>();
-    let own: f64 = processes.iter().map(|p| p.cpu_seconds.max(in_calls(p))).sum();
-    let of_all: f64 = calls.processes.iter().map(|p| p.cpu_seconds.max(in_calls(p))).sum();
+    let own: f64 = processes.iter().copied().map(cpu_seconds).sum();
+    let of_all: f64 = calls.processes.iter().map(cpu_seconds).sum();
     // What no process says that it had, one that was killed may have had.
     let untold = (calls.cpu_seconds - of_all).max(0.0);
     let cpu_is_most = processes.iter().any(|process| process.cpu_is_least);
@@ -110,6 +108,12 @@ fn program(calls: &Calls, path: &Path, processes: &[&WatchedProcess]) -> Program
         rows,
         faults,
     }
+}
+
+/// What a process had. Calls may take longer, where they wait for a CPU; only of one that could not say are they the least.
+fn cpu_seconds(process: &WatchedProcess) -> f64 {
+    let in_calls = process.rows.iter().map(|row| row.seconds).sum();
+    if process.cpu_is_least { process.cpu_seconds.max(in_calls) } else { process.cpu_seconds }
 }
 
 /// Whether it is what the program wants, and not what it does for that.
@@ -351,6 +355,7 @@ mod tests {
             program: "/usr/sbin/nginx".into(),
             pid,
             cpu_seconds,
+            cpu_is_least: cpu_seconds == 0.0,
             rows: vec![row(CallOperation::Cipher, "aes-256-gcm", 5, 0.5)],
             ..WatchedProcess::default()
         };
@@ -363,5 +368,18 @@ mod tests {
             ("nginx", 2, 10, 1)
         );
         assert_eq!((nginx.cpu_seconds, nginx.call_seconds), (4.5, 1.0));
+    }
+
+    #[test]
+    fn calls_that_waited_for_a_cpu_are_no_cpu_time() {
+        let process = WatchedProcess {
+            program: "/bin/it".into(),
+            cpu_seconds: 0.25,
+            rows: vec![row(CallOperation::Digest, "sha256", 320, 3.75)],
+            ..WatchedProcess::default()
+        };
+        let calls = Calls { processes: vec![process], ..Calls::default() };
+        let programs = programs(&calls);
+        assert_eq!((programs[0].cpu_seconds, programs[0].call_seconds), (0.25, 3.75));
     }
 }

@@ -27,7 +27,8 @@ pub struct Calls {
     pub seconds: f64,
     /// CPU time of the program and all that it started, as far as it was waited for.
     pub cpu_seconds: f64,
-    /// Whether sizes and associated data are classes, a quarter of an octave each, and paths are names: to be shared.
+    /// Whether sizes and associated data are classes, a quarter of an octave each, and paths are names: to be shared. Bytes
+    /// and pieces are what they would be if all sizes were the least of their class.
     pub shared: bool,
     /// Files that were called into.
     pub libraries: Vec<CalledLibrary>,

@@ -40,14 +40,19 @@ pub fn watched(calls: &Calls, options: Options) -> String {
 }
 
 fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String {
-    let cpu = program.cpu_seconds.max(f64::MIN_POSITIVE);
+    let has_waited = program.call_seconds > program.cpu_seconds;
+    let cpu = program.cpu_seconds.max(program.call_seconds).max(f64::MIN_POSITIVE);
     let processes = if program.processes > 1 {
         format!(" ({} processes)", program.processes)
     } else {
         String::new()
     };
-    // It was killed before it could say.
-    let [most, least] = if program.cpu_is_most { ["at most ", "at least "] } else { ["", ""] };
+    let [most, least] = match (program.cpu_is_most, has_waited) {
+        // It was killed before it could say, or confined itself.
+        (true, _) => ["at most ", "at least "],
+        (false, true) => ["", "at most "],
+        (false, false) => ["", ""],
+    };
     let head = format!(
         "{}{processes}: {most}{:.3} s CPU, {least}{} in crypto calls ({} operations)",
         clean(&program.name),
@@ -56,6 +61,13 @@ fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String
         grouped(program.operations)
     );
     let mut text = options.hang(&head, 2, HEADING);
+    if has_waited && !program.cpu_is_most {
+        let took = time(program.call_seconds * 1e9);
+        let note = format!(
+            "calls took {took}, more than the CPU time: they waited for a CPU; shares are of the time in calls"
+        );
+        text += &options.behind("  ", 4, &note, CAUTION);
+    }
     let is_shown = |row: &&CallCount| row.seconds / cpu >= LEAST;
     let shown: Vec<&CallCount> = program.rows.iter().filter(is_shown).take(MOST_ROWS).collect();
     text += &table(&shown, cpu, calls).text(options);
@@ -323,6 +335,21 @@ mod tests {
         assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
         let narrow = watched(&example(), Options { width: 60, color: false });
         assert!(narrow.lines().all(|line| base::text::width(line) <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn shares_of_calls_that_waited_for_a_cpu_are_of_the_time_in_calls() {
+        let mut calls = example();
+        calls.processes[0].cpu_seconds = 0.02;
+        let text = watched(&calls, Options { width: 200, color: false });
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "nginx: 0.020 s CPU, at most 100.0 % in crypto calls",
+            "calls took 87.2 ms, more than the CPU time",
+            "65.4 % aes-256-gcm encrypt 16385",
+        ] {
+            assert!(words.contains(part), "{part}\n{text}");
+        }
     }
 
     #[test]

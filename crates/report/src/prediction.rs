@@ -32,7 +32,8 @@ pub fn prediction(
     options: Options,
 ) -> String {
     let screen = Screen::of(options);
-    let cpu = prediction.cpu_seconds.max(f64::MIN_POSITIVE);
+    // Calls that waited for a CPU took longer than that.
+    let cpu = prediction.cpu_seconds.max(prediction.call_seconds).max(f64::MIN_POSITIVE);
     let mut text = screen.line(&headline(prediction, cpu), HEADING);
     if !prediction.rows.is_empty() {
         text += &rows(prediction, cpu, screen);

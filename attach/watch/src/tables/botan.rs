@@ -11,7 +11,7 @@ use crate::table::{
 pub const FAMILY: Family = Family { marks: &["botan_hash_update"], functions: FUNCTIONS };
 
 const FUNCTIONS: &[Function] = &[
-    f("botan_cipher_init", 3, Begin).cipher(NEITHER).behind(0).named(Text(1)),
+    f("botan_cipher_init", 3, Begin).cipher(NEITHER).away_at(2).behind(0).named(Text(1)),
     f("botan_cipher_set_key", 3, Begin).cipher(NEITHER).key(1),
     f("botan_cipher_start", 3, Begin).cipher(NEITHER),
     f("botan_cipher_set_associated_data", 3, Aad).cipher(NEITHER).aad(2),
@@ -37,7 +37,7 @@ const FUNCTIONS: &[Function] = &[
     f("botan_pk_op_verify_finish", 3, End).of(VERIFY),
     free("botan_pk_op_verify_destroy", 1, "key context"),
     f("botan_pwdhash", 10, Whole).of(KDF).named(Text(0)).bytes(5),
-    f("botan_pbkdf", 8, Whole).of(KDF).named(Text(0)).bytes(2),
+    f("botan_pbkdf", 7, Whole).of(KDF).named(Text(0)).bytes(2),
     f("botan_kdf", 9, Whole).of(KDF).named(Text(0)).bytes(2),
     whole("botan_rng_get", 3, RANDOM, "random").bytes(2),
 ];

@@ -8,7 +8,7 @@ use crate::table::{
     Does::{Begin, Control, Copy, Each, End, Last, New, Reset, Set, Update, Whole},
     Family, Function, NONE,
     Name::{Aead, AeadKind, Cipher, Digest, Fixed, Hmac, Kdf, Key, KeyOf, Mac, Over, Text},
-    free, function as f, whole,
+    RESULT, free, function as f, whole,
 };
 
 pub const FAMILY: Family = Family {
@@ -18,6 +18,9 @@ pub const FAMILY: Family = Family {
 
 const fn new(name: &'static str, arguments: u8, of: &'static str) -> Function {
     f(name, arguments, New).of(NEW).named(Fixed(of))
+}
+const fn dup(name: &'static str) -> Function {
+    f(name, 1, Copy).context(RESULT).moves(0, NONE)
 }
 const fn init(name: &'static str, arguments: u8, direction: u64, key: u8) -> Function {
     f(name, arguments, Begin).cipher(direction).named(Cipher(1, 0)).key(key)
@@ -29,8 +32,8 @@ const fn update(name: &'static str, direction: u64) -> Function {
 const fn end(name: &'static str, direction: u64) -> Function {
     f(name, 3, End).cipher(direction)
 }
-const fn digest(name: &'static str) -> Function {
-    f(name, 3, Begin).digest().named(Digest(1, 0))
+const fn digest(name: &'static str, arguments: u8) -> Function {
+    f(name, arguments, Begin).digest().named(Digest(1, 0))
 }
 const fn low(name: &'static str, arguments: u8, what: &'static str) -> Function {
     f(name, arguments, Begin).digest().named(Fixed(what))
@@ -60,6 +63,7 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_CIPHER_CTX_reset", 1, Reset),
     f("EVP_CIPHER_CTX_cleanup", 1, Reset),
     f("EVP_CIPHER_CTX_copy", 2, Copy),
+    dup("EVP_CIPHER_CTX_dup"),
     init("EVP_EncryptInit", 4, ENCRYPT, 2),
     init("EVP_DecryptInit", 4, DECRYPT, 2),
     init("EVP_EncryptInit_ex", 5, ENCRYPT, 3),
@@ -94,13 +98,15 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_MD_CTX_cleanup", 1, Reset),
     f("EVP_MD_CTX_copy", 2, Copy),
     f("EVP_MD_CTX_copy_ex", 2, Copy),
-    digest("EVP_DigestInit"),
-    digest("EVP_DigestInit_ex"),
-    digest("EVP_DigestInit_ex2"),
+    dup("EVP_MD_CTX_dup"),
+    digest("EVP_DigestInit", 2),
+    digest("EVP_DigestInit_ex", 3),
+    digest("EVP_DigestInit_ex2", 3),
     f("EVP_DigestUpdate", 3, Update).digest().named(Digest(NONE, 0)).bytes(2),
     f("EVP_DigestFinal", 3, End).digest(),
     f("EVP_DigestFinal_ex", 3, End).digest(),
     f("EVP_DigestFinalXOF", 3, End).digest(),
+    f("EVP_DigestSqueeze", 3, End).digest(),
     f("EVP_Digest", 6, Whole).digest().named(Digest(4, NONE)).bytes(1),
     f("EVP_Q_digest", 7, Whole).digest().named(Text(1)).bytes(4),
     fetch("EVP_MD_fetch"),
@@ -129,7 +135,7 @@ const FUNCTIONS: &[Function] = &[
     f("SHA384_Final", 2, End).digest().context(1),
     f("SHA512_Final", 2, End).digest().context(1),
     // message authentication codes
-    f("HMAC", 7, Whole).mac().named(Hmac(0, NONE)).bytes(4),
+    f("HMAC", 7, Whole).mac().named(Hmac(0, NONE)).key(1).bytes(4),
     new("HMAC_CTX_new", 0, MAC_CONTEXT),
     free("HMAC_CTX_free", 1, MAC_CONTEXT),
     f("HMAC_CTX_reset", 1, Reset),
@@ -143,11 +149,12 @@ const FUNCTIONS: &[Function] = &[
     f("CMAC_Final", 3, End).mac(),
     new("EVP_MAC_CTX_new", 1, MAC_CONTEXT),
     free("EVP_MAC_CTX_free", 1, MAC_CONTEXT),
-    whole("EVP_MAC_CTX_dup", 1, NEW, MAC_CONTEXT),
+    dup("EVP_MAC_CTX_dup"),
     f("EVP_MAC_init", 4, Begin).mac().named(Mac(0)).key(1),
     f("EVP_MAC_update", 3, Update).mac().named(Mac(0)).bytes(2),
     f("EVP_MAC_final", 4, End).mac(),
-    f("EVP_Q_mac", 12, Whole).mac().named(Text(1)).bytes(8),
+    f("EVP_MAC_finalXOF", 3, End).mac(),
+    f("EVP_Q_mac", 12, Whole).mac().named(Text(1)).key(5).bytes(8),
     fetch("EVP_MAC_fetch"),
     // AEAD of BoringSSL and what came of it
     f("EVP_AEAD_CTX_new", 4, Whole).of(KEY).named(AeadKind(0)),
@@ -168,10 +175,13 @@ const FUNCTIONS: &[Function] = &[
     f("EVP_DigestVerifyFinal", 3, End).of(VERIFY),
     f("EVP_DigestSign", 5, Last).of(SIGN).bytes(4).moves(NONE, 1),
     f("EVP_DigestVerify", 5, Last).of(VERIFY).bytes(4),
-    f("EVP_SignFinal", 4, Last).of(SIGN).named(Key(3)),
-    f("EVP_VerifyFinal", 4, Last).of(VERIFY).named(Key(3)),
+    f("EVP_SignFinal", 4, Whole).of(SIGN).named(Key(3)),
+    f("EVP_SignFinal_ex", 6, Whole).of(SIGN).named(Key(3)),
+    f("EVP_VerifyFinal", 4, Whole).of(VERIFY).named(Key(3)),
+    f("EVP_VerifyFinal_ex", 6, Whole).of(VERIFY).named(Key(3)),
     sign("EVP_PKEY_sign_init", 1, SIGN).named(KeyOf(0)),
     sign("EVP_PKEY_verify_init", 1, VERIFY).named(KeyOf(0)),
+    sign("EVP_PKEY_verify_recover_init", 1, VERIFY).named(KeyOf(0)),
     sign("EVP_PKEY_derive_init", 1, DERIVE).named(KeyOf(0)),
     sign("EVP_PKEY_encrypt_init", 1, SEAL).named(KeyOf(0)),
     sign("EVP_PKEY_decrypt_init", 1, OPEN).named(KeyOf(0)),
@@ -179,6 +189,7 @@ const FUNCTIONS: &[Function] = &[
     sign("EVP_PKEY_decapsulate_init", 2, OPEN).named(KeyOf(0)),
     f("EVP_PKEY_sign", 5, Last).of(SIGN).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_verify", 5, Last).of(VERIFY).named(KeyOf(0)).bytes(4),
+    f("EVP_PKEY_verify_recover", 5, Last).of(VERIFY).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_derive", 3, Last).of(DERIVE).named(KeyOf(0)).moves(NONE, 1),
     f("EVP_PKEY_encrypt", 5, Last).of(SEAL).named(KeyOf(0)).bytes(4).moves(NONE, 1),
     f("EVP_PKEY_decrypt", 5, Last).of(OPEN).named(KeyOf(0)).bytes(4).moves(NONE, 1),
@@ -216,7 +227,7 @@ const FUNCTIONS: &[Function] = &[
     whole("PKCS5_PBKDF2_HMAC_SHA1", 7, KDF, "pbkdf2-sha1").int(5),
     whole("EVP_PBE_scrypt", 10, KDF, "scrypt").bytes(9),
     f("EVP_BytesToKey", 8, Whole).of(KDF).named(Over("bytestokey-", 1)),
-    f("HKDF", 10, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
+    f("HKDF", 9, Whole).of(KDF).named(Over("hkdf-", 2)).bytes(1),
     whole("RAND_status", 0, RANDOM, "random"),
     whole("RAND_poll", 0, RANDOM, "random"),
     whole("RAND_bytes", 2, RANDOM, "random").int(1),

@@ -17,6 +17,9 @@ const fn update(name: &'static str, arguments: u8, direction: u64) -> Function {
 const fn aead(name: &'static str, direction: u64) -> Function {
     f(name, 10, Last).cipher(direction).named(GnutlsAead(0)).aad(4).tag(5).bytes(7)
 }
+const fn aead_in_place(name: &'static str, direction: u64) -> Function {
+    f(name, 9, Last).cipher(direction).named(GnutlsAead(0)).aad_vectors(3).vectors(5)
+}
 
 const FUNCTIONS: &[Function] = &[
     f("gnutls_cipher_init", 4, Begin)
@@ -39,6 +42,8 @@ const FUNCTIONS: &[Function] = &[
         .key(2),
     aead("gnutls_aead_cipher_encrypt", ENCRYPT).moves(6, 8),
     aead("gnutls_aead_cipher_encryptv", ENCRYPT).aad_vectors(3).vectors(6),
+    aead_in_place("gnutls_aead_cipher_encryptv2", ENCRYPT),
+    aead_in_place("gnutls_aead_cipher_decryptv2", DECRYPT).tag(8),
     aead("gnutls_aead_cipher_decrypt", DECRYPT).moves(6, 8).less(16),
     free("gnutls_aead_cipher_deinit", 1, "cipher context"),
     f("gnutls_hash_init", 2, Begin).digest().behind(0).named(Number(1, Getter::GnutlsDigestName)),
@@ -50,7 +55,7 @@ const FUNCTIONS: &[Function] = &[
     f("gnutls_hmac", 3, Update).mac().bytes(2),
     f("gnutls_hmac_output", 2, End).mac(),
     free("gnutls_hmac_deinit", 2, "mac context"),
-    f("gnutls_hmac_fast", 6, Whole).mac().named(Number(0, Getter::GnutlsMacName)).bytes(4),
+    f("gnutls_hmac_fast", 6, Whole).mac().named(Number(0, Getter::GnutlsMacName)).key(1).bytes(4),
     whole("gnutls_rnd", 3, RANDOM, "random").bytes(2),
     whole("gnutls_pbkdf2", 6, KDF, "pbkdf2").bytes(5),
     whole("gnutls_hkdf_extract", 4, KDF, "hkdf-extract"),

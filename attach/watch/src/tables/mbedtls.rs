@@ -2,7 +2,7 @@
 
 use crate::layout::{DECRYPT, ENCRYPT, MAC, NEITHER, RANDOM, SIGN, VERIFY};
 use crate::table::{
-    Does::{Begin, End, Last, Update, Whole},
+    Does::{Aad, Begin, End, Last, Update, Whole},
     Family, Function,
     Name::{Fixed, Listed},
     function as f, whole,
@@ -11,6 +11,24 @@ use crate::table::{
 pub const FAMILY: Family = Family {
     marks: &["mbedtls_sha256_update", "mbedtls_gcm_setkey", "psa_hash_compute"],
     functions: FUNCTIONS,
+};
+/// What has other arguments in version 2 (from 2.7 on) than later.
+pub const TWO: Family = Family {
+    marks: &["mbedtls_sha256_update_ret"],
+    functions: &[
+        f("mbedtls_gcm_starts", 6, Begin).cipher(NEITHER).toward_at(1).aad(5),
+        f("mbedtls_gcm_update", 4, Update).cipher(NEITHER).bytes(1).moves(2, 3),
+        f("mbedtls_gcm_finish", 3, End).cipher(NEITHER).tag(2),
+    ],
+};
+pub const LATER: Family = Family {
+    marks: &["mbedtls_gcm_update_ad"],
+    functions: &[
+        f("mbedtls_gcm_starts", 4, Begin).cipher(NEITHER).toward_at(1),
+        f("mbedtls_gcm_update_ad", 3, Aad).cipher(NEITHER).aad(2),
+        f("mbedtls_gcm_update", 6, Update).cipher(NEITHER).bytes(2).moves(1, 3),
+        f("mbedtls_gcm_finish", 6, End).cipher(NEITHER).tag(5),
+    ],
 };
 
 const GCM: &[(u32, &str)] = &[(128, "aes-128-gcm"), (192, "aes-192-gcm"), (256, "aes-256-gcm")];
@@ -48,9 +66,6 @@ const FUNCTIONS: &[Function] = &[
         .tag(9)
         .moves(7, 8),
     f("mbedtls_gcm_auth_decrypt", 10, Last).cipher(DECRYPT).bytes(1).aad(5).tag(7).moves(8, 9),
-    f("mbedtls_gcm_starts", 4, Begin).cipher(NEITHER).toward_at(1),
-    f("mbedtls_gcm_update", 6, Update).cipher(NEITHER).bytes(2).moves(1, 3),
-    f("mbedtls_gcm_finish", 6, End).cipher(NEITHER),
     key("mbedtls_ccm_setkey", 4, CCM),
     f("mbedtls_ccm_encrypt_and_tag", 10, Last).cipher(ENCRYPT).bytes(1).aad(5).tag(9).moves(6, 7),
     f("mbedtls_ccm_auth_decrypt", 10, Last).cipher(DECRYPT).bytes(1).aad(5).tag(9).moves(6, 7),
@@ -68,8 +83,8 @@ const FUNCTIONS: &[Function] = &[
     f("mbedtls_cipher_setkey", 4, Begin).cipher(NEITHER).named(Fixed("cipher")).key(1),
     f("mbedtls_cipher_update", 5, Update).cipher(NEITHER).bytes(2).moves(1, 3),
     f("mbedtls_cipher_finish", 3, End).cipher(NEITHER),
-    f("mbedtls_cipher_auth_encrypt_ext", 12, Last).cipher(ENCRYPT).bytes(6).aad(4),
-    f("mbedtls_cipher_auth_decrypt_ext", 12, Last).cipher(DECRYPT).bytes(6).less(16).aad(4),
+    f("mbedtls_cipher_auth_encrypt_ext", 11, Last).cipher(ENCRYPT).bytes(6).aad(4),
+    f("mbedtls_cipher_auth_decrypt_ext", 11, Last).cipher(DECRYPT).bytes(6).less(16).aad(4),
     begin("mbedtls_sha1_starts", 1, "sha1"),
     begin("mbedtls_sha1_starts_ret", 1, "sha1"),
     begin("mbedtls_sha256_starts", 2, "sha256"),
@@ -94,12 +109,18 @@ const FUNCTIONS: &[Function] = &[
     digest("mbedtls_sha1_ret", 3, "sha1"),
     digest("mbedtls_sha256_ret", 4, "sha256"),
     digest("mbedtls_sha512_ret", 4, "sha512"),
-    whole("mbedtls_md_hmac", 6, MAC, "hmac").bytes(4),
+    whole("mbedtls_md_hmac", 6, MAC, "hmac").key(1).bytes(4),
     whole("mbedtls_pk_sign", 9, SIGN, "public key"),
     whole("mbedtls_pk_verify", 6, VERIFY, "public key"),
     whole("mbedtls_ctr_drbg_random", 3, RANDOM, "random").bytes(2),
-    f("psa_aead_encrypt", 11, Whole).cipher(ENCRYPT).named(Listed(1, PSA)).bytes(7).aad(5),
-    f("psa_aead_decrypt", 11, Whole).cipher(DECRYPT).named(Listed(1, PSA)).bytes(7).less(16).aad(5),
+    f("psa_aead_encrypt", 11, Whole).cipher(ENCRYPT).named(Listed(1, PSA)).key(0).bytes(7).aad(5),
+    f("psa_aead_decrypt", 11, Whole)
+        .cipher(DECRYPT)
+        .named(Listed(1, PSA))
+        .key(0)
+        .bytes(7)
+        .less(16)
+        .aad(5),
     f("psa_hash_compute", 6, Whole).digest().named(Listed(0, PSA)).bytes(2),
     whole("psa_generate_random", 2, RANDOM, "random").bytes(1),
 ];

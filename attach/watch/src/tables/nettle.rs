@@ -73,7 +73,7 @@ const FUNCTIONS: &[Function] = functions! {
     whole("nettle_rsa_compute_root", 3, SIGN, "rsa"),
     whole("nettle_rsa_compute_root_tr", 6, SIGN, "rsa"),
     whole("nettle_rsa_pkcs1_verify", 4, VERIFY, "rsa"),
-    whole("nettle_rsa_pss_sha256_verify_digest", 5, VERIFY, "rsa-pss"),
+    whole("nettle_rsa_pss_sha256_verify_digest", 4, VERIFY, "rsa-pss"),
     whole("nettle_ecdsa_sign", 6, SIGN, "ecdsa"),
     whole("nettle_ecdsa_verify", 4, VERIFY, "ecdsa"),
     whole("nettle_ed25519_sha512_sign", 5, SIGN, "ed25519").bytes(2),

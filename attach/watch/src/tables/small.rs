@@ -12,10 +12,10 @@ pub const FAMILY: Family =
     Family { marks: &["mcrypt_generic", "aegis128l_encrypt"], functions: FUNCTIONS };
 
 const fn seal(name: &'static str, what: &'static str) -> Function {
-    f(name, 9, Whole).cipher(ENCRYPT).named(Fixed(what)).tag(2).bytes(4).aad(6).moves(3, 0)
+    f(name, 8, Whole).cipher(ENCRYPT).named(Fixed(what)).tag(1).bytes(3).aad(5).key(7).moves(2, 0)
 }
 const fn open(name: &'static str, what: &'static str) -> Function {
-    f(name, 8, Whole).cipher(DECRYPT).named(Fixed(what)).bytes(2).tag(3).aad(5).moves(1, 0)
+    f(name, 8, Whole).cipher(DECRYPT).named(Fixed(what)).bytes(2).tag(3).aad(5).key(7).moves(1, 0)
 }
 
 const FUNCTIONS: &[Function] = &[

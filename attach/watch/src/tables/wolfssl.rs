@@ -49,11 +49,13 @@ const FUNCTIONS: &[Function] = &[
     f("wc_ChaCha20Poly1305_Encrypt", 8, Whole)
         .cipher(ENCRYPT)
         .named(Fixed("chacha20-poly1305"))
+        .key(0)
         .int(5)
         .aad_int(3),
     f("wc_ChaCha20Poly1305_Decrypt", 8, Whole)
         .cipher(DECRYPT)
         .named(Fixed("chacha20-poly1305"))
+        .key(0)
         .int(5)
         .aad_int(3),
     begin("wc_InitMd5", 1, "md5"),

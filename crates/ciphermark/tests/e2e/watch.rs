@@ -64,6 +64,80 @@ fn every_call_of_threads_forks_and_killed_processes_is_counted() {
 }
 
 #[test]
+fn a_child_that_is_forked_while_a_thread_binds_functions_does_not_hang() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (_, done) = watch(directory.path(), &[arg(&program), "binds", "200"]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+}
+
+#[test]
+fn a_program_that_confines_itself_lives_on_and_its_calls_are_counted() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    // A call of each 1,024 writes CPU time down.
+    let (calls, done) = watch(directory.path(), &[arg(&program), "confines", "3000"]);
+    assert_eq!(done.status.code(), Some(5), "{done:?}");
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 2 * 3000, "{calls}");
+    assert_eq!(rows(&calls, "processes")[1]["cpu_is_least"], true, "{calls}");
+}
+
+#[test]
+fn a_program_that_locks_or_bounds_its_memory_has_as_much_as_without() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (_, done) = watch(directory.path(), &[arg(&program), "locks", "10"]);
+    // Who is not root may lock less than a program has.
+    if done.status.code() != Some(4) {
+        let taken: u64 = String::from_utf8(done.stdout).unwrap().trim().parse().unwrap();
+        assert!(taken < 64, "{taken} MiB");
+    }
+    let line = format!("ulimit -v 400000; exec {} plain 10", arg(&program));
+    let (calls, _) = watch(directory.path(), &["sh", "-c", &line]);
+    assert_eq!(count(&calls, "digest", "sha256", 1000), 10, "{calls}");
+}
+
+#[test]
+fn a_child_of_vfork_that_leaves_does_not_end_its_parent() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (calls, done) = watch(directory.path(), &[arg(&program), "vforks", "10"]);
+    assert_eq!(done.status.signal(), Some(9), "{done:?}");
+    assert_eq!(calls["processes"][0]["ended"], false, "{calls}");
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 10);
+}
+
+#[test]
+fn a_process_in_another_namespace_is_no_stranger_with_its_number() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    // The first process of a namespace survives its own signals.
+    let line = format!("{} killed 10 & wait", arg(&program));
+    let line = ["unshare", "-Urpf", "--kill-child", "sh", "-c", &line];
+    let (calls, done) = watch(directory.path(), &line);
+    if processes(&calls) == 0 {
+        eprintln!("no namespaces for this user: {done:?}");
+        return;
+    }
+    let own = &calls["processes"][0];
+    assert_eq!((&own["pid"], &own["cpu_is_least"]), (&2.into(), &true.into()), "{calls}");
+    assert!(own["cpu_seconds"].as_f64().unwrap() < 1.0, "{calls}");
+}
+
+#[test]
+fn signatures_of_a_digests_context_and_the_data_beside_ccm_are_counted() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (calls, _) = watch(directory.path(), &[arg(&program), "signs", "20"]);
+    assert_eq!(count(&calls, "sign", "rsa-2048", 0), 20, "{calls}");
+    assert_eq!(count(&calls, "digest", "sha512", 2000), 20, "{calls}");
+    let (calls, _) = watch(directory.path(), &[arg(&program), "ccm", "20"]);
+    let all = rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows"));
+    let ccm: Vec<&Value> = all.filter(|row| row["operation"] == "cipher").collect();
+    assert_eq!((&ccm[0]["count"], &ccm[0]["aad"][0]), (&20.into(), &13.into()), "{calls}");
+}
+
+#[test]
 fn three_libraries_with_the_same_names_are_told_apart() {
     let directory = scratch();
     let Some(program) = watched(directory.path()) else { return };

@@ -132,7 +132,7 @@ fn as_messages(row: &CallCount) -> Result<Messages, &'static str> {
         algorithm: algorithm.name,
         direction,
         size,
-        rekeys: algorithm.key_len > 0 && row.keys as f64 >= EACH * row.count as f64,
+        rekeys: algorithm.key_len > 0 && row.keys as f64 >= EACH * count as f64,
         footprint: if row.looks >= LOOKS && row.far_ns >= FAR_NS {
             Footprint::Memory
         } else {
@@ -696,12 +696,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_in_large_pieces_is_as_many_messages() {
+    fn a_long_message_in_large_pieces_is_as_many_messages_and_only_the_first_sets_a_key() {
         let mut long = row("aes-128-ctr", 1 << 20, 4, 0.4);
-        long.pieces = 4 * 32;
+        (long.pieces, long.keys) = (4 * 32, 4);
         let of = workload(&watched(vec![long]));
         let one = &of.messages[0];
-        assert_eq!((one.size, one.count), (32 << 10, 128));
+        assert_eq!((one.size, one.count, one.rekeys), (32 << 10, 128, false));
         assert!((one.in_situ_ns - 0.4 / 128.0 * 1e9).abs() < 1.0, "{one:?}");
     }
 
