@@ -649,6 +649,7 @@ fn primitive_advice(run: &Run) -> String {
 mod tests {
     use super::*;
     use crate::screen::{LINES, WIDTH};
+    use base::text::fixtures::says;
     use base::text::width;
     use record::State;
     use record::tls::{Bytes, Subject, Temperature, fixtures};
@@ -773,7 +774,7 @@ mod tests {
         cut.stopped = Some(record::Stopped::Budget);
         let text = screen(&run);
         assert!(!text.lines().any(|line| line.starts_with("  aws-lc@5.12.0 ")), "{text}");
-        assert!(text.contains("aws-lc@5.12.0: too few samples"), "{text}");
+        says(&text, ["aws-lc@5.12.0: too few samples"]);
     }
 
     #[test]
@@ -797,8 +798,7 @@ mod tests {
             (row.state, row.costs) = (State::Failed, None);
             row.stopped = Some(record::Stopped::Budget);
         }
-        let text = screen(&run);
-        assert!(text.contains("Not enough measured") && text.contains("--budget"), "{text}");
+        says(screen(&run), ["Not enough measured", "--budget"]);
         run.rows.retain(|row| row.temperature != Temperature::Hot);
         assert_eq!(stacks_screen(&run, None, PLAIN_100), None);
     }
@@ -807,11 +807,7 @@ mod tests {
     fn a_stack_that_nginx_cannot_use_is_not_advised_without_a_word() {
         let text = screen(&handshakes());
         let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            said.contains("rustls-aws-lc@0.23.46 needs 69 % less")
-                && said.contains("nginx cannot use it"),
-            "{text}"
-        );
+        says(&said, ["rustls-aws-lc@0.23.46 needs 69 % less", "nginx cannot use it"]);
         assert!(said.contains(" aws-lc@5.12.0 needs 66 % less"), "{text}");
     }
 
@@ -825,8 +821,7 @@ mod tests {
         }
         let text = screen(&run);
         assert!(!text.contains("saves") && !text.contains("needs"), "{text}");
-        assert!(text.contains("is not shown to cost more"), "{text}");
-        assert!(text.contains("~: ") && text.contains(" ~"), "{text}");
+        says(&text, ["is not shown to cost more", "~: ", " ~"]);
     }
 
     #[test]
@@ -850,13 +845,12 @@ mod tests {
             row.costs = Some([fixtures::cost(2000.0), fixtures::cost(100.0)]);
         }
         let said = |run: &Run| screen(run).split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = said(&run);
-        assert!(text.contains("rustls-aws-lc@0.23.46 takes 30 % less"), "{text}");
+        says(said(&run), ["rustls-aws-lc@0.23.46 takes 30 % less"]);
         for cost in run.rows.iter_mut().filter_map(|row| row.costs.as_mut()).flatten() {
             (cost.low_ns, cost.high_ns) = (cost.median_ns * 0.1, cost.median_ns * 10.0);
         }
         let text = said(&run);
-        assert!(text.contains("none of these is shown to take less"), "{text}");
+        says(&text, ["none of these is shown to take less"]);
         assert!(!text.contains(" takes "), "{text}");
     }
 
