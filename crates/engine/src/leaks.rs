@@ -318,20 +318,7 @@ mod tests {
     use record::{Leak, LeakKind};
 
     fn leak(compared: bool) -> Leak {
-        Leak {
-            kind: LeakKind::Branch,
-            function: None,
-            object: "libx.so".into(),
-            address: 1,
-            instruction: "je 2".into(),
-            places: 1,
-            bytes: None,
-            lines: None,
-            operations: vec!["encrypt".into()],
-            sizes: vec![16],
-            compared,
-            tainted: true,
-        }
+        record::fixtures::leak(LeakKind::Branch, "f", compared)
     }
 
     fn word(reason: Option<&str>, findings: Vec<Leak>) -> LeakVerdict {

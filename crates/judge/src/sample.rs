@@ -7,37 +7,25 @@ use crate::advise::postgres::{Snapshot, Work};
 use crate::advise::tls_server::{Advice, Evidence, Question, advise};
 use crate::claims::{Source, parse_source};
 use base::model::{Direction, Model, RawSample, Tier};
+pub(crate) use record::fixtures::{about, leaks, library, sample as committed};
 use record::tls::{
     Case, Certificate, Exchange, Kind, Protection, Run, RunKind, Subject, Suite, Temperature,
     Version, fixtures,
 };
-use record::{
-    Call, Estimate, Executed, LeakVerdict, Leaks, LibraryId, Measurement, Record, Samples, State,
-};
+use record::{Call, Executed, Measurement, Record, Samples, State};
 use serde_json::{Value, json};
 
 const PER_PROCESS: usize = 5;
 
-pub(crate) fn committed() -> Record {
-    let text = include_str!("../../record/tests/sample.json");
-    record::from_json(text, "sample.json").unwrap()
-}
-
-pub(crate) fn library(name: &str, version: &str, id: &str) -> LibraryId {
-    let [name, version, id] = [name, version, id].map(str::to_owned);
-    LibraryId { path: format!("/lib/{name}-{version}-{id}.so"), name, version, id }
-}
-
 /// A measured case of the library `mine@1`; one process for each cost, in cycles an operation.
 pub(crate) fn case(algorithm: &str, size: usize, costs: &[f64]) -> Measurement {
     let mean = costs.iter().sum::<f64>() / costs.len() as f64;
-    let estimate = |cost: f64| Estimate { median: cost, low: cost * 0.99, high: cost * 1.01 };
     Measurement {
         library: library("mine", "1", "build-id:00"),
         algorithm: algorithm.to_owned(),
         size,
-        ns_per_op: Some(estimate(mean / 2.0)),
-        cycles_per_op: Some(estimate(mean)),
+        ns_per_op: Some(about(mean / 2.0)),
+        cycles_per_op: Some(about(mean)),
         ns_per_byte: Some(mean / 2.0 / size as f64),
         mb_per_s: Some(size as f64 / mean * 2e3),
         cycles_per_byte: Some(mean / size as f64),
@@ -90,20 +78,6 @@ pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
     Record { started: started.to_owned(), measurements, ..record }
 }
 
-/// A verdict without places.
-pub(crate) fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
-    Leaks {
-        library,
-        algorithm: algorithm.to_owned(),
-        tier: Tier::Native,
-        verdict,
-        reason: None,
-        secrets: 16,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
-}
-
 /// Speeds in MB/s, each known to 1 %.
 pub(crate) fn record_for_claims() -> Record {
     let mut record = committed();
@@ -117,7 +91,7 @@ pub(crate) fn record_for_claims() -> Record {
         }
         m.algorithm = algorithm.to_owned();
         let ns = m.size as f64 / mb_per_s * 1e3;
-        m.ns_per_op = Some(Estimate { median: ns, low: ns * 0.99, high: ns * 1.01 });
+        m.ns_per_op = Some(about(ns));
         m.mb_per_s = Some(mb_per_s);
         m.instructions_per_byte = None;
         m
@@ -207,9 +181,12 @@ pub(crate) fn record_for_server() -> Record {
     let mut record = committed();
     let mut row = record.measurements.swap_remove(0);
     (row.algorithm, row.size) = ("aes-256-gcm".to_owned(), 8192);
-    let of = |median: f64| Some(Estimate { median, low: 0.99 * median, high: 1.01 * median });
-    row.ns_per_op = of(2000.0);
-    let read = Measurement { direction: Direction::Decrypt, ns_per_op: of(1000.0), ..row.clone() };
+    row.ns_per_op = Some(about(2000.0));
+    let read = Measurement {
+        direction: Direction::Decrypt,
+        ns_per_op: Some(about(1000.0)),
+        ..row.clone()
+    };
     record.measurements = vec![row, read];
     record
 }
@@ -260,10 +237,14 @@ pub(crate) fn handshakes() -> Run {
     fixtures::run(RunKind::Handshakes, &["fast@1.0", "slow@1.0"], handshakes)
 }
 
+/// Handshakes alone, to be asked.
+pub(crate) fn evidence(handshakes: &Run) -> Evidence<'_> {
+    Evidence { handshakes, records: None, calibration: None, secrets: &[] }
+}
+
 /// What handshakes alone say to a question.
 pub(crate) fn advice_of(handshakes: &Run, question: &Question) -> Advice {
-    let evidence = Evidence { handshakes, records: None, calibration: None, secrets: &[] };
-    advise(question, &evidence).unwrap()
+    advise(question, &evidence(handshakes)).unwrap()
 }
 
 /// A run of records in which a stack does not have a suite of TLS 1.2.

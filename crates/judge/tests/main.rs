@@ -7,12 +7,12 @@ mod pages;
 mod secrets;
 mod thinned;
 
-use base::model::Tier;
 use ciphermark_judge::advise::{
     Advice, Choice, Data, Evidence, Outcome, Question, Surroundings, advise,
 };
 use jiff::civil::Date;
-use record::{LeakVerdict, Leaks, LibraryId, Record};
+use record::Record;
+use record::fixtures::leaks;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -44,17 +44,4 @@ fn answer(data: &Data, question: &Question<'_>, record: &Record) -> Advice {
 fn choice_of(advice: &Advice) -> &Choice {
     let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
     choice
-}
-
-fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
-    Leaks {
-        library,
-        algorithm: algorithm.to_owned(),
-        tier: Tier::Native,
-        verdict,
-        reason: None,
-        secrets: 16,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
 }

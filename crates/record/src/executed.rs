@@ -328,27 +328,11 @@ impl Leaks {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn leak(kind: LeakKind, compared: bool) -> Leak {
-        Leak {
-            kind,
-            function: Some("AES_encrypt".into()),
-            object: "libcrypto.so.3".into(),
-            address: 0x1a2b,
-            instruction: "mov eax,[rcx+rdx*4]".into(),
-            places: 4,
-            bytes: Some(256),
-            lines: Some(4),
-            operations: vec!["encrypt".into()],
-            sizes: vec![16],
-            compared,
-            tainted: true,
-        }
-    }
+    use crate::fixtures::{leak, leaks};
 
     #[test]
     fn each_kind_of_finding_has_its_words() {
-        let words = |kind, compared| leak(kind, compared).to_string();
+        let words = |kind, compared| leak(kind, "AES_encrypt", compared).to_string();
         assert_eq!(
             words(LeakKind::Lookup, true),
             "secret-dependent lookups in AES_encrypt (256 bytes, 4 lines)"
@@ -366,20 +350,12 @@ mod tests {
 
     #[test]
     fn a_verdict_is_one_line_and_says_what_was_not_judged() {
-        let mut leaks = Leaks {
-            library: crate::sample::record().measurements.remove(0).library,
-            algorithm: "aes-128-gcm".into(),
-            tier: Tier::Native,
-            verdict: LeakVerdict::SameTrace,
-            reason: None,
-            secrets: 16,
-            operations: Vec::new(),
-            findings: Vec::new(),
-        };
+        let library = crate::sample::record().measurements.remove(0).library;
+        let mut leaks = leaks(library, "aes-128-gcm", LeakVerdict::SameTrace);
         assert_eq!(leaks.to_string(), "same trace over 16 secrets");
         leaks.reason = Some("step limit".into());
         assert_eq!(leaks.to_string(), "not judged: step limit");
-        leaks.findings.push(leak(LeakKind::Branch, true));
+        leaks.findings.push(leak(LeakKind::Branch, "AES_encrypt", true));
         assert_eq!(
             leaks.to_string(),
             "secret-dependent branch in AES_encrypt; not judged: step limit"

@@ -495,8 +495,23 @@ fn unpack_at_most(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{load, *};
-    use crate::{State, sample, to_json};
+    use crate::{Measurement, State, sample, to_json};
+    use base::text::fixtures::says;
     use std::fs::Permissions;
+
+    /// An empty directory, and a file's place in it.
+    fn place(name: &str) -> (tempfile::TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        (directory, path)
+    }
+
+    fn pipe() -> (tempfile::TempDir, PathBuf) {
+        let (directory, path) = place("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        (directory, path)
+    }
 
     #[test]
     fn a_file_in_a_missing_or_unwritable_place_is_refused_by_name() {
@@ -520,20 +535,17 @@ mod tests {
 
     #[test]
     fn a_save_that_fails_leaves_everything_as_it_was() {
-        let directory = tempfile::tempdir().unwrap();
-        let taken = directory.path().join("r.json");
+        let (directory, taken) = place("r.json");
         std::fs::create_dir(&taken).unwrap();
         std::fs::write(taken.join("inside"), "old").unwrap();
-        let why = save(&sample::record(), &taken).unwrap_err().to_string();
-        assert!(why.contains("is a directory"), "{why}");
+        says(save(&sample::record(), &taken).unwrap_err().to_string(), ["is a directory"]);
         assert_eq!(std::fs::read_to_string(taken.join("inside")).unwrap(), "old");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn an_old_file_is_kept_when_its_directory_is_not_writable() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
+        let (directory, path) = place("r.json");
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(directory.path(), Permissions::from_mode(0o555)).unwrap();
         let saved = save(&sample::record(), &path);
@@ -613,8 +625,10 @@ mod tests {
         let broken = text.replacen("\"size\":8192", "\"size\":\"a\\nb\\u001b[31m\"", 1);
         let line = 1 + text[..text.find("\"size\":8192").unwrap()].matches('\n').count();
         let why = why(&broken);
-        assert!(why.contains("measurements[0].size: invalid type: string"), "{why}");
-        assert!(why.contains(&format!("at line {line} column ")), "{why}");
+        says(
+            &why,
+            ["measurements[0].size: invalid type: string", &format!("at line {line} column ")],
+        );
         assert!(!why.contains(char::is_control), "{why:?}");
     }
 
@@ -654,72 +668,51 @@ mod tests {
 
     #[test]
     fn records_that_contradict_themselves_are_refused() {
-        let mut record = sample::record();
-        record.measurements[0].raw.clean.pop();
-        let message = why(&to_json(&record));
-        assert!(message.contains("measurements[0]: the arrays in `raw` differ"), "{message}");
-
-        let mut record = sample::record();
-        record.measurements[2].state = State::Measured;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'measured' but it lacks `ns_per_op`"), "{message}");
-
-        let mut record = sample::record();
-        record.measurements[0].state = State::Imported;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'imported' but it lacks `imported`"), "{message}");
-        let (source, machine) = ("a blog".to_owned(), None);
-        record.measurements[0].imported = Some(crate::Imported { source, machine });
-        let message = why(&to_json(&record));
-        assert!(message.contains("'imported' but it claims `checks`"), "{message}");
+        let refused = |change: &dyn Fn(&mut Vec<Measurement>), words: &str| {
+            let mut record = sample::record();
+            change(&mut record.measurements);
+            says(why(&to_json(&record)), [words]);
+            record
+        };
+        refused(&|all| all[0].raw.clean.clear(), "measurements[0]: the arrays in `raw` differ");
+        refused(&|all| all[2].state = State::Measured, "'measured' but it lacks `ns_per_op`");
+        refused(&|all| all[0].state = State::Refused, "'refused' but it has `ns_per_op`");
+        let imported = |all: &mut Vec<Measurement>| all[0].state = State::Imported;
+        refused(&imported, "'imported' but it lacks `imported`");
+        let sourced = |all: &mut Vec<Measurement>| {
+            imported(all);
+            let (source, machine) = ("a blog".to_owned(), None);
+            all[0].imported = Some(crate::Imported { source, machine });
+        };
+        let mut record = refused(&sourced, "'imported' but it claims `checks`");
         record.measurements[0].checks.clear();
         assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
-
-        let mut record = sample::record();
-        record.measurements[0].state = State::Refused;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'refused' but it has `ns_per_op`"), "{message}");
     }
 
     #[test]
     fn what_is_quoted_of_a_file_has_an_end_and_the_place_is_still_told() {
         let text = to_json(&sample::record());
-        let broken =
-            text.replacen("\"size\":8192", &format!("\"size\":\"{}\"", "x".repeat(1 << 20)), 1);
-        let why = why(&broken);
-        assert!(
-            why.chars().count() < 500 && why.contains("… at line "),
-            "{} characters",
-            why.len()
-        );
+        let long = format!("\"size\":\"{}\"", "x".repeat(1 << 20));
+        let why = why(&text.replacen("\"size\":8192", &long, 1));
+        says(&why, ["… at line "]);
+        assert!(why.chars().count() < 500, "{} characters", why.len());
     }
 
     #[test]
     fn depth_repetition_and_numbers_beyond_all_bounds_are_one_line() {
         let text = to_json(&sample::record());
-        for (bad, word) in [
-            ("[".repeat(1 << 20), "invalid type: sequence"),
-            (
-                text.replacen(
-                    "\"tool\"",
-                    &format!("\"deep\": {}, \"tool\"", "[".repeat(1 << 20)),
-                    1,
-                ),
-                "expected value",
-            ),
-            (
-                text.replacen("\"tool\"", "\"started\": \"\", \"tool\"", 1),
-                "duplicate field `started`",
-            ),
-            (
-                text.replacen("\"size\":8192", "\"size\":-1", 1),
-                "measurements[0].size: invalid value",
-            ),
-            (text.replacen("\"size\":8192", "\"size\":1e400", 1), "number out of range"),
-            (text.replacen("\"size\":8192", "\"size\":NaN", 1), "expected value"),
-            (text.replacen('{', "{\u{0}", 1), "key must be a string"),
+        let deep = "[".repeat(1 << 20);
+        let (tool, size) = ("\"tool\"", "\"size\":8192");
+        for (is, becomes, word) in [
+            (&*text, &*deep, "invalid type: sequence"),
+            (tool, &format!("\"deep\": {deep}, \"tool\""), "expected value"),
+            (tool, "\"started\": \"\", \"tool\"", "duplicate field `started`"),
+            (size, "\"size\":-1", "measurements[0].size: invalid value"),
+            (size, "\"size\":1e400", "number out of range"),
+            (size, "\"size\":NaN", "expected value"),
+            ("{", "{\0", "key must be a string"),
         ] {
-            let why = why(&bad);
+            let why = why(&text.replacen(is, becomes, 1));
             assert!(why.contains(word) && !why.contains(char::is_control), "{word}: {why}");
         }
     }
@@ -731,8 +724,7 @@ mod tests {
 
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
+        let (directory, path) = place("r.json");
         let left = directory.path().join(".r.json.ciphermark-new");
         std::fs::write(&left, "half of a much longer rec").unwrap();
         write_file(&path, b"new").unwrap();
@@ -742,8 +734,7 @@ mod tests {
 
     #[test]
     fn a_process_that_writes_the_same_file_is_not_disturbed() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
+        let (directory, path) = place("r.json");
         let first = Fresh::beside(&path, false).unwrap().unwrap();
         write_file(&path, b"second").unwrap();
         first.become_file(&path, b"first", None).unwrap();
@@ -753,8 +744,7 @@ mod tests {
 
     #[test]
     fn a_trap_under_the_new_files_name_is_not_walked_into() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
+        let (directory, path) = place("r.json");
         let (victim, trap) =
             (directory.path().join("victim"), directory.path().join(".r.json.ciphermark-new"));
         std::fs::write(&victim, "precious").unwrap();
@@ -771,8 +761,7 @@ mod tests {
 
     #[test]
     fn what_is_for_its_owner_alone_is_never_open_to_others_while_it_is_written() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("calls.json");
+        let (directory, path) = place("calls.json");
         let left = directory.path().join(".calls.json.ciphermark-new");
         std::fs::write(&left, "of a killed process").unwrap();
         std::fs::set_permissions(&left, Permissions::from_mode(0o644)).unwrap();
@@ -785,8 +774,7 @@ mod tests {
 
     #[test]
     fn a_write_that_fails_leaves_nothing_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
+        let (directory, path) = place("r.json");
         let fresh = Fresh::beside(&path, false).unwrap().unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(fresh.become_file(&path, b"new", None).is_err());
@@ -808,10 +796,7 @@ mod tests {
 
     #[test]
     fn a_pipe_is_read_to_its_end_and_a_silent_one_given_up() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.unwrap().success());
+        let (_directory, path) = pipe();
         let why = read_patiently(&path, 10, Duration::ZERO).unwrap_err();
         assert_eq!(why.to_string(), "nothing came within 0 s");
         for (bytes, kept) in [("", true), ("0123456789", true), ("0123456789a", false)] {
@@ -825,10 +810,7 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_everything_and_one_that_nobody_reads_is_given_up() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.unwrap().success());
+        let (directory, path) = pipe();
         let why = write_patiently(&path, b"never", Duration::ZERO).unwrap_err();
         assert_eq!(why.to_string(), "nobody read it within 0 s");
         let socket = directory.path().join("socket");

@@ -521,6 +521,7 @@ mod tests {
     use super::*;
     use crate::{State, sample};
     use base::model::RawSample;
+    use base::text::fixtures::says;
 
     fn head() -> JournalHead {
         let record = sample::record();
@@ -658,15 +659,11 @@ mod tests {
     #[test]
     fn two_runs_cannot_have_one_record() {
         let (_directory, record, bytes) = kept(&[entry(0)]);
-        let cut_short = Journal::claim(&record).unwrap_err().to_string();
-        assert!(
-            cut_short.contains("was cut short") && cut_short.contains("--resume"),
-            "{cut_short}"
-        );
+        says(Journal::claim(&record).unwrap_err().to_string(), ["was cut short", "--resume"]);
         assert_eq!(std::fs::read(Journal::path_for(&record)).unwrap(), bytes);
         let (journal, _) = Journal::reopen(&record).unwrap();
         for held in [why(&record), Journal::claim(&record).unwrap_err().to_string()] {
-            assert!(held.contains("another run is writing"), "{held}");
+            says(&held, ["another run is writing"]);
         }
         drop(journal);
         Journal::reopen(&record).unwrap();
@@ -690,7 +687,7 @@ mod tests {
         {
             std::fs::write(Journal::path_for(&record), text).unwrap();
             let refused = Journal::claim(&record).unwrap_err().to_string();
-            assert!(refused.contains("it is no journal, and stays as it is"), "{refused}");
+            says(&refused, ["it is no journal, and stays as it is"]);
             assert!(Journal::reopen(&record).is_err());
             assert_eq!(std::fs::read_to_string(Journal::path_for(&record)).unwrap(), text);
         }
@@ -740,8 +737,7 @@ mod tests {
         std::fs::remove_dir_all(directory.path()).unwrap();
         journal.append(&[entry(1)]);
         journal.settle();
-        let why = journal.trouble().unwrap().to_string();
-        assert!(why.contains("r.json.partial") && why.contains("No such file"), "{why}");
+        says(journal.trouble().unwrap().to_string(), ["r.json.partial", "No such file"]);
         std::fs::create_dir(directory.path()).unwrap();
         journal.settle();
         assert!(journal.trouble().is_none());

@@ -7,6 +7,7 @@ pub mod at_rest;
 mod calls;
 mod executed;
 mod file;
+pub mod fixtures;
 mod format;
 mod host;
 pub mod import;

@@ -1,15 +1,15 @@
 //! Records and stores for the tests of this crate: the committed sample, with every state and something in
 //! every field; records that are made of it; clusters of PostgreSQL made by hand.
 
-use crate::{Estimate, FORMAT_VERSION, LibraryId, Measurement, Record, Samples, State, from_json};
+use crate::fixtures::sample as committed;
+use crate::{Estimate, FORMAT_VERSION, LibraryId, Measurement, Record, Samples, State};
 use base::model::{Direction, Model, RawSample};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
 pub(crate) fn record() -> Record {
-    let committed = from_json(include_str!("../tests/sample.json"), "sample.json").unwrap();
-    Record { format_version: FORMAT_VERSION.to_owned(), ..committed }
+    Record { format_version: FORMAT_VERSION.to_owned(), ..committed() }
 }
 
 pub(crate) fn samples(count: u32) -> Samples {
@@ -37,11 +37,6 @@ pub(crate) fn samples(count: u32) -> Samples {
 /// Processes of a case, and samples of each.
 const PROCESSES: u32 = 8;
 const PER_PROCESS: usize = 5;
-
-fn committed() -> Record {
-    let text = include_str!("../tests/sample.json");
-    crate::from_json(text, "sample.json").unwrap()
-}
 
 pub(crate) fn library(name: &str, version: &str) -> LibraryId {
     let path = format!("/lib/{name}-{version}.so");

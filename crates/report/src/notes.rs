@@ -274,6 +274,7 @@ mod tests {
     use Direction::{Decrypt, Encrypt};
     use Model::{Message, Stream};
     use State::{Failed, Measured, Unsupported};
+    use base::text::fixtures::says;
     use record::Noise;
 
     /// Four cases, of which two are within 1 %.
@@ -307,10 +308,7 @@ mod tests {
         let mut waited = record(Stopped::Budget, 38);
         waited.noise.as_mut().unwrap().waited_seconds = 6.0;
         let waited = said(&waited).unwrap();
-        assert!(
-            waited.contains("the core was quiet, and waiting for that took 25 % of the time. "),
-            "{waited}"
-        );
+        says(&waited, ["the core was quiet, and waiting for that took 25 % of the time. "]);
         let quiet = said(&record(Stopped::Budget, 97)).unwrap();
         assert!(quiet.ends_with("±2.4 %. A longer run (--budget 120s) helps."), "{quiet}");
         let scattered = said(&record(Stopped::Scatter, 97)).unwrap();

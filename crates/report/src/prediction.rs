@@ -243,16 +243,10 @@ mod tests {
     use base::model::Direction;
     use judge::calls::Fault;
     use judge::calls::predict::{LeftOut, Messages, Ratio};
-    use record::LibraryId;
+    use record::fixtures::library;
 
     fn example() -> Prediction {
         let of = |median: f64| Estimate { median, low: 0.9 * median, high: 1.1 * median };
-        let library = |name: &str, version: &str| LibraryId {
-            name: name.to_owned(),
-            version: version.to_owned(),
-            path: String::new(),
-            id: version.to_owned(),
-        };
         let messages = Messages {
             called: 0,
             algorithm: "aes-256-gcm",
@@ -264,7 +258,8 @@ mod tests {
             seconds: 0.06,
             in_situ_ns: 10_000.0,
         };
-        let (from, to) = (library("openssl", "3.0"), library("openssl\u{1b}[2J", "3.5"));
+        let (from, to) =
+            (library("openssl", "3.0", "3.0"), library("openssl\u{1b}[2J", "3.5", "3.5"));
         let row = Measured {
             messages,
             library: from.clone(),

@@ -659,6 +659,7 @@ mod tests {
     use crate::sample;
     use crate::screen::WIDTH;
     use base::model::NameGlob;
+    use base::text::fixtures::says;
     use base::text::width;
     use judge::compare::{Class, Per, Question};
     use record::Record;
@@ -731,7 +732,7 @@ mod tests {
         let text = rankings(&answers, ComparisonFormat::Text, Options { width: 300, color: false });
         let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("NOT MEASURED: ")).collect();
         let [line] = lines[..] else { panic!("{text}") };
-        assert!(line.contains(&format!("({cases} cases): the budget was over")), "{line}");
+        says(&line, [&*format!("({cases} cases): the budget was over")]);
     }
 
     #[test]
@@ -742,7 +743,7 @@ mod tests {
         assert_eq!(text.lines().filter(|l| l.starts_with("1–2")).count(), 2, "{text}");
         let painted =
             rankings(&answers, ComparisonFormat::Text, Options { width: 100, color: true });
-        assert!(painted.contains("\u{1b}[32m1–2\u{1b}[0m"), "{painted:?}");
+        says(&painted, ["\u{1b}[32m1–2\u{1b}[0m"]);
     }
 
     const PLAIN_100: Options = Options { width: 100, color: false };
@@ -758,11 +759,10 @@ mod tests {
         let screen = first_screen(&published(), Some("run.json"), PLAIN_100).unwrap();
         assert!(screen.lines().count() <= LINES, "{screen}");
         assert!(screen.lines().all(|line| width(line) <= WIDTH), "{screen}");
-        for expected in
-            ["Authenticated", "Do not use", "system's openssl@", "ciphermark show run.json"]
-        {
-            assert!(screen.contains(expected), "{expected}\n{screen}");
-        }
+        says(
+            &screen,
+            ["Authenticated", "Do not use", "system's openssl@", "ciphermark show run.json"],
+        );
         assert!(!screen.contains("ecb"), "{screen}");
     }
 
@@ -798,11 +798,7 @@ mod tests {
     fn a_small_record_fills_no_screen_and_one_without_an_answer_has_none() {
         let screen = first_screen(&sample::record(), None, PLAIN_100).unwrap();
         assert!(screen.lines().count() < LINES / 2, "{screen}");
-        assert!(screen.contains("run with --all"), "{screen}");
-        assert!(
-            screen.contains("numbers did not reach ±1 %: half of them are known to"),
-            "{screen}"
-        );
+        says(&screen, ["run with --all", "numbers did not reach ±1 %: half of them are known to"]);
         assert!(
             screen.lines().any(|line| line.starts_with("~: ")) && screen.contains(" ~"),
             "{screen}"

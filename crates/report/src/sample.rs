@@ -2,18 +2,13 @@
 //! sample of the format with what it lacks.
 
 use base::model::{Algorithm, Direction, RawSample, Tier};
+use record::fixtures::sample as committed;
 use record::{
     Clock, Cpu, Disturbances, Estimate, Executed, Host, Imported, Kernel, KeySetup, LeakVerdict,
     Leaks, Library, LibraryId, Measurement, Plan, Record, Samples, State, Stopped,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
-
-/// The committed sample of the format, of which the rest is taken.
-fn committed() -> Record {
-    let text = include_str!("../../record/tests/sample.json");
-    record::from_json(text, "sample.json").unwrap()
-}
 
 pub(crate) fn record() -> Record {
     let algorithms = ["aes-128-gcm", "aes-128-ctr", "aes-128-ecb", "aes-256-xts", "aes-128-ccm"];
@@ -255,8 +250,7 @@ pub(crate) fn unpainted(painted: &str) -> String {
 }
 
 pub(crate) fn full_record() -> Record {
-    let text = include_str!("../../record/tests/sample.json");
-    let mut record = record::from_json(text, "sample.json").unwrap();
+    let mut record = committed();
     record.host.cpu.name = "Example CPU".to_owned();
     let first = &mut record.measurements[0];
     first.key_setup = Some(KeySetup { ns: 12.5, cycles: Some(37.5) });

@@ -3,6 +3,7 @@
 //! a terminal; styles; widths of text in columns of a terminal, with clipping and wrapping.
 
 mod documents;
+pub mod fixtures;
 pub mod flags;
 mod table;
 

@@ -442,6 +442,7 @@ impl State {
 mod tests {
     use super::*;
     use crate::fleet::{kubernetes, slurm};
+    use base::text::fixtures::says;
     use serde_json::{Value, json};
 
     const SLURM: &str = include_str!("../../../../docs/examples/fleet/slurm.toml");
@@ -455,43 +456,34 @@ mod tests {
         Fleet::parse(text).unwrap_err()
     }
 
+    /// The lines of a table, apart at its bars.
+    fn table<const N: usize>(text: &str) -> Vec<[String; N]> {
+        let cell = |text: &str| text.trim().replace("\\n", "\n");
+        let row = |line: &str| Vec::from_iter(line.split('|').map(cell)).try_into().unwrap();
+        text.trim().lines().map(row).collect()
+    }
+
+    /// What stands in the example, what stands there instead, and what is said of it.
+    const BROKEN: &str = r#"
+        "2026-12"                 | "Dec 26"                | line 2: 'Dec 26' is no name of a survey
+        "slurm"                   | "nomad"                 | line 3: unknown variant `nomad`
+        engine = "slurm"          | engine = "kubernetes"   | line 3: the engine needs a table [kubernetes]
+        "30m"                     | "long"                  | line 5: time: write a time
+        ["--suite", "quick"]      | ["--seed", "1"]         | line 4: '--seed' is given by `fleet` itself
+        ["--suite", "quick"]      | ["--output=x"]          | line 4: '--output=x' is given
+        "/var/tmp"                | "tmp"                   | line 7:
+        type = "c7i.large"        | type = "C7a-large"      | line 20: 'C7a-large' has the name of 'c7a.large'
+        type = "c7i.large"        | typ = "c7i.large"       | line 21: unknown field `typ`
+        select = "c7i"            | select = "c7 i"         | line 20: 'c7 i' is nothing to select nodes by
+        price_per_hour = 0.1026   | price_per_hour = -1.0   | line 12: -1 is no price
+    "#;
+
     #[test]
     fn what_is_no_survey_is_one_line_with_its_place() {
-        let of = |from: &str, to: &str| {
-            assert!(SLURM.contains(from), "{from}");
-            why(&SLURM.replacen(from, to, 1))
-        };
-        for (from, to, said) in [
-            ("\"2026-12\"", "\"Dec 26\"", "line 2: 'Dec 26' is no name of a survey"),
-            ("\"slurm\"", "\"nomad\"", "line 3: unknown variant `nomad`"),
-            (
-                "engine = \"slurm\"",
-                "engine = \"kubernetes\"",
-                "line 3: the engine needs a table [kubernetes]",
-            ),
-            ("\"30m\"", "\"long\"", "line 5: time: write a time"),
-            (
-                "[\"--suite\", \"quick\"]",
-                "[\"--seed\", \"1\"]",
-                "line 4: '--seed' is given by `fleet` itself",
-            ),
-            ("[\"--suite\", \"quick\"]", "[\"--output=x\"]", "line 4: '--output=x' is given"),
-            ("\"/var/tmp\"", "\"tmp\"", "line 7: "),
-            (
-                "type = \"c7i.large\"",
-                "type = \"C7a-large\"",
-                "line 20: 'C7a-large' has the name of 'c7a.large'",
-            ),
-            ("type = \"c7i.large\"", "typ = \"c7i.large\"", "line 21: unknown field `typ`"),
-            (
-                "select = \"c7i\"",
-                "select = \"c7 i\"",
-                "line 20: 'c7 i' is nothing to select nodes by",
-            ),
-            ("price_per_hour = 0.1026", "price_per_hour = -1.0", "line 12: -1 is no price"),
-        ] {
-            let why = of(from, to);
-            assert!(why.starts_with(said) && why.lines().count() == 1, "{from} → {to}: {why}");
+        for [from, to, said] in table(BROKEN) {
+            assert!(SLURM.contains(&from), "{from}");
+            let why = why(&SLURM.replacen(&from, &to, 1));
+            assert!(why.starts_with(&said) && why.lines().count() == 1, "{from} → {to}: {why}");
         }
         assert!(why(SLURM.split("[[machine]]").next().unwrap()).contains("no [[machine]]"));
         let long = SLURM.replace("2026-12", &"x".repeat(60));
@@ -517,14 +509,8 @@ mod tests {
             Fleet::parse(&SLURM.replace("bin/ciphermark\"", "ciphermark-0.1.0.tar.xz\"")).unwrap();
         let machine = fleet.machines().next().unwrap();
         let script = slurm::script(&fleet, fleet.slurm.as_ref().unwrap(), machine, 5);
-        assert!(
-            script.contains("tar -x -f '/opt/ciphermark/ciphermark-0.1.0.tar.xz' -C"),
-            "{script}"
-        );
-        assert!(
-            script.contains("ciphermark-2026-12-c7a-large-5'/program/*/bin/ciphermark run"),
-            "{script}"
-        );
+        says(&script, ["tar -x -f '/opt/ciphermark/ciphermark-0.1.0.tar.xz' -C"]);
+        says(&script, ["ciphermark-2026-12-c7a-large-5'/program/*/bin/ciphermark run"]);
     }
 
     /// What `scontrol --oneliner show job` of Slurm 22.05 prints, shortened.
@@ -536,136 +522,63 @@ mod tests {
         )
     }
 
+    /// State, reason, restarts, exit code and node of a job; its phase; its words.
+    const OF_SLURM: &str = "
+        PENDING Priority 0 0:0 -                            | Waiting | waits for a machine
+        PENDING Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions 0 0:0 (null) | Waiting | waits: the nodes of this type are down or drained
+        PENDING ReqNodeNotAvail,_UnavailableNodes:n3 0 0:0 (null) | Waiting | waits: the nodes of this type are down or drained
+        PENDING BeginTime 1 0:0 (null)                      | Waiting | waits: it was requeued, and Slurm starts it again in some two minutes, requeued once
+        PENDING launch_failed_requeued_held 2 0:0 (null)    | Waiting | held (launch_failed_requeued_held): `scontrol release` lets it go on, requeued 2 times
+        RUNNING None 0 0:0 n3                               | Running | measures on n3
+        COMPLETED None 1 0:0 n3                             | Done | done on n3, requeued once: gather it
+        FAILED NonZeroExitCode 0 72:0 n3                    | Failed | failed on n3: there is no ciphermark on the node: check `program`
+        FAILED NonZeroExitCode 0 73:0 n3                    | Failed | failed on n3: the node's directory takes no files: no space, or no rights; check `directory`
+        FAILED NonZeroExitCode 0 137:0 n3                   | Failed | failed on n3: it was killed (SIGKILL): out of memory, or by hand
+        FAILED RaisedSignal:9(Killed) 0 0:9 n3              | Failed | failed on n3: it was killed (SIGKILL): out of memory, or by hand
+        TIMEOUT TimeLimit 0 0:15 n3                         | Failed | killed on n3: it took longer than `time`
+        NODE_FAIL NodeDown 0 0:0 n3                         | Failed | its node went down on n3
+        CANCELLED None 0 0:0 n3                             | Failed | cancelled
+        PENDING PartitionTimeLimit 0 0:0 (null)             | Waiting | waits for ever: `time` is longer than the partition allows
+    ";
+
     #[test]
     fn slurms_answers_are_plain_words() {
-        for (said, phase, words) in [
-            (
-                job("PENDING", "Reason=Priority Restarts=0 ExitCode=0:0 NodeList="),
-                Phase::Waiting,
-                "waits for a machine",
-            ),
-            (
-                job(
-                    "PENDING",
-                    "Reason=Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions Restarts=0 NodeList=(null)",
-                ),
-                Phase::Waiting,
-                "waits: the nodes of this type are down or drained",
-            ),
-            (
-                job(
-                    "PENDING",
-                    "Reason=ReqNodeNotAvail,_UnavailableNodes:n3 Restarts=0 NodeList=(null)",
-                ),
-                Phase::Waiting,
-                "waits: the nodes of this type are down or drained",
-            ),
-            (
-                job("PENDING", "Reason=BeginTime Restarts=1 NodeList=(null)"),
-                Phase::Waiting,
-                "waits: it was requeued, and Slurm starts it again in some two minutes, requeued once",
-            ),
-            (
-                job("PENDING", "Reason=launch_failed_requeued_held Restarts=2 NodeList=(null)"),
-                Phase::Waiting,
-                "held (launch_failed_requeued_held): `scontrol release` lets it go on, requeued 2 times",
-            ),
-            (
-                job("RUNNING", "Reason=None Restarts=0 ExitCode=0:0 NodeList=n3"),
-                Phase::Running,
-                "measures on n3",
-            ),
-            (
-                job("COMPLETED", "Reason=None Restarts=1 ExitCode=0:0 NodeList=n3"),
-                Phase::Done,
-                "done on n3, requeued once: gather it",
-            ),
-            (
-                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=72:0 NodeList=n3"),
-                Phase::Failed,
-                "failed on n3: there is no ciphermark on the node: check `program`",
-            ),
-            (
-                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=73:0 NodeList=n3"),
-                Phase::Failed,
-                "failed on n3: the node's directory takes no files: no space, or no rights; check `directory`",
-            ),
-            (
-                job("FAILED", "Reason=NonZeroExitCode Restarts=0 ExitCode=137:0 NodeList=n3"),
-                Phase::Failed,
-                "failed on n3: it was killed (SIGKILL): out of memory, or by hand",
-            ),
-            (
-                job("FAILED", "Reason=RaisedSignal:9(Killed) Restarts=0 ExitCode=0:9 NodeList=n3"),
-                Phase::Failed,
-                "failed on n3: it was killed (SIGKILL): out of memory, or by hand",
-            ),
-            (
-                job("TIMEOUT", "Reason=TimeLimit Restarts=0 ExitCode=0:15 NodeList=n3"),
-                Phase::Failed,
-                "killed on n3: it took longer than `time`",
-            ),
-            (
-                job("NODE_FAIL", "Reason=NodeDown Restarts=0 ExitCode=0:0 NodeList=n3"),
-                Phase::Failed,
-                "its node went down on n3",
-            ),
-            (
-                job("CANCELLED", "Reason=None Restarts=0 ExitCode=0:0 NodeList=n3"),
-                Phase::Failed,
-                "cancelled",
-            ),
-            (
-                job("PENDING", "Reason=PartitionTimeLimit Restarts=0 NodeList=(null)"),
-                Phase::Waiting,
-                "waits for ever: `time` is longer than the partition allows",
-            ),
-        ] {
-            let seen = slurm::seen(&said).unwrap();
-            assert_eq!((seen.phase, seen.words.as_str()), (phase, words), "{said}");
-            assert_eq!(
-                seen.node.as_deref(),
-                said.contains("NodeList=n3").then_some("n3"),
-                "{said}"
-            );
+        for [of, phase, words] in table(OF_SLURM) {
+            let [state, reason, restarts, code, node] = Vec::from_iter(of.split(' '))[..] else {
+                panic!("{of}")
+            };
+            let list = if node == "-" { "" } else { node };
+            let more =
+                format!("Reason={reason} Restarts={restarts} ExitCode={code} NodeList={list}");
+            let seen = slurm::seen(&job(state, &more)).unwrap();
+            assert_eq!((format!("{:?}", seen.phase), seen.words), (phase, words), "{of}");
+            assert_eq!(seen.node.as_deref(), (node == "n3").then_some("n3"), "{of}");
         }
         assert_eq!(slurm::seen("slurm_load_jobs error: Invalid job id specified"), None);
     }
+
+    /// How the program ends what it says of a job that it does not take, and what we say.
+    const REFUSED: &str = "
+        Invalid feature specification | unknown type: no node of the cluster has the feature 'c7a'
+        Requested node configuration is not available | unknown type:
+        Invalid partition name specified | Batch job submission failed: Invalid partition name specified: check `options`
+        User's group not permitted to use this partition | no rights: Batch job
+        Access/permission denied | no rights:
+        Unable to contact slurm controller (connect failure) | the cluster's controller does not answer
+    ";
 
     #[test]
     fn slurms_refusals_name_the_remedy() {
         let fleet = slurm();
         let machine = fleet.machines().next().unwrap();
-        for (said, words) in [
-            (
-                "sbatch: error: Batch job submission failed: Invalid feature specification\n",
-                "unknown type: no node of the cluster has the feature 'c7a'",
-            ),
-            (
-                "sbatch: error: Batch job submission failed: Requested node configuration is not available\n",
-                "unknown type: ",
-            ),
-            (
-                "sbatch: error: invalid partition specified: bench\nsbatch: error: Batch job submission failed: Invalid partition name specified\n",
-                "Batch job submission failed: Invalid partition name specified: check `options`",
-            ),
-            (
-                "sbatch: error: Batch job submission failed: User's group not permitted to use this partition\n",
-                "no rights: Batch job",
-            ),
-            (
-                "sbatch: error: Batch job submission failed: Access/permission denied\n",
-                "no rights: ",
-            ),
-            (
-                "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
-                "the cluster's controller does not answer",
-            ),
-            ("", "Slurm said nothing"),
-        ] {
-            let found = slurm::refusal(machine, said);
-            assert!(found.starts_with(words) && found.lines().count() == 1, "{said}: {found}");
+        for [why, words] in table(REFUSED) {
+            let before = "sbatch: error: invalid partition specified: bench\n";
+            let before = if why.contains("partition name") { before } else { "" };
+            let said = format!("{before}sbatch: error: Batch job submission failed: {why}\n");
+            let found = slurm::refusal(machine, &said);
+            assert!(found.starts_with(&words) && found.lines().count() == 1, "{said}: {found}");
         }
+        assert!(slurm::refusal(machine, "").starts_with("Slurm said nothing"));
         let listed = "n1 idle c7a,nvme\nn1 idle c7a,nvme\nn2 mix c7a\nn3 down* c7a\nn4 idle c7i\nn5 idle* c7a\nn6 drain c7a\n";
         assert_eq!(slurm::candidates(machine, listed), ["n1", "n2"]);
     }
@@ -680,141 +593,86 @@ mod tests {
         "spec": {"nodeName": "n1", "initContainers": [{"image": "r/c:1"}]}, "status": status})
     }
 
+    /// A job's condition, its pod's status, nodes that are ready of those that there are; the phase; the words.
+    const OF_KUBERNETES: &str = r#"
+        - | unscheduled | 0 of 0 | Waiting | waits: unknown type, or none is up yet: no node is labelled 'c7a.large'
+        - | unscheduled | 0 of 2 | Waiting | waits: the nodes of this type are down
+        - | unscheduled | - | Waiting | waits for a node: 0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.
+        - | init {"waiting": {"reason": "ImagePullBackOff"}} | - | Waiting | waits: the node cannot pull the image 'r/c:1' (ImagePullBackOff)
+        - | init {"running": {}} | - | Running | measures on n1
+        - | {"phase": "Running"} | - | Done | done on n1: gather it
+        - | {"phase": "Succeeded"} | - | Failed | its pod ended before the record was gathered: raise `keep`
+        - | terminated {"reason": "Error", "exitCode": 143} | - | Waiting | failed: it was interrupted; it is tried again
+        over | terminated {"reason": "OOMKilled", "exitCode": 137} | - | Failed | killed: out of memory, raise `memory`
+        over | terminated {"reason": "Error", "exitCode": 73} | - | Failed | failed: the node's directory takes no files: no space, or no rights; check `directory`
+        over | {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: ephemeral-storage."} | - | Failed | evicted: no space on the node: The node was low on resource: ephemeral-storage.
+        late | init {"running": {}} | - | Failed | killed: it took longer than `time`
+    "#;
+
+    fn status(of: &str) -> Value {
+        let json = |text| serde_json::from_str::<Value>(text).unwrap();
+        let init = |phase, state: Value| json!({"phase": phase, "initContainerStatuses": [{"state": state}]});
+        match of.split_once(' ') {
+            None => {
+                json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
+                "reason": "Unschedulable", "message": "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}]})
+            }
+            Some(("init", state)) => init("Pending", json(state)),
+            Some(("terminated", state)) => init("Failed", json!({"terminated": json(state)})),
+            Some(_) => json(of),
+        }
+    }
+
     #[test]
     fn kubernetes_answers_are_plain_words() {
         let fleet = Fleet::parse(KUBERNETES).unwrap();
         let machine = fleet.machines().next().unwrap();
         let name = fleet.job_name(machine);
-        let job = |conditions: Value| json!({"kind": "Job", "metadata": {"name": name}, "status": {"conditions": conditions}});
-        let init =
-            |state: Value| json!({"phase": "Pending", "initContainerStatuses": [{"state": state}]});
-        let unscheduled = json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False",
-        "reason": "Unschedulable", "message": "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."}]});
-        let terminated = |reason: &str, code: i32| json!({"phase": "Failed", "initContainerStatuses": [{"state": {"terminated": {"reason": reason, "exitCode": code}}}]});
-        let over = json!([{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}]);
-        let late = json!([{"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}]);
-        let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: ephemeral-storage."});
-        let none = Some(kubernetes::Nodes { all: 0, ready: 0 });
-        let down = Some(kubernetes::Nodes { all: 2, ready: 0 });
-        for (conditions, status, nodes, phase, words) in [
-            (
-                json!([]),
-                unscheduled.clone(),
-                none,
-                Phase::Waiting,
-                "waits: unknown type, or none is up yet: no node is labelled 'c7a.large'",
-            ),
-            (
-                json!([]),
-                unscheduled.clone(),
-                down,
-                Phase::Waiting,
-                "waits: the nodes of this type are down",
-            ),
-            (
-                json!([]),
-                unscheduled,
-                None,
-                Phase::Waiting,
-                "waits for a node: 0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
-            ),
-            (
-                json!([]),
-                init(json!({"waiting": {"reason": "ImagePullBackOff"}})),
-                None,
-                Phase::Waiting,
-                "waits: the node cannot pull the image 'r/c:1' (ImagePullBackOff)",
-            ),
-            (json!([]), init(json!({"running": {}})), None, Phase::Running, "measures on n1"),
-            (json!([]), json!({"phase": "Running"}), None, Phase::Done, "done on n1: gather it"),
-            (
-                json!([]),
-                json!({"phase": "Succeeded"}),
-                None,
-                Phase::Failed,
-                "its pod ended before the record was gathered: raise `keep`",
-            ),
-            (
-                json!([]),
-                terminated("Error", 143),
-                None,
-                Phase::Waiting,
-                "failed: it was interrupted; it is tried again",
-            ),
-            (
-                over.clone(),
-                terminated("OOMKilled", 137),
-                None,
-                Phase::Failed,
-                "killed: out of memory, raise `memory`",
-            ),
-            (
-                over.clone(),
-                terminated("Error", 73),
-                None,
-                Phase::Failed,
-                "failed: the node's directory takes no files: no space, or no rights; check `directory`",
-            ),
-            (
-                over,
-                evicted,
-                None,
-                Phase::Failed,
-                "evicted: no space on the node: The node was low on resource: ephemeral-storage.",
-            ),
-            (
-                late,
-                init(json!({"running": {}})),
-                None,
-                Phase::Failed,
-                "killed: it took longer than `time`",
-            ),
-        ] {
+        for [conditions, of, nodes, phase, words] in table(OF_KUBERNETES) {
+            let conditions = match &*conditions {
+                "over" => {
+                    json!([{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"}])
+                }
+                "late" => {
+                    json!([{"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}])
+                }
+                _ => json!([]),
+            };
+            let nodes = nodes.split_once(" of ").map(|(ready, all)| kubernetes::Nodes {
+                all: all.parse().unwrap(),
+                ready: ready.parse().unwrap(),
+            });
             // An older pod says nothing any more.
             let all = listed(json!([
-                job(conditions),
+                {"kind": "Job", "metadata": {"name": name}, "status": {"conditions": conditions}},
                 pod("2026-12-01T00:00:00Z", json!({"phase": "Failed"})),
-                pod("2026-12-01T00:05:00Z", status.clone())
+                pod("2026-12-01T00:05:00Z", status(&of))
             ]));
             let seen = kubernetes::seen(&all, &name, machine, nodes);
-            assert_eq!((seen.phase, seen.words.as_str()), (phase, words), "{status}");
+            assert_eq!((format!("{:?}", seen.phase), seen.words), (phase, words), "{of}");
         }
         let gone = kubernetes::seen(&listed(json!([])), &name, machine, None);
         assert_eq!(gone.phase, Phase::Gone);
-        let nodes = listed(
-            json!([{"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}]),
-        );
+        let ready =
+            |status| json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+        let nodes = listed(json!([ready("True"), ready("Unknown")]));
         assert_eq!(kubernetes::Nodes::of(&nodes), kubernetes::Nodes { all: 2, ready: 1 });
     }
 
     #[test]
     fn kubectls_errors_name_the_remedy() {
-        for (said, words) in [
-            (
-                "Error from server (Forbidden): error when creating \"STDIN\": jobs.batch is forbidden: User \"x\" cannot create resource \"jobs\"",
-                "no rights: (Forbidden)",
-            ),
-            (
-                "error: You must be logged in to the server (Unauthorized)",
-                "no rights: error: You must be logged in",
-            ),
-            (
-                "Error from server (NotFound): error when creating \"STDIN\": namespaces \"bench\" not found",
-                "no such namespace: ",
-            ),
-            (
-                "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\nUnable to connect to the server",
-                "the cluster does not answer: ",
-            ),
-            (
-                "error: context \"x\" does not exist",
-                "error: context \"x\" does not exist: check `context`",
-            ),
-            ("", "kubectl said nothing"),
-        ] {
-            let found = kubernetes::refusal(said);
-            assert!(found.starts_with(words), "{said}: {found}");
+        let errors = r#"
+            Error from server (Forbidden): error when creating "STDIN": jobs.batch is forbidden: User "x" cannot create resource "jobs" | no rights: (Forbidden)
+            error: You must be logged in to the server (Unauthorized) | no rights: error: You must be logged in
+            Error from server (NotFound): error when creating "STDIN": namespaces "bench" not found | no such namespace:
+            The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\nUnable to connect to the server | the cluster does not answer:
+            error: context "x" does not exist | error: context "x" does not exist: check `context`
+        "#;
+        for [said, words] in table(errors) {
+            let found = kubernetes::refusal(&said);
+            assert!(found.starts_with(&words), "{said}: {found}");
         }
+        assert!(kubernetes::refusal("").starts_with("kubectl said nothing"));
     }
 
     #[test]

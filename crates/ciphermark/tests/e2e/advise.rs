@@ -99,13 +99,9 @@ fn only_what_a_program_or_a_list_has_is_chosen_and_in_its_libraries() {
     // Its one cipher is none of the schemes: nothing may be chosen, and the wish that stands against an answer is named.
     let restic = backup("restic", 1);
     assert_eq!(restic["outcome"]["none"]["flags"], json!(["--only restic"]), "{restic}");
-    let said =
-        ciphermark(&["advise", record(), "--for", "backup", "--only", "restic"], b"").with_code(1);
-    assert!(said.stdout.contains("--only restic"), "{}", said.stdout);
-    refuses(
-        &format!("advise {} --for backup --only brg", record()),
-        &["--only brg", "did you mean 'borg'?", "gocryptfs"],
-    );
+    let asked = format!("advise {} --for backup --only", record());
+    call(&format!("{asked} restic")).with_code(1).says(["--only restic"]);
+    refuses(&format!("{asked} brg"), &["--only brg", "did you mean 'borg'?", "gocryptfs"]);
     refuses("advise --for tls-server --only borg", &["--only borg", "apache, haproxy, nginx"]);
 }
 
@@ -284,18 +280,17 @@ fn without_a_run_the_handshakes_are_measured_and_kept() {
 
 /// Made up: what a call takes in one library.
 fn with_derivations(path: &str, rows: &[(&str, usize, f64)]) {
-    let mut record = read(repository("crates/record/tests/sample.json"));
-    let sample = record["measurements"][0].clone();
-    let row = |(algorithm, size, ns): &(&str, usize, f64)| {
-        let mut row = sample.clone();
-        row["algorithm"] = json!(algorithm);
-        row["direction"] = json!("digest");
-        row["size"] = json!(size);
-        row["ns_per_op"] = json!({ "median": ns, "low": ns * 0.99, "high": ns * 1.01 });
-        row
+    let mut record = ::record::fixtures::sample();
+    let sample = record.measurements.remove(0);
+    let row = |(algorithm, size, ns): &(&str, usize, f64)| ::record::Measurement {
+        algorithm: (*algorithm).to_owned(),
+        direction: base::model::Direction::Digest,
+        size: *size,
+        ns_per_op: Some(::record::fixtures::about(*ns)),
+        ..sample.clone()
     };
-    record["measurements"] = rows.iter().map(row).collect();
-    std::fs::write(path, record.to_string()).unwrap();
+    record.measurements = rows.iter().map(row).collect();
+    ::record::save(&record, Path::new(path)).unwrap();
 }
 
 #[test]
@@ -315,13 +310,12 @@ fn a_passphrase_is_answered_from_a_record_or_what_the_record_lacks_is_named() {
     assert_eq!(parameters(&[]), "t=2, m=19 MiB, p=1");
     assert_eq!(parameters(&["--fips", "algorithm"]), "600,000 iterations");
     assert_eq!(parameters(&["--memory", "1M"]), "cost 10");
-    let said = ciphermark(&["advise", &path, "--for", "passphrase", "--time", "250ms"], b"");
-    let said = said.with_code(0).stdout;
+    let said = call(&format!("advise {path} --for passphrase --time 250ms")).with_code(0);
     // 20.2 ms at the most for two passes.
-    assert!(said.contains("argon2id with t=24, m=19 MiB, p=1 in "), "{said}");
+    let said = said.says(["argon2id with t=24, m=19 MiB, p=1 in "]).stdout;
     assert!(said.lines().count() <= 40, "{said}");
-    let lacks = ciphermark(&["advise", record(), "--for", "passphrase"], b"").with_code(3).stdout;
-    assert!(lacks.contains("`ciphermark advise --for passphrase -o FILE`"), "{lacks}");
+    let lacks = call(&format!("advise {} --for passphrase", record())).with_code(3);
+    lacks.says(["`ciphermark advise --for passphrase -o FILE`"]);
     for (line, words) in [
         ("advise --for passphrase --expansion 8", &["--expansion", "passphrase"][..]),
         ("advise --for postgres --time 1s", &["--time is for --for passphrase only"]),
@@ -463,16 +457,17 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
         let run = run_of(directory.path(), &with.version, has_ml_kem);
         for clients in CLIENTS {
             for certificates in ["p256", "rsa-2048", "rsa-2048,p256"] {
-                let asked = ["--clients", clients, "--certificates", certificates];
-                let asked = [&["advise", arg(&run), "--for", "tls-server"], &asked[..]].concat();
-                let found = ciphermark(&[&asked[..], &["--format", "json"]].concat(), b"");
-                let found = found.with_code(0).json();
+                let asked = format!(
+                    "advise {} --for tls-server --clients {clients} --certificates {certificates}",
+                    arg(&run)
+                );
+                let found = call(&format!("{asked} --format json")).with_code(0).json();
                 let lines: Vec<String> = rows(&found["choice"], "nginx")
                     .iter()
                     .map(|line: &Value| line.as_str().unwrap().to_owned())
                     .collect();
                 loads(&lines)
-                    .unwrap_or_else(|why| panic!("{} {asked:?}: {why}{lines:#?}", with.version));
+                    .unwrap_or_else(|why| panic!("{} {asked}: {why}{lines:#?}", with.version));
                 let all = lines.join("\n");
                 let profile = text(&found, "choice.candidate.profile");
                 let wants = profile != "old";
@@ -543,9 +538,7 @@ fn what_is_no_pair_of_snapshots_is_refused_with_what_helps() {
             "track_counts": "on", "lsn": "0/100", "bytes": 0, "pg_stat_database": [counters],
             "pg_stat_wal": {"wal_bytes": 1, "wal_write": 1, "stats_reset": "x"},
             "pg_stat_bgwriter": {"buffers_checkpoint": 1, "buffers_clean": 1, "buffers_backend": 1, "stats_reset": "x"}});
-        let path = file(&directory, name);
-        std::fs::write(&path, value.to_string()).unwrap();
-        path
+        written(&directory, name, value.to_string())
     };
     let first = snapshot("first", "2026-11-24T10:00:00Z", 100);
     let soon = snapshot("soon", "2026-11-24T10:00:01Z", 100);
@@ -565,15 +558,12 @@ fn what_is_no_pair_of_snapshots_is_refused_with_what_helps() {
     refuses(&other, &["--from is for --for postgres only"]);
     // No psql, and no server.
     let live = ["advise", record(), "--for", "postgres", "--from", "host=/no/where dbname=x"];
-    let none = ciphermark_with(&live, &[("PATH", "")]).with_code(4);
-    assert!(none.only_line_on_stderr().contains("there is no psql here"), "{none:?}");
-    let unreachable = ciphermark_with(&live, &[]).with_code(4);
-    assert!(unreachable.only_line_on_stderr().contains("/no/where"), "{unreachable:?}");
+    ciphermark_with(&live, &[("PATH", "")]).ends(4, ["there is no psql here"]);
+    ciphermark_with(&live, &[]).ends(4, ["/no/where"]);
     // What is right is answered, from files as from a server.
-    let pair = format!("{first},{good}");
-    let done = ciphermark(&["advise", record(), "--for", "postgres", "--from", &pair], b"");
-    let text = done.with_code(0).stdout;
-    assert!(text.contains("1.7 transactions a second") && text.lines().count() <= 30, "{text}");
+    let done = call(&asked(&format!("{first},{good}"))).with_code(0);
+    let text = done.says(["1.7 transactions a second"]).stdout;
+    assert!(text.lines().count() <= 30, "{text}");
 }
 
 fn prediction(from: &str, more: &[&str]) -> Value {

@@ -15,40 +15,43 @@ fn record_of(name: &str) -> String {
     arg(&repository(&format!("records/{name}.json.gz"))).to_owned()
 }
 
-fn done(arguments: &[&str], code: i32) -> Done {
-    ciphermark(arguments, b"").with_code(code)
+fn done(line: &str, code: i32) -> Done {
+    call(line).with_code(code)
 }
 
-fn json(arguments: &[&str], code: i32) -> Value {
-    serde_json::from_str(&done(arguments, code).stdout).unwrap()
+fn json(line: &str, code: i32) -> Value {
+    done(line, code).json()
+}
+
+fn list<'a>(of: &'a Value) -> &'a Vec<Value> {
+    of.as_array().unwrap_or_else(|| panic!("{of:#}"))
 }
 
 /// An archive with two runs of one machine.
 fn filled(store: &str) {
-    let files = [record_of(PUBLISHED), record_of(LADDER)];
-    let add = ["archive", "add", store, &files[0], &files[1], "--machine", "gnr", "--region", "eu"];
-    let said = done(&add, 0).stderr;
-    assert!(said.contains(": 2934 cases, own") && said.contains(": 546 cases, own"), "{said}");
+    let files = [record_of(PUBLISHED), record_of(LADDER)].join(" ");
+    let add = format!("archive add {store} {files} --machine gnr --region eu");
+    says(done(&add, 0).stderr, [": 2934 cases, own", ": 546 cases, own"]);
     assert_eq!(done(&add, 0).stderr.matches("is in already").count(), 2);
 }
 
 /// What any archive must do, whatever its database.
 fn works(store: &str) {
     filled(store);
-    let listed = json(&["archive", "list", store, "--json"], 0);
-    assert_eq!(listed.as_array().unwrap().len(), 2);
-    assert!(
-        listed.as_array().unwrap().iter().all(|r| r["machine"] == "gnr" && r["trust"] == "own")
-    );
-    assert_eq!(done(&["archive", "check", store], 0).stdout, "2 records, 0 damaged\n");
+    let [listing, check] = ["list", "check"].map(|what| format!("archive {what} {store}"));
+    let listing = format!("{listing} --json");
+    let listed = json(&listing, 0);
+    assert_eq!(list(&listed).len(), 2);
+    assert!(list(&listed).iter().all(|r| r["machine"] == "gnr" && r["trust"] == "own"));
+    assert_eq!(done(&check, 0).stdout, "2 records, 0 damaged\n");
     has_the_verdicts_of_the_records(store);
     ranks_with_prices(store);
     shows_histories(store);
     makes_a_site(store);
     let first = listed[0]["sha256"].as_str().unwrap();
-    done(&["archive", "remove", store, &first[..10]], 0);
-    assert_eq!(json(&["archive", "list", store, "--json"], 0).as_array().unwrap().len(), 1);
-    assert_eq!(done(&["archive", "check", store], 0).stdout, "1 records, 0 damaged\n");
+    done(&format!("archive remove {store} {}", &first[..10]), 0);
+    assert_eq!(list(&json(&listing, 0)).len(), 1);
+    assert_eq!(done(&check, 0).stdout, "1 records, 0 damaged\n");
 }
 
 /// An archive keeps costs to a millionth; a ratio is of two.
@@ -60,16 +63,11 @@ fn verdicts(comparison: &Value) -> Vec<(String, Vec<f64>)> {
         Value::Object(all) => all.values().filter_map(Value::as_f64).collect(),
         one => Vec::from_iter(one.as_f64()),
     };
-    let mut cases: Vec<(String, Vec<f64>)> = comparison["cases"]
-        .as_array()
-        .unwrap()
-        .clone()
-        .iter_mut()
-        .map(|c| {
-            let all = ["ratio", "base_cost", "new_cost"].map(|name| figures(c, name)).concat();
-            (c.to_string(), all)
-        })
-        .collect();
+    let apart = |c: &mut Value| {
+        let all = ["ratio", "base_cost", "new_cost"].map(|name| figures(c, name)).concat();
+        (c.to_string(), all)
+    };
+    let mut cases: Vec<_> = list(&comparison["cases"]).clone().iter_mut().map(apart).collect();
     cases.sort_by(|a, b| a.0.cmp(&b.0));
     cases
 }
@@ -85,82 +83,49 @@ fn are_the_same(kept: &Value, own: &Value) {
 }
 
 fn has_the_verdicts_of_the_records(store: &str) {
-    let never = ["--fail-if", "never", "--format", "json"];
+    let never = "--fail-if never --format json";
     let (base, new) = (record_of(PUBLISHED), record_of(LADDER));
-    let own = json(&[&["compare", &base, &new], &never[..]].concat(), 0);
-    let kept = json(&[&["compare", "--from", store, "--since", BETWEEN], &never[..]].concat(), 0);
-    assert!(own["cases"].as_array().unwrap().len() > 90);
+    let own = json(&format!("compare {base} {new} {never}"), 0);
+    let kept = json(&format!("compare --from {store} --since {BETWEEN} {never}"), 0);
+    assert!(list(&own["cases"]).len() > 90);
     are_the_same(&kept["machines"][0]["comparison"], &own);
     assert_eq!(kept["machines"][0]["comparison"]["instructions"], own["instructions"]);
-    let libraries = ["--libraries", "openssl@3.0*,openssl@4*"];
-    let own = json(&[&["compare", &base], &libraries[..], &never[..]].concat(), 0);
-    let sides = [
-        "--base",
-        "library=openssl@3.0*",
-        "--new",
-        "library=openssl@4*,until=2026-11-23T17:10:00Z",
-    ];
-    let kept = json(&[&["compare", "--from", store], &sides[..], &never[..]].concat(), 0);
+    let own = json(&format!("compare {base} --libraries openssl@3.0*,openssl@4* {never}"), 0);
+    let sides = format!("--base library=openssl@3.0* --new library=openssl@4*,until={BETWEEN}");
+    let kept = json(&format!("compare --from {store} {sides} {never}"), 0);
     are_the_same(&kept["machines"][0]["comparison"], &own);
     // OpenSSL's CFB of one bit became slower.
-    let slower =
-        done(&[&["compare", "--from", store], &sides[..], &["--fail-if", "slower:2%"]].concat(), 1);
-    assert!(
-        slower.stdout.contains("slower: ") && slower.stdout.contains("aes-128-cfb1"),
-        "{}",
-        slower.stdout
-    );
+    let slower = done(&format!("compare --from {store} {sides} --fail-if slower:2%"), 1);
+    slower.says(["slower: ", "aes-128-cfb1"]);
 }
 
 fn ranks_with_prices(store: &str) {
     let directory = scratch();
-    let prices = file(&directory, "prices.csv");
-    std::fs::write(
-        &prices,
-        "type,region,date,price_per_hour,currency\ngnr,eu,2026-11-01,0.36,USD\n",
-    )
-    .unwrap();
-    let asked = ["-a", "aes-256-gcm", "-s", "8K", "--format", "json"];
-    let from = [&["rank", "--from", store, "--prices", &prices], &asked[..]].concat();
-    let answer = json(&from, 0)["machines"][0].clone();
+    let rows = "type,region,date,price_per_hour,currency\ngnr,eu,2026-11-01,0.36,USD\n";
+    let prices = written(&directory, "prices.csv", rows);
+    let asked = "-a aes-256-gcm -s 8K";
+    let from = format!("rank --from {store} --prices {prices} {asked}");
+    let answer = json(&format!("{from} --format json"), 0)["machines"][0].clone();
     assert_eq!(answer["machine"], "gnr");
     let best = &answer["ranking"]["standings"][0]["rows"][0];
-    let own = json(&[&["rank", &record_of(LADDER)], &asked[..]].concat(), 0);
+    let own = json(&format!("rank {} {asked} --format json", record_of(LADDER)), 0);
     assert_eq!(best["library"], own[0]["standings"][0]["rows"][0]["library"], "of the newest run");
     // Two CPUs share 0.36 dollars an hour, 0.1 cents in 10 seconds.
-    let ns = best["ns_per_op"]["median"].as_f64().unwrap();
-    let dollars = ns * 1e-9 * (1e15 / 8192.0) * 0.36 / 2.0 / 3600.0;
-    let told = answer["cost"]["amount"]["median"].as_f64().unwrap();
+    let dollars = number(best, "ns_per_op.median") * 1e-9 * (1e15 / 8192.0) * 0.36 / 2.0 / 3600.0;
+    let told = number(&answer, "cost.amount.median");
     assert!((told / dollars - 1.0).abs() < 1e-9, "{told} {dollars}");
-    let text =
-        done(&["rank", "--from", store, "--prices", &prices, "-a", "aes-256-gcm", "-s", "8K"], 0)
-            .stdout;
-    assert!(text.contains("USD/PB") && text.contains("gnr"), "{text}");
+    done(&from, 0).says(["USD/PB", "gnr"]);
 }
 
 fn shows_histories(store: &str) {
-    let asked = [
-        "trend",
-        store,
-        "-a",
-        "aes-256-gcm",
-        "-s",
-        "8K",
-        "-l",
-        "aws-lc",
-        "-t",
-        "native",
-        "-d",
-        "encrypt",
-    ];
-    let lines = json(&[&asked[..], &["--format", "json"]].concat(), 0);
-    let points = lines[0]["points"].as_array().unwrap();
-    assert_eq!((lines.as_array().unwrap().len(), points.len()), (1, 2), "{lines}");
+    let asked = format!("trend {store} -a aes-256-gcm -s 8K -l aws-lc -t native -d encrypt");
+    let lines = json(&format!("{asked} --format json"), 0);
+    let points = rows(&lines[0], "points");
+    assert_eq!((list(&lines).len(), points.len()), (1, 2), "{lines}");
     assert!(points[0]["verdict"].is_null() && points[1]["verdict"].is_string(), "{lines}");
-    assert!(done(&asked, 0).stdout.contains("aes-256-gcm, encrypt, 8K, message, native of aws-lc"));
+    done(&asked, 0).says(["aes-256-gcm, encrypt, 8K, message, native of aws-lc"]);
     let directory = scratch();
-    let output = file(&directory, "history");
-    done(&[&asked[..], &["--format", "otava", "-o", &output]].concat(), 0);
+    done(&format!("{asked} --format otava -o {}", file(&directory, "history")), 0);
     let yaml = std::fs::read_to_string(directory.path().join("history/otava.yaml")).unwrap();
     let documents = yaml_rust2::YamlLoader::load_from_str(&yaml).unwrap();
     let tests = documents[0]["tests"].as_hash().unwrap();
@@ -170,22 +135,18 @@ fn shows_histories(store: &str) {
 
 fn makes_a_site(store: &str) {
     let directory = scratch();
-    let output = file(&directory, "site");
-    done(&["report", "--from", store, "-o", &output], 0);
+    let site = format!("report --from {store} -o {}", file(&directory, "site"));
+    done(&site, 0);
     let page = std::fs::read_to_string(directory.path().join("site/index.html")).unwrap();
     // The newer run has five algorithms; what only the older one has is there as well.
-    assert!(
-        page.contains("aes-256-gcm") && page.contains("aes-128-cfb1") && page.contains("data/0.js")
-    );
-    let records = std::fs::read_dir(directory.path().join("site/records")).unwrap();
-    for record in records {
+    says(page, ["aes-256-gcm", "aes-128-cfb1", "data/0.js"]);
+    for record in std::fs::read_dir(directory.path().join("site/records")).unwrap() {
         // Each figure links to its record, which is the one that was added.
-        done(&["show", arg(&record.unwrap().path()), "-a", "aes-256-gcm"], 0);
+        done(&format!("show {} -a aes-256-gcm", arg(&record.unwrap().path())), 0);
     }
-    done(&["report", "--from", store, "-o", &output], 0);
-    std::fs::write(directory.path().join("site/index.html"), "mine").unwrap();
-    let refused = done(&["report", "--from", store, "-o", &output], 2).stderr;
-    assert!(refused.contains("holds no site by ciphermark"), "{refused}");
+    done(&site, 0);
+    written(&directory, "site/index.html", "mine");
+    says(done(&site, 2).stderr, ["holds no site by ciphermark"]);
 }
 
 #[test]
@@ -206,17 +167,11 @@ fn an_archive_on_a_server_answers_as_its_records_do() {
 }
 
 fn kills(store: &str) {
-    let program = program();
-    let script = repository("scripts/archive-kills");
-    let done = std::process::Command::new(script)
-        .args([arg(std::path::Path::new(&program)), store, "--kills", "60"])
-        .output()
-        .unwrap();
+    let mut script = Command::new(repository("scripts/archive-kills"));
+    let done = script.args([arg(program()), store, "--kills", "60"]).output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(
-        done.status.success() && said.contains("nothing lost, nothing twice"),
-        "{said} {done:?}"
-    );
+    let is_whole = done.status.success() && said.contains("nothing lost, nothing twice");
+    assert!(is_whole, "{said} {done:?}");
 }
 
 #[test]
@@ -236,99 +191,80 @@ fn a_killed_addition_leaves_nothing_half_on_a_server() {
     server.stop(&server.data());
 }
 
+/// The whole record of a run, in which something is changed.
+fn changed(directory: &tempfile::TempDir, change: impl Fn(&mut Value)) -> String {
+    let mut record = json(&format!("show {} --format json", record_of(LADDER)), 0);
+    change(&mut record);
+    written(directory, "changed.json", record.to_string())
+}
+
 #[test]
 fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
     let directory = scratch();
     let store = file(&directory, "fleet.db");
-    let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
-    let mut record: Value = serde_json::from_str(&text).unwrap();
-    let measured = record["measurements"].as_array_mut().unwrap();
-    let case = measured.iter_mut().find(|m| m["state"] == "measured").unwrap();
-    let ns = case["ns_per_op"]["median"].as_f64().unwrap();
-    case["ns_per_op"]["median"] = Value::from(ns * 0.9);
-    case["ns_per_op"]["low"] = Value::from(ns * 0.89);
-    let forged = file(&directory, "forged.json");
-    std::fs::write(&forged, record.to_string()).unwrap();
-    let said = done(&["archive", "add", &store, &forged], 1).stderr;
-    assert!(said.contains("doubtful") && said.contains("recomputed"), "{said}");
-    let again = done(&["archive", "add", &store, &forged, "--quiet"], 1).stderr;
-    assert!(again.contains("is in already, doubtful"), "{again}");
-    let refused = done(&["rank", "--from", &store], 2).stderr;
-    assert!(
-        refused.contains("1 doubtful or unsigned ones are left out without --doubtful"),
-        "{refused}"
-    );
-    done(&["rank", "--from", &store, "--doubtful"], 0);
-    let shown = done(&["archive", "list", &store, "--doubtful"], 0).stdout;
-    assert!(shown.contains("1 doubtful; --why says") && !shown.contains("recomputed"), "{shown}");
-    let shown = done(&["archive", "list", &store, "--doubtful", "--why"], 0).stdout;
-    assert!(shown.contains("recomputed"), "{shown}");
-    let listed = json(&["archive", "list", &store, "--doubtful", "--json"], 0);
-    assert!(listed[0]["doubts"][0].as_str().unwrap().contains("recomputed"), "{listed}");
+    let forged = changed(&directory, |r| scale(case(r, 0), "ns_per_op", 0.9));
+    let add = format!("archive add {store} {forged}");
+    says(done(&add, 1).stderr, ["doubtful", "recomputed"]);
+    says(done(&format!("{add} --quiet"), 1).stderr, ["is in already, doubtful"]);
+    let rank = format!("rank --from {store}");
+    let left_out = "1 doubtful or unsigned ones are left out without --doubtful";
+    says(done(&rank, 2).stderr, [left_out]);
+    done(&format!("{rank} --doubtful"), 0);
+    let listing = format!("archive list {store} --doubtful");
+    let shown = done(&listing, 0).says(["1 doubtful; --why says"]).stdout;
+    assert!(!shown.contains("recomputed"), "{shown}");
+    done(&format!("{listing} --why"), 0).says(["recomputed"]);
+    let listed = json(&format!("{listing} --json"), 0);
+    says(listed[0]["doubts"][0].as_str().unwrap(), ["recomputed"]);
 }
 
 /// An archive with a run of the machine a and, doubtful, one of b without AEGIS-256.
 fn of_two_machines(directory: &tempfile::TempDir) -> String {
     let store = file(directory, "fleet.db");
-    done(&["archive", "add", &store, &record_of(LADDER), "--machine", "a"], 0);
-    let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
-    let mut record: Value = serde_json::from_str(&text).unwrap();
-    record["started"] = json!("2026-11-24T10:00:00Z");
-    record["measurements"].as_array_mut().unwrap().retain(|m| m["algorithm"] != "aegis-256");
-    let other = file(directory, "other.json");
-    std::fs::write(&other, record.to_string()).unwrap();
-    done(&["archive", "add", &store, &other, "--machine", "b"], 1);
+    done(&format!("archive add {store} {} --machine a", record_of(LADDER)), 0);
+    let other = changed(directory, |r| {
+        r["started"] = json!("2026-11-24T10:00:00Z");
+        r["measurements"].as_array_mut().unwrap().retain(|m| m["algorithm"] != "aegis-256");
+    });
+    done(&format!("archive add {store} {other} --machine b"), 1);
     store
 }
 
 #[test]
 fn a_machine_without_such_a_case_is_named_beside_the_others() {
     let directory = scratch();
-    let store = of_two_machines(&directory);
-    let asked = ["rank", "--from", &store, "--doubtful", "-a", "aegis-256"];
-    let text = done(&asked, 0).stdout;
-    assert!(text.contains("no answer: b: the record has no measured case"), "{text}");
-    let answer = json(&[&asked[..], &["--format", "json"]].concat(), 0);
-    assert_eq!(
-        (&answer["machines"][0]["machine"], &answer["without"][0]["machine"]),
-        (&json!("a"), &json!("b"))
-    );
+    let asked = format!("rank --from {} --doubtful -a aegis-256", of_two_machines(&directory));
+    done(&asked, 0).says(["no answer: b: the record has no measured case"]);
+    let answer = json(&format!("{asked} --format json"), 0);
+    let names = ["machines", "without"].map(|part| &answer[part][0]["machine"]);
+    assert_eq!(names, [&json!("a"), &json!("b")]);
 }
 
 #[test]
 fn prices_of_two_currencies_are_in_no_column_and_each_is_named() {
     let directory = scratch();
     let store = of_two_machines(&directory);
-    let prices = file(&directory, "prices.csv");
     let rows = "type,date,price_per_hour,currency\na,2026-11-01,0.3,USD\nb,2026-11-01,0.2,EUR\n";
-    std::fs::write(&prices, rows).unwrap();
-    let site = file(&directory, "site");
-    let asked = ["--from", &store, "--doubtful", "--prices", &prices];
-    let said = "'a' is in USD and 'b' in EUR";
-    for command in [&["rank", "-a", "aes-256-gcm"][..], &["report", "-o", &site]] {
-        let refused = done(&[command, &asked[..]].concat(), 2).stderr;
-        assert!(refused.contains(said), "{refused}");
+    let prices = written(&directory, "prices.csv", rows);
+    let asked = format!("--from {store} --doubtful --prices {prices}");
+    let rank = format!("rank -a aes-256-gcm {asked}");
+    for line in [&rank, &format!("report -o {} {asked}", file(&directory, "site"))] {
+        says(done(line, 2).stderr, ["'a' is in USD and 'b' in EUR"]);
     }
-    let one = ["--select", "machine=b"];
-    done(&[&["rank", "-a", "aes-256-gcm"], &asked[..], &one[..]].concat(), 0);
+    done(&format!("{rank} --select machine=b"), 0);
 }
 
 #[test]
 fn with_allowed_signers_an_unsigned_record_is_a_strangers() {
     let directory = scratch();
-    let (store, signers) = (file(&directory, "fleet.db"), file(&directory, "signers"));
-    std::fs::write(&signers, "").unwrap();
-    let add = ["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers];
-    let said = done(&add, 1).stderr;
-    assert!(said.contains("cases, unsigned"), "{said}");
+    let (store, signers) = (file(&directory, "fleet.db"), written(&directory, "signers", ""));
+    let add = format!("archive add {store} {}", record_of(LADDER));
+    says(done(&format!("{add} --allowed-signers {signers}"), 1).stderr, ["cases, unsigned"]);
     // Without the list it is still what it was added as.
-    let again = done(&add[..4], 1).stderr;
-    assert!(again.contains("is in already, unsigned"), "{again}");
-    assert!(
-        done(&["archive", "list", &store], 0).stdout.contains("1 doubtful or unsigned left out")
-    );
-    done(&["trend", &store, "-a", "aes-256-gcm"], 2);
-    done(&["trend", &store, "-a", "aes-256-gcm", "--doubtful"], 0);
+    says(done(&add, 1).stderr, ["is in already, unsigned"]);
+    done(&format!("archive list {store}"), 0).says(["1 doubtful or unsigned left out"]);
+    done(&format!("trend {store} -a aes-256-gcm"), 2);
+    done(&format!("trend {store} -a aes-256-gcm --doubtful"), 0);
 }
 
 #[test]
@@ -344,12 +280,7 @@ fn what_is_wrong_is_said_in_a_line_with_what_helps() {
         (&["compare", "--from", &store, "--since", "last week"], "write a day as in 2026-11-25"),
         (&["archive", "list", &record_of(LADDER)], "is no ciphermark archive"),
     ] {
-        let done = done(arguments, 2);
-        assert!(
-            done.stderr.contains(said) && done.stdout.is_empty(),
-            "{arguments:?}: {}",
-            done.stderr
-        );
+        says(refusal(arguments), [said]);
     }
 }
 
@@ -437,16 +368,14 @@ fn scale(case: &mut Value, field: &str, by: f64) {
 }
 
 fn add(directory: &tempfile::TempDir, store: &str, record: &Value) -> Done {
-    let path = file(directory, "r.json");
-    std::fs::write(&path, record.to_string()).unwrap();
-    ciphermark(&["archive", "add", &file(directory, store), &path], b"")
+    let path = written(directory, "r.json", record.to_string());
+    call(&format!("archive add {} {path}", file(directory, store)))
 }
 
 /// Adds the run, which is honest, and each forgery of it to an archive of its own.
 fn only_forgeries_are_doubted(honest: &Value, forgeries: &[&[Forgery]]) {
     let directory = scratch();
-    let said = add(&directory, "honest.db", honest).with_code(0).stderr;
-    assert!(said.contains("cases, own"), "{said}");
+    says(add(&directory, "honest.db", honest).with_code(0).stderr, ["cases, own"]);
     let mut missed = Vec::new();
     for (at, (what, code, change)) in forgeries.iter().copied().flatten().enumerate() {
         let mut record = honest.clone();
@@ -460,8 +389,7 @@ fn only_forgeries_are_doubted(honest: &Value, forgeries: &[&[Forgery]]) {
     // The same again at another time is a replay.
     let mut replay = honest.clone();
     replay["started"] = json!("2026-01-01T00:00:00Z");
-    let said = add(&directory, "honest.db", &replay).with_code(1).stderr;
-    assert!(said.contains("  replayed: "), "{said}");
+    says(add(&directory, "honest.db", &replay).with_code(1).stderr, ["  replayed: "]);
 }
 
 #[test]
@@ -489,9 +417,8 @@ fn a_run_over_pages_is_believed_and_no_forgery_of_it() {
 fn published_runs_of_every_kind_are_believed_and_what_is_unchecked_is_said() {
     let directory = scratch();
     for name in ["tls-handshake-2026-11-22-spr", "pages-2026-11-21-zen4", "leaks-2026-11-25-zen4"] {
-        let path = repository(&format!("records/{name}.json.gz"));
-        let add = ["archive", "add", &file(&directory, "fleet.db"), arg(&path)];
-        let said = ciphermark(&add, b"").with_code(0).stderr;
+        let store = file(&directory, "fleet.db");
+        let said = done(&format!("archive add {store} {}", record_of(name)), 0).stderr;
         let without = "unchecked: figures: the record has no samples";
         assert_eq!(said.contains(without), !name.starts_with("leaks"), "{name}: {said}");
     }
@@ -505,18 +432,9 @@ struct Signed {
 impl Signed {
     fn new() -> Self {
         let signed = Self { directory: scratch() };
-        std::fs::copy(
-            repository("records/ladder-2026-11-23-gnr.json.gz"),
-            signed.path("r.json.gz"),
-        )
-        .unwrap();
-        for name in ["key", "other"] {
-            let mut keygen = Command::new("ssh-keygen");
-            keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", &signed.path(name)]);
-            assert!(keygen.status().unwrap().success());
-        }
-        let public = std::fs::read_to_string(signed.path("key.pub")).unwrap();
-        std::fs::write(signed.path("signers"), format!("bench@example.com {public}")).unwrap();
+        std::fs::copy(record_of(LADDER), signed.path("r.json.gz")).unwrap();
+        written(&signed.directory, "signers", signing_key(&signed.path("key")));
+        signing_key(&signed.path("other"));
         signed.write(&signed.manifest());
         signed
     }
@@ -528,8 +446,7 @@ impl Signed {
     fn manifest(&self) -> Value {
         let sum = Command::new("sha256sum").arg(self.path("r.json.gz")).output().unwrap();
         let sum = String::from_utf8(sum.stdout).unwrap();
-        let shown = ["show", &self.path("r.json.gz"), "--format", "json"];
-        let record: Value = ciphermark(&shown, b"").json();
+        let record = json(&format!("show {} --format json", self.path("r.json.gz")), 0);
         json!({
             "record_sha256": sum.split(' ').next(), "machine_type": "c8i.large", "survey": "a",
             "seed": record["plan"]["seed"], "given": record["started"],
@@ -551,11 +468,10 @@ impl Signed {
     fn add(&self, code: i32) -> (String, Value) {
         let (store, signers) = (self.path("fleet.db"), self.path("signers"));
         let _ = std::fs::remove_file(Path::new(&store));
-        let add =
-            ["archive", "add", &store, &self.path("r.json.gz"), "--allowed-signers", &signers];
-        let said = ciphermark(&add, b"").with_code(code).stderr;
-        let list = ["archive", "list", &store, "--doubtful", "--json"];
-        (said, ciphermark(&list, b"").json()[0].take())
+        let record = self.path("r.json.gz");
+        let said = done(&format!("archive add {store} {record} --allowed-signers {signers}"), code);
+        let listed = json(&format!("archive list {store} --doubtful --json"), 0)[0].take();
+        (said.stderr, listed)
     }
 }
 
@@ -564,14 +480,10 @@ fn a_record_that_an_allowed_signer_signed_counts_and_says_who() {
     let signed = Signed::new();
     signed.sign("key", "ciphermark-record");
     let (said, listed) = signed.add(0);
-    assert!(said.contains(": 546 cases, signed"), "{said}");
-    assert_eq!(
-        (&listed["trust"], &listed["signer"]),
-        (&json!("signed"), &json!("bench@example.com"))
-    );
-    assert_eq!(listed["machine"], "c8i.large", "the manifest's");
-    let rank = ["rank", "--from", &signed.path("fleet.db"), "-a", "aes-256-gcm", "-s", "8K"];
-    ciphermark(&rank, b"").with_code(0);
+    says(&said, [": 546 cases, signed"]);
+    let listed = ["trust", "signer", "machine"].map(|field| text(&listed, field).to_owned());
+    assert_eq!(listed, ["signed", "bench@example.com", "c8i.large"], "the manifest's machine");
+    done(&format!("rank --from {} -a aes-256-gcm -s 8K", signed.path("fleet.db")), 0);
 }
 
 #[test]
@@ -598,8 +510,7 @@ fn a_signature_by_others_for_something_else_or_over_another_text_is_none() {
     manifest["record_sha256"] = json!("00".repeat(32));
     signed.write(&manifest);
     signed.sign("key", "ciphermark-record");
-    let said = is("doubtful", 1);
-    assert!(said.contains("manifest: it is of another record"), "{said}");
+    says(is("doubtful", 1), ["manifest: it is of another record"]);
     // Signed, and not of this run.
     manifest = signed.manifest();
     manifest["seed"] = json!(7);

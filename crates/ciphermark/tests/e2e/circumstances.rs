@@ -32,12 +32,11 @@ fn row(line: &str, cache: &Path, set: Set<'_>) -> Value {
 }
 
 fn called(line: &str, cache: &Path, set: Set<'_>) -> Done {
-    let words: Vec<&str> = line.split_whitespace().collect();
     let mut variables = vec![("CIPHERMARK_CACHE", arg(cache))];
     variables.extend(set.variable);
     let done = match set.etc {
-        Some(etc) => Done::from(beneath(etc, &words).envs(variables).output().unwrap()),
-        None => ciphermark_with(&words, &variables),
+        Some(etc) => Done::from(beneath(etc, line).envs(variables).output().unwrap()),
+        None => call_with(line, &variables),
     };
     let name = set.variable.map_or("/etc/", |(name, _)| name);
     let told = done.stderr.matches(&format!("ciphermark: {name}")).count();
@@ -47,11 +46,15 @@ fn called(line: &str, cache: &Path, set: Set<'_>) -> Done {
 }
 
 /// The program with a directory over /etc.
-fn beneath(etc: &Path, words: &[&str]) -> Command {
+fn beneath(etc: &Path, line: &str) -> Command {
     let mount = format!("mount -t overlay none -o lowerdir={}:/etc /etc && exec \"$@\"", arg(etc));
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", &mount, "sh"]);
-    command.arg(program()).args(words).env("CIPHERMARK_BUNDLED", "").env_remove("LD_LIBRARY_PATH");
+    command
+        .arg(program())
+        .args(line.split_whitespace())
+        .env("CIPHERMARK_BUNDLED", "")
+        .env_remove("LD_LIBRARY_PATH");
     command
 }
 
@@ -124,7 +127,7 @@ fn every_library_the_loader_and_files_of_the_system_are_kept_apart_by_what_is_se
     fs::create_dir(etc.path().join("gcrypt")).unwrap();
     fs::write(etc.path().join("gcrypt/hwf.deny"), denied).unwrap();
     let set = Set { etc: Some(etc.path()), variable: None };
-    if beneath(etc.path(), &["--version"]).output().unwrap().status.success() {
+    if beneath(etc.path(), "--version").output().unwrap().status.success() {
         let gcrypt = system("libgcrypt.so.20");
         holds(|cache, set| executed(&gcrypt, cache, set), set);
     } else {
@@ -173,9 +176,8 @@ fn a_record_has_what_was_set_and_compare_and_doctor_name_it() {
     let measured = |name: &str, set: &[(&str, &str)]| {
         let path = file(&directory, name);
         let line = format!("run -l {fake} -a aes-128-ctr -s 64 -d encrypt --no-evidence -o {path}");
-        let words: Vec<&str> = line.split_whitespace().chain(QUICK).collect();
         let variables = [&[("CIPHERMARK_CACHE", "")], set].concat();
-        (ciphermark_with(&words, &variables).with_code(0), path)
+        (call_with(&format!("{line} {}", QUICK.join(" ")), &variables).with_code(0), path)
     };
     let words = "OPENSSL_ia32cap=~0x200000200000000 is set: it hides CPU features (openssl, ";
     let ((clean, base), (masked, new)) = (measured("a.json", &[]), measured("b.json", &[MASK]));
@@ -185,13 +187,10 @@ fn a_record_has_what_was_set_and_compare_and_doctor_name_it() {
     let [set] = &rows(&record["host"], "circumstances")[..] else { panic!("{}", record["host"]) };
     assert_eq!((text(set, "name"), text(set, "value")), MASK);
     assert!(read(&base)["host"].get("circumstances").is_none());
-    assert!(call(&format!("show {new}")).stdout.contains(words));
-    let told = call(&format!("compare {base} {new}"));
+    call(&format!("show {new}")).says([words]);
     let differs = "OPENSSL_ia32cap decides which code runs, and differs: not set and ~0x2";
-    assert!(told.stdout.contains(differs), "{told:?}");
-    assert!(told.stdout.contains("so it is OPENSSL_ia32cap that is"), "{told:?}");
-    let done = ciphermark_with(&["doctor"], &[MASK]);
-    assert!(done.stdout.contains("unset OPENSSL_ia32cap"), "{done:?}");
+    call(&format!("compare {base} {new}")).says([differs, "so it is OPENSSL_ia32cap that is"]);
+    call_with("doctor", &[MASK]).says(["unset OPENSSL_ia32cap"]);
 }
 
 #[test]
@@ -199,10 +198,9 @@ fn workers_get_what_is_listed_and_what_is_passed_on_by_name_and_nothing_else() {
     let directory = scratch();
     let preloaded = in_workers(directory.path(), "if (getenv(\"SECRET\")) abort();");
     let line = format!("verify -l {} -a aes-128-ctr", fakes::library("correct"));
-    let words: Vec<&str> = line.split_whitespace().collect();
     let code = |more: &[(&str, &str)]| {
         let set = [("SECRET", "x"), ("LD_PRELOAD", arg(&preloaded)), ("CIPHERMARK_CACHE", "")];
-        ciphermark_with(&words, &[&set, more].concat()).code
+        call_with(&line, &[&set, more].concat()).code
     };
     assert_eq!(code(&[]), 0);
     assert_ne!(code(&[("CIPHERMARK_PASS", "OTHER,SECRET")]), 0);
@@ -241,28 +239,15 @@ fn the_fips_provider_of_a_build_is_found_by_the_librarys_name() {
     let built = repository("target/libs");
     let variables = [("CIPHERMARK_BUNDLED", arg(&built))];
     let line = "run -q -l openssl@3.5*,openssl:fips@3.5* -a aes-256-gcm,chacha20-poly1305 -s 16 -d encrypt --budget 5s --format json";
-    let done = ciphermark_with(&line.split(' ').collect::<Vec<_>>(), &variables).with_code(0);
-    let record: Value = serde_json::from_str(&done.stdout).unwrap();
-    let [own, fips] = record["libraries"].as_array().unwrap().as_slice() else {
-        panic!("{done:?}")
-    };
-    assert_eq!(
-        (own["name"].as_str(), fips["name"].as_str()),
-        (Some("openssl"), Some("openssl:fips"))
-    );
+    let record = call_with(line, &variables).with_code(0).json();
+    let [own, fips] = &rows(&record, "libraries")[..] else { panic!("{record}") };
+    assert_eq!((text(own, "name"), text(fips, "name")), ("openssl", "openssl:fips"));
     assert_ne!(own["id"], fips["id"]);
     assert!(fips["build"].to_string().contains("provider: fips alone"), "{fips}");
     assert!(fips["objects"].to_string().contains("ossl-modules/fips.so"), "{fips}");
-    let states = record["measurements"].as_array().unwrap().iter();
-    let states: Vec<_> = states
-        .map(|m| {
-            (
-                m["library"]["name"].as_str().unwrap(),
-                m["algorithm"].as_str().unwrap(),
-                m["state"] == "unsupported",
-            )
-        })
-        .collect();
-    assert!(states.contains(&("openssl:fips", "chacha20-poly1305", true)), "{states:?}");
-    assert!(states.contains(&("openssl:fips", "aes-256-gcm", false)), "{states:?}");
+    for (algorithm, is_there) in [("chacha20-poly1305", false), ("aes-256-gcm", true)] {
+        let of = [("library.name", "openssl:fips"), ("algorithm", algorithm)];
+        let row = where_(rows(&record, "measurements"), &of)[0];
+        assert_eq!(text(row, "state") != "unsupported", is_there, "{row}");
+    }
 }

@@ -3,17 +3,11 @@
 
 use crate::support::*;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Every command, as the help lists them.
-fn commands() -> Vec<String> {
-    let help = printed(&["--help"]);
-    let (_, listed) = help.split_once("\nCommands:\n").expect("the help lists commands");
-    let lines = listed.lines().take_while(|line| !line.is_empty());
-    let begin = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-    let names = lines.filter(begin).filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").map(str::to_owned).collect()
+fn every_command() -> Vec<String> {
+    commands(&[""])
 }
 
 fn printed(arguments: &[&str]) -> String {
@@ -30,19 +24,16 @@ fn the_version_is_the_packages() {
 #[test]
 fn help_lists_commands_and_names_the_exit_codes() {
     let help = printed(&["--help"]);
-    assert!(commands().len() >= 24, "{help}");
-    assert!(help.contains("Exit codes"), "{help}");
-    assert!(help.contains("\n  CIPHERMARK_CACHE           where "), "{help}");
+    assert!(every_command().len() >= 24, "{help}");
+    says(&help, ["Exit codes", "\n  CIPHERMARK_CACHE           where "]);
 }
 
 #[test]
 fn the_help_of_every_command_has_an_example() {
-    for command in commands() {
+    for command in every_command() {
         let help = printed(&[&command, "--help"]);
-        assert!(help.contains("Example"), "{help}");
-        let example = format!("ciphermark {command}");
-        let (_, examples) = help.split_once("Example").unwrap();
-        assert!(examples.contains(&example), "{help}");
+        let (_, examples) = help.split_once("Example").unwrap_or_else(|| panic!("{help}"));
+        says(examples, [&*format!("ciphermark {command}")]);
     }
 }
 
@@ -68,7 +59,7 @@ fn completions_are_scripts_that_their_shells_can_read() {
     ] {
         let script = printed(&["completions", shell]);
         assert!(script.contains(mark), "{shell}");
-        for command in commands() {
+        for command in every_command() {
             assert!(script.contains(&command), "{shell}: {command}");
         }
         // Only the first of these shells is on every machine.
@@ -99,25 +90,21 @@ fn bash_completes_the_commands() {
                echo \"${COMPREPLY[@]}\"";
     // An argument may have 128 KiB at most, and the script has more.
     let directory = scratch();
-    let path = directory.path().join("completions");
-    std::fs::write(&path, format!("{script}\n{ask}\n")).unwrap();
+    let path = written(&directory, "completions", format!("{script}\n{ask}\n"));
     let output = Command::new("bash").arg(&path).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "run", "{output:?}");
 }
 
 #[test]
 fn there_is_a_manual_page_for_every_command() {
-    let page = printed(&["man"]);
-    assert!(page.contains(".TH ciphermark 1"), "{page}");
+    says(printed(&["man"]), [".TH ciphermark 1"]);
     let directory = scratch();
     assert_eq!(printed(&["man", arg(directory.path())]), "");
-    for command in commands() {
+    for command in every_command() {
         let file = directory.path().join(format!("ciphermark-{command}.1"));
-        let page = std::fs::read_to_string(&file).unwrap();
-        assert!(page.contains(&format!(".TH ciphermark-{command} 1")), "{page}");
+        says(std::fs::read_to_string(&file).unwrap(), [&*format!(".TH ciphermark-{command} 1")]);
     }
-    let whole = std::fs::read_to_string(directory.path().join("ciphermark.1")).unwrap();
-    assert!(whole.contains("Exit codes"), "{whole}");
+    says(std::fs::read_to_string(directory.path().join("ciphermark.1")).unwrap(), ["Exit codes"]);
 }
 
 // Bad input: exit code 2, one clear line that names the input and what helps, nothing lost.
@@ -127,12 +114,6 @@ fn system_object(name: &str) -> String {
     let places = [system_libraries(), "/lib".into(), "/usr/lib64".into(), "/lib64".into()];
     let found = places.iter().map(|place| place.join(name)).find(|path| path.is_file());
     arg(&found.unwrap_or_else(|| panic!("this machine has no {name}"))).to_owned()
-}
-
-fn write(directory: &Path, name: &str, text: &str) -> String {
-    let path = directory.join(name);
-    std::fs::write(&path, text).unwrap();
-    arg(&path).to_owned()
 }
 
 #[test]
@@ -180,7 +161,7 @@ fn bad_values_of_flags_are_one_line_that_names_flag_and_value() {
         let flag = format!("-s{bad}");
         let line =
             if bad.is_empty() { refusal(&["run", "-s", ""]) } else { refusal(&["run", &flag]) };
-        assert!(line.contains("is not a size") && line.contains("16..64K"), "{line}");
+        says(&line, ["is not a size", "16..64K"]);
     }
     for (flag, value, help) in [
         ("--precision", "0", "1%"),
@@ -216,7 +197,7 @@ fn an_unknown_or_malformed_suite_is_named_with_the_place() {
         (good.replace("aes-128-ctr", "aes-128-crt"), &["'aes-128-ctr'?"]),
         (good.replace("reason", "raisin"), &["line 2", "raisin"]),
     ] {
-        let suite = write(directory.path(), "suite.toml", &text);
+        let suite = written(&directory, "suite.toml", &text);
         refuses(&format!("run --suite {suite}"), words);
     }
 }
@@ -233,29 +214,18 @@ fn what_is_typed_turns_no_reading_direction_breaks_no_line_and_its_quotation_has
     assert!(refusal(&["run", "-s", &long]).chars().count() < 1100);
 }
 
-/// A record that the record crate's own tests keep.
 fn sample_record() -> String {
-    std::fs::read_to_string(repository("crates/record/tests/sample.json")).unwrap()
+    std::fs::read_to_string(SAMPLE).unwrap()
 }
 
 #[test]
 fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
     let directory = scratch();
-    let wide = file(&directory, "wide.txt");
-    std::fs::write(&wide, b"\xff\xfen\0a\0m\0e\0").unwrap();
-    for reader in [
-        "show",
-        "report -o -",
-        "rank",
-        "claims",
-        "explain",
-        "run --suite",
-        "verify --vectors",
-        "import",
-    ] {
+    let wide = written(&directory, "wide.txt", b"\xff\xfen\0a\0m\0e\0");
+    let readers = "show, report -o -, rank, claims, explain, run --suite, verify --vectors, import";
+    for reader in readers.split(", ").chain([&*format!("compare {wide}")]) {
         refuses(&format!("{reader} {wide}"), &["wide.txt", "is not text (byte 0 is not UTF-8)"]);
     }
-    refuses(&format!("compare {wide} {wide}"), &["is not text (byte 0 is not UTF-8)"]);
     for reader in ["verify --vectors", "import"] {
         refuses(&format!("{reader} /dev/zero"), &["/dev/zero", "more than 64 MiB"]);
     }
@@ -265,7 +235,7 @@ fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
 #[test]
 fn filters_that_leave_nothing_say_so() {
     let directory = scratch();
-    let path = write(directory.path(), "r.json", &sample_record());
+    let path = written(&directory, "r.json", &sample_record());
     for (filter, words) in [
         ("-a aes-128-gmc", "did you mean 'aes-128-gcm'?"),
         ("-l opensl", "did you mean 'openssl'?"),
@@ -283,7 +253,7 @@ fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was()
     refuses(&format!("run -o {place}"), &[place]);
     let of_later_version = sample_record().replacen("\"1.6\"", "\"99.0\"", 1);
     for text in ["years of work\n", &of_later_version] {
-        let path = write(directory.path(), "thesis.txt", text);
+        let path = written(&directory, "thesis.txt", text);
         refuses(&format!("run -o {path}"), &["thesis.txt", "not overwritten"]);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         assert_eq!(std::fs::read_dir(place).unwrap().count(), 1);
@@ -293,13 +263,13 @@ fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was()
 #[test]
 fn nothing_to_resume_and_a_damaged_journal_are_named_and_left_as_they_are() {
     let directory = scratch();
-    let whole = write(directory.path(), "whole.json", &sample_record());
+    let whole = written(&directory, "whole.json", &sample_record());
     refuses(&format!("run --resume {whole}"), &["whole.json", "nothing to resume"]);
     refuses("run --resume no/such.json", &["no/such.json"]);
     refuses(&format!("run --resume {whole} -o other.json"), &["--resume", "--output"]);
     assert_eq!(std::fs::read_to_string(&whole).unwrap(), sample_record());
     let damaged = "{\"format_version\": 1}\n";
-    let journal = write(directory.path(), "r.json.partial", damaged);
+    let journal = written(&directory, "r.json.partial", damaged);
     let record = file(&directory, "r.json");
     refuses(&format!("run --resume {record}"), &["r.json.partial", "line 1"]);
     assert_eq!(std::fs::read_to_string(journal).unwrap(), damaged);
@@ -307,8 +277,7 @@ fn nothing_to_resume_and_a_damaged_journal_are_named_and_left_as_they_are() {
 
 #[test]
 fn a_run_without_any_case_is_exit_code_4() {
-    let none = call("run -a null -l openssl -s 16").with_code(4);
-    assert!(none.only_line_on_stderr().contains("nothing to measure"), "{none:?}");
+    call("run -a null -l openssl -s 16").ends(4, ["nothing to measure"]);
 }
 
 // What a terminal gets and what a pipe gets: colours, the progress bar, a reader that goes away.
@@ -321,15 +290,12 @@ const A_MOMENT: &str =
 
 #[test]
 fn colours_follow_the_flag_then_no_color_then_the_terminal() {
-    let sample = repository("crates/record/tests/sample.json");
-    let show = format!("ciphermark show {}", arg(&sample));
-    let colored = |flags: &[&str]| {
-        let line = [&["show", arg(&sample)], flags].concat();
-        ciphermark(&line, b"").with_code(0).stdout.contains(ESCAPE)
-    };
-    assert!(!colored(&[]), "a pipe");
-    assert!(colored(&["--color", "always"]));
-    assert!(!colored(&["--color", "never"]));
+    let colored =
+        |flags: &str| call(&format!("show {SAMPLE} {flags}")).with_code(0).stdout.contains(ESCAPE);
+    assert!(!colored(""), "a pipe");
+    assert!(colored("--color always"));
+    assert!(!colored("--color never"));
+    let show = format!("ciphermark show {SAMPLE}");
     let terminal = |command: &str| in_terminal(command).with_code(0).stdout.contains(ESCAPE);
     assert!(terminal(&show));
     assert!(!terminal(&format!("NO_COLOR=1 {show}")));
@@ -341,7 +307,7 @@ fn colours_follow_the_flag_then_no_color_then_the_terminal() {
 #[ignore = "long: takes ten seconds or more"]
 fn the_progress_bar_is_on_standard_error_and_only_on_a_terminal() {
     let bar = in_terminal(&format!("ciphermark {A_MOMENT} > /dev/null")).with_code(0).stdout;
-    assert!(bar.contains("measuring") && bar.contains("left"), "{bar:?}");
+    says(&bar, ["measuring", "left"]);
     let quiet = in_terminal(&format!("ciphermark {A_MOMENT} --quiet > /dev/null")).with_code(0);
     assert_eq!(quiet.stdout, "");
     let piped: Vec<&str> = A_MOMENT.split(' ').skip(1).collect();
@@ -374,11 +340,11 @@ fn every_line_fits_the_terminal_or_what_columns_says() {
     for (columns, width) in [("60", 60), ("80", 80), ("", 100), ("200", 200)] {
         let columns = [("COLUMNS", columns)];
         for command in [
-            &["show", &*record, "-s", "16,8K"][..],
-            &["rank", &*record],
-            &["compare", &*record, "--libraries", "openssl@3.0*,openssl@4*", "--fail-if", "never"],
+            format!("show {record} -s 16,8K"),
+            format!("rank {record}"),
+            format!("compare {record} --libraries openssl@3.0*,openssl@4* --fail-if never"),
         ] {
-            let piped = ciphermark_with(command, &columns).with_code(0);
+            let piped = call_with(&command, &columns).with_code(0);
             assert!(!piped.stdout.contains(ESCAPE));
             fits(&piped.stdout, width);
         }

@@ -34,7 +34,7 @@ fn one_library_is_compared_with_each_of_the_others() {
     let whole = compare(&format!("{one} --format json")).with_code(0).json();
     assert!(rows(&whole, "overall").len() > 10, "{}", whole["overall"]);
     let text = compare(&format!("{one} --rows 20")).with_code(0).stdout;
-    assert!(text.contains("openssl@4.0.3 → libtomcrypt@1.18.2"), "{text}");
+    says(&text, ["openssl@4.0.3 → libtomcrypt@1.18.2"]);
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
 }
 
@@ -51,15 +51,11 @@ fn what_a_longer_key_costs_is_one_question_and_one_line() {
     assert_eq!((text(case, "verdict"), &whole["between"]["what"]), ("slower", &"algorithm".into()));
     assert!(number(case, "ratio.estimate") > 1.1 && number(case, "ratio.low") > 1.0, "{case}");
     let table = compare(&asked).with_code(0).stdout;
-    let line = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words =
-        ["aes-256-gcm takes +", " at 95 %) over aes-128-gcm; openssl@4.0.3, encrypt, 8 KiB"];
-    assert!(words.iter().all(|w| line.contains(w)), "{table}");
-    assert!(table.contains("aes-128-gcm → aes-256-gcm"), "{table}");
-    let csv = compare(&format!("{asked} --format csv")).with_code(0).stdout;
-    assert!(csv.contains("base_algorithm") && csv.contains("aes-256-gcm,"), "{csv}");
-    let markdown = compare(&format!("{asked} --format markdown")).with_code(0).stdout;
-    assert!(markdown.contains("**aes-256-gcm takes +"), "{markdown}");
+    let over = " at 95 %) over aes-128-gcm; openssl@4.0.3, encrypt, 8 KiB";
+    says(flat(table), ["aes-256-gcm takes +", over, "aes-128-gcm → aes-256-gcm"]);
+    let of = |format: &str| compare(&format!("{asked} --format {format}")).with_code(0);
+    of("csv").says(["base_algorithm", "aes-256-gcm,"]);
+    of("markdown").says(["**aes-256-gcm takes +"]);
     compare(&format!("{asked} --fail-if slower")).with_code(1);
 }
 
@@ -138,7 +134,7 @@ fn a_library_with_four_times_the_work_is_slower_and_the_other_way_round_faster()
     assert!(number(trial, "ratio.low") > 1.0, "{trial}");
     assert_eq!(whole["false_verdicts"], 0.001);
     let done = compare_pair(&new, &base, "--trials 2 --fail-if undecided").with_code(0);
-    assert!(done.stdout.contains("2 trials: 0 same, 2 faster, 0 slower"), "{}", done.stdout);
+    done.says(["2 trials: 0 same, 2 faster, 0 slower"]);
 }
 
 #[test]
@@ -147,8 +143,7 @@ fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
     let (base, new) = (planted(0), planted(3000));
     // No pair of processes is through in this time.
     let hurried = |more: &str| within("1ms", &base, &new, more);
-    let done = hurried("").with_code(0);
-    assert!(done.stdout.contains("undecided: the budget was spent after 0 "), "{}", done.stdout);
+    hurried("").with_code(0).says(["undecided: the budget was spent after 0 "]);
     hurried("--fail-if slower --fail-if undecided").with_code(1);
     let whole = hurried("--json").json();
     assert!(text(&whole["trials"][0], "advice").contains("--budget"), "{whole}");
@@ -157,8 +152,8 @@ fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
 #[test]
 fn a_library_that_fails_a_check_is_not_compared() {
     let (right, wrong) = (fakes::library("correct"), fakes::library("wrong_tag"));
-    let done = call(&format!("pair {right} {wrong} -a aes-128-gcm -s 64")).with_code(3);
-    assert!(done.only_line_on_stderr().contains("wrong_tag@1.0: known-answers: "), "{done:?}");
+    let done = call(&format!("pair {right} {wrong} -a aes-128-gcm -s 64"));
+    done.ends(3, ["wrong_tag@1.0: known-answers: "]);
 }
 
 #[test]
@@ -188,8 +183,7 @@ fn measured(base: &Path, head: &Path, directory: &Path, sizes: &str) -> PathBuf 
 /// With the record's directory as the home directory.
 fn compare_builds(record: &Path, more: &str) -> Done {
     let line = format!("compare {} --libraries base,head {more}", arg(record));
-    let words: Vec<&str> = line.split_whitespace().collect();
-    ciphermark_with(&words, &[("HOME", arg(record.parent().unwrap())), ("CIPHERMARK_CACHE", "")])
+    call_with(&line, &[("HOME", arg(record.parent().unwrap())), ("CIPHERMARK_CACHE", "")])
 }
 
 #[test]
@@ -213,8 +207,7 @@ fn three_per_cent_more_instructions_at_8_kib_alone_fail_the_gate_and_an_equal_bu
     assert_eq!(row["per_byte_growth"], 0.0, "{row}");
     assert!(number(row, "per_message_growth") < 0.005, "{row}");
     compare_builds(&record, "--fail-if instructions-per-byte:0.5%").with_code(0);
-    let text = compare_builds(&record, gate).with_code(1).stdout;
-    assert!(text.contains("instructions grew in 1 case, by up to "), "{text}");
+    compare_builds(&record, gate).with_code(1).says(["instructions grew in 1 case, by up to "]);
 
     let equal = fakes::object("planted", "PLANTED=50 FROM=1000001 TO=1000001");
     let record = measured(&base, &equal, directory.path(), "64,8K");
@@ -274,20 +267,15 @@ fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
     );
     assert!(number(case, "ratio.high") < 1.0, "{case}");
     assert!(number(case, "by_pairs.ratio_before.low") > 1.0, "{case}");
-    assert_eq!((&whole["tally"]["faster"], &whole["tally"]["slower"]), (&1.into(), &0.into()));
-    assert_eq!(
-        (&whole["confirmation"]["settled"], &whole["confirmation"]["left"]),
-        (&1.into(), &0.into())
-    );
-    let said = compare_builds(&record, confirm).with_code(0).stdout;
+    let counts = ["tally.faster", "tally.slower", "confirmation.settled", "confirmation.left"];
+    assert_eq!(counts.map(|count| number(&whole, count)), [1.0, 0.0, 1.0, 0.0]);
     // Why has a column only where there is room, and on a busy machine there is more to say.
-    assert!(said.contains("1 of 1 candidates settled"), "{said}");
+    compare_builds(&record, confirm).with_code(0).says(["1 of 1 candidates settled"]);
 
     // A build that is not there any more leaves the verdict as it was, and is named.
     std::fs::remove_file(&head).unwrap();
-    let said = compare_builds(&record, confirm).with_code(1).stdout;
-    assert!(said.contains("0 of 1 candidates settled") && said.contains("1 left"), "{said}");
-    assert!(said.contains("head@1.0 is not available"), "{said}");
+    let words = ["0 of 1 candidates settled", "1 left", "head@1.0 is not available"];
+    compare_builds(&record, confirm).with_code(1).says(words);
 }
 
 #[test]
@@ -295,13 +283,13 @@ fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
 fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
     let directory = scratch();
     let (path, _) = wrong_record(directory.path());
-    let said = compare_builds(&path, "--confirm --budget 1ms").with_code(1).stdout;
-    assert!(said.contains("1 left") && said.contains("no time left"), "{said}");
+    let hurried = compare_builds(&path, "--confirm --budget 1ms").with_code(1);
+    hurried.says(["1 left", "no time left"]);
     let mut record = read(&path);
     record["host"]["cpu"]["name"] = "Another CPU".into();
     std::fs::write(&path, record.to_string()).unwrap();
-    let said = compare_builds(&path, "--confirm").with_code(1).stdout;
-    assert!(said.contains("measured on another processor (Another CPU family "), "{said}");
+    let elsewhere = compare_builds(&path, "--confirm").with_code(1);
+    elsewhere.says(["measured on another processor (Another CPU family "]);
 }
 
 #[test]
@@ -314,8 +302,7 @@ fn what_no_library_offers_ends_as_what_could_not_be_done_in_every_command() {
         (format!("pair -q {correct} {correct} -a sm4-ctr -s 64"), "correct@1.0"),
         (format!("explain -l {correct} -a sm4-ctr"), "no library that was selected offers any"),
     ] {
-        let done = call(&line).with_code(4);
-        assert!(done.only_line_on_stderr().contains(words), "{line}: {done:?}");
+        call(&line).ends(4, [words]);
     }
 }
 
@@ -409,8 +396,8 @@ fn a_head_that_does_four_times_the_work_fails_and_the_summary_says_why() {
     assert_eq!(OURS.map(|step| runner.run(step)), [0, 0, 1]);
     let summary = runner.file("summary.md");
     assert!(summary.starts_with("### ❌ 2 slower, 0 faster"), "{summary}");
-    assert!(summary.contains("instructions grew in 1 case"), "{summary}");
-    assert!(summary.contains("confirmed by pairs: 2 of 2 candidates settled"), "{summary}");
+    let confirmed = "confirmed by pairs: 2 of 2 candidates settled";
+    says(&summary, ["instructions grew in 1 case", confirmed]);
     // The other way round it is an improvement.
     let runner = Runner::new(&head, &base);
     assert_eq!(OURS.map(|step| runner.run(step)), [0; 3]);

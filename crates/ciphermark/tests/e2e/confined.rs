@@ -5,14 +5,14 @@
 use crate::support::{fakes, *};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
 /// argument, which a library may go on without.
@@ -57,25 +57,24 @@ fn given(file: &Path) -> [(&'static str, &str); 3] {
 
 /// `verify` over a library with a file that it may try to read, write or remove.
 fn verify(libraries: &[String], file: &Path, more: &[(&str, &str)]) -> Done {
-    let mut arguments = vec!["verify", "--json", "-a", "aes-128-ctr"];
-    arguments.extend(libraries.iter().flat_map(|l| ["-l", l.as_str()]));
-    let variables = [&given(file), more].concat();
-    ciphermark_with(&arguments, &variables)
+    let chosen: String = libraries.iter().map(|library| format!(" -l {library}")).collect();
+    let line = format!("verify --json -a aes-128-ctr{chosen}");
+    call_with(&line, &[&given(file), more].concat())
 }
 
-/// The kernel of these tests must have what they are about.
-fn here() -> bool {
+/// A file that nothing may have touched, where the kernel has what these tests are about.
+fn kept() -> (tempfile::TempDir, PathBuf) {
     let mechanisms = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
-    mechanisms.is_ok_and(|actions| actions.contains("trap"))
+    assert!(mechanisms.is_ok_and(|all| all.contains("trap")), "this kernel has no seccomp filter");
+    let directory = scratch();
+    let file = PathBuf::from(written(&directory, "mine", "kept"));
+    (directory, file)
 }
 
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone() {
-    assert!(here(), "this kernel has no seccomp filter");
-    let directory = scratch();
-    let file = directory.path().join("mine");
-    std::fs::write(&file, "kept").unwrap();
+    let (_directory, file) = kept();
     let mut libraries: Vec<String> = DEEDS.iter().map(|(deed, _)| library("WORK", deed)).collect();
     libraries.push("openssl".to_owned());
     let done = verify(&libraries, &file, &[]).with_code(1);
@@ -87,13 +86,11 @@ fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone(
         match call {
             Some("SIGSYS") => {
                 assert_eq!(text(row, "state"), "failed", "{row}");
-                assert!(text(row, "reason").contains("SIGSYS, forbidden system call"), "{row}");
+                says(text(row, "reason"), ["SIGSYS, forbidden system call"]);
             }
             Some(call) => {
                 assert_eq!(text(row, "state"), "refused", "{row}");
-                let why = text(row, "reason");
-                assert!(why.contains("confinement: the library called "), "{row}");
-                assert!(why.contains(call), "{call}: {row}");
+                says(text(row, "reason"), ["confinement: the library called ", call]);
             }
             None => assert_eq!(text(row, "state"), "passed", "{row}"),
         }
@@ -105,18 +102,13 @@ fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone(
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn each_deed_of_an_initialiser_fails_and_is_named() {
-    assert!(here(), "this kernel has no seccomp filter");
-    let directory = scratch();
-    let file = directory.path().join("mine");
-    std::fs::write(&file, "kept").unwrap();
+    let (_directory, file) = kept();
     for (deed, call) in DEEDS {
         let done = verify(&[library("LOAD", deed)], &file, &[]);
         let all = format!("{}{}", done.stdout, done.stderr);
         assert!(!all.contains("the deed succeeded"), "{deed}: {done:?}");
         if call.is_some_and(|call| HOSTILE.contains(&call)) {
-            assert_eq!(done.code, 2, "{deed}: {done:?}");
-            let line = done.only_line_on_stderr();
-            assert!(line.contains(call.unwrap()), "{deed}: {line}");
+            done.ends(2, [call.unwrap()]);
         } else {
             assert_eq!(done.code, 0, "{deed}: {done:?}");
             assert_eq!(text(&done.rows()[0], "state"), "passed", "{deed}");
@@ -152,32 +144,14 @@ const CHOOSING: [&str; 3] = ["show", "trend", "compare"];
 fn every_command_that_loads_a_library_does_so_in_the_cage() {
     let hostile = library("LOAD", "KILL");
     for line in LOADING {
-        let words: Vec<&str> = line.split(' ').chain([hostile.as_str()]).collect();
-        let done = ciphermark(&words, b"").with_code(2);
-        let said = done.only_line_on_stderr();
-        assert!(said.contains("confinement: the library called kill"), "{line}: {said}");
+        refuses(&format!("{line} {hostile}"), &["confinement: the library called kill"]);
     }
-    for command in commands_of(["", "tls"]) {
+    for command in commands(&["", "tls"]) {
         let is_tried = LOADING.iter().any(|line| line.starts_with(&format!("{command} ")));
         let takes = call(&format!("{command} --help")).stdout.contains("NAME=PATH");
         let is_known = is_tried || CHOOSING.contains(&&*command) || command == "tls";
         assert!(is_known || !takes, "{command} loads libraries: say how in LOADING");
     }
-}
-
-/// The commands below these, as their help lists them.
-fn commands_of<const N: usize>(above: [&str; N]) -> Vec<String> {
-    let mut all = Vec::new();
-    for of in above {
-        let help = call(&format!("{of} --help")).stdout;
-        let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1);
-        let listed = listed.take_while(|l| !l.is_empty());
-        let named = listed.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
-        all.extend(
-            named.map(|l| format!("{of} {}", l.split(' ').next().unwrap()).trim().to_owned()),
-        );
-    }
-    all
 }
 
 /// Each command that reads a file which it is told by its path, with FILE in the place of that.
@@ -223,22 +197,7 @@ const READING: [&str; 38] = [
 ];
 
 /// Of whose arguments none is such a file, or which have tests of their own.
-const NOT_READING: [&str; 14] = [
-    "tls",
-    "quietly",
-    "cache",
-    "fleet",
-    "archive",
-    "doctor",
-    "completions",
-    "man",
-    "help",
-    "tls help",
-    "archive help",
-    "fleet help",
-    "pages",
-    "watch",
-];
+const NOT_READING: &str = "tls quietly cache fleet archive doctor completions man pages watch";
 
 #[test]
 #[ignore = "long: takes ten seconds or more"]
@@ -251,11 +210,8 @@ fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written(
     std::fs::create_dir(trap(b"directory")).unwrap();
     let _socket = UnixDatagram::bind(trap(b"socket")).unwrap();
     std::fs::write(trap(b"nested"), "[".repeat(2 << 20)).unwrap();
-    std::fs::write(
-        trap(b"noise"),
-        (0..100_000_u64).map(|i| ((i * i) >> 7) as u8).collect::<Vec<_>>(),
-    )
-    .unwrap();
+    let noise: Vec<u8> = (0..100_000_u64).map(|i| ((i * i) >> 7) as u8).collect();
+    std::fs::write(trap(b"noise"), noise).unwrap();
     std::fs::write(trap(b"torn"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1]).unwrap();
     std::fs::write(trap(b"named\xff.json"), "{").unwrap();
     std::fs::File::create(trap(b"holes")).unwrap().set_len(1 << 40).unwrap();
@@ -271,11 +227,7 @@ fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written(
         for line in READING {
             let words = line.split(' ').map(|word| match word {
                 "FILE" => trap.clone().into_os_string(),
-                "x=FILE" => {
-                    let mut named = OsStr::new("x=").to_owned();
-                    named.push(trap);
-                    named
-                }
+                "x=FILE" => OsString::from_iter([OsStr::new("x="), trap.as_os_str()]),
                 "OUT" => file(&directory, "out.html").into(),
                 "STORE" => file(&directory, "s.db").into(),
                 "RECORD" => published().into(),
@@ -289,12 +241,10 @@ fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written(
             assert_eq!(list(), at_first, "{line}");
         }
     }
-    for command in commands_of(["", "tls", "archive"]) {
+    for command in commands(&["", "tls", "archive"]) {
         let is_tried = READING.iter().any(|line| line.starts_with(&format!("{command} ")));
-        assert!(
-            is_tried || NOT_READING.contains(&&*command),
-            "{command}: say in READING what it reads"
-        );
+        let is_known = is_tried || NOT_READING.split(' ').any(|c| c == command);
+        assert!(is_known, "{command}: say in READING what it reads");
     }
 }
 
@@ -372,13 +322,10 @@ impl Outside {
             let maps = std::fs::read_to_string(entry.path().join("maps")).unwrap_or_default();
             maps.contains(directory)
         };
-        let left = || std::fs::read_dir("/proc").unwrap().flatten().filter(is_left).count();
         // What was sent a signal has gone when the kernel gives it a turn.
-        let until = Instant::now() + Duration::from_secs(10);
-        while left() > 0 && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert_eq!(left(), 0, "{line}: processes");
+        wait_until(&format!("{line}: its processes end"), 10, || {
+            !std::fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry))
+        });
     }
 }
 
@@ -398,9 +345,8 @@ fn whatever_a_library_tries_while_it_is_there_nothing_outside_is_reached() {
     for library in [outside.library(&[]), outside.library(&["-DLOUD"])] {
         for without in ["on", "landlock"] {
             for line in LOADING {
-                let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
                 let cage = [("CIPHERMARK_CONFINEMENT", without)];
-                let done = ciphermark_with(&words, &[&PRIVATE[..], &cage].concat());
+                let done = call_with(&format!("{line} {library}"), &[&PRIVATE[..], &cage].concat());
                 assert!((0..=4).contains(&done.code), "{line}: {done:?}");
                 let connects = without == "landlock" && line.starts_with("tls calibrate");
                 outside.is_untouched(&format!("{line} {library}, {without} left out"), connects);
@@ -415,10 +361,9 @@ fn what_a_library_forks_ends_with_the_command_though_the_worker_died_before() {
     let mut outside = Outside::new();
     let library = outside.library(&["-DFORKING"]);
     for line in ["verify -a aes-128-ctr -l", "tls handshake -l", "tls calibrate --no-nginx -l"] {
-        let words: Vec<&str> = line.split(' ').chain([library.as_str()]).collect();
-        let done = ciphermark_with(&words, &PRIVATE);
-        let said = done.only_line_on_stderr();
-        assert!(said.contains("42"), "the library found the word: {said}");
+        let done = call_with(&format!("{line} {library}"), &PRIVATE);
+        // The word that it found in its memory.
+        says(done.only_line_on_stderr(), ["42"]);
         outside.is_untouched(line, false);
     }
 }
@@ -446,10 +391,7 @@ fn a_library_that_waits_for_ever_is_given_up_by_every_command() {
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn without_landlock_nothing_is_reached_but_files_that_are_read() {
-    assert!(here(), "this kernel has no seccomp filter");
-    let directory = scratch();
-    let file = directory.path().join("mine");
-    std::fs::write(&file, "kept").unwrap();
+    let (_directory, file) = kept();
     // Another process's memory, where the kernel gives a namespace of users.
     let own_users = Command::new("unshare").args(["--user", "true"]).output();
     let peeks = !own_users.is_ok_and(|done| done.status.success());
@@ -477,9 +419,9 @@ fn nothing_is_written_elsewhere_and_the_schedulers_record_says_what_was_given_up
     }
     let record = directory.path().join("r.json");
     let (writer, caller) = (library("WORK", "WRITE"), library("LOAD", "SERVICE"));
-    let run = ["run", "-a", "aes-128-ctr", "-s", "16", "-l", &writer, "-l", &caller];
-    let rest = ["-d", "encrypt", "--no-evidence", "-o", arg(&record)];
-    ciphermark_with(&[&run[..], &QUICK, &rest].concat(), &given(&record)).with_code(3);
+    let run = format!("run -a aes-128-ctr -s 16 -l {writer} -l {caller} -d encrypt --no-evidence");
+    let run = format!("{run} {} -o {}", QUICK.join(" "), arg(&record));
+    call_with(&run, &given(&record)).with_code(3);
     let whole = read(&record);
     for (library, state) in [("service", "measured"), ("write", "refused")] {
         all_are(where_(rows(&whole, "measurements"), &[("library.name", library)]), state);
@@ -514,27 +456,24 @@ fn less_is_given_up_only_where_somebody_says_so_and_that_is_told() {
     let row = &record["measurements"][0];
     assert!(text(row, "reason").contains("the deed succeeded"), "{row}");
     let done = verify(&[reader], Path::new("/"), &[("CIPHERMARK_CONFINEMENT", "none")]);
-    let line = done.with_code(2).only_line_on_stderr().to_owned();
-    assert!(line.contains("CIPHERMARK_CONFINEMENT is 'none'"), "{line}");
+    done.ends(2, ["CIPHERMARK_CONFINEMENT is 'none'"]);
 }
 
 fn record_of(library: &str, variables: &[(&str, &str)]) -> Value {
-    let run = ["run", "-a", "aes-128-ctr", "-s", "16", "-l", library, "-d", "encrypt"];
-    let arguments = [&run[..], &QUICK, &["--format", "json"]].concat();
+    let run = format!("run -a aes-128-ctr -s 16 -l {library} -d encrypt --format json");
     let variables = [&[("CIPHERMARK_CACHE", "")], variables].concat();
-    ciphermark_with(&arguments, &variables).json()
+    call_with(&format!("{run} {}", QUICK.join(" ")), &variables).json()
 }
 
 #[test]
 fn descriptors_of_whoever_started_it_do_not_reach_a_library() {
     let directory = scratch();
-    let file = directory.path().join("secret");
-    std::fs::write(&file, "secret").unwrap();
+    let file = written(&directory, "secret", "secret");
     let object = fakes::object("grab_descriptor", "");
     // The shell leaves descriptor 9 open for whatever it starts.
     let script = format!(
         "exec 9<'{}'; exec '{}' verify --json -a aes-128-ctr -l 'd={}'",
-        arg(&file),
+        file,
         arg(program()),
         arg(&object)
     );
@@ -591,9 +530,7 @@ fn a_password_in_an_argument_is_refused_and_never_shown() {
             format!("rank --from {connection}"),
             format!("trend {connection} -a aes-256-gcm -s 16K"),
         ] {
-            let done = call(&line).with_code(2);
-            let said = done.only_line_on_stderr();
-            assert!(said.contains("PGPASSWORD") && said.contains("***"), "{line}: {said}");
+            let said = call(&line).ends(2, ["PGPASSWORD", "***"]).stderr;
             assert!(!said.contains("hunter2"), "{line}: {said}");
         }
     }
@@ -603,30 +540,28 @@ fn a_password_in_an_argument_is_refused_and_never_shown() {
 }
 
 /// `PATH` with a program of this name before all others.
-fn with_program(directory: &Path, name: &str, script: &str) -> String {
-    let program = directory.join(name);
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    format!("{}:{}", directory.display(), std::env::var("PATH").unwrap())
+fn with_program(directory: &tempfile::TempDir, name: &str, text: &str) -> String {
+    script(directory, name, &format!("#!/bin/sh\n{text}\n"));
+    format!("{}:{}", arg(directory.path()), std::env::var("PATH").unwrap())
+}
+
+/// Demands that a server which answers so is given up with these words.
+fn is_given_up(psql: &str, words: &str) {
+    let directory = scratch();
+    let path = with_program(&directory, "psql", psql);
+    let asked = ["advise", "--for", "postgres", "--from", "host=x dbname=y"];
+    ciphermark_with(&asked, &[("PATH", &path)]).ends(4, [words]);
 }
 
 #[test]
 fn a_server_that_answers_without_end_is_given_up() {
-    let directory = scratch();
-    let path = with_program(directory.path(), "psql", "exec cat /dev/zero");
-    let asked = ["advise", "--for", "postgres", "--from", "host=x dbname=y"];
-    let done = ciphermark_with(&asked, &[("PATH", &path)]).with_code(4);
-    assert!(done.only_line_on_stderr().contains("it printed more than"), "{done:?}");
+    is_given_up("exec cat /dev/zero", "it printed more than");
 }
 
 #[test]
 #[ignore = "long: takes a minute"]
 fn a_server_that_never_answers_is_given_up() {
-    let directory = scratch();
-    let path = with_program(directory.path(), "psql", "exec sleep 600");
-    let asked = ["advise", "--for", "postgres", "--from", "host=x dbname=y"];
-    let done = ciphermark_with(&asked, &[("PATH", &path)]).with_code(4);
-    assert!(done.only_line_on_stderr().contains("it did not end within"), "{done:?}");
+    is_given_up("exec sleep 600", "it did not end within");
 }
 
 /// Pod Security Standards, "restricted"; and no name in a directory where others write.
@@ -637,7 +572,7 @@ fn what_the_examples_run_on_other_machines_has_no_more_rights_than_it_needs() {
         all.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
     };
     let ansible = examples("ansible").concat();
-    assert!(ansible.contains("mode: \"0700\""), "{ansible}");
+    says(&ansible, ["mode: \"0700\""]);
     assert!(!ansible.contains("/tmp") && !ansible.contains("/dev/shm"), "{ansible}");
     let pods = examples("kubernetes").concat();
     let pods_of = pods.matches("containers:").count();
@@ -659,7 +594,7 @@ fn what_the_examples_run_on_other_machines_has_no_more_rights_than_it_needs() {
 fn a_small_file_that_unfolds_is_given_up_in_one_line() {
     let directory = scratch();
     let (record, store) = (file(&directory, "r.json"), file(&directory, "s.db"));
-    let mut bomb = read(repository("crates/record/tests/sample.json"));
+    let mut bomb = read(SAMPLE);
     // As a machine with little memory has it.
     let least = [("CIPHERMARK_MEMORY", "0.1"), ("CIPHERMARK_CACHE", "")];
     bomb["measurements"][0]["details"] = serde_json::json!("HERE");
@@ -671,15 +606,11 @@ fn a_small_file_that_unfolds_is_given_up_in_one_line() {
         format!("compare {record} {record}"),
         format!("archive add {store} {record} --machine m"),
     ] {
-        let words: Vec<&str> = line.split(' ').collect();
-        let done = ciphermark_with(&words, &least).with_code(4);
-        let said = done.only_line_on_stderr();
-        assert!(said.contains("need more memory than is allowed"), "{line}: {said}");
+        call_with(&line, &least).ends(4, ["need more memory than is allowed"]);
     }
-    let words = ["show", &record, "--format", "json"];
-    ciphermark_with(&words, &PRIVATE).with_code(0);
-    let done = ciphermark_with(&words, &[("CIPHERMARK_MEMORY", "much")]).with_code(2);
-    assert!(done.only_line_on_stderr().contains("CIPHERMARK_MEMORY is 'much'"), "{done:?}");
+    let show = format!("show {record} --format json");
+    call_with(&show, &PRIVATE).with_code(0);
+    call_with(&show, &[("CIPHERMARK_MEMORY", "much")]).ends(2, ["CIPHERMARK_MEMORY is 'much'"]);
 }
 
 #[test]
@@ -700,7 +631,7 @@ fn an_argument_of_any_bytes_is_an_argument() {
 fn a_second_signal_ends_a_command_wherever_it_waits() {
     let directory = scratch();
     let suite = file(&directory, "suite.toml");
-    assert!(Command::new("mkfifo").arg(&suite).status().unwrap().success());
+    pipe(&suite);
     let mut running = Background::start(&["run", "--suite", &suite]);
     let id = running.id();
     running.wait_until_it_watches();
@@ -771,6 +702,11 @@ fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line
     assert!(code == Some(0), "{why}");
 }
 
+fn ends(line: &str) -> Done {
+    let words: Vec<&str> = line.split(' ').collect();
+    Background::start(&words).ends_within(Duration::from_secs(120))
+}
+
 /// What lies where an archive keeps its files is no record, and SQLite neither waits for it nor writes there.
 #[test]
 fn a_trap_in_an_archives_directory_is_named_at_once_and_left_as_it_is() {
@@ -782,20 +718,15 @@ fn a_trap_in_an_archives_directory_is_named_at_once_and_left_as_it_is() {
     let (kept, victim) = (file(&directory, "kept"), directory.path().join("victim"));
     std::fs::rename(&object, &kept).unwrap();
     std::fs::write(&victim, "victim").unwrap();
-    let fifo = |at: &Path| assert!(Command::new("mkfifo").arg(at).status().unwrap().success());
+    let fifo = |at: &Path| pipe(at);
     let link = |to: &str, at: &Path| std::os::unix::fs::symlink(to, at).unwrap();
     let holes = |at: &Path| std::fs::File::create(at).unwrap().set_len(1 << 40).unwrap();
     let endless = |at: &Path| link("/dev/zero", at);
     let elsewhere = |at: &Path| link(arg(&victim), at);
     let traps: [&dyn Fn(&Path); 4] = [&fifo, &endless, &elsewhere, &holes];
-    let ends = |line: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
-        Background::start(&words).ends_within(Duration::from_secs(120))
-    };
     for trap in traps {
         trap(&object);
-        let done = ends(&format!("archive check {store}")).with_code(1);
-        assert!(done.stdout.contains("its file is lost"), "{done:?}");
+        ends(&format!("archive check {store}")).with_code(1).says(["its file is lost"]);
         let done = ends(&format!("report --from {store} -o {site}")).with_code(4);
         let said = done.only_line_on_stderr();
         assert!(said.contains("no regular file") || said.contains("more than 1 GiB"), "{said}");
@@ -803,17 +734,14 @@ fn a_trap_in_an_archives_directory_is_named_at_once_and_left_as_it_is() {
     }
     std::fs::rename(&kept, &object).unwrap();
     fifo(&Path::new(&format!("{store}.objects")).join("fifo"));
-    let done = ends(&format!("archive check {store}")).with_code(0);
-    assert!(done.stdout.contains("fifo' belongs to no record"), "{done:?}");
+    ends(&format!("archive check {store}")).with_code(0).says(["fifo' belongs to no record"]);
     for suffix in ["-wal", "-shm", "-journal"] {
         let beside = PathBuf::from(format!("{store}{suffix}"));
         let _ = std::fs::remove_file(&beside);
         let traps: [&dyn Fn(&Path); 2] = [&fifo, &elsewhere];
         for trap in traps {
             trap(&beside);
-            let done = ends(&format!("archive list {store}")).with_code(4);
-            let said = done.only_line_on_stderr();
-            assert!(said.contains(suffix) && said.contains("is no regular file"), "{said}");
+            ends(&format!("archive list {store}")).ends(4, [suffix, "is no regular file"]);
             std::fs::remove_file(&beside).unwrap();
         }
     }
@@ -824,8 +752,7 @@ fn a_trap_in_an_archives_directory_is_named_at_once_and_left_as_it_is() {
     journal.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
     let beside = format!("{store}-journal");
     std::fs::write(&beside, journal).unwrap();
-    let said = ends(&format!("archive list {store}")).with_code(4).only_line_on_stderr().to_owned();
-    assert!(said.contains("names another file"), "{said}");
+    ends(&format!("archive list {store}")).ends(4, ["names another file"]);
     std::fs::remove_file(&beside).unwrap();
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim");
     call(&format!("archive list {store}")).with_code(0);
@@ -881,14 +808,12 @@ fn a_provider_that_the_environment_plants_is_loaded_in_the_cage_alone() {
 fn a_configuration_without_an_end_is_refused_in_a_line_before_anything_reads_it() {
     let directory = scratch();
     let at = |name: &str| directory.path().join(name);
-    assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+    pipe(at("fifo"));
     std::fs::write(at("large"), vec![b'#'; 2 << 20]).unwrap();
     std::fs::write(at("includes"), format!(".include {}", arg(&at("fifo")))).unwrap();
     for path in [at("fifo"), at("large"), at("includes"), "/dev/zero".into()] {
-        let words = ["verify", "-a", "aes-128-ctr", "-l", "openssl"];
-        let done = ciphermark_with(&words, &[("OPENSSL_CONF", arg(&path))]).with_code(2);
-        let said = done.only_line_on_stderr();
-        assert!(said.contains("OPENSSL_CONF leads to '"), "{said}");
+        let done = call_with("verify -a aes-128-ctr -l openssl", &[("OPENSSL_CONF", arg(&path))]);
+        done.ends(2, ["OPENSSL_CONF leads to '"]);
     }
 }
 
@@ -897,27 +822,21 @@ fn a_configuration_without_an_end_is_refused_in_a_line_before_anything_reads_it(
 fn whatever_is_named_to_be_watched_there_is_an_answer_or_one_line() {
     let directory = scratch();
     let fifo = file(&directory, "fifo");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    pipe(&fifo);
     std::fs::set_permissions(&fifo, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let ends = |line: &str| {
-        let words: Vec<&str> = line.split(' ').collect();
-        Background::start(&words).ends_within(Duration::from_secs(120))
-    };
     for pid in ["0", "-1", "4294967296", "x"] {
         ends(&format!("watch --for 1s -p {pid}")).with_code(2).only_line_on_stderr();
     }
     ends("watch --for 1s -p 2147483647").with_code(4).only_line_on_stderr();
     let own = std::process::id();
-    let done = ends(&format!("watch --for 1s -o {fifo} -p {own}")).with_code(4);
-    assert!(done.only_line_on_stderr().contains("fifo"), "{done:?}");
+    ends(&format!("watch --for 1s -o {fifo} -p {own}")).ends(4, ["fifo"]);
     ends(&format!("watch --for 1s -- {fifo}")).with_code(126);
     ends(&format!("watch --for 1s -- {}", arg(directory.path()))).with_code(126);
     if rustix::process::getuid().is_root() {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(program());
         command.args(["watch", "--for", "1s", "-p", &own.to_string()]).current_dir("/");
-        let done = Background::of(command).ends_within(Duration::from_secs(120)).with_code(4);
-        assert!(done.only_line_on_stderr().contains("root may"), "{done:?}");
+        Background::of(command).ends_within(Duration::from_secs(120)).ends(4, ["root may"]);
     }
 }
 
@@ -938,7 +857,7 @@ fn a_release_is_taken_by_its_hash_or_by_who_built_it_and_else_not_at_all() {
     let right = String::from_utf8(summed).unwrap()[..64].to_owned();
     // Whether it is taken; who built it is asked only where there is a repository's name.
     let takes = |hash: &str, repository: &str, gh: &str| {
-        let (place, path) = (at("fetched"), with_program(directory.path(), "gh", gh));
+        let (place, path) = (at("fetched"), with_program(&directory, "gh", gh));
         let _ = std::fs::remove_dir_all(&place);
         let mut fetch = Command::new("sh");
         fetch.arg(crate::support::repository("scripts/fetch-release"));
@@ -958,6 +877,6 @@ fn a_release_is_taken_by_its_hash_or_by_who_built_it_and_else_not_at_all() {
     assert!(takes("", "me/ciphermark", &asked));
     let asked = std::fs::read_to_string(at("asked")).unwrap();
     for word in ["attestation verify", "--repo me/ciphermark", "release.yml", "refs/tags/v1.0.0"] {
-        assert!(asked.contains(word), "{asked}");
+        says(&asked, [word]);
     }
 }

@@ -204,7 +204,6 @@ fn latencies_are_percentiles_of_single_operations() {
 #[ignore = "long: takes ten seconds or more"]
 fn a_line_is_fitted_to_three_sizes_and_explained() {
     let directory = scratch();
-    let path = file(&directory, "r.json");
     let what = format!("-a aes-128-gcm -s 64,1K,4K -d encrypt -l {}", fakes::library("correct"));
     let record = record(&format!("{what} -m message,rekey"), 0);
     let fits = rows(&record, "fits");
@@ -213,13 +212,10 @@ fn a_line_is_fitted_to_three_sizes_and_explained() {
         assert_eq!(fit["sizes"], serde_json::json!([64, 1024, 4096]));
         assert!(number(fit, "ns_per_byte") > 0.0 && number(fit, "residual") >= 0.0, "{fit}");
     }
-    std::fs::write(&path, record.to_string()).unwrap();
-    let explained = call(&format!("explain {path} --all")).with_code(0).stdout;
-    for expected in
-        ["model message", "model rekey", "ns/B", "largest residual", "key set-up", "opened anew"]
-    {
-        assert!(explained.contains(expected), "{expected}: {explained}");
-    }
+    let path = written(&directory, "r.json", record.to_string());
+    let line = ["model message", "model rekey", "ns/B", "largest residual"];
+    let explained = call(&format!("explain {path} --all")).with_code(0);
+    explained.says(line).says(["key set-up", "opened anew"]);
 }
 
 #[test]

@@ -12,12 +12,17 @@ use yaml_rust2::{Yaml, YamlLoader};
 /// What a job measures: some cases, for some seconds.
 pub const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "4s"]"#;
 
+/// Demands that what is said of a machine begins with these words.
+#[track_caller]
+pub fn is_said(done: &Done, of: &str, words: &str) {
+    let said = self::words(done, of);
+    assert!(said.starts_with(words), "{of}: {words}: {}", done.stdout);
+}
+
 pub fn words(done: &Done, of: &str) -> String {
     let line = done.stdout.lines().find_map(|line| line.strip_prefix(of));
-    line.unwrap_or_else(|| panic!("no line of {of}: {}", done.stdout))
-        .trim_start_matches(':')
-        .trim()
-        .to_owned()
+    let line = line.unwrap_or_else(|| panic!("no line of {of}: {}", done.stdout));
+    line.trim_start_matches(':').trim().to_owned()
 }
 
 #[test]
@@ -41,12 +46,9 @@ fn three_types_through_slurm_with_one_down_one_requeued_and_one_unknown() {
         ciphermark_with(&all, &[("SLURM_CONF", arg(&configuration))])
     };
     let submitted = fleet("run", &[]).with_code(1);
-    assert!(words(&submitted, "c7a").starts_with("submitted as "), "{}", submitted.stdout);
-    let unknown = words(&submitted, "r9x");
-    assert!(
-        unknown.starts_with("refused: unknown type: no node of the cluster has the feature 'r9x'"),
-        "{unknown}"
-    );
+    is_said(&submitted, "c7a", "submitted as ");
+    let unknown = "refused: unknown type: no node of the cluster has the feature 'r9x'";
+    is_said(&submitted, "r9x", unknown);
     // Once they measure, one is requeued and another's node goes down.
     cluster.wait_for("three journals", |c| journals(&c.scratch()).len() == 3);
     let id = |of: &str| words(&submitted, of).strip_prefix("submitted as ").unwrap().to_owned();
@@ -54,51 +56,32 @@ fn three_types_through_slurm_with_one_down_one_requeued_and_one_unknown() {
     cluster.ask("scontrol", &["requeue", &id("c7i")]);
     let shown = |c: &SlurmCluster, of: &str| c.ask("scontrol", &["-o", "show", "job", &id(of)]);
     cluster.wait_for("waiting for a node that is down", |c| {
-        ["m8g", "gone.large"]
-            .iter()
-            .all(|of| shown(c, of).contains("DOWN") || shown(c, of).contains("ReqNodeNotAvail"))
+        let is_down =
+            |of: &&str| ["DOWN", "ReqNodeNotAvail"].iter().any(|w| shown(c, of).contains(w));
+        ["m8g", "gone.large"].iter().all(is_down)
     });
+    let down = "waits: the nodes of this type are down";
     let status = fleet("status", &[]).with_code(1);
-    assert!(
-        words(&status, "gone.large").starts_with("waits: the nodes of this type are down"),
-        "{}",
-        status.stdout
-    );
-    assert!(words(&status, "r9x").starts_with("refused: unknown type"), "{}", status.stdout);
-    assert!(words(&status, "c7i").contains("requeued once"), "{}", status.stdout);
+    is_said(&status, "gone.large", down);
+    is_said(&status, "r9x", "refused: unknown type");
+    says(words(&status, "c7i"), ["requeued once"]);
     // What is under way is not submitted again.
     let again = fleet("run", &[]).with_code(1);
-    assert!(
-        !words(&again, "c7a").contains("submitted") && !words(&again, "c7i").contains("submitted"),
-        "{}",
-        again.stdout
-    );
+    let is_again = |of: &&str| words(&again, of).contains("submitted");
+    assert!(!["c7a", "c7i"].iter().any(is_again), "{}", again.stdout);
     cluster.wait_for("the requeued job's end", |c| {
         c.ask("scontrol", &["-o", "show", "job", &id("c7i")]).contains("JobState=COMPLETED")
     });
-    let down = fleet("status", &[]).with_code(1);
-    assert!(
-        words(&down, "m8g").starts_with("waits: the nodes of this type are down"),
-        "{}",
-        down.stdout
-    );
-    let first = fleet("gather", &[]).with_code(1);
-    assert!(words(&first, "c7a").contains("gathered into"), "{}", first.stdout);
-    assert!(first.stdout.contains("2 of 5 records are here; 3 are not here"), "{}", first.stdout);
+    is_said(&fleet("status", &[]).with_code(1), "m8g", down);
+    let first = fleet("gather", &[]).with_code(1).says(["2 of 5 records are here; 3 are not here"]);
+    says(words(&first, "c7a"), ["gathered into"]);
     // Its node comes back.
     cluster.ask("scontrol", &["update", "nodename=n3", "state=resume"]);
     cluster.ask("scancel", &[&id("gone.large")]);
-    let rest = fleet("gather", &["--wait", "60s"]).with_code(1);
-    assert!(words(&rest, "m8g").contains("gathered into"), "{}", rest.stdout);
-    assert!(
-        rest.stdout.contains("3 of 5 records are here")
-            && rest.stdout.contains("next: ciphermark archive add STORE ")
-    );
-    assert!(
-        !rest.stdout.contains("doubtful") && !first.stdout.contains("doubtful"),
-        "{}",
-        rest.stdout
-    );
+    let next = ["3 of 5 records are here", "next: ciphermark archive add STORE "];
+    let rest = fleet("gather", &["--wait", "60s"]).with_code(1).says(next);
+    says(words(&rest, "m8g"), ["gathered into"]);
+    assert!(![&first, &rest].iter().any(|d| d.stdout.contains("doubtful")), "{}", rest.stdout);
     // Again: nothing to do, nothing changed.
     let records = here.path().join("records");
     let before = std::fs::read(records.join("a-c7i.json")).unwrap();
@@ -150,23 +133,16 @@ struct Fake {
 impl Fake {
     fn new() -> Self {
         let directory = scratch();
-        let kubectl = directory.path().join("kubectl");
-        std::fs::write(&kubectl, KUBECTL).unwrap();
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&kubectl, executable).unwrap();
+        script(&directory, "kubectl", KUBECTL);
         let path = format!("{}:{}", arg(directory.path()), std::env::var("PATH").unwrap());
         let text = format!(
             "survey = 'k'\nengine = 'kubernetes'\narguments = {}\nkey = 'key'\n[kubernetes]\nimage = 'r/c:1'\n\
              context = 'test'\nnamespace = 'bench'\n[[machine]]\ntype = 'c7a.large'\n",
             ARGUMENTS.replace("\"4s\"", "\"1s\"")
         );
-        std::fs::write(directory.path().join("fleet.toml"), text).unwrap();
-        let key = directory.path().join("key");
-        let made = Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-            .arg(key)
-            .status();
-        assert!(made.unwrap().success());
+        written(&directory, "fleet.toml", text);
+        let signers = signing_key(&file(&directory, "key"));
+        written(&directory, "signers", signers);
         Self { directory, path }
     }
 
@@ -193,28 +169,19 @@ impl Fake {
         let text = std::fs::read_to_string(self.file("applied.yaml")).unwrap();
         let all = yaml_rust2::YamlLoader::load_from_str(&text).unwrap();
         let pod = &all[0]["spec"]["template"]["spec"];
-        let script = |of: &str| {
-            pod[of][0]["args"][0]
-                .as_str()
-                .unwrap()
-                .replace("/out/", &format!("{}/out/", arg(self.directory.path())))
-        };
-        assert_eq!(
-            pod["nodeSelector"]["node.kubernetes.io/instance-type"].as_str(),
-            Some("c7a.large")
-        );
+        let out = format!("{}/out/", arg(self.directory.path()));
+        let script = |of: &str| pod[of][0]["args"][0].as_str().unwrap().replace("/out/", &out);
+        let kind = &pod["nodeSelector"]["node.kubernetes.io/instance-type"];
+        assert_eq!(kind.as_str(), Some("c7a.large"));
         (script("initContainers"), script("containers"))
     }
 
     fn shell(&self, script: &str) {
         let bin = program().parent().unwrap();
         let path = format!("{}:{}", arg(bin), self.path);
-        let done = Command::new("sh")
-            .args(["-c", script])
-            .env("PATH", path)
-            .env("CIPHERMARK_BUNDLED", "")
-            .output()
-            .unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).env("PATH", path).env("CIPHERMARK_BUNDLED", "");
+        let done = shell.output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 }
@@ -225,55 +192,37 @@ impl Fake {
 fn a_type_through_kubectl_is_measured_gathered_signed_and_let_go() {
     let fake = Fake::new();
     let forbidden = "Error from server (Forbidden): jobs.batch is forbidden: User \"x\" cannot create resource \"jobs\"\n";
-    std::fs::write(fake.file("forbidden"), forbidden).unwrap();
-    let refused = fake.fleet("run").with_code(1);
-    assert!(
-        words(&refused, "c7a.large").starts_with("refused: no rights: (Forbidden)"),
-        "{}",
-        refused.stdout
-    );
+    written(&fake.directory, "forbidden", forbidden);
+    is_said(&fake.fleet("run").with_code(1), "c7a.large", "refused: no rights: (Forbidden)");
     std::fs::remove_file(fake.file("forbidden")).unwrap();
     let submitted = fake.fleet("run").with_code(0);
     assert_eq!(words(&submitted, "c7a.large"), "submitted as ciphermark-k-c7a-large");
-    std::fs::write(fake.file("nodes.json"), json!({"items": []}).to_string()).unwrap();
+    written(&fake.directory, "nodes.json", json!({"items": []}).to_string());
     fake.lists(json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}]}));
-    let waits = fake.fleet("status").with_code(0);
-    assert_eq!(
-        words(&waits, "c7a.large"),
-        "waits: unknown type, or none is up yet: no node is labelled 'c7a.large'"
-    );
+    let waits = "waits: unknown type, or none is up yet: no node is labelled 'c7a.large'";
+    assert_eq!(words(&fake.fleet("status").with_code(0), "c7a.large"), waits);
     let (measure, hold) = fake.scripts();
     fake.shell(&measure);
     // A pod that is started again after it had finished changes nothing.
     fake.shell(&measure);
     fake.lists(json!({"phase": "Running"}));
-    let done = fake.fleet("status").with_code(0);
-    assert_eq!(words(&done, "c7a.large"), "done on node-7: gather it");
+    assert_eq!(words(&fake.fleet("status").with_code(0), "c7a.large"), "done on node-7: gather it");
     // The first transfer loses its end.
-    std::fs::write(fake.file("torn"), "").unwrap();
-    let gathered = fake.fleet("gather").with_code(0);
+    written(&fake.directory, "torn", "");
+    let next = "1 of 1 records are here\nnext: ciphermark archive add STORE ";
+    let gathered = fake.fleet("gather").with_code(0).says([next]);
     let said = words(&gathered, "c7a.large");
     assert!(said.contains("k-c7a-large.json'") && said.ends_with("signed"), "{}", gathered.stdout);
-    assert!(
-        gathered.stdout.contains("1 of 1 records are here\nnext: ciphermark archive add STORE "),
-        "{}",
-        gathered.stdout
-    );
     fake.shell(&hold);
     let record = fake.file("records/k-c7a-large.json");
     let manifest = read(fake.file("records/k-c7a-large.json.manifest"));
     assert_eq!(read(&record)["plan"]["seed"], manifest["seed"]);
-    let public = std::fs::read_to_string(fake.file("key.pub")).unwrap();
-    std::fs::write(fake.file("signers"), format!("bench@example.com {public}")).unwrap();
-    let (store, signers) = (fake.file("fleet.db"), fake.file("signers"));
-    let add = ["archive", "add", arg(&store), arg(&record), "--allowed-signers", arg(&signers)];
-    let added = ciphermark(&add, b"").with_code(0).stderr;
-    assert!(added.contains("cases, signed"), "{added}");
+    let [store, signers] = ["fleet.db", "signers"].map(|name| file(&fake.directory, name));
+    let add = format!("archive add {store} {} --allowed-signers {signers}", arg(&record));
+    says(call(&add).with_code(0).stderr, ["cases, signed"]);
     let calls = std::fs::read_to_string(fake.file("calls")).unwrap();
-    assert!(
-        calls.lines().all(|call| call.starts_with("--context test --namespace bench ")),
-        "{calls}"
-    );
+    let ours = "--context test --namespace bench ";
+    assert!(calls.lines().all(|call| call.starts_with(ours)), "{calls}");
     assert!(!calls.contains(" logs "), "logs are cut off at 10 MiB: {calls}");
     let count = calls.lines().count();
     assert!(fake.fleet("gather").with_code(0).stdout.starts_with("1 of 1"));
@@ -291,32 +240,19 @@ fn a_record_of_another_run_is_brought_and_called_doubtful() {
     let other = measure.replace(&format!("--seed {seed} "), "--seed 7 ");
     fake.shell(&other);
     fake.lists(json!({"phase": "Running"}));
-    let gathered = fake.fleet("gather").with_code(1);
-    assert!(
-        gathered
-            .stdout
-            .contains(&format!("doubtful: its seed is 7, and {seed} was given for this run")),
-        "{}",
-        gathered.stdout
-    );
+    let doubt = format!("doubtful: its seed is 7, and {seed} was given for this run");
+    fake.fleet("gather").with_code(1).says([&*doubt]);
 }
 
 #[test]
 fn what_cannot_be_asked_is_one_line_with_the_remedy() {
     let fake = Fake::new();
     let file = fake.file("fleet.toml");
-    for (path, file, said) in [
-        ("", arg(&file).to_owned(), "there is no kubectl here"),
-        (
-            "",
-            arg(&repository("docs/examples/fleet/slurm.toml")).to_owned(),
-            "there is no squeue here",
-        ),
-    ] {
+    let slurm = repository("docs/examples/fleet/slurm.toml");
+    for (file, said) in [(&file, "there is no kubectl here"), (&slurm, "there is no squeue here")] {
         let state = fake.file("other.state");
-        let all = ["fleet", "run", &file, "-o", arg(&state)];
-        let done = ciphermark_with(&all, &[("PATH", path)]).with_code(4);
-        assert!(done.only_line_on_stderr().contains(said), "{}", done.stderr);
+        let line = format!("fleet run {} -o {}", arg(file), arg(&state));
+        call_with(&line, &[("PATH", "")]).ends(4, [said]);
         std::fs::remove_file(state).unwrap();
     }
     refuses("fleet status /no/such/fleet.toml", &["/no/such/fleet.toml"]);
@@ -331,8 +267,8 @@ fn what_is_planned_is_what_the_examples_show_and_a_shell_can_read_it() {
         let example = repository("docs/examples/fleet").join(engine);
         let file = example.with_extension("toml");
         let written = directory.path().join(engine);
-        let done =
-            ciphermark(&["fleet", "plan", arg(&file), "-o", arg(&written)], b"").with_code(0);
+        let plan = format!("fleet plan {}", arg(&file));
+        let done = call(&format!("{plan} -o {}", arg(&written))).with_code(0);
         let mut names: Vec<_> =
             std::fs::read_dir(&example).unwrap().map(|e| e.unwrap().file_name()).collect();
         names.sort();
@@ -340,16 +276,14 @@ fn what_is_planned_is_what_the_examples_show_and_a_shell_can_read_it() {
         for name in names {
             let text = std::fs::read_to_string(written.join(&name)).unwrap();
             let shown = std::fs::read_to_string(example.join(&name)).unwrap();
-            assert_eq!(
-                text, shown,
-                "`ciphermark fleet plan {engine}.toml -o {engine}` writes it anew"
-            );
+            let again = format!("`ciphermark fleet plan {engine}.toml -o {engine}` writes it anew");
+            assert_eq!(text, shown, "{again}");
             if engine == "slurm" {
                 let script = written.join(&name);
                 assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success());
             }
         }
-        let printed = ciphermark(&["fleet", "plan", arg(&file)], b"").with_code(0).stdout;
+        let printed = call(&plan).with_code(0).stdout;
         if engine == "kubernetes" {
             let all = yaml_rust2::YamlLoader::load_from_str(&printed).unwrap();
             let kinds: Vec<_> = all.iter().filter_map(|d| d["kind"].as_str()).collect();
@@ -368,17 +302,6 @@ fn spec(survey: &str, image: &str, more: &str, types: &[&str]) -> String {
     )
 }
 
-/// A new key of OpenSSH, and the file of allowed signers that names it.
-fn signer(directory: &tempfile::TempDir) -> String {
-    let (key, signers) = (file(directory, "key"), file(directory, "signers"));
-    let mut keygen = Command::new("ssh-keygen");
-    keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", &key]);
-    assert!(keygen.status().unwrap().success());
-    let public = std::fs::read_to_string(directory.path().join("key.pub")).unwrap();
-    std::fs::write(&signers, format!("bench@example.com {public}")).unwrap();
-    signers
-}
-
 #[test]
 #[ignore = "long: a Kubernetes of three nodes; `make test-kubernetes` builds it"]
 fn three_types_through_a_real_kubernetes_with_one_down_one_killed_and_one_unknown() {
@@ -387,7 +310,7 @@ fn three_types_through_a_real_kubernetes_with_one_down_one_killed_and_one_unknow
         return;
     };
     let here = scratch();
-    let signers = signer(&here);
+    let signers = written(&here, "signers", signing_key(&file(&here, "key")));
     let (path, configuration) = cluster.variables();
     let fleet = |command: &str, of: &str| {
         let variables = [("PATH", path.as_str()), ("KUBECONFIG", configuration.as_str())];
@@ -396,7 +319,7 @@ fn three_types_through_a_real_kubernetes_with_one_down_one_killed_and_one_unknow
     let claims = "volume = '1Gi'\nstorage_class = 'fleet'";
     let types = ["c7a.large", "c7i.large", "m8g.large", "r9x.large"];
     let whole = spec("a", "docker.io/local/ciphermark:1", claims, &types);
-    std::fs::write(here.path().join("a.toml"), whole).unwrap();
+    written(&here, "a.toml", whole);
     cluster.run(&["stop", "n3"]);
     let submitted = fleet("run", "a.toml").with_code(0);
     assert_eq!(words(&submitted, "c7a.large"), "submitted as ciphermark-a-c7a-large");
@@ -418,39 +341,23 @@ fn three_types_through_a_real_kubernetes_with_one_down_one_killed_and_one_unknow
     });
     cluster.kubectl(&["delete", "job", "ciphermark-a-r9x-large"]);
     let gathered = fleet("gather", "a.toml").with_code(1);
-    assert!(
-        gathered.stdout.contains("3 of 4 records are here; 1 are not here"),
-        "{}",
-        gathered.stdout
-    );
+    says(&gathered.stdout, ["3 of 4 records are here; 1 are not here"]);
     assert!(!gathered.stdout.contains("doubtful"), "{}", gathered.stdout);
-    let records: Vec<String> = types[..3]
-        .iter()
-        .map(|kind| file(&here, &format!("records/a-{}.json", kind.replace('.', "-"))))
-        .collect();
+    let path = |kind: &&str| file(&here, &format!("records/a-{}.json", kind.replace('.', "-")));
+    let records: Vec<String> = types[..3].iter().map(path).collect();
     for (kind, path) in types.iter().zip(&records) {
         let (record, manifest) = (read(path), read(format!("{path}.manifest")));
         assert_eq!(record["plan"]["seed"], manifest["seed"], "{kind}");
         assert_eq!(manifest["machine_type"], *kind);
         all_are(rows(&record, "measurements"), "measured");
     }
-    let store = file(&here, "fleet.db");
-    let add = ["archive", "add", &store, "--allowed-signers", &signers];
-    let all: Vec<&str> = add.into_iter().chain(records.iter().map(String::as_str)).collect();
-    let added = ciphermark(&all, b"").with_code(0);
+    let add = format!("archive add {} --allowed-signers {signers}", file(&here, "fleet.db"));
+    let added = call(&format!("{add} {}", records.join(" "))).with_code(0);
     assert_eq!(added.stderr.matches("cases, signed").count(), 3, "{}", added.stderr);
     // Let go of, their pods end.
     cluster.wait_for("pods that have ended", |c| {
-        let running = [
-            "get",
-            "pods",
-            "-l",
-            "survey=a",
-            "--field-selector=status.phase=Running",
-            "-o",
-            "name",
-        ];
-        c.kubectl(&running).trim().is_empty()
+        let phase = "--field-selector=status.phase=Running";
+        c.kubectl(&["get", "pods", "-l", "survey=a", phase, "-o", "name"]).trim().is_empty()
     });
     says_what_is_wrong(&cluster, &here, &fleet);
 }
@@ -464,7 +371,7 @@ fn says_what_is_wrong(
     let types = ["c7a.large"];
     // Nothing listens there.
     let without_image = spec("b", "127.0.0.1:1/none:1", "", &types);
-    std::fs::write(here.path().join("b.toml"), without_image).unwrap();
+    written(here, "b.toml", without_image);
     fleet("run", "b.toml").with_code(0);
     cluster.wait_for("an image that cannot be pulled", |_| {
         let status = fleet("status", "b.toml");
@@ -480,9 +387,8 @@ fn says_what_is_wrong(
     ] {
         let name = format!("{survey}.toml");
         let text = spec(survey, "docker.io/local/ciphermark:1", more, &types);
-        std::fs::write(here.path().join(&name), text).unwrap();
-        let refused = fleet("run", &name).with_code(1);
-        assert!(words(&refused, "c7a.large").starts_with(said), "{}", refused.stdout);
+        written(here, &name, text);
+        is_said(&fleet("run", &name).with_code(1), "c7a.large", said);
     }
 }
 
@@ -557,7 +463,7 @@ fn every_manifest_that_is_printed_is_read_by_kubectl_and_nothing_of_it_is_lost()
         return;
     }
     let example = repository("docs/examples/fleet/kubernetes.toml");
-    let printed = ciphermark(&["fleet", "plan", arg(&example)], b"").with_code(0).stdout;
+    let printed = call(&format!("fleet plan {}", arg(&example))).with_code(0).stdout;
     let written = all_of(&printed);
     assert!(written.len() >= 4, "{printed}");
     for object in &written {

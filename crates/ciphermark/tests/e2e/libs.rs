@@ -70,6 +70,14 @@ impl Driver {
         outcome.text
     }
 
+    /// Builds all; the manifest of an entry.
+    fn manifest_of(&self, entry: &str) -> (String, toml::Table) {
+        self.builds();
+        let text = std::fs::read_to_string(self.built(entry).join("library.toml")).unwrap();
+        let manifest = text.parse().unwrap();
+        (text, manifest)
+    }
+
     /// Starts building, in a process group of its own, and waits for the mark of a recipe.
     fn start_until(&self, mark: &str) -> Background {
         let mut command = self.command(&[]);
@@ -92,8 +100,7 @@ fn a_library_that_fails_is_named_with_its_log_and_does_not_end_the_others() {
     let log = driver.built(".logs/bad.log");
     assert!(text.contains(arg(&log)) && text.contains("the compiler is out of order"), "{text}");
     assert!(std::fs::read_to_string(log).unwrap().contains("out of order"));
-    assert!(text.contains("left no shared object 'libempty.so'"), "{text}");
-    assert!(text.contains("2 of 3 failed"), "{text}");
+    says(&text, ["left no shared object 'libempty.so'", "2 of 3 failed"]);
     assert!(driver.built("good/libgood.so").is_file() && !driver.built("bad").exists());
 }
 
@@ -101,9 +108,7 @@ fn a_library_that_fails_is_named_with_its_log_and_does_not_end_the_others() {
 fn the_manifest_says_what_was_built_without_this_machines_paths() {
     let commands = format!("noted test -d \"$WORK/../good\"; compiler cc; {COMPILE}");
     let driver = Driver::new(&[("good", &commands)]);
-    driver.builds();
-    let text = std::fs::read_to_string(driver.built("good/library.toml")).unwrap();
-    let manifest: toml::Table = text.parse().unwrap();
+    let (text, manifest) = driver.manifest_of("good");
     let field = |key: &str| manifest[key].as_str().unwrap();
     assert_eq!(
         ["name", "object", "version", "source"].map(field),
@@ -121,9 +126,7 @@ fn a_second_library_of_a_build_stands_in_the_manifest_and_must_be_there() {
     let second = "also_name=second also_object=libsecond.so";
     let driver = Driver::new(&[]);
     driver.write("two", &format!("{COMPILE}; cp \"$OUT/$object\" \"$OUT/libsecond.so\""), second);
-    driver.builds();
-    let text = std::fs::read_to_string(driver.built("two/library.toml")).unwrap();
-    let manifest: toml::Table = text.parse().unwrap();
+    let (_, manifest) = driver.manifest_of("two");
     let also = manifest["also"].as_array().unwrap();
     assert_eq!(also[0]["name"].as_str(), Some("second"));
     assert_eq!(also[0]["object"].as_str(), Some("libsecond.so"));
@@ -131,7 +134,7 @@ fn a_second_library_of_a_build_stands_in_the_manifest_and_must_be_there() {
     driver.write("two", COMPILE, &format!("{second} # without it"));
     let Outcome { text, code } = driver.run(&[]);
     assert_eq!(code, Some(3), "{text}");
-    assert!(text.contains("left no shared object"), "{text}");
+    says(&text, ["left no shared object"]);
 }
 
 #[test]
@@ -140,8 +143,7 @@ fn what_is_there_is_not_built_again_until_its_recipe_changes() {
     driver.builds();
     let inodes = || ["one", "two"].map(|e| driver.built(e).metadata().unwrap().ino());
     let before = inodes();
-    let again = driver.builds();
-    assert!(again.contains("one is there") && again.contains("two is there"), "{again}");
+    says(driver.builds(), ["one is there", "two is there"]);
     assert_eq!(inodes(), before);
 
     driver.write("two", COMPILE, "# changed");
@@ -179,12 +181,11 @@ fn an_interrupted_build_goes_on_where_it_was() {
     assert!(!below.is_empty());
     stopped.send(Signal::TERM);
     let said = stopped.ends_within(Duration::from_secs(60)).with_code(130).stderr;
-    assert!(said.contains("the next run goes on"), "{said}");
+    says(&said, ["the next run goes on"]);
     assert!(!driver.built("late").exists());
 
     std::fs::write(driver.path("go"), "").unwrap();
-    let text = driver.builds();
-    assert!(text.contains("early is there") && text.contains("late built"), "{text}");
+    says(driver.builds(), ["early is there", "late built"]);
     assert_eq!(driver.built("early").metadata().unwrap().ino(), early);
     let works = std::fs::read_dir(driver.built(".work")).unwrap().count();
     assert_eq!(works, 0, "work directories are left");
@@ -194,8 +195,7 @@ fn an_interrupted_build_goes_on_where_it_was() {
 fn what_a_machine_lacks_is_skipped_with_the_reason() {
     let driver = Driver::new(&[("good", COMPILE)]);
     driver.write("rare", COMPILE, "missing() { echo 'the header rare.h is missing'; }");
-    let text = driver.builds();
-    assert!(text.contains("rare skipped: the header rare.h is missing"), "{text}");
+    says(driver.builds(), ["rare skipped: the header rare.h is missing"]);
     assert!(driver.built("good").exists() && !driver.built("rare").exists());
 }
 
@@ -219,18 +219,15 @@ fn only_named_entries_are_built_and_a_wrong_name_is_a_usage_error() {
 #[ignore = "long: libraries that `make libs` builds"]
 fn what_was_built_is_found_under_its_own_name_with_its_build() {
     let places = std::fs::read_dir(program().parent().unwrap().join("../libs"));
-    let manifests: Vec<PathBuf> = places
-        .into_iter()
-        .flatten()
-        .map(|place| place.unwrap().path().join("library.toml"))
-        .filter(|manifest| manifest.is_file())
-        .collect();
+    let manifest =
+        |place: std::io::Result<std::fs::DirEntry>| place.unwrap().path().join("library.toml");
+    let manifests = places.into_iter().flatten().map(manifest);
+    let manifests: Vec<PathBuf> = manifests.filter(|manifest| manifest.is_file()).collect();
     if manifests.is_empty() {
         eprintln!("skipped: no bundled library was built (make libs)");
         return;
     }
-    let output = ciphermark_bundled(&["list", "libraries", "--json"]).with_code(0).stdout;
-    let listed: Vec<serde_json::Value> = serde_json::from_str(&output).unwrap();
+    let listed = ciphermark_bundled(&["list", "libraries", "--json"]).with_code(0).rows();
     for path in manifests {
         let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
         let object = path.with_file_name(manifest["object"].as_str().unwrap());
@@ -306,12 +303,10 @@ fn a_checkout_takes_what_another_one_has_built_from_the_cache() {
     let read = |file: &str| std::fs::read(driver.built(file)).unwrap();
     let files = ["one/libone.so", "one/library.toml", "one/.stamp"];
     let before = files.map(read);
-    let text = driver.builds_in_another_checkout();
-    assert!(text.contains("one taken from the cache"), "{text}");
+    says(driver.builds_in_another_checkout(), ["one taken from the cache"]);
     assert_eq!((driver.followed(), files.map(read)), (1, before));
     assert!(!driver.built("one/.sums").exists());
-    let again = driver.builds();
-    assert!(again.contains("one is there"), "{again}");
+    says(driver.builds(), ["one is there"]);
 }
 
 #[test]
@@ -324,8 +319,7 @@ fn a_changed_recipe_is_followed_whatever_the_cache_has_and_both_results_are_kept
     driver.builds_in_another_checkout();
     assert_eq!(driver.followed(), 3);
     driver.write("one", COUNTED, "");
-    let text = driver.builds();
-    assert!(text.contains("one taken from the cache"), "{text}");
+    says(driver.builds(), ["one taken from the cache"]);
     assert_eq!(driver.followed(), 3);
 }
 
@@ -347,8 +341,7 @@ fn a_copy_in_the_cache_that_is_damaged_is_found_and_built_again() {
         assert_eq!(driver.followed(), n + 2);
         assert!(driver.built("one/libone.so").is_file() && !driver.built("one/more.so").exists());
     }
-    let text = driver.builds_in_another_checkout();
-    assert!(text.contains("one taken from the cache"), "{text}");
+    says(driver.builds_in_another_checkout(), ["one taken from the cache"]);
 }
 
 #[test]
@@ -423,9 +416,8 @@ impl Linked {
     fn run(&self, name: &str, cache: &Path) -> String {
         let to = arg(&self.path(name)).to_owned();
         let library = self.named("mine");
-        let line = ["run", "-l", &library, "-a", "aes-128-ctr", "-s", "64", "-q", "-o", &to];
-        let cache = [("CIPHERMARK_CACHE", arg(cache))];
-        ciphermark_with(&[&line[..], &QUICK].concat(), &cache).with_code(0);
+        let line = format!("run -l {library} -a aes-128-ctr -s 64 -q -o {to} {}", QUICK.join(" "));
+        call_with(&line, &[("CIPHERMARK_CACHE", arg(cache))]).with_code(0);
         to
     }
 }
@@ -454,10 +446,7 @@ fn a_library_finds_what_it_is_linked_to_in_every_command_however_it_names_it() {
         [(&by_origin, of_none), (&below, of_none), (&of_system, of_none), (&searched, of_path)]
     {
         let (library, case) = (linked.named("mine"), "-a aes-128-ctr");
-        let demand = |line: String, code| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            ciphermark_with(&words, &variables).with_code(code);
-        };
+        let demand = |line: String, code| drop(call_with(&line, &variables).with_code(code));
         // The second tier is of a copy. What measures is tested below, in pairs, too.
         demand(format!("verify -l {library} {case} -t native -t noaes"), 0);
         if std::ptr::eq(linked, &by_origin) {
@@ -485,27 +474,20 @@ fn a_core_that_was_swapped_is_another_build_whose_slowness_is_found_and_stays_fo
     assert!(text(&rows(&new, "objects")[0], "path").ends_with("/libcore.so"), "{new}");
 
     let compare = |flags: &str, code| {
-        let line = format!("compare {before} {after} --fail-if slower {flags}");
-        let words: Vec<&str> = line.split_whitespace().collect();
-        ciphermark(&words, b"").with_code(code).stdout
+        call(&format!("compare {before} {after} --fail-if slower {flags}")).with_code(code)
     };
-    let said = compare("", 1);
-    let unwrapped = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(unwrapped.contains("by the content of libcore.so"), "{said}");
-    assert!(said.contains("0 same, 0 faster, 2 slower, 0 undecided"), "{said}");
+    let slower = "0 same, 0 faster, 2 slower, 0 undecided";
+    let said = compare("", 1).says([slower]).stdout;
+    says(flat(said), ["by the content of libcore.so"]);
     // The earlier build is gone, so no pair can take the verdict back.
-    let confirmed = compare("--confirm --budget 20s", 1);
-    assert!(confirmed.contains("is another build now"), "{confirmed}");
-    assert!(confirmed.contains("0 same, 0 faster, 2 slower, 0 undecided"), "{confirmed}");
-    let json: serde_json::Value = serde_json::from_str(&compare("--format json", 1)).unwrap();
+    compare("--confirm --budget 20s", 1).says(["is another build now", slower]);
+    let json = compare("--format json", 1).json();
     // Counts of the old core would be found in the cache by the adapter's file.
     let counts = &rows(&json, "instructions")[0];
-    assert!(
-        number(counts, "new.per_message") > 10.0 * number(counts, "base.per_message"),
-        "{counts}"
-    );
-    let same = ciphermark(&["compare", &before, &again, "--fail-if", "never"], b"").stdout;
-    assert!(same.contains("the same build on both sides"), "{same}");
+    let [old, new] = ["base", "new"].map(|side| number(counts, &format!("{side}.per_message")));
+    assert!(new > 10.0 * old, "{counts}");
+    call(&format!("compare {before} {again} --fail-if never"))
+        .says(["the same build on both sides"]);
 }
 
 /// What an id says of the library's own file.
@@ -533,12 +515,8 @@ fn code_that_was_rewritten_after_linking_is_another_build_though_its_note_says_t
 fn pairs_confirm_what_a_core_that_both_sides_still_have_costs() {
     let (fast, slow, cache) = (Linked::by_origin(1), Linked::by_origin(SLOW), scratch());
     let (base, new) = (fast.run("r.json", cache.path()), slow.run("r.json", cache.path()));
-    let line = format!("compare {base} {new} --fail-if slower --confirm --budget 60s");
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let said = ciphermark(&words, b"").with_code(1).stdout;
-    assert!(said.contains("2 of 2 candidates settled"), "{said}");
-    assert!(said.contains("confirmed by ") && said.contains(" %)"), "{said}");
+    let compare = call(&format!("compare {base} {new} --fail-if slower --confirm --budget 60s"));
+    compare.with_code(1).says(["2 of 2 candidates settled", "confirmed by ", " %)"]);
     let pair = format!("pair {} {} -a aes-128-ctr -s 64", fast.named("fast"), slow.named("slow"));
-    let said = call(&pair).with_code(1).stdout;
-    assert!(said.contains("slower") && said.contains(" at 99.9"), "{said}");
+    call(&pair).with_code(1).says(["slower", " at 99.9"]);
 }

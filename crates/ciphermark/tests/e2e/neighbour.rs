@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const PAGE: &str = "canary-of-a-page-5e1f";
 const PASSWORD: &str = "canary-of-a-password-77ab";
@@ -58,29 +58,19 @@ impl Neighbour {
     }
 
     fn wait_for(&mut self, what: &str) {
-        let end = Instant::now() + Duration::from_secs(120);
-        while !self.said.lock().unwrap().iter().any(|line| line.starts_with(what)) {
+        wait_until(&format!("the neighbour says {what}"), 120, || {
             let has_ended = self.stdin.is_some() && self.child.try_wait().unwrap().is_some();
-            assert!(
-                !has_ended && Instant::now() < end,
-                "the neighbour never said {what}: {:?}",
-                self.said
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            assert!(!has_ended, "the neighbour ended: {:?}", self.said);
+            self.said.lock().unwrap().iter().any(|line| line.starts_with(what))
+        });
     }
 
     fn wait_for_opening(&self, file: &Path) {
-        let end = Instant::now() + Duration::from_secs(120);
         let (file, fds) = (file.canonicalize().unwrap(), format!("/proc/{}/fd", self.child.id()));
-        let is_open = || {
+        wait_until("the neighbour opens a public file", 120, || {
             let mut all = std::fs::read_dir(&fds).unwrap().flatten();
             all.any(|fd| std::fs::read_link(fd.path()).is_ok_and(|open| open == file))
-        };
-        while !is_open() {
-            assert!(Instant::now() < end, "the neighbour never opened {}", file.display());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        });
     }
 
     /// Ends it after it has seen what everybody may read. Demands that it saw nothing else.
@@ -273,8 +263,7 @@ fn records_pages_tables_and_archives_name_the_home_directory_by_a_tilde_and_are_
     let home = arg(&home);
     let ended = |line: &str, code: i32| {
         let line = line.replace("~/", &format!("{home}/"));
-        let words: Vec<&str> = line.split_whitespace().collect();
-        ciphermark_with(&words, &[("HOME", home), ("CIPHERMARK_CACHE", "")]).with_code(code)
+        call_with(&line, &[("HOME", home), ("CIPHERMARK_CACHE", "")]).with_code(code)
     };
     let at_home = |line: &str| ended(line, 0);
     let run = "run -l openssl=~/lib/libcrypto.so.3 -a aes-256-gcm -s 512,8K,32K --no-evidence -q";

@@ -15,18 +15,20 @@ fn cluster_with_two_states() -> Cluster {
     cluster.start(&data);
     cluster.client("pgbench", &["-i", "-q", "-s", "3", "postgres"]);
     let table = "create table unread as select generate_series(1, 100000) as n";
-    cluster.client("psql", &["-q", "-d", "postgres", "-c", table]);
-    cluster.client("psql", &["-q", "-d", "postgres", "-c", "create extension amcheck"]);
+    sql(&cluster, table);
+    sql(&cluster, "create extension amcheck");
     refuses(&format!("pages {}", arg(&data)), &["postmaster.pid", "pg_ctl stop"]);
     cluster.stop(&data);
-    let copied = std::process::Command::new("cp")
-        .args(["-a", arg(&data), arg(&cluster.beside("before"))])
-        .status();
-    assert!(copied.unwrap().success());
+    copy_of(&data, &cluster.beside("before"));
     cluster.start(&data);
-    cluster.client("psql", &["-q", "-d", "postgres", "-c", "select count(*) from unread"]);
+    sql(&cluster, "select count(*) from unread");
     cluster.stop(&data);
     cluster
+}
+
+fn copy_of(data: &Path, to: &Path) {
+    let copied = std::process::Command::new("cp").args(["-a", arg(data), arg(to)]).status();
+    assert!(copied.unwrap().success());
 }
 
 #[test]
@@ -42,16 +44,12 @@ fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy()
     // Place and LSN come again with other bytes, and the pages are named.
     let repeated = rule("place-lsn");
     assert!(repeated["repeated_different"].as_u64().unwrap() > 400, "{repeated}");
-    assert!(text(&repeated["named"][0], "page").contains(" block "), "{repeated}");
-    assert!(text(&repeated["named"][0], "other").contains("(state 1, LSN "), "{repeated}");
-    assert!(
-        rule("block-lsn")["repeated_different"].as_u64() > repeated["repeated_different"].as_u64()
-    );
-    let verdicts = rows(&found["nonces"], "schemes");
-    assert_eq!(
-        verdicts.iter().map(|s| text(s, "verdict")).collect::<Vec<_>>(),
-        ["none", "by-design", "random"]
-    );
+    says(text(&repeated["named"][0], "page"), [" block "]);
+    says(text(&repeated["named"][0], "other"), ["(state 1, LSN "]);
+    let of_blocks = rule("block-lsn")["repeated_different"].as_u64();
+    assert!(of_blocks > repeated["repeated_different"].as_u64());
+    let verdicts = rows(&found["nonces"], "schemes").iter().map(|s| text(s, "verdict"));
+    assert_eq!(verdicts.collect::<Vec<_>>(), ["none", "by-design", "random"]);
 
     // Two states between which nothing was written but hint bits are enough.
     let printed = call(&format!("{two_states} -s aes-256-ctr --nonce lsn")).with_code(1).stdout;
@@ -94,10 +92,7 @@ fn proven_and_decrypted(cluster: &Cluster, kept: &std::path::Path) {
     cluster.run("pg_checksums", &["--check", "-D", arg(&copy)]);
     cluster.start(&copy);
     cluster.client("pg_amcheck", &["--heapallindexed", "-d", "postgres"]);
-    cluster.client(
-        "psql",
-        &["-q", "-d", "postgres", "-c", "select 1 / (count(*) / 100000) from unread"],
-    );
+    sql(cluster, "select 1 / (count(*) / 100000) from unread");
     cluster.stop(&copy);
 }
 
@@ -127,20 +122,14 @@ fn probes_are_all_there(found: &Value) {
 #[ignore = "long: takes ten seconds or more"]
 fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
     let directory = scratch();
-    for (profile, unit) in [
-        ("edb", 8192),
-        ("pg_tde", 8192),
-        ("sqlcipher3", 1024),
-        ("sqlcipher4", 4096),
-        ("gocryptfs", 4096),
-        ("luks", 4096),
-        ("fscrypt", 4096),
-    ] {
+    let units = "edb 8192, pg_tde 8192, sqlcipher3 1024, sqlcipher4 4096, gocryptfs 4096, luks 4096, \
+        fscrypt 4096";
+    for (profile, unit) in units.split(", ").filter_map(|of| of.split_once(' ')) {
         let kept = file(&directory, &format!("{profile}.json"));
         let run = format!("pages --synthetic 1M --as {profile} --media none -o {kept}");
         let printed = call(&run).with_code(0).stdout;
         let found = run_of(&read(&kept));
-        assert_eq!(found["store"]["page_size"], unit, "{profile}");
+        assert_eq!(found["store"]["page_size"].to_string(), unit, "{profile}");
         assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{printed}");
         assert!(!text(&found["profile"], "source").is_empty());
         let again = call(&format!("pages {kept}")).with_code(0).stdout;
@@ -160,13 +149,11 @@ fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
 #[test]
 fn what_cannot_be_a_store_is_refused_in_one_line() {
     let directory = scratch();
-    let (small, place) = (file(&directory, "small"), arg(directory.path()));
-    std::fs::write(&small, b"not a page").unwrap();
-    let image = file(&directory, "image");
-    std::fs::write(&image, vec![7; 8192]).unwrap();
-    let half = file(&directory, "half");
-    let record = std::fs::read(repository("crates/record/tests/sample.json")).unwrap();
-    std::fs::write(&half, [&record[..], &record[..record.len() / 2]].concat()).unwrap();
+    let small = written(&directory, "small", "not a page");
+    let image = written(&directory, "image", [7; 8192]);
+    let record = std::fs::read(SAMPLE).unwrap();
+    let half = written(&directory, "half", [&record[..], &record[..record.len() / 2]].concat());
+    let place = arg(directory.path());
     for (what, words) in [
         ("/nonexistent", "cannot read '/nonexistent'"),
         (place, "no PostgreSQL data directory: it has no PG_VERSION"),
@@ -184,10 +171,8 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     ] {
         refuses(&format!("pages {what}"), &[words]);
     }
-    refuses(
-        &format!("pages --synthetic -o {small}"),
-        &["is not a run of this command: not overwritten"],
-    );
+    let refused = "is not a run of this command: not overwritten";
+    refuses(&format!("pages --synthetic -o {small}"), &[refused]);
     assert_eq!(std::fs::read(&small).unwrap(), b"not a page");
     // A record of its own it would overwrite: what stops it here is the store.
     let copy = file(&directory, "own.json");
@@ -255,13 +240,12 @@ fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
     no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
     no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
     no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
-    assert!(printed.contains("REFUSED aes-128-gcm in wrong_tag@1.0"), "{printed}");
+    says(printed, ["REFUSED aes-128-gcm in wrong_tag@1.0"]);
     // What is right beside it has its numbers.
     let right = of(&found, "verified", "wrong_tag", "aes-128-ctr");
     assert_eq!(text(right[0], "state"), "measured");
-    assert!(
-        of(&found, "cells", "wrong_tag", "aes-128-ctr").iter().any(|c| !c["crypto_ns"].is_null())
-    );
+    let cells = of(&found, "cells", "wrong_tag", "aes-128-ctr");
+    assert!(cells.iter().any(|c| !c["crypto_ns"].is_null()));
 }
 
 #[test]
@@ -394,16 +378,13 @@ fn checksums_do_not_make_the_lsn_a_nonce() {
     cluster.stop(&data);
     assert_eq!(std::fs::read(&file).unwrap(), hinted);
     let before = cluster.beside("before");
-    let copied =
-        std::process::Command::new("cp").args(["-a", arg(&data), arg(&before)]).status().unwrap();
-    assert!(copied.success());
+    copy_of(&data, &before);
     let old = before.join(file.strip_prefix(&data).unwrap());
     std::fs::write(old, updated).unwrap();
     let states = format!("pages {} --snapshot {}", arg(&data), arg(&before));
     let how = "-l openssl --media none --probes 0 -s aes-256-gcm --nonce lsn";
-    let printed = call(&format!("{states} {how}")).with_code(1).stdout;
-    assert!(printed.contains("checksums of its own"), "{printed}");
-    assert!(printed.contains("BROKEN aes-256-gcm: a nonce came twice"), "{printed}");
+    let broken = ["checksums of its own", "BROKEN aes-256-gcm: a nonce came twice"];
+    call(&format!("{states} {how}")).with_code(1).says(broken);
 }
 
 // Runs over a page store that are cut short: killed, interrupted, resumed.
@@ -414,17 +395,11 @@ const SOON: Duration = Duration::from_secs(60);
 /// A store, and a run over it that is under way.
 fn started(directory: &Path) -> (std::path::PathBuf, std::path::PathBuf, Background) {
     let (store, record) = (directory.join("store"), directory.join("p.json"));
-    std::fs::write(&store, (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
-        .unwrap();
+    std::fs::write(&store, numbers(1 << 20)).unwrap();
     let what = ["pages", arg(&store), "-l", "openssl", "-s", "aes-128-gcm", "--pages", "32"];
     let how = ["--media", "memory,cache", "--probes", "0", "--scratch", arg(directory)];
     let running = Background::start_kept(&[&what[..], &how].concat(), &record, "10m", 60);
     (store, record, running)
-}
-
-fn samples_in_journal(record: &Path) -> usize {
-    let text = std::fs::read_to_string(journal(record)).unwrap();
-    text.split_inclusive('\n').filter(|l| l.contains(" {\"sample\"") && l.ends_with('\n')).count()
 }
 
 fn samples_in_record(record: &Value) -> usize {
@@ -468,9 +443,8 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     let directory = scratch();
     let (_, record, running) = started(directory.path());
     running.send(Signal::INT);
-    let done = running.ends_within(SOON).with_code(INTERRUPTED);
-    assert!(done.only_line_on_stderr().contains(&format!("--resume {}", arg(&record))));
-    assert!(done.stdout.contains("aes-128-gcm"), "{done:?}");
+    let resume = format!("--resume {}", arg(&record));
+    running.ends_within(SOON).ends(INTERRUPTED, [&*resume]).says(["aes-128-gcm"]);
     let found = read(&record);
     let kept = samples_in_journal(&record);
     assert_eq!(samples_in_record(&found), kept, "nothing is lost");
@@ -481,11 +455,8 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
             continue;
         }
         let io = cell["details"]["raw_io_ticks"].as_array().map_or(0, Vec::len);
-        let expected = if cell["details"]["medium"] == "cache" {
-            rows(&cell["raw"], "ticks").len()
-        } else {
-            0
-        };
+        let is_read = cell["details"]["medium"] == "cache";
+        let expected = if is_read { rows(&cell["raw"], "ticks").len() } else { 0 };
         assert_eq!(io, expected, "{cell}");
     }
     // Time for the proof too, which a busy machine takes seconds for.
@@ -499,28 +470,25 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
 fn a_second_store_is_answered_from_the_price_list_and_fresh_measures_again() {
     let directory = scratch();
     let cache = file(&directory, "cache");
-    let priced = |name: &str, bytes: u32, more: &[&str]| {
-        let (store, kept) = (file(&directory, name), file(&directory, "p.json"));
-        std::fs::write(&store, (0..bytes / 4).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
-            .unwrap();
-        let line = ["pages", &store, "-q", "-l", "openssl", "--page-size", "4K", "-o", &kept];
-        let done =
-            ciphermark_with(&[&line[..], more].concat(), &[("CIPHERMARK_CACHE", cache.as_str())]);
+    let priced = |name: &str, bytes: u32, more: &str| {
+        let (store, kept) = (written(&directory, name, numbers(bytes)), file(&directory, "p.json"));
+        let line = format!("pages {store} -q -l openssl --page-size 4K -o {kept} {more}");
+        let done = call_with(&line, &[("CIPHERMARK_CACHE", &*cache)]);
         (run_of(&read(&kept)), done.stdout)
     };
     let is_listed = |found: &Value| found["timing"]["from_list"].is_string();
     let all_from_list = |found: &Value| is_listed(found) && number(found, "timing.seconds") == 0.0;
     // A busy machine may need several runs.
-    let first = (0..10).map(|_| priced("one", 1 << 20, &[]).0).find(all_from_list);
+    let first = (0..10).map(|_| priced("one", 1 << 20, "").0).find(all_from_list);
     let first = first.expect("prices are known in the end");
-    let (second, screen) = priced("other", 3 << 20, &[]);
-    assert!(all_from_list(&second) && screen.contains("minutes old"), "{screen}");
-    assert!(screen.contains("--fresh measures them again"), "{screen}");
+    let (second, screen) = priced("other", 3 << 20, "");
+    assert!(all_from_list(&second), "{screen}");
+    says(screen, ["minutes old", "--fresh measures them again"]);
     let costs = |found: &Value| -> Vec<Value> {
         rows(found, "cells").iter().map(|c| c["crypto_ns"].clone()).collect()
     };
     assert_eq!(costs(&first), costs(&second));
-    assert!(!is_listed(&priced("other", 3 << 20, &["--fresh"]).0));
+    assert!(!is_listed(&priced("other", 3 << 20, "--fresh").0));
 }
 
 #[test]
@@ -529,8 +497,8 @@ fn an_interrupt_ends_the_reading_of_a_large_store() {
     let mut running = Background::start(&asked);
     running.wait_until_it_watches();
     running.send(Signal::TERM);
-    let done = running.ends_within(Duration::from_secs(120)).with_code(130);
-    assert!(done.stderr.contains("interrupted while the store was read"), "{}", done.stderr);
+    let done = running.ends_within(Duration::from_secs(120)).with_code(INTERRUPTED);
+    says(done.stderr, ["interrupted while the store was read"]);
 }
 
 #[test]
@@ -561,8 +529,7 @@ fn a_copy_of_a_strangers_store_runs_as_nobody_else() {
 fn a_killed_run_that_writes_a_copy_is_resumed_and_writes_only_where_it_is_told() {
     let directory = scratch();
     let (store, record) = (directory.path().join("store"), directory.path().join("p.json"));
-    std::fs::write(&store, (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
-        .unwrap();
+    std::fs::write(&store, numbers(1 << 20)).unwrap();
     let copy = directory.path().join("copy");
     let what = ["pages", arg(&store), "-l", "openssl", "-s", "aes-128-gcm", "--pages", "32"];
     let how = ["--media", "memory", "--probes", "0", "--decrypt-to", arg(&copy)];

@@ -6,49 +6,41 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn rank(arguments: &[&str]) -> Done {
-    ciphermark(&[&["rank", &published()], arguments].concat(), b"").with_code(0)
+fn rank(arguments: &str) -> Done {
+    call(&format!("rank {} {arguments}", published())).with_code(0)
 }
 
-fn answer(arguments: &[&str]) -> Value {
-    let done = rank(&[arguments, &["--format", "json"]].concat());
-    serde_json::from_str::<Value>(&done.stdout).unwrap()[0].clone()
+fn answer(arguments: &str) -> Value {
+    rank(&format!("{arguments} --format json")).rows()[0].clone()
 }
 
 #[test]
 fn flags_say_which_cases_take_part() {
-    let whole = answer(&["--authenticated", "-d", "decrypt", "-s", "1K", "--key-bits", "256"]);
-    let rows = whole["standings"][0]["rows"].as_array().unwrap();
+    let whole = answer("--authenticated -d decrypt -s 1K --key-bits 256");
+    let rows = rows(&whole["standings"][0], "rows");
     assert!(!rows.is_empty());
     for row in rows {
-        assert_eq!(
-            (row["direction"].as_str(), row["size"].as_u64()),
-            (Some("decrypt"), Some(1024))
-        );
-        assert!(!row["algorithm"].as_str().unwrap().contains("128"), "{row}");
+        assert_eq!((text(row, "direction"), number(row, "size")), ("decrypt", 1024.0));
+        assert!(!text(row, "algorithm").contains("128"), "{row}");
     }
-    let each = answer(&["--authenticated", "--per", "library"]);
+    let each = answer("--authenticated --per library");
     assert_eq!(each["standings"][0]["group"], "libaegis@0.9.20");
 }
 
 #[test]
 fn without_a_question_the_usual_ones_are_answered() {
-    let text = rank(&[]).stdout;
+    let text = rank("").stdout;
     assert!(text.matches("fastest authenticated").count() >= 4, "{text}");
-    assert!(text.contains("per library (model message"), "{text}");
+    says(&text, ["per library (model message"]);
     assert!(!text.contains("tier noaes"), "the record has none: {text}");
 }
 
 #[test]
 fn every_format_has_the_answer() {
-    let as_format =
-        |format: &str| rank(&["--authenticated", "-s", "8K", "--format", format]).stdout;
+    let as_format = |format: &str| rank(&format!("--authenticated -s 8K --format {format}")).stdout;
     let markdown = as_format("markdown");
-    assert!(
-        markdown.starts_with("### fastest authenticated")
-            && (markdown.contains("| 1 |") || markdown.contains("| 1–")),
-        "{markdown}"
-    );
+    assert!(markdown.starts_with("### fastest authenticated"), "{markdown}");
+    assert!(markdown.contains("| 1 |") || markdown.contains("| 1–"), "{markdown}");
     let csv = as_format("csv");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -61,98 +53,89 @@ fn a_question_without_a_record_is_measured_now() {
     let correct = fakes::library("correct");
     let name = correct.split('=').next().unwrap();
     // It has AES by tables: what it encrypts with depends on the key.
-    let what = ["rank", "-a", "aes-128-gcm", "-s", "64", "-l", &correct, "--format", "json"];
-    assert!(refusal(&what).contains("1 depend on the secret; --leaking ranks them, too"));
-    let whole: Value = serde_json::from_str(
-        &ciphermark(&[&what[..], &["--leaking"]].concat(), b"").with_code(0).stdout,
-    )
-    .unwrap();
+    let what = format!("rank -a aes-128-gcm -s 64 -l {correct} --format json");
+    refuses(&what, &["1 depend on the secret; --leaking ranks them, too"]);
+    let whole = call(&format!("{what} --leaking")).with_code(0).json();
     assert_eq!(whole[0]["standings"][0]["rows"][0]["library"]["name"], name);
 }
 
 #[test]
 fn what_is_not_understood_or_not_there_gets_one_line() {
-    let line = |arguments: &[&str]| refusal(&[&["rank", &published()], arguments].concat());
-    let tier = line(&["-t", "noaes"]);
-    assert!(tier.contains("no tier noaes") && tier.contains("ciphermark run -t noaes"), "{tier}");
-    let two = line(&["-s", "64,8K"]);
-    assert!(two.contains("--size '64,8K': a question is about one size"), "{two}");
-    let nothing = refusal(&["rank"]);
-    assert!(nothing.contains("give a record") && nothing.contains("--help"), "{nothing}");
-    let missing = refusal(&["rank", "no/such.json"]);
-    assert!(missing.contains("no/such.json"), "{missing}");
-}
-
-#[test]
-fn words_are_no_question() {
-    refuses("rank fastest", &["'fastest'", "No such file"]);
-    refuses(&format!("rank {} fastest", published()), &["unexpected argument 'fastest'"]);
+    let published = published();
+    for (asked, words) in [
+        (&*format!("{published} -t noaes"), &["no tier noaes", "ciphermark run -t noaes"][..]),
+        (&format!("{published} -s 64,8K"), &["--size '64,8K': a question is about one size"]),
+        ("", &["give a record", "--help"]),
+        ("no/such.json", &["no/such.json"]),
+        // Words are no question.
+        ("fastest", &["'fastest'", "No such file"]),
+        (&format!("{published} fastest"), &["unexpected argument 'fastest'"]),
+    ] {
+        refuses(&format!("rank {asked}"), words);
+    }
 }
 
 // The published claims, judged by records and by what is measured for them.
 
 const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];
 
-fn judged(arguments: &[&str]) -> Vec<Value> {
-    let all = [&["claims"], arguments, &["--format", "json"]].concat();
-    ciphermark(&all, b"").with_code(0).rows()
+fn judged(arguments: &str) -> Vec<Value> {
+    call(&format!("claims {arguments} --format json")).with_code(0).rows()
+}
+
+/// One claim that is measured with these flags, and judged again by the record that was kept.
+fn judged_twice(claim: &str, flags: &str) -> (Value, String) {
+    let directory = scratch();
+    let kept = file(&directory, "kept.json");
+    let [told] = &judged(&format!("--only {claim} {flags} -o {kept}"))[..] else {
+        panic!("one claim was asked for")
+    };
+    assert!(VERDICTS[..3].contains(&text(told, "verdict")), "{told}");
+    let [again] = &judged(&format!("{kept} --only {claim}"))[..] else { panic!("{told}") };
+    assert_eq!(again, told);
+    (told.clone(), std::fs::read_to_string(kept).unwrap())
 }
 
 #[test]
 fn every_claim_has_a_verdict_and_what_a_record_lacks_is_named() {
-    let all = judged(&[record()]);
+    let all = judged(SAMPLE);
     assert_eq!(all.len(), 36);
     for claim in &all {
         assert!(VERDICTS.contains(&text(claim, "verdict")), "{claim}");
         assert!(!text(claim, "why").is_empty(), "{claim}");
         assert!(text(claim, "source.url").starts_with("https://"), "{claim}");
     }
-    let only = judged(&[record(), "--only", "highgo-*", "--only", "tls-kx-order"]);
-    assert_eq!(only.len(), 9);
-    assert_eq!(judged(&[record(), "--source", "tls"]).len(), 7);
+    assert_eq!(judged(&format!("{SAMPLE} --only highgo-* --only tls-kx-order")).len(), 9);
+    assert_eq!(judged(&format!("{SAMPLE} --source tls")).len(), 7);
 }
 
 #[test]
 #[ignore = "long: seconds"]
 fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
-    let directory = scratch();
-    let kept = directory.path().join("kept.json");
-    let what =
-        ["--only", "highgo-key-length", "-l", "openssl", "--budget", "20s", "-o", arg(&kept)];
-    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
-    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
+    let (claim, kept) = judged_twice("highgo-key-length", "-l openssl --budget 20s");
     let here = &claim["figures"][0]["here"][0];
-    assert!(here["value"].as_f64().unwrap() > 0.0, "{claim}");
+    assert!(number(here, "value") > 0.0, "{claim}");
     assert!(here["low"].as_f64() <= here["value"].as_f64(), "{claim}");
-    let [again] = &judged(&[arg(&kept), "--only", "highgo-key-length"])[..] else { panic!() };
-    assert_eq!(again, claim);
     // What was measured is what the conditions name, and it is an ordinary record.
-    let rows = measurements(&std::fs::read_to_string(&kept).unwrap());
+    let rows = measurements(&kept);
     assert!(rows.iter().all(|row| text(row, "algorithm").ends_with("-ctr")), "{rows:?}");
-    ciphermark(&["show", arg(&kept)], b"").with_code(0);
+    let directory = scratch();
+    call(&format!("show {}", written(&directory, "kept.json", kept))).with_code(0);
 }
 
-/// What TLS claims say is judged by handshakes of the machine's own OpenSSL, kept beside the record.
+/// What TLS claims say is judged by handshakes of the machine's own OpenSSL.
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn a_claim_of_handshakes_is_measured_and_its_run_judges_it_again() {
     let Some(stack) = crate::tls::stack() else { return };
     let stack = stack.replacen("system=", "openssl=", 1);
-    let directory = scratch();
-    let kept = directory.path().join("kept.json");
-    let what = ["--only", "tls-resumption", "-l", &stack, "--budget", "60s", "-o", arg(&kept)];
-    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
-    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
-    let ratio = claim["figures"][1]["here"][0]["value"].as_f64().unwrap();
-    assert!(ratio > 0.0, "{claim}");
-    let [again] = &judged(&[arg(&kept), "--only", "tls-resumption"])[..] else { panic!() };
-    assert_eq!(again, claim);
+    let (claim, _) = judged_twice("tls-resumption", &format!("-l {stack} --budget 60s"));
+    assert!(number(&claim["figures"][1]["here"][0], "value") > 0.0, "{claim}");
 }
 
 #[test]
 fn an_articles_table_is_printed_again() {
-    let printed = call(&format!("claims {} --table highgo", record())).with_code(0).stdout;
-    assert!(printed.contains("6338") && printed.contains("8192 B"), "{printed}");
+    call(&format!("claims {SAMPLE} --table highgo")).with_code(0).says(["6338", "8192 B"]);
 }
 
 #[test]
@@ -162,7 +145,7 @@ fn wrong_names_get_one_line_with_the_nearest_right_one() {
         ("--source higho", "did you mean 'highgo'?"),
         ("--table tsl", "unknown source 'tsl'"),
     ] {
-        refuses(&format!("claims {} {flags}", record()), &[words]);
+        refuses(&format!("claims {SAMPLE} {flags}"), &[words]);
     }
     refuses("claims /no/such.json", &["cannot read record '/no/such.json'"]);
     let other = repository("records/runtimes-2026-11-25-zen4.json.gz");
@@ -179,18 +162,13 @@ fn wrong_names_get_one_line_with_the_nearest_right_one() {
 const PACKAGES: [(&str, &str); 3] =
     [("pandas", "2.2.3"), ("pyarrow", "19.0.1"), ("duckdb", "1.2.2")];
 
-/// A small record with a row in every state.
-fn record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
-}
-
 #[test]
 #[ignore = "long: packages from PyPI"]
 fn pandas_and_duckdb_read_the_rows_and_numbers_of_the_record() {
     let python = python_with("tables", &PACKAGES);
     let directory = scratch();
     let mut command = Command::new(python);
-    command.arg(repository("tests/python/tables.py")).arg(program()).arg(record());
+    command.arg(repository("tests/python/tables.py")).arg(program()).arg(SAMPLE);
     let output = command.arg(directory.path()).output().unwrap();
     let (printed, said) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -202,7 +180,7 @@ fn pandas_and_duckdb_read_the_rows_and_numbers_of_the_record() {
 #[test]
 fn a_file_gets_what_standard_output_would() {
     let directory = scratch();
-    let (record, file) = (record(), file(&directory, "out"));
+    let (record, file) = (SAMPLE, file(&directory, "out"));
     for format in ["table", "csv", "jsonl", "markdown", "openssl", "openssl-mr", "parquet"] {
         // A file has the width of what is piped.
         let shown = ["show", record, "--format", format];
@@ -217,8 +195,8 @@ fn a_file_gets_what_standard_output_would() {
 fn no_record_is_overwritten_by_what_is_made_from_one() {
     let directory = scratch();
     let copy = file(&directory, "r.json");
-    std::fs::copy(record(), &copy).unwrap();
-    let export = format!("export {} --format csv -o", record());
+    std::fs::copy(SAMPLE, &copy).unwrap();
+    let export = format!("export {SAMPLE} --format csv -o");
     refuses(&format!("{export} {copy}"), &["is a ciphermark record: not overwritten"]);
     let done = call(&format!("{export} /no/such/place/r.csv")).with_code(4);
     assert!(done.only_line_on_stderr().contains("cannot write '/no/such/place/r.csv'"));
@@ -226,9 +204,8 @@ fn no_record_is_overwritten_by_what_is_made_from_one() {
 
 #[test]
 fn parquet_is_not_written_to_a_terminal() {
-    let shown = record();
-    let done = in_terminal(&format!("ciphermark show '{shown}' --format parquet")).with_code(2);
-    assert!(done.stdout.contains("Parquet is not text"), "{done:?}");
+    let done = in_terminal(&format!("ciphermark show '{SAMPLE}' --format parquet")).with_code(2);
+    says(&done.stdout, ["Parquet is not text"]);
 }
 
 #[test]
@@ -257,21 +234,18 @@ fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     let directory = scratch();
     let both = file(&directory, "both.json");
     let table = published_table("highgo");
-    call(&format!("import {table} --beside {} -o {both}", record())).with_code(0);
+    call(&format!("import {table} --beside {SAMPLE} -o {both}")).with_code(0);
     let show = |format: &str| call(&format!("show {both} --format {format}")).with_code(0);
-    let own = rows(&read(record()), "measurements").len();
+    let own = rows(&read(SAMPLE), "measurements").len();
     assert_eq!(measurements(&show("json").stdout).len(), own + 85);
     for format in ["table", "markdown"] {
-        let text = show(format).stdout;
-        assert!(text.contains("†6338") && text.contains("imported and unverified"), "{text}");
-        assert!(text.contains("Shawn Wang (HighGo Software)"), "{text}");
+        show(format).says(["†6338", "imported and unverified", "Shawn Wang (HighGo Software)"]);
     }
     assert_eq!(show("csv").stdout.matches(",imported,").count(), 85);
     // Figures that nobody verified are not handed on as if they were.
     assert!(!show("openssl-mr").stdout.contains("aes-128-ecb"));
     let only = format!("show {both} -l openssl@1.0.2k -a aes-128-ecb -t native");
-    let text = call(&only).with_code(0).stdout;
-    assert!(text.contains("†"), "{text}");
+    call(&only).with_code(0).says(["†"]);
 }
 
 #[test]
@@ -283,7 +257,7 @@ fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
         Doing aes-256-cbc for 3s on 8192 size blocks: 2600 aes-256-cbc's in 0.00s\n\
         Doing aes-128-cbc for 3s on 16384 size blocks: 24000 aes-128-cbc's in 2.99s\n";
     std::fs::write(&input, words).unwrap();
-    let done = call(&format!("import {input} --beside {} -o {both}", record()));
+    let done = call(&format!("import {input} --beside {SAMPLE} -o {both}"));
     let told: Vec<&str> = done.stderr.lines().collect();
     for said in
         ["hmac-sha256 at 16384 B: no core can reach", "only 0.01 s of CPU time in a test of 3 s"]
@@ -292,19 +266,13 @@ fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
     }
     let show = |rest: &str| call(&format!("show {both} {rest}")).with_code(0).stdout;
     for format in ["table", "markdown"] {
-        let text = show(&format!("-s 16K -m stream --format {format}"));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let marked = ["†?132710", "†?2130", "NOT TO BE BELIEVED at 16K: no core can", "†131.5"];
-        for said in [&marked[..], &["no CPU time at 8192 bytes", "†?: not to be believed"]].concat()
-        {
-            assert!(text.contains(said), "{said}: {text}");
-        }
+        let text = flat(show(&format!("-s 16K -m stream --format {format}")));
+        says(&text, ["†?132710", "†?2130", "NOT TO BE BELIEVED at 16K: no core can", "†131.5"]);
+        says(&text, ["no CPU time at 8192 bytes", "†?: not to be believed"]);
     }
     assert_eq!(show("--format csv").matches(",no core can reach 132710 MB/s").count(), 1);
-    refuses(
-        &format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K"),
-        &["figures are doubted (no core"],
-    );
+    let rank = format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K");
+    refuses(&rank, &["figures are doubted (no core"]);
 }
 
 /// What `openssl speed -evp` prints of two releases, the second half as fast, and one child's line of `-multi`.
@@ -317,34 +285,22 @@ const SPEED: [&str; 2] = [
 #[test]
 fn every_command_answers_from_imported_figures_or_says_in_a_line_why_not() {
     let directory = scratch();
-    let [old, new] = ["old", "new"].map(|name| file(&directory, &format!("{name}.txt")));
     let [a, b, both] = ["a", "b", "both"].map(|name| file(&directory, &format!("{name}.json")));
-    std::fs::write(&old, SPEED[0]).unwrap();
-    std::fs::write(&new, SPEED[1]).unwrap();
+    let [old, new] = [("old.txt", SPEED[0]), ("new.txt", SPEED[1])]
+        .map(|(name, text)| written(&directory, name, text));
     call(&format!("import {old} -o {a}")).with_code(0);
     call(&format!("import {new} -o {b}")).with_code(0);
     call(&format!("import {old} {new} -o {both}")).with_code(0);
-    let words = |done: Done| done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let compared = words(call(&format!("compare {a} {b}")).with_code(0));
-    assert!(
-        compared.contains("4 of them take +100.0 % time in the geometric mean (0.50× the speed)"),
-        "{compared}"
-    );
-    assert!(
-        compared.contains("+100.0 no interval 0.50×") && compared.contains("4 undecided"),
-        "{compared}"
-    );
+    let words = |line: &str| flat(call(line).with_code(0).stdout);
+    let mean = "4 of them take +100.0 % time in the geometric mean (0.50× the speed)";
+    let compared = words(&format!("compare {a} {b}"));
+    says(compared, [mean, "+100.0 no interval 0.50×", "4 undecided"]);
     let csv = call(&format!("compare {a} {b} --format csv")).with_code(0).stdout;
     assert_eq!(csv.matches(",2,,,").count(), 4, "a ratio, and no end of an interval: {csv}");
-    let ranked = words(call(&format!("rank {both} -a aes-128-gcm -s 8K")).with_code(0));
-    assert!(
-        ranked.contains("1–2 aes-128-gcm openssl@1.1.1w †4000") && ranked.contains("no interval"),
-        "{ranked}"
-    );
-    assert!(
-        words(call(&format!("rank {a}")).with_code(0)).contains("sha256"),
-        "the usual questions"
-    );
+    let ranked = words(&format!("rank {both} -a aes-128-gcm -s 8K"));
+    says(ranked, ["1–2 aes-128-gcm openssl@1.1.1w †4000", "no interval"]);
+    // The usual questions.
+    says(words(&format!("rank {a}")), ["sha256"]);
     call(&format!("report {a} -o {}", file(&directory, "p.html"))).with_code(0);
     refuses(&format!("explain {a}"), &["its 4 figures are imported: nothing was counted in them"]);
     refuses(&format!("show {a} --leaks"), &["has no verdicts on secrets"]);
@@ -353,25 +309,24 @@ fn every_command_answers_from_imported_figures_or_says_in_a_line_why_not() {
     for record in [&a, &b] {
         call(&format!("archive add {store} {record} --machine mine")).with_code(0);
     }
-    let trend = words(call(&format!("trend {store} -a aes-128-gcm -s 8K")).with_code(0));
-    assert!(trend.contains("1.1.1w †4000") && trend.contains("3.0.15 †2000"), "{trend}");
-    let best = words(call(&format!("rank --from {store} -a aes-128-gcm -s 8K")).with_code(0));
-    assert!(best.contains("openssl@3.0.15 †2000"), "the newest run's: {best}");
+    let trend = words(&format!("trend {store} -a aes-128-gcm -s 8K"));
+    says(trend, ["1.1.1w †4000", "3.0.15 †2000"]);
+    // The newest run's.
+    says(words(&format!("rank --from {store} -a aes-128-gcm -s 8K")), ["openssl@3.0.15 †2000"]);
 }
 
 #[test]
 fn files_of_one_version_are_told_apart_by_their_names() {
     let directory = scratch();
-    let [left, right, both] =
-        ["left.txt", "right.txt", "both.json"].map(|name| file(&directory, name));
-    std::fs::write(&left, SPEED[0]).unwrap();
-    std::fs::write(&right, SPEED[0].replace("4000000.00k", "8000000.00k")).unwrap();
+    let both = file(&directory, "both.json");
+    let left = written(&directory, "left.txt", SPEED[0]);
+    let twice = SPEED[0].replace("4000000.00k", "8000000.00k");
+    let right = written(&directory, "right.txt", twice);
     call(&format!("import {left} {right} -o {both}")).with_code(0);
     let compared = call(&format!(
         "compare {both} --libraries openssl:left,openssl:right -s 8K -a aes-128-gcm"
     ));
-    let text = compared.with_code(0).stdout;
-    assert!(text.contains("-50.0") && text.contains("2.00×"), "{text}");
+    compared.with_code(0).says(["-50.0", "2.00×"]);
 }
 
 #[test]
@@ -385,15 +340,8 @@ fn processes_of_multi_are_no_cores_speed_and_keys_have_a_table_of_their_own() {
     std::fs::write(&input, multi).unwrap();
     for format in ["table", "markdown"] {
         let text = call(&format!("import {input} --format {format}")).with_code(0).stdout;
-        let text = text.replace('|', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        for said in [
-            "2 threads",
-            "not one core's speed",
-            "mlkem768 encapsulate openssl@3.0.15 †25",
-            "80000",
-        ] {
-            assert!(text.contains(said), "{said}: {text}");
-        }
+        let keys = "mlkem768 encapsulate openssl@3.0.15 †25";
+        says(flat(text.replace('|', " ")), ["2 threads", "not one core's speed", keys, "80000"]);
     }
 }
 
@@ -414,8 +362,8 @@ fn every_published_table_is_imported() {
 #[test]
 fn what_is_no_figure_gets_one_line_and_no_other_file_is_overwritten() {
     let directory = scratch();
-    let (input, strange) = (file(&directory, "in"), file(&directory, "notes.txt"));
-    std::fs::write(&input, "\0\0\x1b[2J").unwrap();
+    let strange = file(&directory, "notes.txt");
+    let input = written(&directory, "in", "\0\0\x1b[2J");
     let words = ["no line of it is a figure", "`ciphermark import --help` lists the formats"];
     refuses(&format!("import {input}"), &words);
     refuses("import openssl-speed speed.txt", &["formats are recognised: leave it out"]);

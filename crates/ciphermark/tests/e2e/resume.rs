@@ -3,24 +3,11 @@
 use crate::support::{fakes, *};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 /// Far more than ending takes, far less than the run's budget.
 const SOON: Duration = Duration::from_secs(15);
-
-/// Of a journal's lines (ISO 3309).
-fn crc32(bytes: &[u8]) -> u32 {
-    let bit = |crc: u32| crc >> 1 ^ 0xedb8_8320 & (crc & 1).wrapping_neg();
-    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc)))
-}
-
-/// Samples in whole lines of the journal.
-fn samples_in_journal(record: &Path) -> usize {
-    let text = std::fs::read_to_string(journal(record)).unwrap();
-    text.split_inclusive('\n').filter(|l| l.contains(" {\"sample\"") && l.ends_with('\n')).count()
-}
 
 fn samples_in_record(record: &Value) -> usize {
     let taken = |row: &Value| number(row, "samples") + number(row, "samples_disturbed");
@@ -62,13 +49,7 @@ fn wait_until_gone(processes: &[(u32, String)]) {
     let lives = |(pid, start): &(u32, String)| {
         stat(*pid).is_some_and(|f| !["Z", "X"].contains(&&*f[0]) && f[19] == *start)
     };
-    for _ in 0..500 {
-        if !processes.iter().any(lives) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("workers outlive the scheduler: {processes:?}");
+    wait_until("the scheduler's workers end", 5, || !processes.iter().any(lives));
 }
 
 /// A command with a library that hangs, once its worker is past the greeting and in its first check.
@@ -100,10 +81,8 @@ fn an_interrupt_or_sigterm_ends_in_order_and_says_how_to_resume() {
         let what = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K"];
         let running = Background::start_run(&what, &record);
         running.send(signal);
-        let output = running.ends_within(SOON).with_code(INTERRUPTED);
-        let said = output.only_line_on_stderr();
-        assert!(said.contains(&format!("ciphermark run --resume {}", arg(&record))), "{said}");
-        assert!(output.stdout.contains("aes-128-ctr"));
+        let resume = format!("ciphermark run --resume {}", arg(&record));
+        running.ends_within(SOON).ends(INTERRUPTED, [&*resume]).says(["aes-128-ctr"]);
         let whole = read(&record);
         for row in rows(&whole, "measurements") {
             assert_eq!((text(row, "state"), text(row, "stopped")), ("measured", "interrupted"));
@@ -148,15 +127,14 @@ fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
     running.ends_within(SOON);
     let kept = std::fs::read_to_string(journal(&record)).unwrap();
     // A journal may be anybody's, and starts no program.
-    let (mark, program) = (directory.path().join("ran"), directory.path().join("program"));
-    std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", arg(&mark))).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let named = format!("runtime:{}", arg(&program));
+    let mark = directory.path().join("ran");
+    let program = script(&directory, "program", &format!("#!/bin/sh\ntouch {}\n", arg(&mark)));
+    let named = format!("runtime:{program}");
     let (head, samples) = kept.split_once('\n').unwrap();
     // Behind the words that begin a journal and a checksum.
     let (magic, line) = head.split_at("ciphermark journal ".len());
     let json = line[9..].replace(arg(&object), &named);
-    let strange = format!("{magic}{:08x} {json}\n{samples}", crc32(json.as_bytes()));
+    let strange = format!("{magic}{}{samples}", journal_line(&json));
     std::fs::write(journal(&record), strange).unwrap();
     refuses(&format!("run --resume {}", arg(&record)), &["names a program"]);
     assert!(!mark.exists());
@@ -182,7 +160,7 @@ fn the_bare_program_surveys_every_library_and_an_interrupt_prints_what_there_is(
     let mut outputs = [8, 16, 32].into_iter().map(interrupted);
     let output = outputs.find(is_there).expect("half a minute is enough");
     assert_eq!(output.code, INTERRUPTED, "{output:?}");
-    assert!(output.only_line_on_stderr().contains("interrupted"), "{output:?}");
+    says(output.only_line_on_stderr(), ["interrupted"]);
 }
 
 /// A run of TLS that was ended by a signal once its journal had samples, with their number.

@@ -245,12 +245,9 @@ fn a_table_longer_than_a_screen_gives_way_to_the_answer_and_is_there_with_all() 
                 --no-evidence --precision 50% --budget 20s";
     let screen = call(what).with_code(0).stdout;
     assert!(screen.lines().count() <= 40, "{screen}");
-    for expected in ["Authenticated", "Keeps the length", "system's openssl@", "run with --all"] {
-        assert!(screen.contains(expected), "{expected}\n{screen}");
-    }
-    let whole = call(&format!("{what} --all")).with_code(0).stdout;
+    says(&screen, ["Authenticated", "Keeps the length", "system's openssl@", "run with --all"]);
+    let whole = call(&format!("{what} --all")).with_code(0).says(["aes-128-cfb8"]).stdout;
     assert!(whole.lines().count() > 40, "{whole}");
-    assert!(whole.contains("aes-128-cfb8"), "{whole}");
 }
 
 /// Runtimes that need nothing but their packages of Debian.
@@ -303,7 +300,7 @@ fn every_runtime_passes_every_check_and_is_measured_beside_a_library_in_c() {
         );
     }
     let told = call(&format!("explain {path} -l go -a aes-256-gcm")).with_code(0);
-    assert!(told.stdout.contains("Seal of a kept cipher.AEAD"), "{told:?}");
+    says(&told.stdout, ["Seal of a kept cipher.AEAD"]);
 }
 
 #[test]
@@ -314,7 +311,7 @@ fn faults_in_every_runtime_are_refused() {
         for fault in FAULTS {
             let done = with_fault(&program, fault, cache.path());
             assert!([1, 3].contains(&done.code), "{language} {fault}: {done:?}");
-            assert!(done.stdout.contains("refused"), "{language} {fault}: {}", done.stdout);
+            says(&done.stdout, ["refused"]);
         }
         let honest = with_fault(&program, "none", cache.path());
         assert_eq!(honest.code, 0, "{language}: {honest:?}");
@@ -324,18 +321,13 @@ fn faults_in_every_runtime_are_refused() {
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
-    let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
-    if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {
-        eprintln!("left out: there is no Python package cryptography");
-        return;
-    }
+    let Some(program) = faulty() else { return };
     let cache = scratch();
     let path = file(&cache, "r.json");
     let library = format!("faulty=runtime:{}", arg(&program));
-    let line = ["run", "-l", &library, "-a", "aes-256-gcm", "-s", "64,700,4K", "-d", "encrypt"];
+    let line = format!("run -l {library} -a aes-256-gcm -s 64,700,4K -d encrypt --no-evidence -q");
     let variables = [("CIPHERMARK_CACHE", arg(cache.path())), ("CIPHERMARK_FAULT", "ends")];
-    let rest = ["--no-evidence", "-q", "-o", &path];
-    ciphermark_with(&[&line[..], &rest, &QUICK].concat(), &variables).with_code(3);
+    call_with(&format!("{line} -o {path} {}", QUICK.join(" ")), &variables).with_code(3);
     for row in rows(&read(&path), "measurements") {
         let ended = row["size"] == 700;
         assert_eq!(text(row, "state"), if ended { "failed" } else { "measured" }, "{row}");
@@ -346,11 +338,7 @@ fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn what_a_runtimes_program_starts_cannot_leave_the_group_that_ends_with_its_worker() {
-    let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
-    if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {
-        eprintln!("left out: there is no Python package cryptography");
-        return;
-    }
+    let Some(program) = faulty() else { return };
     let cache = scratch();
     with_fault(&program, "leaves", cache.path()).with_code(0);
 }
@@ -358,33 +346,27 @@ fn what_a_runtimes_program_starts_cannot_leave_the_group_that_ends_with_its_work
 #[test]
 fn a_runtime_that_does_not_start_says_its_status_and_its_last_words() {
     let directory = scratch();
-    let program = directory.path().join("broken");
-    std::fs::write(&program, "#!/bin/sh\necho 'ImportError: no module named x' >&2\nexit 3\n")
-        .unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .unwrap();
+    let text = "#!/bin/sh\necho 'ImportError: no module named x' >&2\nexit 3\n";
+    let program = script(&directory, "broken", text);
     let words = ["process ended (exit status: 3): ImportError: no module named x"];
-    refuses(&format!("run -l mine=runtime:{} -a aes-256-gcm", arg(&program)), &words);
+    refuses(&format!("run -l mine=runtime:{program} -a aes-256-gcm"), &words);
+}
+
+/// A program in Python with planted faults; none where that lacks what it needs.
+fn faulty() -> Option<PathBuf> {
+    if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {
+        eprintln!("left out: there is no Python package cryptography");
+        return None;
+    }
+    Some(repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap())
 }
 
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));
-    let line = [
-        "run",
-        "-l",
-        &library,
-        "-a",
-        "aes-256-gcm",
-        "-d",
-        "decrypt",
-        "-s",
-        "32K",
-        "--no-evidence",
-        "-q",
-    ];
+    let line = format!("run -l {library} -a aes-256-gcm -d decrypt -s 32K --no-evidence -q");
     let variables = [("CIPHERMARK_CACHE", arg(cache)), ("CIPHERMARK_FAULT", fault)];
-    ciphermark_with(&[&line[..], &QUICK].concat(), &variables)
+    call_with(&format!("{line} {}", QUICK.join(" ")), &variables)
 }
 
 /// A program with planted faults in each language: a script, or what is compiled into the directory.
@@ -474,7 +456,7 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     let (refused, why) = (at("noaes"), text(at("noaes"), "reason"));
     assert_eq!(text(refused, "state"), "refused", "{why}");
     assert!(why.starts_with("tier: executed ") && why.contains("instructions of aes"), "{why}");
-    assert!(why.contains("aesenc at ") && why.contains("counted"), "{why}");
+    says(&why, ["aesenc at ", "counted"]);
     assert!(refused["instructions_per_byte"].is_null(), "{refused}");
     let without = record(&format!("{what} --no-evidence"), 0);
     all_are(where_(rows(&without, "measurements"), &[("tier", "noaes")]), "measured");
@@ -487,8 +469,7 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     let library = fakes::library("counted");
     let (_, object) = library.split_once('=').unwrap();
     let pair = format!("pair a={object} b={object} -a memcpy -s 64 -t noaes -q");
-    let pair = call(&pair).with_code(3);
-    assert!(pair.only_line_on_stderr().contains("tier: executed "), "{pair:?}");
+    call(&pair).ends(3, ["tier: executed "]);
 }
 
 /// A record of one case of a stand-in, its file and the case. The shortest of three budgets in which `enough` was seen: how
@@ -533,8 +514,7 @@ fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_numb
         all.filter(|(clean, _)| **clean == true).filter_map(|(_, us)| us.as_f64()).collect();
     assert!(!counted.is_empty() && counted.iter().all(|us| *us >= SLOW_US), "{counted:?}");
     let explained = ciphermark(&["explain", &path], b"").with_code(0).stdout;
-    assert!(explained.contains("settles after"), "{explained}");
-    assert!(explained.contains("the first operation costs"), "{explained}");
+    says(&explained, ["settles after", "the first operation costs"]);
 }
 
 #[test]
@@ -548,18 +528,15 @@ fn a_library_whose_processes_are_of_two_kinds_is_shown_as_two() {
     assert!(number(&kinds[1], "cost") > 1.5 * number(&kinds[0], "cost"), "{kinds:?}");
     let estimate = number(&row, "cycles_per_op.median");
     assert!(number(&kinds[0], "cost") < estimate && estimate < number(&kinds[1], "cost"), "{row}");
-    let shown = ciphermark(&["show", &path], b"").with_code(0).stdout;
-    assert!(shown.contains("has processes of two kinds"), "{shown}");
+    ciphermark(&["show", &path], b"").with_code(0).says(["has processes of two kinds"]);
 }
 
 /// A run that ends with its budget, with what earlier ones left in `cache`.
 fn run_beside_earlier(cache: &Path, budget: &str) -> Value {
-    let fake = fakes::library("correct");
-    let mut words = vec!["run", "-l", &fake, "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
-    words.extend(["--no-evidence", "--precision", "0.0001%", "--format", "json"]);
-    words.extend(["--budget", budget]);
-    let done = ciphermark_with(&words, &[("CIPHERMARK_CACHE", arg(cache))]).with_code(0);
-    serde_json::from_str(&done.stdout).unwrap()
+    let run = format!("run -l {} -a aes-128-ctr -s 64 -d encrypt", fakes::library("correct"));
+    let how = format!("--no-evidence --precision 0.0001% --format json --budget {budget}");
+    let variables = [("CIPHERMARK_CACHE", arg(cache))];
+    call_with(&format!("{run} {how}"), &variables).with_code(0).json()
 }
 
 /// The quiet rate of the CPU that took a record's samples.

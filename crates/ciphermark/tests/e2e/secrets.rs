@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 fn sample() -> Record {
-    record::load(&repository("crates/record/tests/sample.json")).unwrap()
+    record::fixtures::sample()
 }
 
 fn saved(directory: &tempfile::TempDir, name: &str, record: &Record) -> String {
@@ -29,14 +29,9 @@ fn judged(verdicts: &[(&str, LeakVerdict)]) -> Record {
         let named = |id: &record::LibraryId| format!("{}@{}", id.name, id.version) == *name;
         let library = survey.libraries.iter().map(record::Library::identity).find(named).unwrap();
         let has_findings = *verdict == LeakVerdict::Depends;
-        survey.leaks.push(Leaks {
-            library,
-            algorithm: "aes-256-gcm".to_owned(),
-            verdict: *verdict,
-            reason: None,
-            findings: if has_findings { findings.clone() } else { Vec::new() },
-            ..sample().leaks.remove(0)
-        });
+        let findings = if has_findings { findings.clone() } else { Vec::new() };
+        let leaks = record::fixtures::leaks(library, "aes-256-gcm", *verdict);
+        survey.leaks.push(Leaks { findings, ..leaks });
     }
     survey
 }
@@ -53,12 +48,11 @@ fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
     let table = call(&format!("show {path} -a aes-256-gcm -d encrypt -s 8K")).with_code(0).stdout;
     assert!(table.contains("openssl@3.0.19‡ ") && !table.contains("openssl@4.0.3‡"), "{table}");
     let note = "‡: depends on the secret, 1 in all: openssl@3.0.19 aes-256-gcm";
-    assert!(table.contains(note), "{table}");
+    says(&table, [note]);
     let csv = call(&format!("show {path} -l openssl@3.0.19 -a aes-256-gcm -t native --format csv"));
     let csv = csv.with_code(0).stdout;
-    assert!(csv.lines().next().unwrap().contains(",leaks,leaks_words"), "{csv}");
-    let row = csv.lines().nth(1).unwrap();
-    assert!(row.contains(",depends,\"secret-dependent lookups in AES_encrypt"), "{row}");
+    says(csv.lines().next().unwrap(), [",leaks,leaks_words"]);
+    says(csv.lines().nth(1).unwrap(), [",depends,\"secret-dependent lookups in AES_encrypt"]);
 }
 
 #[test]
@@ -66,18 +60,17 @@ fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
 fn the_verdicts_of_a_record_are_shown_alone_as_far_as_the_filter_keeps_them() {
     let directory = scratch();
     let path = saved(&directory, "r.json", &two());
-    let text = call(&format!("show {path} --leaks")).with_code(0).stdout;
-    assert!(text.contains("openssl@3.0.19, tier native: 1 depends on the secret"), "{text}");
-    assert!(text.contains("2 verdicts: 1 depends on the secret, 1 same trace"), "{text}");
-    let json = call(&format!("show {path} --leaks -l openssl@4.0.3 --format json")).with_code(0);
-    let rows = json.json();
-    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["verdict"]), (1, &"same-trace".into()));
+    let show = |line: &str| call(&format!("show {line}")).with_code(0);
+    let all = "2 verdicts: 1 depends on the secret, 1 same trace";
+    show(&format!("{path} --leaks"))
+        .says(["openssl@3.0.19, tier native: 1 depends on the secret", all]);
+    let rows = show(&format!("{path} --leaks -l openssl@4.0.3 --format json")).rows();
+    assert_eq!((rows.len(), &rows[0]["verdict"]), (1, &"same-trace".into()));
     // Of verdicts alone, as `leaks -o` may write them.
     let alone = Record { measurements: Vec::new(), ..two() };
     let alone = saved(&directory, "alone.json", &alone);
-    let text = call(&format!("show {alone} --leaks -a aes-256-*")).with_code(0).stdout;
-    assert!(text.contains("2 verdicts"), "{text}");
-    assert!(call(&format!("show {alone}")).with_code(0).stdout.contains("2 verdicts"));
+    show(&format!("{alone} --leaks -a aes-256-*")).says(["2 verdicts"]);
+    show(&alone).says(["2 verdicts"]);
     refuses(&format!("show {path} --leaks -a sm4-gcm"), &["leave no verdict"]);
     refuses(&format!("show {path} --leaks --format parquet"), &["--leaks has table"]);
     refuses(&format!("show {} --leaks", published()), &["no verdicts on secrets"]);
@@ -85,16 +78,15 @@ fn the_verdicts_of_a_record_are_shown_alone_as_far_as_the_filter_keeps_them() {
 
 #[test]
 fn explain_names_the_function_and_the_instruction() {
-    let path = repository("crates/record/tests/sample.json");
-    let text = call(&format!("explain {} -d encrypt", arg(&path))).with_code(0).stdout;
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in [
-        "secrets depends at tier native, 16 secrets; not judged: step limit: encrypt at 8192 bytes",
-        "lookups in AES_encrypt (1024 bytes, 16 lines): mov eax,[rcx+rdx*4] at 0x1a2b of libcrypto.so.3",
-        "and 15 more, in encrypt of 16 B",
-    ] {
-        assert!(text.contains(said), "{said}: {text}");
-    }
+    let text = call(&format!("explain {SAMPLE} -d encrypt")).with_code(0).stdout;
+    says(
+        flat(text),
+        [
+            "secrets depends at tier native, 16 secrets; not judged: step limit: encrypt at 8192 bytes",
+            "lookups in AES_encrypt (1024 bytes, 16 lines): mov eax,[rcx+rdx*4] at 0x1a2b of libcrypto.so.3",
+            "and 15 more, in encrypt of 16 B",
+        ],
+    );
 }
 
 #[test]
@@ -104,19 +96,17 @@ fn a_ranking_of_same_traces_leaves_out_the_rest_and_says_how_many() {
     let path = saved(&directory, "r.json", &two());
     let what = format!("rank {path} -a aes-256-gcm -s 8K --same-trace");
     let whole = call(&format!("{what} --format json")).with_code(0).json();
-    let rows = whole[0]["standings"][0]["rows"].as_array().unwrap();
+    let rows = rows(&whole[0]["standings"][0], "rows");
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(
-        (&rows[0]["library"]["version"], &rows[0]["leaks"]),
-        (&"4.0.3".into(), &"same-trace".into())
+        (text(&rows[0], "library.version"), text(&rows[0], "leaks")),
+        ("4.0.3", "same-trace")
     );
     assert_eq!(whole[0]["secret"]["depends"], 1);
     assert!(whole[0]["secret"]["without_verdict"].as_u64().unwrap() > 10, "{whole}");
-    let text = call(&what).with_code(0).stdout;
-    assert!(text.contains("left out: 1 depend on the secret,"), "{text}");
-    let all =
-        call(&format!("rank {path} -a aes-256-gcm -s 8K --leaking --rows all")).with_code(0).stdout;
-    assert!(all.contains("openssl@3.0.19‡") && all.contains("‡: depends on the secret"), "{all}");
+    call(&what).with_code(0).says(["left out: 1 depend on the secret,"]);
+    let all = call(&format!("rank {path} -a aes-256-gcm -s 8K --leaking --rows all"));
+    all.with_code(0).says(["openssl@3.0.19‡", "‡: depends on the secret"]);
     let none = format!("rank {} -a aes-256-gcm -s 8K --same-trace", published());
     refuses(&none, &["without a verdict"]);
 }
@@ -129,25 +119,24 @@ fn a_new_place_that_depends_on_the_secret_fails_a_comparison() {
     clean.leaks[0].findings.clear();
     clean.leaks[0].verdict = LeakVerdict::SameTrace;
     let clean = saved(&directory, "clean.json", &clean);
-    let done = call(&format!("compare {clean} {leaky} --fail-if leaks")).with_code(1);
-    for said in [
-        "depends on secrets: 1 changed, 0 equal",
-        "same-trace → depends; new: secret-dependent lookups in AES_encrypt",
-        "--fail-if leaks: newly depends on the secret: aes-128-gcm",
-    ] {
-        let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(said), "{said}: {text}");
-    }
-    call(&format!("compare {leaky} {clean} --fail-if leaks")).with_code(0);
-    let markdown = call(&format!("compare {clean} {leaky} --fail-if leaks --format markdown"));
-    assert!(markdown.with_code(1).stdout.contains("**Depends on secrets: 1 changed, 0 equal**"));
+    let gate = |base: &str, new: &str, more: &str| {
+        call(&format!("compare {base} {new} --fail-if leaks {more}"))
+    };
+    says(
+        flat(gate(&clean, &leaky, "").with_code(1).stdout),
+        [
+            "depends on secrets: 1 changed, 0 equal",
+            "same-trace → depends; new: secret-dependent lookups in AES_encrypt",
+            "--fail-if leaks: newly depends on the secret: aes-128-gcm",
+        ],
+    );
+    gate(&leaky, &clean, "").with_code(0);
+    let markdown = gate(&clean, &leaky, "--format markdown").with_code(1);
+    markdown.says(["**Depends on secrets: 1 changed, 0 equal**"]);
     let mut unjudged = sample();
     unjudged.leaks.clear();
     let unjudged = saved(&directory, "unjudged.json", &unjudged);
-    refuses(
-        &format!("compare {unjudged} {leaky} --fail-if leaks"),
-        &["--fail-if leaks: no algorithm was judged on both sides"],
-    );
+    gate(&unjudged, &leaky, "").ends(2, ["--fail-if leaks: no algorithm was judged on both sides"]);
 }
 
 #[test]
@@ -156,24 +145,18 @@ fn advice_avoids_what_depends_on_the_secret_unless_one_is_alone() {
     let directory = scratch();
     let mut at_rest = record::load(Path::new(&published_at_rest())).unwrap();
     at_rest.measurements.retain(|m| m.tier == base::model::Tier::Native);
-    let ids: Vec<_> = at_rest.libraries.iter().map(record::Library::identity).collect();
-    at_rest.leaks = ids
-        .into_iter()
-        .map(|library| Leaks {
-            library,
-            algorithm: "aegis-256x4".to_owned(),
-            ..sample().leaks.remove(0)
-        })
-        .collect();
-    let path = saved(&directory, "r.json", &at_rest);
-    let asked = format!("advise {path} --for postgres");
-    let said = |line: &str| {
-        call(line).with_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    let findings = sample().leaks.remove(0).findings;
+    let depends = |library| Leaks {
+        findings: findings.clone(),
+        ..record::fixtures::leaks(library, "aegis-256x4", LeakVerdict::Depends)
     };
-    let text = said(&asked);
-    assert!(text.contains("avoids aegis-256x4 in libaegis"), "{text}");
-    let text = said(&format!("{asked} --alone yes"));
-    assert!(text.contains("choice aegis-256x4 in libaegis"), "{text}");
+    at_rest.leaks = at_rest.libraries.iter().map(record::Library::identity).map(depends).collect();
+    let path = saved(&directory, "r.json", &at_rest);
+    let said = |more: &str| {
+        flat(call(&format!("advise {path} --for postgres {more}")).with_code(0).stdout)
+    };
+    says(said(""), ["avoids aegis-256x4 in libaegis"]);
+    says(said("--alone yes"), ["choice aegis-256x4 in libaegis"]);
 }
 
 #[test]
@@ -190,15 +173,11 @@ fn what_a_library_allocates_and_copies_for_a_message_is_counted() {
             assert_eq!(cost["copied_bytes"], size, "{row}");
         }
     }
-    let text = call(&what).with_code(0).stdout;
-    assert!(
-        text.contains("1024 B: 1 allocation (1124 B), 1024 B copied (1.0 × the message)"),
-        "{text}"
-    );
-    let without =
-        format!("explain -l {} -a aes-128-gcm -d encrypt -s 1024", fakes::library("correct"));
-    let text = call(&without).with_code(0).stdout;
-    assert!(text.contains("1024 B: no allocation, nothing copied"), "{text}");
+    let copied = "1024 B: 1 allocation (1124 B), 1024 B copied (1.0 × the message)";
+    call(&what).with_code(0).says([copied]);
+    let without = fakes::library("correct");
+    let without = call(&format!("explain -l {without} -a aes-128-gcm -d encrypt -s 1024"));
+    without.with_code(0).says(["1024 B: no allocation, nothing copied"]);
 }
 
 /// What `explain --json` says that a stand-in executes for a copy, with instruction counts kept in
@@ -284,21 +263,15 @@ fn object(directory: &Path, control: &Control) -> PathBuf {
 /// The first feature that the CPU lacks of those that a control executes.
 #[cfg(target_arch = "x86_64")]
 fn lacks(control: &Control) -> Option<&str> {
-    let has = |feature: &&str| match *feature {
-        "avx" => is_x86_feature_detected!("avx"),
-        "avx2" => is_x86_feature_detected!("avx2"),
-        "bmi2" => is_x86_feature_detected!("bmi2"),
-        "adx" => is_x86_feature_detected!("adx"),
-        "rdrand" => is_x86_feature_detected!("rdrand"),
-        "sha" => is_x86_feature_detected!("sha"),
-        "gfni" => is_x86_feature_detected!("gfni"),
-        "avx512f" => is_x86_feature_detected!("avx512f"),
-        "avx512dq" => is_x86_feature_detected!("avx512dq"),
-        "avx512bw" => is_x86_feature_detected!("avx512bw"),
-        "avx512vl" => is_x86_feature_detected!("avx512vl"),
-        "avx512ifma" => is_x86_feature_detected!("avx512ifma"),
-        "avx512vbmi" => is_x86_feature_detected!("avx512vbmi"),
-        other => panic!("table.rs names a feature that nobody asks the CPU for: {other}"),
+    macro_rules! has {
+        ($asked:expr; $($feature:tt)*) => { match $asked {
+            $($feature => is_x86_feature_detected!($feature),)*
+            other => panic!("table.rs names a feature that nobody asks the CPU for: {other}"),
+        } };
+    }
+    let has = |feature: &&str| {
+        has!(*feature; "avx" "avx2" "bmi2" "adx" "rdrand" "sha" "gfni" "avx512f" "avx512dq"
+            "avx512bw" "avx512vl" "avx512ifma" "avx512vbmi")
     };
     control.needs.split_whitespace().find(|feature| !has(feature))
 }
@@ -415,7 +388,7 @@ fn a_branch_on_the_key_in_rejections_alone_is_a_finding_and_fails_a_comparison()
     };
     let (honest, leaky) = (record(&controls[0], 0), record(&controls[1], 1));
     let done = call(&format!("compare {honest} {leaky} --fail-if leaks")).with_code(1);
-    assert!(done.stdout.contains("newly depends on the secret: aes-128-gcm"), "{}", done.stdout);
+    says(&done.stdout, ["newly depends on the secret: aes-128-gcm"]);
     call(&format!("compare {leaky} {honest} --fail-if leaks")).with_code(0);
 }
 
@@ -424,7 +397,7 @@ fn a_branch_on_the_key_in_rejections_alone_is_a_finding_and_fails_a_comparison()
 #[ignore = "long: seconds"]
 fn a_run_judges_no_more_where_a_first_message_depends_on_the_key_and_leaks_does() {
     let (directory, cache) = (scratch(), scratch());
-    let controls = [leaks("lookup", "", &["sbox_table"]).remove(0), branch_in_rejection()];
+    let controls = [leaks("lookup", "", "sbox_table").remove(0), branch_in_rejection()];
     built(&controls, directory.path());
     let cache = [("CIPHERMARK_CACHE", arg(cache.path()))];
     let of_run = |control: &Control| {
@@ -468,14 +441,8 @@ const SLOW: [PrivateControl; 6] = [
 ];
 
 /// Functions that only the controls have.
-const OWN: [&str; 6] = [
-    "swap_by_branch",
-    "bit_by_digit",
-    "differ_early",
-    "choose_by_branch",
-    "square_and_multiply",
-    "by_form",
-];
+const OWN: &str =
+    "swap_by_branch bit_by_digit differ_early choose_by_branch square_and_multiply by_form";
 
 const UNREACHED: &str = "taint lost: it did not reach all of the output";
 
@@ -497,7 +464,7 @@ fn wrong_private((scheme, defines, found): &PrivateControl) -> Option<String> {
     let findings = verdict["findings"].as_array().unwrap_or(&empty);
     let of = |finding: &Value| (text(finding, "kind").to_owned(), function(finding));
     let told = format!("{defines:?} {verdict:#}");
-    let is_planted = |f: &&Value| OWN.contains(&function(f).as_str());
+    let is_planted = |f: &&Value| OWN.split(' ').any(|own| own == function(f));
     let planted: Vec<_> = findings.iter().filter(is_planted).map(of).collect();
     let wanted = found.map(|(kind, name)| (kind.to_owned(), name.to_owned()));
     if planted != wanted.iter().cloned().collect::<Vec<_>>() {
@@ -552,11 +519,8 @@ fn a_refusal_that_shows_where_it_was_decided_and_a_branch_on_a_signing_key_are_f
 #[cfg(target_arch = "x86_64")]
 fn private_keys_are_judged_where_they_are_named_and_only_of_libraries_that_have_them() {
     let none = fakes::library("correct");
-    let line = format!("leaks -q -l {none} -a x25519");
-    let done = ciphermark(&line.split(' ').collect::<Vec<_>>(), b"").with_code(4);
-    for part in ["offers private keys of these schemes", "is known for x25519"] {
-        assert!(done.only_line_on_stderr().contains(part), "{done:?}");
-    }
+    let words = ["offers private keys of these schemes", "is known for x25519"];
+    call(&format!("leaks -q -l {none} -a x25519")).ends(4, words);
     refuses(&format!("leaks -q -l {none} -a rsa-4096-pss"), &["rsa-4096-pss"]);
 }
 #[derive(Clone, Debug)]
@@ -623,13 +587,14 @@ impl Control {
     }
 }
 
-fn leaks(kind: &'static str, needs: &'static str, names: &[&'static str]) -> Vec<Control> {
-    let one = |name: &&'static str| control(name, Some(planted(kind, name))).needs(needs);
-    names.iter().map(one).collect()
+/// A control for each of these names.
+fn leaks(kind: &'static str, needs: &'static str, names: &'static str) -> Vec<Control> {
+    let one = |name| control(name, Some(planted(kind, name))).needs(needs);
+    names.split_whitespace().map(one).collect()
 }
 
-fn clean(needs: &'static str, names: &[&'static str]) -> Vec<Control> {
-    names.iter().map(|name| control(name, None).needs(needs)).collect()
+fn clean(needs: &'static str, names: &'static str) -> Vec<Control> {
+    names.split_whitespace().map(|name| control(name, None).needs(needs)).collect()
 }
 
 pub fn all_controls() -> Vec<Control> {
@@ -637,91 +602,53 @@ pub fn all_controls() -> Vec<Control> {
 }
 
 fn lookups() -> Vec<Control> {
-    let plain = [
-        "sbox_table",
-        "one_line",
-        "wide_table",
-        "store_at",
-        "signed_index",
-        "pointer_of_row",
-        "thread_local_table",
-        "high_byte",
-        "cmov_then_load",
-        "setcc_then_load",
-        "borrow_then_load",
-        "product_then_load",
-        "rotate_then_load",
-        "vector_then_load",
-        "lahf_then_load",
-        "exchange_then_load",
-        "translate",
-        "bit_in_memory",
-        "prefetch",
-        "flush_line",
-        "alloca_size",
-        "aes_then_load",
-    ];
-    let masks = ["masked_load", "masked_store", "expand_load", "compress_store"];
+    let plain = "sbox_table one_line wide_table store_at signed_index pointer_of_row thread_local_table \
+     high_byte cmov_then_load setcc_then_load borrow_then_load product_then_load rotate_then_load \
+     vector_then_load lahf_then_load exchange_then_load translate bit_in_memory prefetch flush_line \
+     alloca_size aes_then_load";
+    let masks = "masked_load masked_store expand_load compress_store";
     let by_taint =
         |of: Vec<Control>| -> Vec<Control> { of.into_iter().map(Control::by_taint).collect() };
     let in_libc = |name, also| control(name, Some(planted("lookup", name))).also(also);
     [
-        leaks("lookup", "", &plain),
-        leaks("lookup", "bmi2", &["pext_then_load", "pdep_then_load"]),
+        leaks("lookup", "", plain),
+        leaks("lookup", "bmi2", "pext_then_load pdep_then_load"),
         // No general register has the indices.
-        by_taint(leaks("lookup", "avx2", &["gather_avx2", "gather_quadwords"])),
-        by_taint(leaks("lookup", "avx512f", &["gather_avx512", "scatter_avx512"])),
-        by_taint(leaks("lookup", "avx512f", &masks)),
-        by_taint(leaks("lookup", "avx2", &["masked_store_avx2"])),
-        by_taint(leaks("lookup", "", &["masked_store_sse2"])),
+        by_taint(leaks("lookup", "avx2", "gather_avx2 gather_quadwords")),
+        by_taint(leaks("lookup", "avx512f", "gather_avx512 scatter_avx512")),
+        by_taint(leaks("lookup", "avx512f", masks)),
+        by_taint(leaks("lookup", "avx2", "masked_store_avx2")),
+        by_taint(leaks("lookup", "", "masked_store_sse2")),
         vec![in_libc("malloc_size", &["libc.so.6"]), in_libc("memcpy_to", &["libc.so.6"])],
     ]
     .concat()
 }
 
 fn branches() -> Vec<Control> {
-    let plain = [
-        "branch_on_bit",
-        "bit_test",
-        "parity",
-        "count_register",
-        "vector_test",
-        "byte_mask",
-        "compare_doubles",
-        "overflow",
-        "jump_table",
-        "indirect_call",
-        "return_to",
-        "loop_count",
-        "loop_instruction",
-        "until_lowest_bit",
-        "copy_length",
-        "fill_length",
-        "scan_for_byte",
-        "by_count",
-        "by_shift_count",
-    ];
-    let in_libc = ["memset_length", "free_if", "call_of_kernel_if"];
+    let plain = "branch_on_bit bit_test parity count_register vector_test byte_mask compare_doubles overflow \
+     jump_table indirect_call return_to loop_count loop_instruction until_lowest_bit copy_length \
+     fill_length scan_for_byte by_count by_shift_count";
+    let in_libc = "memset_length free_if call_of_kernel_if";
     let libc = |c: Control| c.also(&["libc.so.6"]);
     let x87 = control(
         "compare_x87",
         Some(Planted { tainted: false, ..planted("branch", "compare_x87") }),
     );
-    let divisions = ["divide_8", "divide_32", "divide_64", "divide_signed", "divisor"];
+    let divisions = "divide_8 divide_32 divide_64 divide_signed divisor";
     [
-        leaks("branch", "", &plain),
-        leaks("branch", "bmi2", &["by_bmi_shift"]),
-        leaks("branch", "avx512f", &["by_permuted_index"]),
-        leaks("branch", "avx", &["vector_test_avx"]),
-        leaks("branch", "avx512f", &["mask_or_test"]),
-        leaks("branch", "avx512dq", &["mask_test"]),
-        leaks("branch", "avx512bw avx512vl", &["mask_of_compare"]),
-        leaks("branch", "", &in_libc).into_iter().map(libc).collect(),
-        leaks("branch", "", &["once_in_2_to_16", "once_in_2_to_32"])
+        leaks("branch", "", plain),
+        leaks("branch", "bmi2", "by_bmi_shift"),
+        leaks("branch", "avx512f", "by_permuted_index"),
+        leaks("branch", "avx", "vector_test_avx"),
+        leaks("branch", "avx512f", "mask_or_test"),
+        leaks("branch", "avx512dq", "mask_test"),
+        leaks("branch", "avx512bw avx512vl", "mask_of_compare"),
+        leaks("branch", "", in_libc).into_iter().map(libc).collect(),
+        leaks("branch", "", "once_in_2_to_16 once_in_2_to_32")
             .into_iter()
             .map(Control::by_taint)
             .collect(),
-        leaks("division", "", &divisions),
+        leaks("division", "", divisions),
         vec![x87],
     ]
     .concat()
@@ -802,60 +729,29 @@ fn ciphers() -> Vec<Control> {
 
 /// Ways of a secret to a branch that is hardly ever taken.
 fn rare() -> Vec<Control> {
-    let plain = [
-        "by_aes",
-        "by_carry_less_product",
-        "by_shuffle",
-        "by_palignr",
-        "by_unpack",
-        "by_byte_mask",
-        "by_blend",
-        "by_packed_double",
-        "by_multiply_vector",
-        "by_carry",
-        "by_flags_word",
-        "by_cmov",
-        "by_kept_cmov",
-        "by_setcc",
-        "by_byte_order",
-        "by_checksum",
-        "by_partial_register",
-        "by_leal",
-        "by_repeated_move",
-        "by_lods_stos",
-        "by_exchange",
-        "by_locked_add",
-        "by_compare_exchange",
-        "by_bytes_in_memory",
-        "by_memory_and",
-    ];
-    let avx2 = ["by_upper_lane", "by_broadcast", "by_gathered_value"];
-    let avx512 = [
-        "by_mask_register",
-        "by_mask_of_compare",
-        "by_masked_move",
-        "by_compress",
-        "by_permute",
-        "by_ternary_logic",
-        "by_upper_zmm",
-        "by_register_above_15",
-    ];
+    let plain = "by_aes by_carry_less_product by_shuffle by_palignr by_unpack by_byte_mask by_blend \
+     by_packed_double by_multiply_vector by_carry by_flags_word by_cmov by_kept_cmov by_setcc \
+     by_byte_order by_checksum by_partial_register by_leal by_repeated_move by_lods_stos \
+     by_exchange by_locked_add by_compare_exchange by_bytes_in_memory by_memory_and";
+    let avx2 = "by_upper_lane by_broadcast by_gathered_value";
+    let avx512 = "by_mask_register by_mask_of_compare by_masked_move by_compress by_permute by_ternary_logic \
+     by_upper_zmm by_register_above_15";
     let all = [
-        leaks("branch", "", &plain),
-        leaks("branch", "avx2", &avx2),
-        leaks("branch", "bmi2", &["by_multiply"]),
-        leaks("branch", "adx", &["by_adx"]),
-        leaks("branch", "avx512bw avx512vl", &avx512),
-        leaks("branch", "avx512ifma avx512vl", &["by_ifma"]),
-        leaks("branch", "gfni", &["by_galois_field"]),
-        leaks("branch", "sha", &["by_sha"]),
+        leaks("branch", "", plain),
+        leaks("branch", "avx2", avx2),
+        leaks("branch", "bmi2", "by_multiply"),
+        leaks("branch", "adx", "by_adx"),
+        leaks("branch", "avx512bw avx512vl", avx512),
+        leaks("branch", "avx512ifma avx512vl", "by_ifma"),
+        leaks("branch", "gfni", "by_galois_field"),
+        leaks("branch", "sha", "by_sha"),
     ];
     all.concat().into_iter().map(Control::by_taint).collect()
 }
 
 /// What docs/CONSTANT-TIME.md says is not seen: x87 registers, and the state that FXSAVE stores.
 fn unseen() -> Vec<Control> {
-    clean("", &["by_saved_state", "by_x87"])
+    clean("", "by_saved_state by_x87")
 }
 
 pub fn honest_control() -> Control {
@@ -863,38 +759,17 @@ pub fn honest_control() -> Control {
 }
 
 fn harmless() -> Vec<Control> {
-    let plain = [
-        "nothing",
-        "whole_table",
-        "cmov_select",
-        "mask_select",
-        "public_division",
-        "table_in_register",
-        "only_address",
-        "public_index",
-        "copy_and_clear",
-        "public_repeat",
-        "public_allocation",
-        "counts_calls",
-        "zeroed_by_xor",
-        "zeroed_by_sub",
-        "zeroed_by_vector_xor",
-        "ones_by_compare",
-        "zeroed_by_and",
-        "ones_by_or",
-        "overwritten_register",
-        "overwritten_memory",
-        "other_byte",
-        "upper_half_cleared",
-        "public_flag_kept",
-    ];
+    let plain = "nothing whole_table cmov_select mask_select public_division table_in_register only_address \
+     public_index copy_and_clear public_repeat public_allocation counts_calls zeroed_by_xor \
+     zeroed_by_sub zeroed_by_vector_xor ones_by_compare zeroed_by_and ones_by_or \
+     overwritten_register overwritten_memory other_byte upper_half_cleared public_flag_kept";
     [
-        clean("", &plain),
-        clean("bmi2", &["multiply"]),
-        clean("rdrand", &["clock_and_random"]),
-        clean("avx2", &["gather_of_secrets", "vector_tail_cleared", "zeroupper"]),
-        clean("avx512f avx512vl", &["ternary_ones", "masked_select"]),
-        clean("avx512vbmi", &["table_in_registers"]),
+        clean("", plain),
+        clean("bmi2", "multiply"),
+        clean("rdrand", "clock_and_random"),
+        clean("avx2", "gather_of_secrets vector_tail_cleared zeroupper"),
+        clean("avx512f avx512vl", "ternary_ones masked_select"),
+        clean("avx512vbmi", "table_in_registers"),
     ]
     .concat()
 }

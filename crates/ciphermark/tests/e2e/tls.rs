@@ -57,6 +57,13 @@ fn is_measured_as_asked(row: &Value) -> bool {
     resumed
 }
 
+/// Demands that a row's costs of this part are in order.
+fn is_in_order(row: &Value, part: &str) {
+    let cost = |what: &str| number(row, &format!("{part}.{what}_ns"));
+    assert!(0.0 < cost("low") && cost("low") <= cost("median"), "{row:#}");
+    assert!(cost("median") <= cost("high") && cost("mean") <= cost("max"), "{row:#}");
+}
+
 #[test]
 #[ignore = "long: takes ten seconds or more"]
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
@@ -74,9 +81,8 @@ fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
         }
         for end in ["server", "client"] {
             let cost = |what: &str| number(row, &format!("{end}.{what}_ns"));
-            assert!(cost("low") <= cost("median") && cost("median") <= cost("high"), "{row:#}");
+            is_in_order(row, end);
             assert!(0.0 < cost("setup") && cost("setup") < cost("mean"), "{row:#}");
-            assert!(cost("mean") <= cost("max"), "{row:#}");
             assert!(number(row, &format!("bytes.{end}")) > 100.0, "{row:#}");
             assert!(number(row, &format!("memory.{end}")) > 1000.0, "{row:#}");
             assert!(number(row, &format!("first.{end}_ns")) > 0.0, "{row:#}");
@@ -95,10 +101,9 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
                 assert!(row["server"].is_null() && row["negotiated"].is_null(), "{row:#}");
                 assert!(text(row, "reason").starts_with("SSL_CTX_set1_groups_list"), "{row:#}");
             }
-            state => assert_eq!(
-                (state, &row["negotiated"]["group"]),
-                ("measured", &"x25519mlkem768".into())
-            ),
+            state => {
+                assert_eq!((state, text(row, "negotiated.group")), ("measured", "x25519mlkem768"));
+            }
         }
     }
 }
@@ -114,10 +119,9 @@ fn without_a_selection_the_answer_fits_a_screen() {
         assert!(lines.len() <= 40, "{}", done.stdout);
         assert!(lines.iter().all(|line| line.chars().count() <= 100), "{}", done.stdout);
         let next = format!("ciphermark tls {command} --thorough");
-        assert!(done.stdout.contains(&next), "{}", done.stdout);
+        says(&done.stdout, [&*next]);
         assert!(!done.stdout.contains("Inside the clock"), "{}", done.stdout);
-        let done = soon(&format!("tls {command} -l {stack} --all"), 0);
-        assert!(done.stdout.contains("Inside the clock"), "{}", done.stdout);
+        soon(&format!("tls {command} -l {stack} --all"), 0).says(["Inside the clock"]);
     }
 }
 
@@ -144,12 +148,16 @@ fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
 fn shimmed(define: &str, directory: &Path) -> Option<String> {
     let [ssl, crypto] = system()?;
     let shim = directory.join("libssl.so");
-    let mut cc = fakes::compiler(&shim);
-    cc.args(["-O2", "-Wl,--no-as-needed"]).arg(format!("-D{define}"));
-    fakes::succeed(cc.arg(repository("tests/fakes/tls_shim.c")).arg(ssl).arg("-ldl"));
+    compile(&shim, "tls_shim.c", &[define], &[arg(&ssl)]);
     // A copy: the shim is looked for beside the library that is meant, wherever a link would lead.
     std::fs::copy(crypto, directory.join("libcrypto.so")).unwrap();
     Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
+}
+
+fn compile(object: &Path, source: &str, defines: &[&str], more: &[&str]) {
+    let mut cc = fakes::compiler(object);
+    cc.args(["-O2", "-Wl,--no-as-needed"]).args(defines.iter().map(|d| format!("-D{d}")));
+    fakes::succeed(cc.arg(repository("tests/fakes").join(source)).args(more).arg("-ldl"));
 }
 
 /// State and reason of a full handshake and of a resumed one in a shimmed stack, with its exit code.
@@ -229,9 +237,8 @@ fn a_run_is_kept_shown_ranked_compared_and_exported_as_any_record() {
     let path = file(&directory, "tls.json.gz");
     let what = "-x x25519,p256 -c p256 -k full -V 1.3 --client-auth no --temperature hot";
     let run = format!("tls handshake -l {stack} {what} -o {path}");
-    let printed = soon(&run, 0).stdout;
-    assert!(printed.contains("TLS 1.3 full, aes-128-gcm, hot"), "{printed}");
-    assert!(printed.contains("Inside the clock, each end apart:"), "{printed}");
+    let words = ["TLS 1.3 full, aes-128-gcm, hot", "Inside the clock, each end apart:"];
+    let printed = soon(&run, 0).says(words).stdout;
     let kept = Command::new("gzip").args(["-dc", &path]).output().unwrap().stdout;
     let kept: Value = serde_json::from_slice(&kept).unwrap();
     assert_eq!(kept["details"]["kind"], "tls-handshakes");
@@ -240,16 +247,16 @@ fn a_run_is_kept_shown_ranked_compared_and_exported_as_any_record() {
     assert!(one.contains("p256") && !one.contains("x25519"), "{one}");
 
     let ranked = call(&format!("rank {path} --direction client")).with_code(0).stdout;
-    assert!(ranked.contains("fastest on client (model handshake"), "{ranked}");
+    says(&ranked, ["fastest on client (model handshake"]);
     assert!(ranked.contains("µs/op") && !ranked.contains("MB/s"), "{ranked}");
     let ranked = call(&format!("rank {path} -m handshake --per algorithm")).with_code(0).stdout;
-    assert!(ranked.contains("1.3 p256 p256 full"), "{ranked}");
+    says(&ranked, ["1.3 p256 p256 full"]);
     refuses(&format!("rank {path} --setting cold"), &["no setting 'cold', only hot"]);
     refuses("run -m handshake", &["invalid value 'handshake'"]);
     refuses("rank -m handshake --per library", &["`ciphermark tls`"]);
 
     let same = call(&format!("compare {path} {path}")).with_code(0).stdout;
-    assert!(same.contains("4 same (the very same samples)"), "{same}");
+    says(&same, ["4 same (the very same samples)"]);
     let csv = call(&format!("show {path} --format csv")).with_code(0).stdout;
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let column = |name: &str| reader.headers().unwrap().iter().position(|h| h == name).unwrap();
@@ -318,8 +325,8 @@ fn what_cannot_be_gets_one_line_that_helps() {
     ] {
         refuses(&format!("tls {line}"), words);
     }
-    let done = call(&format!("tls handshake -l {}", fakes::library("correct"))).with_code(4);
-    assert!(done.only_line_on_stderr().contains("no TLS stack: none of correct@1.0"), "{done:?}");
+    call(&format!("tls handshake -l {}", fakes::library("correct")))
+        .ends(4, ["no TLS stack: none of correct@1.0"]);
 }
 
 // `tls primitives`: what lies under a handshake, in the machine's own libcrypto, as far as it has one, and
@@ -342,11 +349,7 @@ fn every_row_has_both_spans_and_what_it_was_held_to() {
     for row in all {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
         assert!(!rows(row, "checks").is_empty(), "{row:#}");
-        for span in ["whole", "call"] {
-            let cost = |what: &str| number(row, &format!("{span}.{what}_ns"));
-            assert!(0.0 < cost("low") && cost("low") <= cost("median"), "{row:#}");
-            assert!(cost("median") <= cost("high") && cost("mean") <= cost("max"), "{row:#}");
-        }
+        ["whole", "call"].iter().for_each(|span| is_in_order(row, span));
         let is_digest = row["primitive"]["operation"] == "digest";
         assert_eq!(row["primitive"]["size"].is_null(), !is_digest, "{row:#}");
     }
@@ -381,8 +384,7 @@ fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
 fn a_table_says_what_lies_inside_the_clock() {
     let Some(stack) = stack() else { return };
     let done = soon(&format!("tls primitives -l {stack} -p sha256 -s 64"), 0);
-    assert!(done.stdout.contains("whole µs") && done.stdout.contains("64 B"), "{}", done.stdout);
-    assert!(done.stdout.contains("as openssl speed has it"), "{}", done.stdout);
+    says(&done.stdout, ["whole µs", "64 B", "as openssl speed has it"]);
 }
 
 /// A libcrypto with `tests/fakes/crypto_shim.c` before it.
@@ -398,23 +400,16 @@ pub(crate) fn shim(source: &str, defines: &[&str], directory: &Path) -> Option<P
     for (from, to) in [(ssl, "libssl.so"), (crypto, "zibcrypto.so.3")] {
         let mut bytes = std::fs::read(from).unwrap();
         let name = b"libcrypto.so.3";
-        let places: Vec<usize> = bytes
-            .windows(name.len())
-            .enumerate()
-            .filter(|(_, w)| w == name)
-            .map(|(i, _)| i)
-            .collect();
+        let windows = bytes.windows(name.len()).enumerate();
+        let places: Vec<usize> = windows.filter(|(_, w)| w == name).map(|(i, _)| i).collect();
         assert!(!places.is_empty(), "{to}");
         places.iter().for_each(|at| bytes[*at] = b'z');
         std::fs::write(directory.join(to), bytes).unwrap();
     }
     let shim = directory.join("libcrypto.so");
-    let mut cc = fakes::compiler(&shim);
     // Workers load a copy of the shim, which lies elsewhere.
-    cc.args(["-O2", "-Wl,--no-as-needed", &format!("-Wl,-rpath,{}", arg(directory))]);
-    cc.args(defines.iter().map(|define| format!("-D{define}")));
-    cc.arg(repository("tests/fakes").join(source));
-    fakes::succeed(cc.arg(directory.join("zibcrypto.so.3")).arg("-ldl"));
+    let beside = format!("-Wl,-rpath,{}", arg(directory));
+    compile(&shim, source, defines, &[arg(&directory.join("zibcrypto.so.3")), &beside]);
     Some(shim)
 }
 
@@ -453,9 +448,7 @@ fn a_page_has_a_run_of_each_kind() {
     let page = file(&directory, "page.html");
     call(&format!("report {} -o {page}", paths.join(" "))).with_code(0);
     let html = std::fs::read_to_string(page).unwrap();
-    for words in ["TLS handshakes", "TLS records", "under a TLS handshake"] {
-        assert!(html.contains(words), "{words}");
-    }
+    says(&html, ["TLS handshakes", "TLS records", "under a TLS handshake"]);
 }
 
 // The group that each libssl at hand picks is the one that the model has, and it asks the client again where the
@@ -574,9 +567,8 @@ fn one_libssl_picks_the_group_that_the_model_has() {
 
 fn calibration() -> (TempDir, String) {
     let directory = scratch();
-    let path = file(&directory, "cal.json");
     let text = serde_json::to_string(&judge::load::sample::calibration()).unwrap();
-    std::fs::write(&path, text).unwrap();
+    let path = written(&directory, "cal.json", text);
     (directory, path)
 }
 
@@ -600,17 +592,15 @@ fn the_example_is_calculated_explained_and_kept() {
     assert!(rows(&load, "alternatives").len() > 5);
     assert!(std::path::Path::new(&kept).is_file());
     keeps_to(&load["spec"], "docs/tls-load-spec.schema.json");
-    let text = with_calibration(&format!("load {spec}"), &path).stdout;
-    assert!(text.contains("most connections a second"), "{text}");
+    with_calibration(&format!("load {spec}"), &path).says(["most connections a second"]);
 }
 
 #[test]
 fn both_examples_are_read_and_the_old_one_pays_for_its_settings() {
     let (_directory, path) = calibration();
     let spec = arg(&repository("docs/examples/tls-2016.toml")).to_owned();
-    let why =
-        with_calibration(&format!("why --from 0.5% --to 2..3% --spec {spec} --format json"), &path)
-            .json();
+    let why = format!("why --from 0.5% --to 2..3% --spec {spec} --format json");
+    let why = with_calibration(&why, &path).json();
     let verdict = |words: &str| {
         let mut changes = rows(&why, "changes").iter();
         let found = changes.find(|change| text(change, "change").contains(words)).unwrap();
@@ -639,9 +629,7 @@ fn a_rise_is_answered_and_cpu_alone_does_not_decide() {
     let (_directory, path) = calibration();
     let why = "why --from 0.5% --to 2..3% --slower 1.3..2.5";
     let text = with_calibration(why, &path).stdout;
-    for word in ["Cannot decide from CPU % alone", "$ssl_session_reused", "$ssl_cipher", "Mbit"] {
-        assert!(text.contains(word), "{word}: {text}");
-    }
+    says(&text, ["Cannot decide from CPU % alone", "$ssl_session_reused", "$ssl_cipher", "Mbit"]);
     let why = with_calibration(&format!("{why} --spec {} --format json", example()), &path).json();
     keeps_to(&why, "docs/tls-why.schema.json");
     assert!(!rows(&why, "changes").is_empty());
@@ -650,10 +638,8 @@ fn a_rise_is_answered_and_cpu_alone_does_not_decide() {
 /// It would take minutes: that there is no nginx at the place that was named ends it at once.
 #[test]
 fn without_a_calibration_a_load_begins_to_measure_one_and_a_rise_names_the_command() {
-    let load = call("tls load --nginx /nonexistent/nginx").with_code(4);
-    assert!(load.stderr.contains("/nonexistent/nginx"), "{}", load.stderr);
-    let why = call("tls why --from 1% --to 2%").with_code(4);
-    assert!(why.stderr.contains("tls calibrate -o"), "{}", why.stderr);
+    says(call("tls load --nginx /nonexistent/nginx").with_code(4).stderr, ["/nonexistent/nginx"]);
+    says(call("tls why --from 1% --to 2%").with_code(4).stderr, ["tls calibrate -o"]);
 }
 
 #[test]
@@ -667,8 +653,7 @@ fn the_help_names_every_class_of_clients() {
 #[test]
 fn wrong_input_is_named_in_one_line() {
     let (directory, path) = calibration();
-    let wrong = file(&directory, "wrong.toml");
-    std::fs::write(&wrong, "[traffic]\nconnection_per_s = 3\n").unwrap();
+    let wrong = written(&directory, "wrong.toml", "[traffic]\nconnection_per_s = 3\n");
     for (line, named) in [
         (&*format!("load {wrong}"), "connection_per_s"),
         ("load --connections -3", "-3"),
@@ -736,7 +721,7 @@ fn what_is_validated_was_counted_and_a_second_run_adds_only_what_is_missing() {
     // Once more: nothing is measured, the same is shown.
     let again = resumption();
     assert_eq!(read(&file), validation);
-    assert!(again.stdout.contains("all by PSK, 1.3"), "{again:?}");
+    says(&again.stdout, ["all by PSK, 1.3"]);
 }
 
 #[test]
@@ -749,7 +734,7 @@ fn a_calibration_is_what_loads_are_calculated_from() {
     let file = file(&directory, "cal.json");
     let shown =
         call(&format!("tls calibrate --regime steady -o {file} {SHORT}")).with_code(0).stdout;
-    assert!(shown.contains("minimal-tls") && shown.contains("real-plain"), "{shown}");
+    says(&shown, ["minimal-tls", "real-plain"]);
     let calibration = read(&file);
     keeps_to(&calibration, "docs/tls-calibration.schema.json");
     for point in rows(&calibration, "points") {
@@ -763,9 +748,9 @@ fn a_calibration_is_what_loads_are_calculated_from() {
     assert_eq!(picked.len(), 5);
     let none = picked.iter().filter(|one| one["group"].is_null());
     assert!(none.clone().all(|one| text(one, "offered").contains("MLKEM")), "{picked:#?}");
-    assert!(shown.contains("offered X25519:P-256:P-384, the server picks x25519"), "{shown}");
+    says(&shown, ["offered X25519:P-256:P-384, the server picks x25519"]);
     let load = call(&format!("tls load --connections 10 --calibration {file}")).with_code(0).stdout;
-    assert!(load.contains("% of a core"), "{load}");
+    says(&load, ["% of a core"]);
 }
 
 #[test]
@@ -781,11 +766,7 @@ fn a_run_that_is_killed_leaves_no_server_behind() {
         let place = format!("ciphermark-nginx-{}-", running.id());
         running.wait_until("there are a master and a worker of nginx", || named(&place) >= 2);
         running.send(signal);
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while named(&place) > 0 {
-            assert!(std::time::Instant::now() < end, "{signal:?}: nginx is still there");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_until(&format!("{signal:?}: nginx ends"), 60, || named(&place) == 0);
     }
 }
 
@@ -804,8 +785,7 @@ fn named(place: &str) -> usize {
 #[test]
 fn wrong_usage_and_a_missing_nginx_are_one_line_each() {
     let directory = scratch();
-    let notes = file(&directory, "notes.txt");
-    std::fs::write(&notes, "mine").unwrap();
+    let notes = written(&directory, "notes.txt", "mine");
     for (flags, code, words) in [
         ("--nginx /nowhere/nginx", 4, "'/nowhere/nginx' is no nginx"),
         ("--nginx /bin/true", 4, "is no nginx: it does not say its version"),

@@ -3,8 +3,8 @@
 use crate::support::{fakes, *};
 use serde_json::Value;
 
-fn verdicts(arguments: &[&str], code: i32) -> Vec<Value> {
-    let done = ciphermark(&[&["verify", "--json"], arguments].concat(), b"").with_code(code);
+fn verdicts(line: &str, code: i32) -> Vec<Value> {
+    let done = call(&format!("verify --json {line}")).with_code(code);
     assert_eq!(done.stderr, "");
     done.rows()
 }
@@ -54,21 +54,21 @@ fn every_library_of_this_machine_passes_every_check_but_for_its_known_faults() {
 #[test]
 fn a_finding_is_told_with_its_check_and_exit_code_1() {
     let broken = fakes::library("accepts_forgery");
-    let all = verdicts(&["-l", "openssl", "-l", &broken, "-a", "aes-128-gcm"], 1);
+    let all = verdicts(&format!("-l openssl -l {broken} -a aes-128-gcm"), 1);
     assert_eq!(all.len(), 2);
     assert_eq!(text(where_(&all, &[("library.name", "openssl")])[0], "state"), "passed");
     let found = where_(&all, &[("library.name", "accepts_forgery")])[0];
     assert_eq!(text(found, "state"), "refused");
     assert!(text(found, "reason").starts_with("tamper: "), "{found}");
-    let plain = ciphermark(&["verify", "-l", &broken, "-a", "aes-128-gcm"], b"").with_code(1);
-    assert!(plain.stdout.contains("REFUSED") && plain.stdout.contains("tamper: "), "{plain:?}");
+    let plain = call(&format!("verify -l {broken} -a aes-128-gcm")).with_code(1);
+    plain.says(["REFUSED", "tamper: "]);
 }
 
 /// Whether a generator that was forked goes on from its parent's state shows in a process alone.
 #[test]
 fn a_generator_that_repeats_in_a_fork_or_elsewhere_is_refused_and_a_right_one_is_not() {
     let of = |library: &str, code| {
-        let all = verdicts(&["-l", library, "-a", "random*", "-t", "native"], code);
+        let all = verdicts(&format!("-l {library} -a random* -t native"), code);
         let random = where_(&all, &[("algorithm", "random")])[0].clone();
         (text(&random, "state").to_owned(), random)
     };
@@ -101,10 +101,11 @@ fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_f
     let (object, path) = (file(&directory, "library.so"), file(&directory, "r.json"));
     let library = format!("mine={object}");
     let copy = |fake: &str| std::fs::copy(fakes::object(fake, ""), &object).unwrap();
-    let words = ["-l", &library, "-a", "aes-128-gcm"];
+    let cache = [("CIPHERMARK_CACHE", arg(cache.path()))];
+    let with_cache = |line: &str| call_with(&format!("{line} -l {library} -a aes-128-gcm"), &cache);
     let measured = |code| {
-        let line = [&["run", "-q", "--no-evidence", "-s", "16", "-o", &path], &words[..], &QUICK];
-        ciphermark_with(&line.concat(), &[("CIPHERMARK_CACHE", arg(cache.path()))]).with_code(code);
+        let run = format!("run -q --no-evidence -s 16 -o {path} {}", QUICK.join(" "));
+        with_cache(&run).with_code(code);
         read(&path)
     };
     copy("correct");
@@ -123,11 +124,7 @@ fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_f
     let again = again.expect("one of thirty counts what was verified before");
     let checks = |record: &Value| rows(record, "measurements")[0]["checks"].clone();
     assert_eq!(checks(&again), checks(&last));
-    let own = ciphermark_with(
-        &[&["verify", "--json", "--seed", "1"], &words[..]].concat(),
-        &[("CIPHERMARK_CACHE", arg(cache.path()))],
-    );
-    assert!(own.with_code(0).stdout.contains("drawn"));
+    with_cache("verify --json --seed 1").with_code(0).says(["drawn"]);
     copy("accepts_forgery");
     let changed = measured(3);
     assert_eq!(text(&rows(&changed, "measurements")[0], "state"), "refused");
@@ -135,16 +132,13 @@ fn what_an_earlier_run_has_verified_counts_until_the_library_changes_and_never_f
 
 #[test]
 fn a_crash_is_told_with_its_place_its_call_and_the_librarys_last_words() {
-    let reason = |library: &str, algorithm: &str| {
-        let all = verdicts(&["-l", library, "-a", algorithm, "-t", "native"], 1);
-        text(&all[0], "reason").to_owned()
-    };
     let access = if cfg!(target_arch = "x86_64") { "read of" } else { "access to" };
     let null = format!(
         "in check surroundings: crashed: SIGSEGV, bad memory access: {access} address 0, a null pointer's, in \
          encrypt of 16 bytes; last words: crash: about to read address zero"
     );
-    assert_eq!(reason(&fakes::library("crash"), "aes-128-ctr"), null);
+    let all = verdicts(&format!("-l {} -a aes-128-ctr -t native", fakes::library("crash")), 1);
+    assert_eq!(text(&all[0], "reason"), null);
 }
 
 /// In an initialiser, and in one algorithm's opening.
@@ -173,20 +167,19 @@ fn what_ends_the_process_before_any_check_is_told_as_what_it_is() {
 #[test]
 fn an_algorithm_that_crashes_when_it_is_opened_costs_the_library_that_algorithm() {
     let broken = fakes::variant("crash", "OPENING=aes-128-gcm");
-    let all = verdicts(&["-l", &broken, "-a", "aes-128-*", "-t", "native"], 1);
+    let all = verdicts(&format!("-l {broken} -a aes-128-* -t native"), 1);
     let of = |name: &str| where_(&all, &[("algorithm", name)])[0];
     assert_eq!(text(of("aes-128-ctr"), "state"), "passed");
     assert_eq!(text(of("aes-128-gcm"), "state"), "failed");
-    let reason = text(of("aes-128-gcm"), "reason");
-    assert!(reason.contains("crashed: SIGSEGV"), "{reason}");
+    says(text(of("aes-128-gcm"), "reason"), ["crashed: SIGSEGV"]);
 }
 
 #[test]
 fn agreeing_on_a_wrong_answer_helps_no_library() {
     let object = fakes::object("wrong_tag", "");
-    let names: Vec<String> = (0..3).map(|i| format!("wrong{i}={}", arg(&object))).collect();
-    let flags: Vec<&str> = names.iter().flat_map(|name| ["-l", name]).collect();
-    let all = verdicts(&[&["-a", "aes-128-gcm", "-l", "openssl"], &flags[..]].concat(), 1);
+    let named = |i| format!(" -l wrong{i}={}", arg(&object));
+    let names: String = (0..3).map(named).collect();
+    let all = verdicts(&format!("-a aes-128-gcm -l openssl{names}"), 1);
     assert_eq!(where_(&all, &[("state", "refused")]).len(), 3, "{all:?}");
     assert_eq!(text(where_(&all, &[("library.name", "openssl")])[0], "state"), "passed");
 }
@@ -195,14 +188,13 @@ fn agreeing_on_a_wrong_answer_helps_no_library() {
 fn a_size_that_is_asked_for_is_checked_and_the_end_says_what_was_tried() {
     // A size that no other check meets, however many calls it has time for.
     let broken = fakes::variant("accepts_forgery", "FORGED_AT=7000");
-    let what = ["-l", &broken, "-a", "aes-128-gcm", "--seed", "1"];
+    let what = format!("-l {broken} -a aes-128-gcm --seed 1");
     let all = verdicts(&what, 0);
-    assert!(!all[0]["tried"]["drawn"].as_array().unwrap().contains(&Value::from(7000)));
-    let all = verdicts(&[&what[..], &["-s", "7000"]].concat(), 1);
+    assert!(!rows(&all[0]["tried"], "drawn").contains(&Value::from(7000)));
+    let all = verdicts(&format!("{what} -s 7000"), 1);
     let words = "other-sizes: decryption accepted a message of 7000 bytes whose ";
     assert!(text(&all[0], "reason").starts_with(words), "{all:?}");
-    let plain = [&["verify", "-q"], &what[..], &["-s", "16,777"]].concat();
-    let done = ciphermark(&plain, b"").with_code(0);
+    let done = call(&format!("verify -q {what} -s 16,777")).with_code(0);
     let line = |heading: &str| {
         let line = done.stdout.lines().find_map(|line| line.strip_prefix(heading));
         line.unwrap_or_else(|| panic!("{heading}: {done:?}")).trim().to_owned()
@@ -218,22 +210,19 @@ fn a_size_that_is_asked_for_is_checked_and_the_end_says_what_was_tried() {
 #[test]
 fn a_seed_draws_the_same_sizes_again_and_without_one_they_are_others_each_time() {
     let broken = fakes::library("correct");
-    let drawn = |more: &[&str]| {
-        let what = [&["-l", &broken, "-a", "aes-128-ctr"], more].concat();
-        let all = verdicts(&what, 0);
+    let drawn = |more: &str| {
+        let all = verdicts(&format!("-l {broken} -a aes-128-ctr {more}"), 0);
         (all[0]["seed"].clone(), all[0]["tried"]["drawn"].clone())
     };
-    let (seed, sizes) = drawn(&[]);
-    let (again, others) = drawn(&[]);
+    let (seed, sizes) = drawn("");
+    let (again, others) = drawn("");
     assert!(seed != again && sizes != others, "{seed} {sizes} {again} {others}");
-    let (same, once_more) = drawn(&["--seed", &seed.to_string()]);
+    let (same, once_more) = drawn(&format!("--seed {seed}"));
     assert_eq!(same, seed);
     // How many there is time for depends on the machine.
     let (first, second) = (sizes.as_array().unwrap(), once_more.as_array().unwrap());
-    assert!(
-        !second.is_empty() && first.iter().zip(second).all(|(a, b)| a == b),
-        "{first:?} {second:?}"
-    );
+    let is_same = first.iter().zip(second).all(|(a, b)| a == b);
+    assert!(!second.is_empty() && is_same, "{first:?} {second:?}");
 }
 
 /// Test case 2 of McGrew and Viega's paper on GCM, with what is asked changed.
@@ -256,30 +245,24 @@ const FORGED: &str = "ab6e47d42cec13bdf53a67b21257bdde";
 #[test]
 fn a_file_of_vectors_goes_through_every_library_that_has_its_algorithm() {
     let directory = scratch();
-    let path = directory.path().join("gcm.json");
+    let of = |libraries: &str, tests: &[String], code| {
+        let path = written(&directory, "gcm.json", vectors(tests));
+        call(&format!("verify --vectors {path} {libraries}")).with_code(code)
+    };
     let tests = [
         vector(1, IV, TAG, "valid"),
         vector(2, IV, FORGED, "invalid"),
         vector(3, "00", TAG, "valid"),
     ];
-    std::fs::write(&path, vectors(&tests)).unwrap();
-    let given = ["verify", "--vectors", arg(&path), "-l", "openssl", "-l", "libgcrypt"];
-    let done = ciphermark(&given, b"").with_code(0);
-    assert_eq!(
-        done.stdout.matches("1 passed, 1 correctly rejected, 0 wrong").count(),
-        2,
-        "{done:?}"
-    );
-    assert!(done.stdout.contains("takes nonces of 12 bytes, not 1"), "{done:?}");
-
+    let both = "-l openssl -l libgcrypt";
+    let done = of(both, &tests, 0).says(["takes nonces of 12 bytes, not 1"]);
+    let passed = done.stdout.matches("1 passed, 1 correctly rejected, 0 wrong").count();
+    assert_eq!(passed, 2, "{done:?}");
     // A vector that is wrong is named with its number, and so is a library that accepts anything.
-    std::fs::write(&path, vectors(&[vector(7, IV, FORGED, "valid")])).unwrap();
-    let done = ciphermark(&given, b"").with_code(1);
-    assert!(done.stdout.contains("tcId 7, aes-128-gcm: "), "{done:?}");
-    std::fs::write(&path, vectors(&[vector(8, IV, FORGED, "invalid")])).unwrap();
-    let broken = fakes::library("accepts_forgery");
-    let done = ciphermark(&["verify", "--vectors", arg(&path), "-l", &broken], b"").with_code(1);
-    assert!(done.stdout.contains("tcId 8, aes-128-gcm: decrypt accepted an invalid"), "{done:?}");
+    of(both, &[vector(7, IV, FORGED, "valid")], 1).says(["tcId 7, aes-128-gcm: "]);
+    let broken = format!("-l {}", fakes::library("accepts_forgery"));
+    of(&broken, &[vector(8, IV, FORGED, "invalid")], 1)
+        .says(["tcId 8, aes-128-gcm: decrypt accepted an invalid"]);
 }
 
 const LIBRARIES: [&str; 3] = ["openssl", "libgcrypt", "rustcrypto"];
@@ -344,7 +327,7 @@ fn a_wrong_tag_gives_no_plaintext_and_exit_code_1() {
         let done = once("aes-128-gcm", library, &[&GCM[..], &["--decrypt"]].concat(), &forged);
         let done = done.with_code(1);
         assert!(done.bytes.is_empty(), "{library}: {done:?}");
-        assert!(done.only_line_on_stderr().contains("tag"), "{library}: {done:?}");
+        says(done.only_line_on_stderr(), ["tag"]);
     }
 }
 
@@ -381,11 +364,6 @@ fn a_wrong_length_names_the_right_one() {
 
 #[test]
 fn input_that_fits_no_message_is_refused_with_the_reason() {
-    let line = |algorithm: &str, more: &[&str], input: &str| {
-        let done = once(algorithm, "openssl", more, input).with_code(2);
-        assert!(done.bytes.is_empty());
-        done.only_line_on_stderr().to_owned()
-    };
     for (algorithm, flags, words) in [
         ("aes-128-ecb", &CTR[..2], "whole blocks of 16 bytes"),
         (
@@ -396,19 +374,15 @@ fn input_that_fits_no_message_is_refused_with_the_reason() {
         ("aes-128-ctr", &[&CTR[..], &["--aad", "00"]].concat(), "associated data"),
         ("aes-128-ocp", &GCM, "'aes-128-"),
     ] {
-        let text = line(algorithm, flags, "0011");
-        assert!(text.contains(words), "{text}");
+        let done = once(algorithm, "openssl", flags, "0011").ends(2, [words]);
+        assert!(done.bytes.is_empty());
     }
 }
 
 #[test]
 fn exactly_one_library_must_match() {
-    let done = once("aes-128-ctr", "{openssl,libgcrypt}", &CTR, CTR_PLAIN).with_code(2);
-    let line = done.only_line_on_stderr();
-    assert!(line.contains("openssl@") && line.contains("libgcrypt@"), "{line}");
-    let done = once("aes-128-ctr", "openssi", &CTR, CTR_PLAIN).with_code(2);
-    let line = done.only_line_on_stderr();
-    assert!(line.contains("did you mean 'openssl'?"), "{line}");
+    once("aes-128-ctr", "{openssl,libgcrypt}", &CTR, CTR_PLAIN).ends(2, ["openssl@", "libgcrypt@"]);
+    once("aes-128-ctr", "openssi", &CTR, CTR_PLAIN).ends(2, ["did you mean 'openssl'?"]);
 }
 
 #[test]
@@ -418,7 +392,7 @@ fn a_library_by_its_file_answers_as_itself() {
     let crash = fakes::library("crash");
     let done = once("aes-128-ctr", &crash, &CTR, CTR_PLAIN).with_code(4);
     assert!(done.bytes.is_empty());
-    assert!(done.only_line_on_stderr().contains("SIGSEGV"), "{done:?}");
+    says(done.only_line_on_stderr(), ["SIGSEGV"]);
     let chatter = fakes::library("noisy");
     assert_eq!(output("aes-128-ctr", &chatter, &CTR, CTR_PLAIN), CTR_CIPHER);
 }
@@ -444,7 +418,7 @@ const OWN: &str = "checked against its own vectors only";
 fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
     let directory = scratch();
     let toys = toys(&directory, "toys", ("", ""));
-    let verified = verdicts(&["-l", &toys, "-a", "toy-*", "--seed", "1"], 0);
+    let verified = verdicts(&format!("-l {toys} -a toy-* --seed 1"), 0);
     for (name, check) in [("toy-aead", "tamper"), ("toy-digest", "message-matters")] {
         let row = where_(&verified, &[("algorithm", name)])[0];
         assert!(text(row, "warning").ends_with(OWN), "{row}");
@@ -455,10 +429,9 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
         }
     }
     let path = file(&directory, "toys.json");
-    let line = ["run", "-q", "--no-evidence", "-s", "1K", "-a", "toy-*", "-d", "encrypt"];
-    let words = ["-l", &toys, "-l", "openssl", "-o", &path];
-    let shown = ciphermark(&[&line[..], &words, &QUICK].concat(), b"").with_code(0);
-    assert!(shown.stdout.contains("own-vectors-only"), "{}", shown.stdout);
+    let run =
+        format!("run -q --no-evidence -s 1K -a toy-* -d encrypt -l {toys} -l openssl -o {path}");
+    call(&format!("{run} {}", QUICK.join(" "))).with_code(0).says(["own-vectors-only"]);
     let record = read(&path);
     let measured = rows(&record, "measurements");
     for name in ["toy-aead", "toy-digest"] {
@@ -471,11 +444,8 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
 
     // Whoever reads the record has only the record.
     std::fs::remove_file(directory.path().join("toys.so")).unwrap();
-    let ranked = call(&format!("rank {path} -a toy-aead -s 1K")).with_code(0).stdout;
-    assert!(ranked.contains("toy-aead"), "{ranked}");
-    assert!(ranked.contains(OWN), "{ranked}");
-    let shown = call(&format!("show {path} -a toy-*")).with_code(0).stdout;
-    assert!(shown.contains(OWN), "{shown}");
+    call(&format!("rank {path} -a toy-aead -s 1K")).with_code(0).says(["toy-aead", OWN]);
+    call(&format!("show {path} -a toy-*")).with_code(0).says([OWN]);
     call(&format!("report {path} -o {}", file(&directory, "page.html"))).with_code(0);
 }
 
@@ -484,7 +454,7 @@ fn a_fault_of_an_algorithm_that_an_adapter_brings_is_found_without_a_reference()
     let directory = scratch();
     let finds = |name: &str, change: (&str, &str), algorithm: &str, words: &str| {
         let faulty = toys(&directory, name, change);
-        let found = verdicts(&["-l", &faulty, "-a", algorithm, "--seed", "1"], 1);
+        let found = verdicts(&format!("-l {faulty} -a {algorithm} --seed 1"), 1);
         assert!(text(&found[0], "reason").contains(words), "{name}: {found:?}");
     };
     finds("tags", ("return wrong ?", "return wrong > 255 ?"), "toy-aead", "tamper: ");
@@ -512,8 +482,8 @@ fn leaks_of_an_algorithm_that_an_adapter_brings_are_judged() {
     let early = ("wrong |= tag[i] ^ m->tag[i];", "if (tag[i] != m->tag[i]) return CM_REJECTED;");
     let verdict = |name: &str, change: (&str, &str), code: i32| {
         let library = toys(&directory, name, change);
-        let line = ["leaks", "-q", "--json", "-a", "toy-*", "-s", "37", "-l", &library];
-        let judged = ciphermark_with(&line, &[("CIPHERMARK_CACHE", "")]).with_code(code).rows();
+        let line = format!("leaks -q --json -a toy-* -s 37 -l {library}");
+        let judged = call(&line).with_code(code).rows();
         assert_eq!(judged.len(), 1, "a digest has no secret: {judged:?}");
         text(&judged[0], "verdict").to_owned()
     };

@@ -30,18 +30,21 @@ fn watched(directory: &Path) -> Option<PathBuf> {
     Some(program)
 }
 
+/// What all processes called.
+fn all_rows(calls: &Value) -> impl Iterator<Item = &Value> {
+    rows(calls, "processes").iter().flat_map(|process| rows(process, "rows"))
+}
+
 /// How many messages of an operation, algorithm and size there are, over all processes.
 fn count(calls: &Value, operation: &str, algorithm: &str, size: u64) -> u64 {
-    let processes = calls["processes"].as_array().unwrap();
-    let rows = processes.iter().flat_map(|process| process["rows"].as_array().unwrap());
     let is = |row: &&Value| {
         row["operation"] == operation && row["algorithm"] == algorithm && row["size"][0] == size
     };
-    rows.filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
+    all_rows(calls).filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
 }
 
 fn processes(calls: &Value) -> usize {
-    calls["processes"].as_array().unwrap().len()
+    rows(calls, "processes").len()
 }
 
 #[test]
@@ -171,11 +174,9 @@ fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
     let Some(program) = watched(directory.path()) else { return };
     let (calls, _) = watch(directory.path(), &[arg(&program), "encrypts", "300"]);
     let own = rows(&calls, "libraries")[0]["path"].as_str().unwrap();
-    assert!(own.contains("libcrypto"), "{own}");
+    says(&own, ["libcrypto"]);
     let [calls_at, mix] = ["calls.json", "mix.json"].map(|name| file(&directory, name));
-    let line =
-        ["run", "--workload", &calls_at, "-l", "libgcrypt", "--budget", "15s", "-q", "-o", &mix];
-    let done = ciphermark(&line, b"");
+    let done = call(&format!("run --workload {calls_at} -l libgcrypt --budget 15s -q -o {mix}"));
     assert!(matches!(done.code, 0 | 3), "{done:?}");
 
     let record = read(&mix);
@@ -190,8 +191,8 @@ fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
         where_(rows(&record, "measurements"), &[("model", "between"), ("algorithm", "sha256")]);
     assert!(measured.len() == 2 && measured.iter().all(|m| m["size"] == 1000), "{measured:?}");
 
-    let advice = ciphermark(&["advise", &mix, "--from", &calls_at, "--format", "json"], b"");
-    let advice = advice.with_code(0).json();
+    let asked = |what: &str, more: &str| call(&format!("{what} {mix} --from {calls_at} {more}"));
+    let advice = asked("advise", "--format json").with_code(0).json();
     let sizes: Vec<u64> =
         rows(&advice, "rows").iter().map(|row| row["size"].as_u64().unwrap()).collect();
     assert!(sizes.contains(&1000) && sizes.contains(&1500), "{sizes:?}");
@@ -201,27 +202,18 @@ fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
     let fetch = changes.iter().find(|c| c["fault"] == "fetch").unwrap();
     assert_eq!(fetch["calls"], 300, "the fault that was planted: {fetch}");
     let saved = &fetch["saved_seconds"];
-    assert!(
-        saved["low"] == saved["high"] && saved["low"].as_f64().unwrap() > 0.0,
-        "it was measured: {saved}"
-    );
+    let is_measured = saved["low"] == saved["high"] && number(saved, "low") > 0.0;
+    assert!(is_measured, "it was measured: {saved}");
 
-    let ranked = ciphermark(&["rank", &mix, "--from", &calls_at, "--format", "json"], b"");
-    let ranked = ranked.with_code(0).json();
+    let ranked = asked("rank", "--format json").with_code(0).json();
     assert!(rows(&ranked, "changes").iter().all(|c| c["change"] == "library"), "{ranked}");
-    let compare = ["compare", &mix, "--from", &calls_at, "--libraries", "program,libgcrypt"];
-    let compared = ciphermark(&compare, b"").with_code(0);
-    assert!(
-        compared.stdout.contains("libgcrypt@") && compared.stdout.contains("1500"),
-        "{compared:?}"
-    );
-    let none = refusal(&["compare", &mix, "--from", &calls_at, "--libraries", "nobody"]);
-    assert!(none.contains("program@"), "it names the program's own: {none}");
+    let compared = asked("compare", "--libraries program,libgcrypt").with_code(0);
+    compared.says(["libgcrypt@", "1500"]);
+    // It names the program's own.
+    asked("compare", "--libraries nobody").ends(2, ["program@"]);
     let page = file(&directory, "program.html");
-    ciphermark(&["report", &mix, "--from", &calls_at, "-o", &page], b"").with_code(0);
-    assert!(
-        std::fs::read_to_string(&page).unwrap().contains("What changes would save the program")
-    );
+    asked("report", &format!("-o {page}")).with_code(0);
+    says(std::fs::read_to_string(&page).unwrap(), ["What changes would save the program"]);
 }
 
 #[test]
@@ -230,11 +222,9 @@ fn a_file_that_is_no_watched_program_is_refused_in_one_line() {
     let path = file(&directory, "calls.json");
     for (text, why) in [("{}", "missing field"), ("no JSON", "expected")] {
         std::fs::write(&path, text).unwrap();
-        let line = refusal(&["run", "--workload", &path]);
-        assert!(line.contains("watch -o") && line.contains(why), "{line}");
+        says(refusal(&["run", "--workload", &path]), ["watch -o", why]);
     }
-    let line = refusal(&["advise", "--from", &path]);
-    assert!(line.contains("--for postgres"), "{line}");
+    says(refusal(&["advise", "--from", &path]), ["--for postgres"]);
 }
 
 #[test]
@@ -401,7 +391,7 @@ fn a_database_with_encrypted_tables_is_counted_to_the_page() {
     };
     let count = |direction: &str, least: u64, most: u64| -> u64 {
         let mut count = 0;
-        for row in rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows")) {
+        for row in all_rows(&calls) {
             let [first, last] = [0, 1].map(|at| row["size"][at].as_u64().unwrap());
             let is_it = row["algorithm"] == "aes-128-ctr" && row["direction"] == direction;
             if is_it && first >= least && last <= most {
@@ -413,19 +403,12 @@ fn a_database_with_encrypted_tables_is_counted_to_the_page() {
     // All but the header and the checksum of a page.
     let page = 16_384 - 26 - 4;
     let block = 1 << 20;
+    let merged = |how: &str| own(&format!("Innodb_encryption_n_merge_blocks_{how}"));
     for (of, found, expected) in [
         ("pages", count("encrypt", page, page), own("Innodb_num_pages_encrypted")),
         ("pages", count("decrypt", page, page), own("Innodb_num_pages_decrypted")),
-        (
-            "blocks",
-            count("encrypt", block, block),
-            own("Innodb_encryption_n_merge_blocks_encrypted"),
-        ),
-        (
-            "blocks",
-            count("decrypt", block, block),
-            own("Innodb_encryption_n_merge_blocks_decrypted"),
-        ),
+        ("blocks", count("encrypt", block, block), merged("encrypted")),
+        ("blocks", count("decrypt", block, block), merged("decrypted")),
         ("undo", count("encrypt", 12, 15), 20_000),
         ("inserts", count("encrypt", 1024, 1279), 20_000),
     ] {
@@ -466,7 +449,7 @@ fn a_server_that_separates_privileges_and_its_client_are_counted_to_the_packet()
     for (size, expected) in [(32_784, packets), (1168, 1)] {
         assert_eq!(count(&calls, "cipher", "aes-256-gcm", size), 2 * expected, "at both ends");
     }
-    let gcm = rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows"));
+    let gcm = all_rows(&calls);
     let mut gcm = gcm.filter(|row| row["algorithm"] == "aes-256-gcm");
     assert!(gcm.all(|row| row["aad"][0] == 4 && row["tag"] == 16), "also of the last: {calls}");
     let calls = connection("aes256-ctr");
@@ -476,7 +459,7 @@ fn a_server_that_separates_privileges_and_its_client_are_counted_to_the_packet()
     let calls = connection("chacha20-poly1305@openssh.com");
     assert_eq!(count(&calls, "cipher", "chacha20", 32_784), 2 * packets);
     let (mut lengths, mut others) = (0, 0);
-    for row in rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows")) {
+    for row in all_rows(&calls) {
         let of = if row["size"] == serde_json::json!([4, 4]) { &mut lengths } else { &mut others };
         *of += if row["algorithm"] == "chacha20" { row["count"].as_u64().unwrap() } else { 0 };
     }
@@ -558,12 +541,11 @@ fn what_gnupg_and_sqlcipher_write_is_counted_to_the_byte_and_the_page() {
     assert_eq!(count(&calls, "cipher", "aes-256-cfb", word("length: ") - 1), 1, "{said} {calls}");
     let pages = word("700|420000\n");
     let all = |operation: &str, algorithm: &str| -> u64 {
-        let rows = rows(&calls, "processes").iter().flat_map(|process| rows(process, "rows"));
         let is = |row: &&Value| {
             row["operation"] == operation
                 && row["algorithm"].as_str().unwrap().starts_with(algorithm)
         };
-        rows.filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
+        all_rows(&calls).filter(is).map(|row| row["count"].as_u64().unwrap()).sum()
     };
     assert_eq!(all("cipher", "aes-256-cbc"), 2 * pages, "written and read: {calls}");
     assert_eq!(all("mac", "hmac-sha"), 2 * pages, "{calls}");
@@ -593,6 +575,5 @@ fn a_static_program_gets_a_line_and_runs() {
     fakes::succeed(Command::new("cc").arg("-static").arg("-o").arg(&program).arg(&source));
     let (_, done) = watch(directory.path(), &[arg(&program)]);
     assert_eq!(done.status.code(), Some(6));
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert!(said.contains("is linked statically: only samples"), "{said}");
+    says(String::from_utf8(done.stderr).unwrap(), ["is linked statically: only samples"]);
 }

@@ -431,16 +431,9 @@ const FEATURES: &[Feature] = &[
             for (leaf, subleaf) in &leaves {
                 let above = answer(pair[0], *leaf, *subleaf, ALL);
                 let below = answer(pair[1], *leaf, *subleaf, ALL);
-                let is_subset = |a: u32, b: u32| b & !a == 0;
-                assert!(
-                    is_subset(above.eax, below.eax)
-                        && is_subset(above.ebx, below.ebx)
-                        && is_subset(above.ecx, below.ecx)
-                        && is_subset(above.edx, below.edx),
-                    "{} {} leaf {leaf:#x}.{subleaf}",
-                    pair[0],
-                    pair[1]
-                );
+                let of = |r: Registers| [r.eax, r.ebx, r.ecx, r.edx];
+                let is_subset = of(above).iter().zip(of(below)).all(|(a, b)| b & !a == 0);
+                assert!(is_subset, "{} {} leaf {leaf:#x}.{subleaf}", pair[0], pair[1]);
                 differ |= above != below;
             }
             assert!(differ, "{} is {}", pair[1], pair[0]);
@@ -474,54 +467,28 @@ const FEATURES: &[Feature] = &[
 
     #[test]
     fn each_tier_keeps_what_it_is_named_for_and_has_lost_what_it_stands_against() {
-        let at =
-            |tier, names: &[&str]| names.iter().map(|n| has(tier, named(n))).collect::<Vec<_>>();
-        assert_eq!(
-            at(Tier::Vaes256, &["VAES", "VPCLMULQDQ", "GFNI", "AVX2", "AVX512F"]),
-            [true, true, true, true, false]
-        );
-        assert_eq!(
-            at(Tier::Aesni, &["AES", "PCLMULQDQ", "AVX2", "VAES", "VPCLMULQDQ", "GFNI"]),
-            [true, true, true, false, false, false]
-        );
-        assert_eq!(
-            at(Tier::Noaes, &["SSSE3", "AVX2", "SHA", "AES", "PCLMULQDQ", "KL", "ACE"]),
-            [true, true, true, false, false, false, false]
-        );
-        assert_eq!(at(Tier::Nopclmul, &["AES", "PCLMULQDQ", "VPCLMULQDQ"]), [true, false, false]);
-        assert_eq!(
-            at(Tier::Noavx2, &["AES", "AVX", "SHA", "AVX2", "VAES"]),
-            [true, true, true, false, false]
-        );
-        assert_eq!(
-            at(Tier::Baseline, &["SSE2", "SSE3", "SSSE3", "AVX", "OSXSAVE", "SHA", "LZCNT"]),
-            [true, false, false, false, false, false, false]
-        );
+        for (tier, kept, lost) in [
+            (Tier::Vaes256, "VAES VPCLMULQDQ GFNI AVX2", "AVX512F"),
+            (Tier::Aesni, "AES PCLMULQDQ AVX2", "VAES VPCLMULQDQ GFNI"),
+            (Noaes, "SSSE3 AVX2 SHA", "AES PCLMULQDQ KL ACE"),
+            (Tier::Nopclmul, "AES", "PCLMULQDQ VPCLMULQDQ"),
+            (Tier::Noavx2, "AES AVX SHA", "AVX2 VAES"),
+            (Baseline, "SSE2", "SSE3 SSSE3 AVX OSXSAVE SHA LZCNT"),
+        ] {
+            for (names, is_kept) in [(kept, true), (lost, false)] {
+                for name in names.split(' ') {
+                    assert_eq!(has(tier, named(name)), is_kept, "{name} at {tier}");
+                }
+            }
+        }
     }
 
     /// Features of ciphers' code by GCC's `-march=` of the machine (GCC manual, x86 Options).
     #[test]
     fn machines_show_what_compilers_use_for_them() {
-        const ASKED: [&str; 17] = [
-            "SSE3",
-            "SSSE3",
-            "SSE4.1",
-            "SSE4.2",
-            "POPCNT",
-            "AES",
-            "PCLMULQDQ",
-            "AVX",
-            "F16C",
-            "FMA",
-            "AVX2",
-            "BMI2",
-            "LZCNT",
-            "SHA",
-            "GFNI",
-            "VAES",
-            "AVX512_VBMI2",
-        ];
-        let shown = |tier| ASKED.iter().filter(|n| has(tier, named(n))).count();
+        const ASKED: &str = "SSE3 SSSE3 SSE4.1 SSE4.2 POPCNT AES PCLMULQDQ AVX F16C FMA AVX2 BMI2 LZCNT SHA \
+            GFNI VAES AVX512_VBMI2";
+        let shown = |tier| ASKED.split(' ').filter(|n| has(tier, named(n))).count();
         for (tier, count) in [
             (Tier::Qemu64, 1),
             (Tier::Core2, 2),
@@ -561,21 +528,14 @@ const FEATURES: &[Feature] = &[
         for pair in LADDER.windows(2) {
             let (wide, narrow) = (pair[0], pair[1]);
             for word in WORDS {
-                let (a, b) =
-                    (left_of_word(wide, word, u64::MAX), left_of_word(narrow, word, u64::MAX));
+                let [a, b] = [wide, narrow].map(|tier| left_of_word(tier, word, u64::MAX));
                 assert_eq!(a & b, b, "{wide} {narrow} word {word}");
             }
-            assert_ne!(
-                left_of_word(wide, HWCAP, u64::MAX),
-                left_of_word(narrow, HWCAP, u64::MAX),
-                "{narrow}"
-            );
+            let [a, b] = [wide, narrow].map(|tier| left_of_word(tier, HWCAP, u64::MAX));
+            assert_ne!(a, b, "{narrow}");
             for register in ID_REGISTERS {
                 let raw = 0x2222_2222_2222_2222;
-                let (a, b) = (
-                    answer_of_register(wide, register, raw),
-                    answer_of_register(narrow, register, raw),
-                );
+                let [a, b] = [wide, narrow].map(|tier| answer_of_register(tier, register, raw));
                 let fields = (0..64).step_by(4).all(|s| b >> s & 15 <= a >> s & 15);
                 assert!(fields, "{wide} {narrow} register {register:#x}");
             }

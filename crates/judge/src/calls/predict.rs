@@ -582,7 +582,8 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::WatchedProcess;
+    use base::text::fixtures::says;
+    use record::{WatchedProcess, fixtures};
 
     fn row(algorithm: &str, size: u64, count: u64, seconds: f64) -> CallCount {
         CallCount {
@@ -636,7 +637,7 @@ mod tests {
                     model: case.model,
                     size: case.size,
                     footprint: case.footprint,
-                    ns_per_op: Some(Estimate { median: ns, low: 0.99 * ns, high: 1.01 * ns }),
+                    ns_per_op: Some(fixtures::about(ns)),
                     ..blank
                 });
             }
@@ -725,8 +726,7 @@ mod tests {
         let calls = watched(vec![row("aes-256-gcm", 1024, 1000, 0.1)]);
         let mut record = record(&workload(&calls));
         record.libraries.remove(0);
-        let why = predict(&calls, &record).unwrap_err();
-        assert!(why.contains("run --workload"), "{why}");
+        says(predict(&calls, &record).unwrap_err(), ["run --workload"]);
     }
 
     #[test]
@@ -735,8 +735,7 @@ mod tests {
         let mut record = record(&workload(&calls));
         // Virtual machines give one name to CPUs of many years.
         record.host.cpu.model = 207;
-        let why = predict(&calls, &record).unwrap_err();
-        assert!(why.contains(" model 207 "), "{why}");
+        says(predict(&calls, &record).unwrap_err(), [" model 207 "]);
     }
 
     #[test]
@@ -756,17 +755,7 @@ mod tests {
             (LeakVerdict::MayDepend, Some(LeakVerdict::MayDepend)),
             (LeakVerdict::Depends, None),
         ] {
-            let judged = record::Leaks {
-                library: to.clone(),
-                algorithm: "aes-256-gcm".to_owned(),
-                tier: Tier::Native,
-                verdict,
-                reason: None,
-                secrets: 8,
-                operations: Vec::new(),
-                findings: Vec::new(),
-            };
-            record.leaks.push(judged);
+            record.leaks.push(fixtures::leaks(to.clone(), "aes-256-gcm", verdict));
             assert_eq!(swap(&record), expected, "{verdict:?}");
         }
         record.leaks.clear();

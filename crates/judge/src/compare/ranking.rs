@@ -513,6 +513,7 @@ mod tests {
     use super::{rank, *};
     use crate::compare::{Class, Question};
     use crate::sample::{case, executed, leaks, library, record, without_number};
+    use base::text::fixtures::says;
     use record::{LeakVerdict, Measurement, Record};
 
     const STEADY: [f64; 6] = [1000.0, 1004.0, 1008.0, 996.0, 992.0, 1000.0];
@@ -523,10 +524,9 @@ mod tests {
         m
     }
 
-    fn places(ranking: &Ranking) -> Vec<(usize, usize, &str, &str)> {
+    fn places(ranking: &Ranking) -> Vec<(usize, usize, &str)> {
         let rows = ranking.standings.iter().flat_map(|s| &s.rows);
-        rows.map(|r| (r.place, r.last_place, r.library.name.as_str(), r.case.algorithm.as_str()))
-            .collect()
+        rows.map(|r| (r.place, r.last_place, r.library.name.as_str())).collect()
     }
 
     fn authenticated() -> Question {
@@ -556,11 +556,9 @@ mod tests {
     #[test]
     fn each_case_has_the_places_that_it_may_have() {
         let ranking = asked(&some(), &Question { size: Some(8192), ..authenticated() });
-        assert_eq!(
-            places(&ranking),
-            [(1, 2, "b", "aes-128-gcm"), (1, 2, "a", "aes-128-gcm"), (3, 3, "c", "aes-256-gcm"),]
-        );
+        assert_eq!(places(&ranking), [(1, 2, "b"), (1, 2, "a"), (3, 3, "c")]);
         let standing = &ranking.standings[0];
+        assert_eq!(standing.rows[2].case.algorithm, "aes-256-gcm");
         assert_eq!((standing.contenders, standing.may_be_first), (3, 2));
         let behind = standing.rows[2].behind.unwrap();
         assert!((behind.estimate - 1.2).abs() < 1e-3 && behind.low < 1.2 && behind.high > 1.2);
@@ -593,7 +591,7 @@ mod tests {
         let rows =
             vec![row("a", "aes-128-gcm", 8192, 1.0), bound, row("b", "aes-128-gcm", 8192, 1.4)];
         let ranking = asked(&record("a", rows), &authenticated());
-        let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+        let found = places(&ranking);
         assert_eq!(found, [(1, 2, "a"), (1, 2, "bound"), (3, 3, "b")]);
         assert_eq!(ranking.standings[0].may_be_first, 2);
         let behind = ranking.standings[0].rows[1].behind.unwrap();
@@ -613,7 +611,7 @@ mod tests {
         both.measurements.iter_mut().for_each(|m| m.in_place = m.model == Model::Stream);
         let stream = Question { model: Some(Model::Stream), ..authenticated() };
         let ranking = asked(&both, &stream);
-        let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+        let found = places(&ranking);
         assert_eq!((found, ranking.alpha), (vec![(1, 2, "x"), (1, 2, "y")], None));
         assert_eq!(asked(&both, &authenticated()).alpha, Some(ALPHA));
         for m in &mut both.measurements[1..] {
@@ -626,7 +624,8 @@ mod tests {
     #[test]
     fn what_is_not_said_is_decided_and_told() {
         let ranking = asked(&some(), &Question::default());
-        assert_eq!(places(&ranking)[0].3, "aes-128-ctr", "8 KiB, and no digest");
+        let first = &ranking.standings[0].rows[0].case;
+        assert_eq!(first.algorithm, "aes-128-ctr", "8 KiB, and no digest");
         assert_eq!(ranking.terms.size, Some(8192));
         assert_eq!(
             ranking.terms.sentence,
@@ -664,48 +663,34 @@ mod tests {
         }
         let fewest = Question { by: By::Instructions, ..authenticated() };
         let ranking = asked(&record, &fewest);
-        let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+        let found = places(&ranking);
         assert_eq!(found, [(1, 1, "c"), (2, 3, "a"), (2, 3, "b")]);
         assert_eq!(ranking.standings[0].rows[0].instructions_per_op, Some(8242.0));
         assert_eq!(ranking.terms.unit, None);
-        let none = rank(&some(), &fewest, 10).unwrap_err();
-        assert!(none.contains("no case has what it takes"), "{none}");
+        says(rank(&some(), &fewest, 10).unwrap_err(), ["no case has what it takes"]);
     }
 
     #[test]
     fn what_the_record_lacks_is_named_with_what_measures_it() {
-        let any = Question::default;
         let libraries = vec![base::model::NameGlob::parse("nobody").unwrap()];
-        for (question, lacks, command) in [
+        let (direction, model, footprint) =
+            (Some(Direction::Decrypt), Some(Model::Rekey), Some(Footprint::Memory));
+        let no_case = "no measured case of such an algorithm";
+        let any = Question::default;
+        for (question, says) in [
             (
                 Question { tier: Some(Tier::Noaes), ..any() },
-                "tier noaes, only native",
-                "run -t noaes",
+                "tier noaes, only native: run -t noaes",
             ),
-            (
-                Question { direction: Some(Direction::Decrypt), ..any() },
-                "direction decrypt",
-                "run -d decrypt",
-            ),
-            (Question { model: Some(Model::Rekey), ..any() }, "model rekey", "run -m rekey"),
-            (Question { threads: Some(2), ..any() }, "case of 2 threads", "run --threads 2"),
-            (
-                Question { footprint: Some(Footprint::Memory), ..any() },
-                "footprint memory",
-                "run --footprint memory",
-            ),
-            (Question { size: Some(16), ..any() }, "size of 16 bytes, only 64, 8192", "run -s 16"),
-            (
-                Question { class: Some(Class::Mac), ..any() },
-                "no measured case of such an algorithm",
-                "",
-            ),
-            (
-                Question { libraries, ..any() },
-                "no measured case of such an algorithm and library",
-                "",
-            ),
+            (Question { direction, ..any() }, "direction decrypt: run -d decrypt"),
+            (Question { model, ..any() }, "model rekey: run -m rekey"),
+            (Question { threads: Some(2), ..any() }, "case of 2 threads: run --threads 2"),
+            (Question { footprint, ..any() }, "footprint memory: run --footprint memory"),
+            (Question { size: Some(16), ..any() }, "size of 16 bytes, only 64, 8192: run -s 16"),
+            (Question { class: Some(Class::Mac), ..any() }, no_case),
+            (Question { libraries, ..any() }, &format!("{no_case} and library")),
         ] {
+            let (lacks, command) = says.split_once(": ").unwrap_or((says, ""));
             let why = rank(&some(), &question, 10).unwrap_err();
             assert!(why.contains(lacks) && why.contains(command), "{question:?}: {why}");
         }
@@ -741,12 +726,11 @@ mod tests {
                 of("fast", server, "cold", 0.5),
             ],
         );
-        let case = "1.3 x25519 p256 full";
         let first = asked(&tls, &Question::default());
-        assert_eq!(places(&first), [(1, 1, "fast", case), (2, 2, "slow", case)]);
+        assert_eq!(places(&first), [(1, 1, "fast"), (2, 2, "slow")]);
         assert_eq!(first.terms.sentence, "fastest on server (model handshake, tier native, hot)");
         let cold = Question { setting: Some("cold".to_owned()), ..Question::default() };
-        assert_eq!(places(&asked(&tls, &cold)), [(1, 1, "fast", case)]);
+        assert_eq!(places(&asked(&tls, &cold)), [(1, 1, "fast")]);
         let idle = Question { setting: Some("idle".to_owned()), ..Question::default() };
         let why = rank(&tls, &idle, 10).unwrap_err();
         assert_eq!(why, "the record has no setting 'idle', only cold, hot");
@@ -813,8 +797,7 @@ mod tests {
         let mut record = judged();
         record.leaks[0].tier = base::model::Tier::Noaes;
         let question = Question { same_trace: true, ..Question::default() };
-        let error = rank(&record, &question, 10).unwrap_err();
-        assert!(error.contains("3 without a verdict"), "{error}");
+        says(rank(&record, &question, 10).unwrap_err(), ["3 without a verdict"]);
         record.leaks[0].tier = base::model::Tier::Native;
         record.leaks[0].library.id = "build-id:other".to_owned();
         assert!(rank(&record, &question, 10).is_err());

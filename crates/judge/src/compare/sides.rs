@@ -882,21 +882,8 @@ mod tests {
         assert_eq!(growth(0.0, 0.0, 1.0), 0.0);
     }
 
-    fn leak(function: &str, compared: bool) -> Leak {
-        Leak {
-            kind: LeakKind::Lookup,
-            function: Some(function.to_owned()),
-            object: "libmine.so".to_owned(),
-            address: 0x1000,
-            instruction: "mov eax,[rcx+rdx*4]".to_owned(),
-            places: 1,
-            bytes: Some(256),
-            lines: Some(4),
-            operations: vec!["encrypt".to_owned()],
-            sizes: vec![16],
-            compared,
-            tainted: true,
-        }
+    fn place(function: &str, compared: bool) -> Leak {
+        record::fixtures::leak(LeakKind::Lookup, function, compared)
     }
 
     fn with(findings: Vec<Leak>) -> Record {
@@ -920,7 +907,7 @@ mod tests {
 
     #[test]
     fn a_new_place_fails_and_one_that_is_gone_does_not() {
-        let (clean, leaky) = (with(Vec::new()), with(vec![leak("f", true)]));
+        let (clean, leaky) = (with(Vec::new()), with(vec![place("f", true)]));
         let c = compared(&clean, &leaky);
         assert_eq!(fails(&c).as_deref(), Some("newly depends on the secret: aes-128-gcm"));
         assert_eq!((c.leaks[0].appeared.len(), c.leaks[0].gone.len()), (1, 0));
@@ -931,25 +918,25 @@ mod tests {
 
     #[test]
     fn the_same_function_at_another_address_is_no_news_and_another_function_is() {
-        let base = with(vec![leak("f", true)]);
-        let mut moved = leak("f", true);
+        let base = with(vec![place("f", true)]);
+        let mut moved = place("f", true);
         (moved.address, moved.bytes, moved.object) = (0x2000, Some(128), "libmine.so.2".to_owned());
         assert_eq!(fails(&compared(&base, &with(vec![moved]))), None);
-        assert!(fails(&compared(&base, &with(vec![leak("f", true), leak("g", true)]))).is_some());
+        assert!(fails(&compared(&base, &with(vec![place("f", true), place("g", true)]))).is_some());
     }
 
     #[test]
     fn what_taint_alone_says_is_shown_and_fails_only_when_traces_differ() {
-        let (none, tainted) = (with(Vec::new()), with(vec![leak("f", false)]));
+        let (none, tainted) = (with(Vec::new()), with(vec![place("f", false)]));
         let c = compared(&none, &tainted);
         assert_eq!((fails(&c), c.leaks[0].appeared.len()), (None, 1));
-        assert!(fails(&compared(&tainted, &with(vec![leak("f", true)]))).is_some());
+        assert!(fails(&compared(&tainted, &with(vec![place("f", true)]))).is_some());
     }
 
     #[test]
     fn records_of_verdicts_alone_are_compared_too() {
         let only = |record: Record| Record { measurements: Vec::new(), ..record };
-        let c = compared(&only(with(Vec::new())), &only(with(vec![leak("f", true)])));
+        let c = compared(&only(with(Vec::new())), &only(with(vec![place("f", true)])));
         assert!(fails(&c).is_some());
         assert!(compared(&with(Vec::new()), &only(with(Vec::new()))).leaks[0].is_equal());
     }
@@ -957,7 +944,7 @@ mod tests {
     #[test]
     fn what_the_base_judged_and_the_new_side_did_not_fails_and_what_is_judged_for_the_first_time_is_no_row()
      {
-        let judged = with(vec![leak("f", true)]);
+        let judged = with(vec![place("f", true)]);
         let unjudged = Record { leaks: Vec::new(), ..with(Vec::new()) };
         assert!(compared(&unjudged, &judged).leaks.is_empty());
         let lost = "judged in the base and not now: aes-128-gcm";

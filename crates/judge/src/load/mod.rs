@@ -268,7 +268,16 @@ mod tests {
     }
 
     fn loaded(spec: &Spec) -> Load {
-        load(spec, &inputs(&calibration()), false).unwrap()
+        loaded_by(spec, &calibration())
+    }
+
+    fn loaded_by(spec: &Spec, calibration: &Calibration) -> Load {
+        load(spec, &inputs(calibration), false).unwrap()
+    }
+
+    /// Connections of one class of clients, which take x25519 and TLS 1.3.
+    fn of_go() -> Spec {
+        Spec { clients: vec![ClientShare::of("go-1.17", 1.0)], ..Spec::default() }
     }
 
     fn spec() -> impl Strategy<Value = Spec> {
@@ -376,18 +385,15 @@ mod tests {
 
     #[test]
     fn the_sum_is_that_of_the_server_it_was_calibrated_on() {
-        let mut spec = Spec::default();
+        let mut spec = of_go();
         spec.traffic.connections_per_s = 10.0;
         spec.traffic.requests_per_connection = 4.0;
         spec.resumption.share = 0.25;
         spec.server.regime = Some(Regime::Steady);
         spec.server.sendfile = false;
         spec.traffic.responses = vec![Response { bytes: 50_000, share: 1.0 }];
-        spec.clients = vec![ClientShare::of("go-1.17", 1.0)];
-        let (full, again) = (
-            Case::usual(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::Full),
-            Case::usual(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedPsk),
-        );
+        let full = Case::usual(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::Full);
+        let again = Case { kind: Kind::ResumedPsk, ..full };
         let real = super::Role::RealPlain;
         let request = request_us(real, Http::Http1, false, 50_000)
             + records_us(Suite::Aes128Gcm, 16_384, true, 50_000);
@@ -446,7 +452,7 @@ mod tests {
         }
         let mut spec = Spec::default();
         spec.server.profile = Some(Profile::Intermediate);
-        let load = load(&spec, &inputs(&calibration), false).unwrap();
+        let load = loaded_by(&spec, &calibration);
         assert!(load.terms.iter().any(|t| t.name.contains("x25519 rsa-2048")), "{:?}", load.terms);
         assert!(load.remarks.iter().any(|r| r.contains("x25519mlkem768")));
     }
@@ -483,10 +489,9 @@ mod tests {
 
     #[test]
     fn changes_are_ranked_by_what_they_save_and_what_they_have_in_common_cancels() {
-        let mut spec = Spec::default();
+        let mut spec = of_go();
         spec.traffic.connections_per_s = 50.0;
         spec.server.certificates = vec![Certificate::Rsa4096];
-        spec.clients = vec![ClientShare::of("go-1.17", 1.0)];
         let load = load(&spec, &inputs(&calibration()), true).unwrap();
         let named =
             |text: &str| load.alternatives.iter().find(|a| a.change.contains(text)).unwrap();
@@ -517,8 +522,8 @@ mod tests {
             ..super::HandshakeParts::default()
         };
         let calibration = calibration();
-        let spec = Spec { clients: vec![ClientShare::of("go-1.17", 1.0)], ..Spec::default() };
-        let whole = load(&spec, &inputs(&calibration), false).unwrap();
+        let spec = of_go();
+        let whole = loaded_by(&spec, &calibration);
         let inputs = Inputs { parts: Some(&parts), ..inputs(&calibration) };
         let split = load(&spec, &inputs, false).unwrap();
         let part = |part| split.parts.iter().find(|p| p.part == part).unwrap().cpu_us_per_s.value;
@@ -535,9 +540,9 @@ mod tests {
         let of = |version| Case::usual(version, Exchange::X25519, Certificate::Rsa2048, Kind::Full);
         let memory_bytes = [(of(Version::Tls12), 9000.0), (of(Version::Tls13), 21_000.0)].into();
         let parts = super::HandshakeParts { memory_bytes, ..super::HandshakeParts::default() };
-        let mut spec = Spec { clients: vec![ClientShare::of("go-1.17", 1.0)], ..Spec::default() };
+        let mut spec = of_go();
         spec.traffic.connection_seconds = 10.0;
-        assert!(load(&spec, &inputs(&calibration), false).unwrap().memory.is_none());
+        assert!(loaded_by(&spec, &calibration).memory.is_none());
         let inputs = Inputs { parts: Some(&parts), ..inputs(&calibration) };
         let memory = load(&spec, &inputs, false).unwrap().memory.unwrap();
         assert!(close(memory.bytes, 210_000.0) && memory.most_open.is_none());
@@ -549,7 +554,7 @@ mod tests {
         assert!(loaded(&Spec::default()).remarks.iter().all(|r| !r.contains("say little")));
         calibration.points[0].rounds_cpu_us.truncate(1);
         calibration.points[1].state = record::State::Failed;
-        let remarks = load(&Spec::default(), &inputs(&calibration), false).unwrap().remarks;
+        let remarks = loaded_by(&Spec::default(), &calibration).remarks;
         assert!(remarks.iter().any(|r| r.contains("measured once only")), "{remarks:?}");
         assert!(remarks.iter().any(|r| r.starts_with("1 of the calibration's")), "{remarks:?}");
     }
@@ -566,7 +571,7 @@ mod tests {
         let mut spec = Spec::default();
         spec.resumption.share = 1.0;
         spec.server.regime = Some(Regime::Saturated);
-        let of = |calibration: &Calibration| load(&spec, &inputs(calibration), false).unwrap();
+        let of = |calibration: &Calibration| loaded_by(&spec, calibration);
         let (before, now) = (of(&old), of(&calibration()));
         let lacks =
             |load: &Load| load.remarks.iter().any(|r| r.contains("has no resumed connection"));
@@ -577,7 +582,7 @@ mod tests {
         assert!(stands_in(&before) && !stands_in(&now));
         // Full connections have what they had.
         spec.resumption.share = 0.0;
-        let full = load(&spec, &inputs(&old), false).unwrap();
+        let full = loaded_by(&spec, &old);
         assert!(!lacks(&full) && close(full.cpu_us_per_s.value, loaded(&spec).cpu_us_per_s.value));
     }
 
@@ -590,9 +595,7 @@ mod tests {
             hello_retry: true,
             reason: None,
         }];
-        let of = |calibration: &Calibration| {
-            load(&Spec::default(), &inputs(calibration), false).unwrap().remarks
-        };
+        let of = |calibration: &Calibration| loaded_by(&Spec::default(), calibration).remarks;
         assert!(of(&calibration).iter().any(|r| r.contains("picked x25519 (hello-retry)")));
         calibration.stack = record::tls::fixtures::stack("openssl@3.5.5");
         assert!(of(&calibration).iter().all(|r| !r.contains("picked x25519")));

@@ -1,6 +1,6 @@
 //! The archive on SQLite. What PostgreSQL must do alike is tested through the program.
 
-use super::{Added, Archive, ArchiveError, Chosen, Entry, Problem, Selection, Trust};
+use super::{Added, Archive, ArchiveError, Chosen, Entry, Listed, Problem, Selection, Trust};
 use crate::archive::database::MIGRATIONS;
 use crate::sample::{archived, run};
 use crate::{Executed, Measurement, Record, State, UncountedSize};
@@ -12,9 +12,24 @@ use std::path::Path;
 use tempfile::TempDir;
 
 fn archive() -> (TempDir, Archive) {
-    let directory = tempfile::tempdir().unwrap();
-    let archive = open(directory.path());
+    let (directory, path) = store();
+    let archive = Archive::open(&path, true).unwrap();
     (directory, archive)
+}
+
+/// With one record, which is its list.
+fn archive_of_one() -> (TempDir, Archive, Listed) {
+    let (directory, mut archive) = archive();
+    add(&mut archive, &archived(), "type-a", Trust::Own);
+    let listed = all(&mut archive).remove(0);
+    (directory, archive, listed)
+}
+
+/// An empty directory, and a store's place in it.
+fn store() -> (TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db").display().to_string();
+    (directory, path)
 }
 
 fn open(directory: &Path) -> Archive {
@@ -51,7 +66,7 @@ fn problems(archive: &mut Archive) -> Vec<Problem> {
     archive.check(&read, &mut |_| ()).unwrap()
 }
 
-fn all(archive: &mut Archive) -> Vec<super::Listed> {
+fn all(archive: &mut Archive) -> Vec<Listed> {
     archive.list(&Selection::default(), true).unwrap()
 }
 
@@ -76,8 +91,7 @@ fn a_record_is_added_once_and_comes_back_without_its_samples() {
 
 #[test]
 fn a_strangers_store_names_no_file_but_by_its_hash() {
-    let (directory, mut archive) = archive();
-    add(&mut archive, &archived(), "type-a", Trust::Own);
+    let (directory, mut archive, _) = archive_of_one();
     let victim = directory.path().join("victim.json.gz");
     std::fs::write(&victim, "precious").unwrap();
     let digits = "A".repeat(64);
@@ -92,8 +106,7 @@ fn a_strangers_store_names_no_file_but_by_its_hash() {
 #[test]
 fn an_object_is_no_more_open_than_the_processs_mask_allows() {
     use std::os::unix::fs::PermissionsExt as _;
-    let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
+    let (directory, archive, Listed { sha256, .. }) = archive_of_one();
     let plain = directory.path().join("plain");
     std::fs::write(&plain, "").unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
@@ -102,9 +115,7 @@ fn an_object_is_no_more_open_than_the_processs_mask_allows() {
 
 #[test]
 fn only_the_chosen_cases_are_read() {
-    let (_directory, mut archive) = archive();
-    add(&mut archive, &archived(), "type-a", Trust::Own);
-    let listed = all(&mut archive).remove(0);
+    let (_directory, mut archive, listed) = archive_of_one();
     let chosen = archive.choose(Some(&|m| m.size == 64), Some(&|l| l.name == "a")).unwrap();
     let kept = archive.load(&listed, &chosen).unwrap();
     assert!(kept.measurements.iter().all(|m| m.size == 64 && m.library.name == "a"));
@@ -151,8 +162,7 @@ fn records_are_selected_by_machine_library_time_and_digest() {
 
 #[test]
 fn a_removed_record_is_gone_with_its_file_and_can_be_added_again() {
-    let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
+    let (directory, mut archive, Listed { sha256, .. }) = archive_of_one();
     let listed = archive.find(&sha256).unwrap();
     archive.remove(&listed).unwrap();
     assert!(all(&mut archive).is_empty() && !archive.object_path(&sha256).unwrap().exists());
@@ -166,8 +176,7 @@ fn a_removed_record_is_gone_with_its_file_and_can_be_added_again() {
 
 #[test]
 fn damage_is_found_and_leftovers_are_told_from_it() {
-    let (directory, mut archive) = archive();
-    let (sha256, _) = add(&mut archive, &archived(), "type-a", Trust::Own);
+    let (directory, mut archive, Listed { sha256, .. }) = archive_of_one();
     let leftover = directory.path().join("a.db.objects/00");
     std::fs::create_dir(&leftover).unwrap();
     std::fs::write(leftover.join(".adding-x"), "half").unwrap();
@@ -208,8 +217,7 @@ fn what_is_no_archive_is_refused_and_left_as_it_is() {
 
 #[test]
 fn an_older_archive_becomes_a_newer_one_and_a_newer_one_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.db").display().to_string();
+    let (_directory, path) = store();
     let newer = [MIGRATIONS, &["ALTER TABLE record ADD COLUMN more TEXT"]].concat();
     add(&mut Archive::with(&path, true, MIGRATIONS).unwrap(), &archived(), "type-a", Trust::Own);
     let mut archive = Archive::with(&path, false, &newer).unwrap();
@@ -220,8 +228,7 @@ fn an_older_archive_becomes_a_newer_one_and_a_newer_one_is_refused() {
 
 #[test]
 fn an_older_store_gets_its_index_and_shapes_once_when_it_is_opened() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.db").display().to_string();
+    let (directory, path) = store();
     let sha256 = add(&mut open(directory.path()), &archived(), "type-a", Trust::Own).0;
     let shape = all(&mut open(directory.path())).remove(0).shape;
     let mut old = open(directory.path());
@@ -248,8 +255,7 @@ fn an_older_store_gets_its_index_and_shapes_once_when_it_is_opened() {
 
 #[test]
 fn lists_and_peers_of_a_new_record_are_read_from_indexes_alone() {
-    let (_directory, mut archive) = archive();
-    add(&mut archive, &archived(), "type-a", Trust::Own);
+    let (_directory, mut archive, _) = archive_of_one();
     for (sql, index) in [
         (format!("{} ORDER BY m.name, r.started, r.id", super::LISTED), "COVERING INDEX record_listed"),
         ("SELECT id, known FROM record WHERE cpu = 'x' AND known IS NOT NULL ORDER BY started DESC LIMIT 8".to_owned(), "INDEX record_by_cpu"),
@@ -264,10 +270,9 @@ fn lists_and_peers_of_a_new_record_are_read_from_indexes_alone() {
 
 #[test]
 fn an_archive_of_an_unreleased_build_is_refused_with_what_to_do() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut archive = open(directory.path());
+    let (_directory, path) = store();
+    let mut archive = Archive::open(&path, true).unwrap();
     archive.run("UPDATE meta SET version = 2", &[]).unwrap();
-    let path = directory.path().join("a.db").display().to_string();
     let why = Archive::open(&path, true).err().unwrap().to_string();
     assert!(why.contains("a.db.objects' to a new one"), "{why}");
 }
@@ -302,8 +307,7 @@ fn counts_of_the_chosen_cases_come_back() {
 
 #[test]
 fn a_migration_that_fails_changes_nothing() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("a.db").display().to_string();
+    let (_directory, path) = store();
     drop(Archive::with(&path, true, MIGRATIONS).unwrap());
     let broken = [MIGRATIONS, &["CREATE TABLE more (x BIGINT); SELECT nonsense"]].concat();
     assert!(Archive::with(&path, false, &broken).is_err());
@@ -333,9 +337,7 @@ fn programs_that_add_at_once_lose_nothing_and_add_nothing_twice() {
 
 #[test]
 fn refused_cases_keep_their_reason_and_what_is_not_offered_has_no_row() {
-    let (_directory, mut archive) = archive();
-    add(&mut archive, &archived(), "type-a", Trust::Own);
-    let listed = all(&mut archive).remove(0);
+    let (_directory, mut archive, listed) = archive_of_one();
     let kept = archive.load(&listed, &Chosen::default()).unwrap();
     let of = |state| kept.measurements.iter().filter(move |m| m.state == state);
     assert_eq!((of(State::Refused).count(), of(State::Unsupported).count()), (2, 2));

@@ -505,6 +505,7 @@ mod tests {
     use super::*;
     use crate::State;
     use crate::at_rest::sample;
+    use base::text::fixtures::says;
 
     fn from_json(text: &str, origin: &str) -> Result<PagesRecord, crate::RecordError> {
         crate::read_run(text, origin, of)
@@ -674,10 +675,8 @@ mod tests {
             r.cells[0].crypto_ns = Some(NsRange { median: 5.0, low: Some(6.0), high: Some(7.0) });
         });
         assert!(outside.ends_with("is outside its interval"), "{outside}");
-        let lacking = why(|r| r.cells[0].crypto_ns = None);
-        assert!(lacking.contains("the state is 'measured' but it lacks"), "{lacking}");
-        let refused = why(|r| r.cells[0].state = State::Refused);
-        assert!(refused.contains("has `crypto_ns`"), "{refused}");
+        says(why(|r| r.cells[0].crypto_ns = None), ["the state is 'measured' but it lacks"]);
+        says(why(|r| r.cells[0].state = State::Refused), ["has `crypto_ns`"]);
         assert!(why(|r| r.probes[0].rows[0].counts.noticed = 201).contains("201 of 200 noticed"));
     }
 
@@ -689,6 +688,6 @@ mod tests {
             let cell = r.cells[0].clone();
             r.cells.extend((2..40).map(|threads| Cell { threads, ..cell.clone() }));
         });
-        assert!(threads.contains("different numbers of threads"), "{threads}");
+        says(&threads, ["different numbers of threads"]);
     }
 }

@@ -468,7 +468,8 @@ fn most(core: &Core, m: &Measurement, ghz: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::{beside, *};
-    use crate::{LibraryId, State, sample};
+    use crate::fixtures::library;
+    use crate::{State, sample};
     use base::analysis::bound::Instruction;
     use base::model::{Direction, Tier};
 
@@ -550,19 +551,13 @@ mod tests {
     }
 
     fn figure(algorithm: &str, direction: Direction, mb_per_s: f64) -> Measurement {
-        let library = LibraryId {
-            name: "openssl".to_owned(),
-            version: String::new(),
-            path: String::new(),
-            id: String::new(),
-        };
         Measurement {
             direction,
             model: Model::Stream,
             size: 16384,
             tier: Tier::Native,
             mb_per_s: Some(mb_per_s),
-            ..Measurement::blank(library, algorithm, State::Imported)
+            ..Measurement::blank(library("openssl", "", ""), algorithm, State::Imported)
         }
     }
 

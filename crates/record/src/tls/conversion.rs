@@ -349,6 +349,7 @@ mod tests {
     use super::*;
     use crate::tls::fixtures::{self, primitive_row};
     use crate::tls::words::{Operation, Scheme};
+    use base::text::fixtures::says;
 
     fn from_json(text: &str, origin: &str) -> Result<Run, crate::RecordError> {
         crate::read_run(text, origin, from_record)
@@ -393,13 +394,12 @@ mod tests {
             m["imported"] = json!({"source": "a blog", "machine": null});
         });
         let imported = imported.unwrap_err().to_string();
-        assert!(imported.contains("'imported' but it lacks `imported`"), "{imported}");
+        says(&imported, ["'imported' but it lacks `imported`"]);
         let most = 1_u64 << 53;
         let disturbed = why(&|m| m["disturbed"] = json!({"stolen": most, "switched": 1}));
-        let disturbed = disturbed.unwrap_err().to_string();
-        assert!(disturbed.contains("more than can be"), "{disturbed}");
+        says(disturbed.unwrap_err().to_string(), ["more than can be"]);
         let model = why(&|m| m["model"] = "handshake".into()).unwrap_err().to_string();
-        assert!(model.contains("not the parts of one case"), "{model}");
+        says(&model, ["not the parts of one case"]);
     }
 
     /// The documents that these commands wrote until format 1.4.
@@ -426,8 +426,7 @@ mod tests {
             assert_eq!(run, from_json(older, "x").unwrap());
         }
         let newer = OLDER[0].replace("\"1.0\"", "\"2.0\"");
-        let why = from_json(&newer, "x").unwrap_err().to_string();
-        assert!(why.contains("its format is 2.0"), "{why}");
+        says(from_json(&newer, "x").unwrap_err().to_string(), ["its format is 2.0"]);
     }
 
     #[test]

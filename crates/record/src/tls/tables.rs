@@ -499,6 +499,7 @@ mod tests {
     use crate::tls::fixtures::{primitive_row, record_row};
     use crate::tls::words::{Certificate, Exchange, Kind, Operation, Scheme, Suite, Version};
     use crate::tls::{Case, fixtures};
+    use base::text::fixtures::says;
 
     fn handshakes() -> Run {
         let row = |stack: &str, exchange, us| {
@@ -525,12 +526,9 @@ mod tests {
         );
         let line = text.lines().find(|l| l.starts_with("p256")).unwrap();
         assert!(line.trim_end().ends_with("unsupported"), "{text}");
-        assert!(
-            text.contains("slow@1.0 1.3 p256 p256 full: unsupported: NO_CIPHER|MATCH"),
-            "{text}"
-        );
+        says(&text, ["slow@1.0 1.3 p256 p256 full: unsupported: NO_CIPHER|MATCH"]);
         assert!(!text.contains('\u{1b}'), "a stack's words are no commands to the terminal");
-        assert!(text.contains("60 of 70 samples clean"), "{text}");
+        says(&text, ["60 of 70 samples clean"]);
     }
 
     #[test]
@@ -561,8 +559,7 @@ mod tests {
     #[test]
     fn markdown_escapes() {
         let text = markdown(&handshakes());
-        assert!(text.contains("| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |"), "{text}");
-        assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
+        says(&text, ["| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |", "NO\\_CIPHER\\|MATCH"]);
     }
 
     #[test]
@@ -574,8 +571,7 @@ mod tests {
         run.rows[1].unset = unset(crate::tls::Group::X25519, false);
         let text = table(&run, 200);
         let line = "fast@1.0 with its groups unset, by the client's key share: x25519 → x25519mlkem768 (asked again)\n";
-        assert!(text.contains(line), "{text}");
-        assert!(text.contains("by the client's key share: x25519 → x25519\n"), "{text}");
+        says(&text, [line, "by the client's key share: x25519 → x25519\n"]);
         let read = crate::tls::from_record(&crate::tls::into_record(&run, &[])).unwrap();
         assert_eq!(read.rows[0].unset, run.rows[0].unset);
     }
@@ -617,16 +613,18 @@ mod tests {
         let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["64", "416", "208", "208", "520", "208", "312", "1.0"], "{text}");
-        assert!(
-            text.contains("send: 400 ns + 0.250 ns a byte; bare 200 ns + 0.125 ns a byte"),
-            "{text}"
+        says(
+            &text,
+            [
+                "send: 400 ns + 0.250 ns a byte; bare 200 ns + 0.125 ns a byte",
+                "some@1.0, TLS 1.3 aes-128-ccm\n  unsupported\n",
+            ],
         );
-        assert!(text.contains("some@1.0, TLS 1.3 aes-128-ccm\n  unsupported\n"), "{text}");
         assert!(
             text.contains("unsupported: NO_CIPHER|MATCH") && !text.contains('\u{1b}'),
             "{text}"
         );
-        assert!(text.contains("60 of 70 samples clean"), "{text}");
+        says(&text, ["60 of 70 samples clean"]);
         assert!(markdown(&records()).contains("| 64 | 416 | 208 | 208 |"));
     }
 
@@ -650,10 +648,7 @@ mod tests {
         let line = text.lines().find(|l| l.starts_with("sha256")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["sha256", "1400", "B", "0.700", "0.630", "1.0"], "{text}");
-        assert!(
-            text.contains("slow@1.0 ecdsa-p256 verify: unsupported: NO_CIPHER|MATCH"),
-            "{text}"
-        );
+        says(&text, ["slow@1.0 ecdsa-p256 verify: unsupported: NO_CIPHER|MATCH"]);
         assert!(!text.contains('\u{1b}'), "a library's words are no commands to the terminal");
         assert_eq!(table(&primitives(), 60).matches("whole µs").count(), 2);
     }
@@ -661,7 +656,6 @@ mod tests {
     #[test]
     fn markdown_of_primitives_escapes() {
         let text = markdown(&primitives());
-        assert!(text.contains("| ecdsa-p256 | sign | 20.0 | 18.0 | 1000 | 900 |"), "{text}");
-        assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
+        says(&text, ["| ecdsa-p256 | sign | 20.0 | 18.0 | 1000 | 900 |", "NO\\_CIPHER\\|MATCH"]);
     }
 }

@@ -769,8 +769,7 @@ mod tests {
 
     #[test]
     fn records_of_one_name_are_told_apart() {
-        let text = include_str!("../../../record/tests/sample.json");
-        let record = record::from_json(text, "sample").unwrap();
+        let record = record::fixtures::sample();
         let pages = include_str!("../../../record/tests/at-rest.json");
         let pages = record::read_run(pages, "sample", record::at_rest::of).unwrap();
         let source = |file| Source { file, content: Content::Survey(&record) };
@@ -784,8 +783,7 @@ mod tests {
 
     #[test]
     fn a_verdict_has_its_words_and_where_its_places_are() {
-        let text = include_str!("../../../record/tests/sample.json");
-        let mut record = record::from_json(text, "sample").unwrap();
+        let mut record = record::fixtures::sample();
         record.leaks[0].findings[0].instruction = "mov \u{1b}[2J".to_owned();
         let mut names = Names::default();
         names.enter_record(0, &record);

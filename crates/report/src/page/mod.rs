@@ -453,8 +453,7 @@ mod tests {
     };
 
     fn page(file: &str) -> String {
-        let text = include_str!("../../../record/tests/sample.json");
-        let record = record::from_json(text, "sample").unwrap();
+        let record = record::fixtures::sample();
         let content = Content::Survey(&record);
         fill(&Data::of(&[Source { file, content }]), &ASSETS()).unwrap()
     }

@@ -3,7 +3,7 @@
 //! machine type (no systemd, no cgroups, no accounting), and Kubernetes by `tests/kubernetes/cluster` with a node
 //! for each.
 
-use crate::support::{Done, Running, arg, by_path, program, repository, running};
+use crate::support::{Done, Running, arg, by_path, program, repository, running, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -120,6 +120,19 @@ pub fn journal(record: &Path) -> PathBuf {
     PathBuf::from(format!("{}.partial", record.display()))
 }
 
+/// Samples in whole lines of the journal of a run.
+pub fn samples_in_journal(record: &Path) -> usize {
+    let text = std::fs::read_to_string(journal(record)).unwrap();
+    text.split_inclusive('\n').filter(|l| l.contains(" {\"sample\"") && l.ends_with('\n')).count()
+}
+
+/// A journal's line with its checksum (ISO 3309, as gzip has it), bit by bit.
+pub fn journal_line(json: &str) -> String {
+    let bit = |crc: u32| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+    let byte = |crc, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc));
+    format!("{:08x} {json}\n", !json.as_bytes().iter().fold(u32::MAX, byte))
+}
+
 /// The processes that this one has started and that live: `(pid, start time)`, which names a
 /// process for good.
 pub fn processes_below(parent: u32) -> Vec<(u32, String)> {
@@ -213,24 +226,16 @@ impl Cluster {
     /// Runs one of the server's programs as a user that it accepts.
     pub fn run(&self, program: &str, arguments: &[&str]) {
         let path = self.binaries.join(program);
-        let mut command = if is_root() {
-            let mut command = Command::new("setpriv");
+        let mut command = Command::new(&path);
+        if is_root() {
+            command = Command::new("setpriv");
             command.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"]).arg(path);
-            command
-        } else {
-            Command::new(path)
-        };
+        }
         // A server that inherits a pipe keeps it open, and whoever reads it waiting.
         let errors = tempfile::tempfile().unwrap();
-        let status = command
-            .args(arguments)
-            .current_dir(self.directory.path())
-            .env("PGOPTIONS", "")
-            .stdin(std::process::Stdio::null())
-            .stdout(std::process::Stdio::null())
-            .stderr(errors.try_clone().unwrap())
-            .status()
-            .unwrap();
+        command.args(arguments).current_dir(self.directory.path()).env("PGOPTIONS", "");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors.try_clone().unwrap());
+        let status = command.status().unwrap();
         if !status.success() {
             use std::io::{Read as _, Seek as _};
             let (mut errors, mut said) = (errors, String::new());
@@ -353,43 +358,31 @@ impl SlurmCluster {
     fn authenticate(&self) {
         let key = self.path("munge.key");
         std::fs::write(&key, [7; 128]).unwrap();
-        std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o400))
-            .unwrap();
-        let option = |name: &str, file: &str| format!("--{name}={}", arg(&self.path(file)));
-        self.start(
-            "munged",
-            &[
-                "--force",
-                &option("key-file", "munge.key"),
-                &option("socket", "munge.socket"),
-                &option("pid-file", "munged.pid"),
-                &option("log-file", "log/munged"),
-                &option("seed-file", "munge.seed"),
-                "--num-threads=2",
-            ],
-        );
+        let own = std::os::unix::fs::PermissionsExt::from_mode(0o400);
+        std::fs::set_permissions(&key, own).unwrap();
+        let files = "key-file=munge.key socket=munge.socket pid-file=munged.pid log-file=log/munged \
+            seed-file=munge.seed";
+        let option = |option: &str| {
+            let (name, file) = option.split_once('=').unwrap();
+            format!("--{name}={}", arg(&self.path(file)))
+        };
+        let options: Vec<String> = files.split(' ').map(option).collect();
+        let all: Vec<&str> = options.iter().map(String::as_str).collect();
+        self.start("munged", &[&["--force", "--num-threads=2"], &all[..]].concat());
     }
 
     /// Starts a daemon, which goes into the background.
     fn start(&self, program: &str, arguments: &[&str]) {
-        let status = self
-            .command(program)
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        assert!(
-            status.unwrap().success(),
-            "{program} {arguments:?}: see {}",
-            arg(&self.path("log"))
-        );
+        let mut daemon = self.command(program);
+        let status = daemon.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let log = self.path("log");
+        assert!(status.unwrap().success(), "{program} {arguments:?}: see {}", arg(&log));
     }
 
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command
-            .env("SLURM_CONF", self.configuration())
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command.env("SLURM_CONF", self.configuration());
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         command.stdin(Stdio::null());
         command
     }
@@ -402,11 +395,7 @@ impl SlurmCluster {
     }
 
     pub fn wait_for(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let end = Instant::now() + Duration::from_secs(60);
-        while !is_so(self) {
-            assert!(Instant::now() < end, "never happened: {what}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_until(what, 60, || is_so(self));
     }
 }
 

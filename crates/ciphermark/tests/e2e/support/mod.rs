@@ -7,16 +7,18 @@ pub mod fakes;
 
 use assert_cmd::Command;
 pub use background::{
-    Background, Cluster, KubernetesCluster, SlurmCluster, descendants, journal, processes_below,
-    stat,
+    Background, Cluster, KubernetesCluster, SlurmCluster, descendants, journal, journal_line,
+    processes_below, samples_in_journal, stat,
 };
+pub use base::text::fixtures::{flat, says};
 pub use fakes::python_with;
 use serde_json::Value;
 use std::fmt;
 use std::fs::File;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
@@ -73,6 +75,47 @@ pub fn file(directory: &tempfile::TempDir, name: &str) -> String {
     arg(&directory.path().join(name)).to_owned()
 }
 
+/// A file of a test's own with this content.
+pub fn written(directory: &tempfile::TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = file(directory, name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+/// The same as a program.
+pub fn script(directory: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let path = written(directory, name, text);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// A record with a row in every state, which the record crate's own tests keep.
+pub const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json");
+
+/// Makes a key of OpenSSH here, and gives the text of a file of allowed signers that names it.
+pub fn signing_key(key: &str) -> String {
+    let mut keygen = std::process::Command::new("ssh-keygen");
+    keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", key]);
+    assert!(keygen.status().unwrap().success());
+    format!("bench@example.com {}", std::fs::read_to_string(format!("{key}.pub")).unwrap())
+}
+
+/// Makes a pipe with a name.
+pub fn pipe(at: impl AsRef<Path>) {
+    let made = std::process::Command::new("mkfifo").arg(at.as_ref()).status();
+    assert!(made.unwrap().success());
+}
+
+/// Waits until something is so, which must come within these seconds.
+#[track_caller]
+pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while !is_so() {
+        assert!(Instant::now() < end, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Where the system keeps its libraries.
 pub fn system_libraries() -> PathBuf {
     Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH))
@@ -113,6 +156,11 @@ pub fn attached_object(package: &str) -> PathBuf {
     fakes::object_of_package(program(), package)
 }
 
+/// A whole store of 32-bit numbers.
+pub fn numbers(bytes: u32) -> Vec<u8> {
+    (0..bytes / 4).flat_map(u32::to_le_bytes).collect()
+}
+
 /// Runs the program with arguments and standard input. Bundled libraries are not looked for: with
 /// several builds of OpenSSL, no test could say which one it means.
 pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
@@ -150,7 +198,29 @@ fn path_of(name: &str) -> Option<PathBuf> {
 
 /// As [`ciphermark`], without input. The words of the line are separated by spaces.
 pub fn call(line: &str) -> Done {
-    ciphermark(&line.split_whitespace().collect::<Vec<_>>(), b"")
+    ciphermark(&words(line), b"")
+}
+
+/// The same with these variables set.
+pub fn call_with(line: &str, variables: &[(&str, &str)]) -> Done {
+    ciphermark_with(&words(line), variables)
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// The commands below these, as their help lists them.
+pub fn commands(above: &[&str]) -> Vec<String> {
+    let below = |of: &&str| -> Vec<String> {
+        let help = call(&format!("{of} --help")).stdout;
+        let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1);
+        let listed = listed.take_while(|l| !l.is_empty());
+        let named = listed.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+        let names = named.filter_map(|l| l.split(' ').next()).filter(|name| *name != "help");
+        names.map(|name| format!("{of} {name}").trim().to_owned()).collect()
+    };
+    above.iter().flat_map(below).collect()
 }
 
 /// Measures within 20 s; once more with more time where a busy machine needs it.
@@ -169,8 +239,7 @@ pub fn record_alone(line: &str, code: i32) -> Value {
 pub fn record(line: &str, code: i32) -> Value {
     let directory = scratch();
     let path = file(&directory, "r.json");
-    let words: Vec<&str> = line.split_whitespace().collect();
-    measure(&[&words[..], &["-q", "-o", &path], &QUICK].concat()).with_code(code);
+    measure(&[&words(line)[..], &["-q", "-o", &path], &QUICK].concat()).with_code(code);
     read(&path)
 }
 
@@ -221,10 +290,7 @@ pub fn refusal(arguments: &[&str]) -> String {
 /// Demands that the program refuses a command line, in a line with each of these words.
 #[track_caller]
 pub fn refuses(line: &str, words: &[&str]) {
-    let said = refusal(&line.split_whitespace().collect::<Vec<_>>());
-    for word in words {
-        assert!(said.contains(word), "{line}: no '{word}' in: {said}");
-    }
+    says(refusal(&self::words(line)), words);
 }
 
 /// Runs a shell command with standard streams on a terminal; `ciphermark` stands for the program.
@@ -302,6 +368,21 @@ impl Done {
     pub fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
+    }
+
+    /// Demands that these words are on standard output.
+    #[track_caller]
+    pub fn says<'a>(self, words: impl AsRef<[&'a str]>) -> Self {
+        says(&self.stdout, words);
+        self
+    }
+
+    /// Demands that it ended with this code and one line, which has these words.
+    #[track_caller]
+    pub fn ends<'a>(self, code: i32, words: impl AsRef<[&'a str]>) -> Self {
+        let done = self.with_code(code);
+        says(done.only_line_on_stderr(), words);
+        done
     }
 
     /// What standard error has, which must be one line.

@@ -643,7 +643,7 @@ pub const RULES: &[Rule] = &[
 mod tests {
     use super::*;
     use crate::load::Profile;
-    use crate::sample::{self, advice_of, lacking, leaks, library, question};
+    use crate::sample::{self, advice_of, evidence, lacking, leaks, library, question};
 
     /// A run in which a stack has another name.
     fn renamed(stack: &str, name: &str) -> Run {
@@ -712,12 +712,7 @@ mod tests {
     fn a_stack_whose_bytes_have_no_price_is_missing_and_wins_nothing() {
         let (handshakes, records) =
             (sample::handshakes(), lacking("slow@1.0", record::tls::Suite::Aes128Gcm));
-        let evidence = Evidence {
-            handshakes: &handshakes,
-            records: Some(&records),
-            calibration: None,
-            secrets: &[],
-        };
+        let evidence = Evidence { records: Some(&records), ..evidence(&handshakes) };
         let asked = Question { bytes_per_connection: 10 << 20, ..question(&["browser"]) };
         let advice = advise(&asked, &evidence).unwrap();
         assert_eq!(advice.choice, None);
@@ -739,8 +734,7 @@ mod tests {
         calibration.stack = fast.clone();
         let choice = |calibration: &Calibration| {
             let calibration = Some(calibration);
-            let evidence =
-                Evidence { handshakes: &handshakes, records: None, calibration, secrets: &[] };
+            let evidence = Evidence { calibration, ..evidence(&handshakes) };
             super::advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap()
         };
         let with = choice(&calibration);
@@ -760,8 +754,7 @@ mod tests {
     fn a_stack_whose_primitives_depend_on_the_secret_is_not_chosen_however_cheap() {
         let handshakes = sample::handshakes();
         let advised = |secrets: &[StackLeaks]| {
-            let evidence =
-                Evidence { handshakes: &handshakes, records: None, calibration: None, secrets };
+            let evidence = Evidence { secrets, ..evidence(&handshakes) };
             super::advise(&question(&["browser"]), &evidence).unwrap()
         };
         let before = advised(&[]).choice.unwrap();

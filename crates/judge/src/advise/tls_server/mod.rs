@@ -618,7 +618,7 @@ fn names(suite: Suite) -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::advise::tls_server::choice::Evidence;
-    use crate::sample::{self, advice_of, lacking, question};
+    use crate::sample::{self, advice_of, evidence, lacking, question};
     use record::tls::Suite;
 
     fn read(texts: &[&str]) -> Result<Vec<(String, f64)>, String> {
@@ -700,12 +700,7 @@ mod tests {
     fn suites_that_the_stack_lacks_are_left_out_and_named() {
         let handshakes = sample::handshakes();
         let records = lacking("fast@1.0", Suite::Chacha20Poly1305);
-        let evidence = Evidence {
-            handshakes: &handshakes,
-            records: Some(&records),
-            calibration: None,
-            secrets: &[],
-        };
+        let evidence = Evidence { records: Some(&records), ..evidence(&handshakes) };
         let question = question(&["browser=90%", "firefox-45=10%"]);
         let choice = super::advise(&question, &evidence).unwrap().choice.unwrap();
         let suites = choice.nginx.iter().find(|l| l.starts_with("ssl_ciphers")).unwrap();

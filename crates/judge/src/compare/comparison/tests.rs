@@ -15,6 +15,14 @@ fn side(record: &Record) -> Side<'_> {
     Side { record, name: record.started.clone(), rows: record.measurements.iter().collect() }
 }
 
+fn part(record: &Record, has: impl Fn(&Measurement) -> bool) -> Side<'_> {
+    Side { rows: record.measurements.iter().filter(|m| has(m)).collect(), ..side(record) }
+}
+
+fn gcm(factor: f64) -> Measurement {
+    case("aes-128-gcm", 16, &scaled(factor))
+}
+
 fn compared(base: Vec<Measurement>, new: Vec<Measurement>) -> Comparison {
     let (base, mut new) = (record("a", base), record("b", new));
     // Another build.
@@ -59,7 +67,7 @@ fn verdicts_are_about_the_new_side() {
 fn what_leaves_a_case_undecided_says_why() {
     let wide = [500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0];
     let wider = wide.map(|cost| cost * 1.1);
-    let (base, faster) = (case("aes-128-gcm", 16, &STEADY), case("aes-128-gcm", 16, &scaled(0.5)));
+    let (base, faster) = (gcm(1.0), gcm(0.5));
     let busy = Measurement { contended: true, ..faster.clone() };
     let without = |m: &Measurement| Measurement { raw: record::Samples::default(), ..m.clone() };
     for (base, new, reason) in [
@@ -77,7 +85,7 @@ fn what_leaves_a_case_undecided_says_why() {
 
 #[test]
 fn what_there_was_no_time_for_on_one_side_is_missing_there_and_not_broken() {
-    let good = case("aes-128-gcm", 16, &STEADY);
+    let good = gcm(1.0);
     let mut late = without_number(good.clone(), State::Failed, "2 samples in the time budget");
     late.stopped = Some(record::Stopped::Budget);
     let c = compared(vec![good.clone()], vec![late.clone()]);
@@ -94,7 +102,7 @@ fn what_there_was_no_time_for_on_one_side_is_missing_there_and_not_broken() {
 
 #[test]
 fn two_equal_figures_from_elsewhere_are_not_the_very_same_samples() {
-    let mut figure = case("aes-128-gcm", 16, &STEADY);
+    let mut figure = gcm(1.0);
     (figure.state, figure.costs, figure.raw) = (State::Imported, None, Default::default());
     let c = compared(vec![figure.clone()], vec![figure]);
     assert_eq!((c.tally.identical, c.tally.undecided, c.overall[0].ratios), (0, 1, 0));
@@ -102,7 +110,7 @@ fn two_equal_figures_from_elsewhere_are_not_the_very_same_samples() {
 
 #[test]
 fn what_was_measured_and_is_refused_now_is_a_failure_with_its_reason() {
-    let good = case("aes-128-gcm", 16, &STEADY);
+    let good = gcm(1.0);
     let bad = without_number(good.clone(), State::Refused, "tamper: accepted a changed tag");
     let c = compared(vec![good.clone()], vec![bad.clone()]);
     assert_eq!(c.states[0].change, Change::Broken);
@@ -137,9 +145,9 @@ fn what_is_on_one_side_only_is_listed_with_the_reason() {
 
 #[test]
 fn another_definition_of_the_model_is_another_case() {
-    let mut new = case("aes-128-gcm", 16, &scaled(2.0));
+    let mut new = gcm(2.0);
     new.model_version = 2;
-    let c = compared(vec![case("aes-128-gcm", 16, &STEADY)], vec![new]);
+    let c = compared(vec![gcm(1.0)], vec![new]);
     assert!(c.cases.is_empty());
     assert_eq!(c.only.len(), 2);
     assert!(c.only[0].reason.contains("defined otherwise"));
@@ -147,10 +155,9 @@ fn another_definition_of_the_model_is_another_case() {
 
 #[test]
 fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
-    let (mut base, mut new) =
-        (record("a", vec![case("aes-128-gcm", 16, &STEADY)]), record("b", Vec::new()));
+    let (mut base, mut new) = (record("a", vec![gcm(1.0)]), record("b", Vec::new()));
     // Twice the cycles on a clock of twice the rate.
-    new.measurements = vec![case("aes-128-gcm", 16, &scaled(2.0))];
+    new.measurements = vec![gcm(2.0)];
     new.host.clock.ticks_per_second = 2e9;
     let c = compare(&side(&base), &side(&new), &SETTINGS);
     assert_eq!((c.unit, c.cases[0].verdict), (Unit::Cycles, Verdict::Slower));
@@ -176,9 +183,7 @@ fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
 
 #[test]
 fn what_one_build_differs_by_between_two_runs_fails_no_gate_unless_the_machine_is_another() {
-    let run =
-        |name: &str, factor: f64| record(name, vec![case("aes-128-gcm", 16, &scaled(factor))]);
-    let (base, mut new) = (run("a", 1.0), run("b", 1.1));
+    let (base, mut new) = (record("a", vec![gcm(1.0)]), record("b", vec![gcm(1.1)]));
     let of = |new: &Record| compare(&side(&base), &side(new), &SETTINGS);
     let c = of(&new);
     assert_eq!((c.tally.slower, c.is_runs_own(&c.cases[0])), (1, true));
@@ -215,17 +220,24 @@ fn fewer_cycles_in_more_time_are_neither_faster_nor_slower_unless_the_whole_run_
     assert_eq!(c.tally.faster, 3);
 }
 
+/// Two runs of AES-128-GCM at these sizes, with what each of them counted.
+fn counted(sizes: &[usize], [base, new]: [&record::Executed; 2]) -> Comparison {
+    let cases = || sizes.iter().map(|size| case("aes-128-gcm", *size, &STEADY)).collect();
+    let of = |name: &str, executed: &record::Executed| Record {
+        executed: vec![executed.clone()],
+        ..record(name, cases())
+    };
+    let (base, new) = (of("a", base), of("b", new));
+    compare(&side(&base), &side(&new), &SETTINGS)
+}
+
 #[test]
 fn instructions_are_compared_exactly() {
-    let m = case("aes-128-gcm", 16, &STEADY);
-    let (mut base, mut new) = (record("a", vec![m.clone()]), record("b", vec![m.clone()]));
-    base.executed = vec![executed(&m, 2.0, 400.0)];
-    new.executed = vec![executed(&m, 2.0, 400.0)];
-    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let base = executed(&gcm(1.0), 2.0, 400.0);
+    let c = counted(&[16], [&base; 2]);
     assert!(c.instructions[0].is_equal());
     assert_eq!(finds(&c, "instructions"), None);
-    new.executed = vec![executed(&m, 2.008, 404.0)];
-    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let c = counted(&[16], [&base, &executed(&gcm(1.0), 2.008, 404.0)]);
     assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case, by up to 1.00 %");
     assert_eq!(finds(&c, "instructions-per-byte:0.5%"), None);
     assert!(finds(&c, "instructions-per-message:0.5%").is_some());
@@ -233,68 +245,52 @@ fn instructions_are_compared_exactly() {
 
 #[test]
 fn what_was_counted_in_the_base_and_is_not_now_fails_a_gate_of_instructions() {
-    let m = case("aes-128-gcm", 16, &STEADY);
-    let (mut base, mut new) = (record("a", vec![m.clone()]), record("b", vec![m.clone()]));
-    base.executed = vec![executed(&m, 2.0, 400.0)];
-    let mut lost = executed(&m, 2.0, 400.0);
-    (lost.per_byte, lost.per_message, lost.source) = (None, None, None);
-    lost.sizes.clear();
-    new.executed = vec![lost];
-    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let base = executed(&gcm(1.0), 2.0, 400.0);
+    let none = Vec::new();
+    let (per_byte, per_message, source) = (None, None, None);
+    let lost = record::Executed { per_byte, per_message, source, sizes: none, ..base.clone() };
+    let c = counted(&[16], [&base, &lost]);
     assert!(!c.instructions[0].is_equal() && !c.instructions[0].uncounted.is_empty());
     let found = finds(&c, "instructions:0.5%").unwrap();
     assert_eq!(found, "counted in the base and not now: 1 case");
-    let neither = compare(&side(&new), &side(&new), &SETTINGS);
+    let neither = counted(&[16], [&lost; 2]);
     assert!(neither.instructions.is_empty() && finds(&neither, "instructions").is_none());
 }
 
 /// Counts of whole operations beside equal counts per byte and per message.
-fn counted_at(m: &Measurement, sizes: &[(usize, u64)]) -> record::Executed {
-    let mut e = executed(m, 4.0, 50.0);
-    let of = |(size, instructions): &(usize, u64)| record::ExecutedSize {
-        size: *size,
-        instructions: *instructions,
-    };
-    e.sizes = sizes.iter().map(of).collect();
-    e
+fn counts(sizes: &[(usize, u64)]) -> record::Executed {
+    let of = |&(size, instructions): &(usize, u64)| record::ExecutedSize { size, instructions };
+    let sizes = sizes.iter().map(of).collect();
+    record::Executed { sizes, ..executed(&gcm(1.0), 4.0, 50.0) }
 }
 
 #[test]
 fn instructions_of_a_measured_size_are_compared_where_the_slope_of_small_ones_shows_nothing() {
-    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
-    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
-    base.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 16_434), (8192, 32_818)])];
+    let base = counts(&[(64, 306), (4096, 16_434), (8192, 32_818)]);
     // 4096 was counted and grew, but nobody measured it.
-    new.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 20_000), (8192, 33_803)])];
-    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let new = counts(&[(64, 306), (4096, 20_000), (8192, 33_803)]);
+    let c = counted(&[64, 8192], [&base, &new]);
     let row = &c.instructions[0];
     assert_eq!(row.sizes.iter().map(|s| s.size).collect::<Vec<_>>(), [64, 8192]);
     assert_eq!(row.worst_size().unwrap().size, 8192);
     assert!(!row.is_equal() && row.per_byte_growth == Some(0.0));
-    assert_eq!(
-        finds(&c, "instructions:2.9%").unwrap(),
-        "instructions grew in 1 case, by up to 3.00 %"
-    );
+    let grew = "instructions grew in 1 case, by up to 3.00 %";
+    assert_eq!(finds(&c, "instructions:2.9%").unwrap(), grew);
     assert_eq!(finds(&c, "instructions:3.1%"), None);
     assert!(finds(&c, "instructions-per-operation:2.9%").is_some());
     assert_eq!(finds(&c, "instructions-per-byte"), None);
-    let equal = compare(&side(&base), &side(&base), &SETTINGS);
+    let equal = counted(&[64, 8192], [&base; 2]);
     assert!(equal.instructions[0].is_equal());
     assert_eq!(finds(&equal, "instructions"), None);
 }
 
 #[test]
 fn a_measured_size_that_a_side_did_not_count_is_named_and_not_extrapolated() {
-    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
-    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
-    base.executed = vec![counted_at(&cases[0], &[(64, 306)])];
-    new.executed = vec![counted_at(&cases[0], &[(64, 306)])];
-    let unknown = compare(&side(&base), &side(&new), &SETTINGS).instructions[0].uncounted.clone();
+    let mut base = counts(&[(64, 306)]);
+    let unknown = counted(&[64, 8192], [&base; 2]).instructions[0].uncounted.clone();
     assert_eq!((unknown[0].size, &*unknown[0].reason), (8192, "not counted"));
-    let too_long = || record::UncountedSize { size: 8192, reason: "too long".to_owned() };
-    base.executed[0].uncounted = vec![too_long()];
-    new.executed = vec![counted_at(&cases[0], &[(64, 306), (8192, 90_000)])];
-    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    base.uncounted = vec![record::UncountedSize { size: 8192, reason: "too long".to_owned() }];
+    let c = counted(&[64, 8192], [&base, &counts(&[(64, 306), (8192, 90_000)])]);
     assert_eq!(c.instructions[0].sizes.len(), 1);
     assert_eq!(c.instructions[0].uncounted[0].reason, "base: too long");
     assert_eq!(finds(&c, "instructions"), None);
@@ -302,18 +298,15 @@ fn a_measured_size_that_a_side_did_not_count_is_named_and_not_extrapolated() {
 
 #[test]
 fn tiers_of_one_record_are_sides_too() {
-    let mut slow = case("aes-128-gcm", 16, &scaled(10.0));
+    let mut slow = gcm(10.0);
     slow.tier = Tier::Noaes;
-    let one = record("a", vec![case("aes-128-gcm", 16, &STEADY), slow]);
-    let of = |tier| Side {
-        rows: one.measurements.iter().filter(|m| m.tier == tier).collect(),
-        ..side(&one)
-    };
+    let one = record("a", vec![gcm(1.0), slow]);
+    let of = |tier| part(&one, move |m| m.tier == tier);
     let settings = Settings { apart: Apart::Tier, ..SETTINGS };
     let c = compare(&of(Tier::Noaes), &of(Tier::Native), &settings);
     assert_eq!(c.cases[0].verdict, Verdict::Faster);
     assert_eq!((c.cases[0].base.tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
-    let mut old = case("aes-128-gcm", 16, &scaled(9.0));
+    let mut old = gcm(9.0);
     old.tier = Tier::Core2;
     let c = compared(vec![old.clone()], vec![old]);
     let said = |w: &String| w.starts_with("tier core2, an emulated feature set");
@@ -322,21 +315,13 @@ fn tiers_of_one_record_are_sides_too() {
 
 #[test]
 fn algorithms_belong_together_by_what_the_star_stands_for() {
-    let of = |algorithm: &str, factor: f64| case(algorithm, 4096, &scaled(factor));
-    let rows = vec![
-        of("aes-128-gcm", 1.0),
-        of("aes-256-gcm", 1.16),
-        of("aes-128-ctr", 1.0),
-        of("aes-256-ctr", 1.4),
-        of("aes-128-ccm", 1.0),
-    ];
-    let one = record("a", rows);
-    let side = |prefix: &str| Side {
-        rows: one.measurements.iter().filter(|m| m.algorithm.starts_with(prefix)).collect(),
-        ..side(&one)
-    };
-    let part = |glob| crate::compare::Part::of(glob).unwrap();
-    let apart = Apart::Algorithm { base: part("aes-128-*"), new: part("aes-256-*") };
+    let rows = [("128-gcm", 1.0), ("256-gcm", 1.16), ("128-ctr", 1.0), ("256-ctr", 1.4)];
+    let rows = rows.iter().chain(&[("128-ccm", 1.0)]);
+    let of = |(name, factor): &(&str, f64)| case(&format!("aes-{name}"), 4096, &scaled(*factor));
+    let one = record("a", rows.map(of).collect());
+    let side = |prefix: &'static str| part(&one, move |m| m.algorithm.starts_with(prefix));
+    let glob = |text| crate::compare::Part::of(text).unwrap();
+    let apart = Apart::Algorithm { base: glob("aes-128-*"), new: glob("aes-256-*") };
     let c = compare(&side("aes-128"), &side("aes-256"), &Settings { apart, ..SETTINGS });
     let told: Vec<_> = c
         .cases
@@ -358,14 +343,10 @@ fn algorithms_belong_together_by_what_the_star_stands_for() {
 #[test]
 fn sizes_are_compared_by_what_a_byte_costs() {
     // Twice the bytes in 1.8 times the time.
-    let one = record(
-        "a",
-        vec![case("aes-128-gcm", 4096, &STEADY), case("aes-128-gcm", 8192, &scaled(1.8))],
-    );
-    let of = |size| Side {
-        rows: one.measurements.iter().filter(|m| m.size == size).collect(),
-        ..side(&one)
-    };
+    let [whole, twice] =
+        [(4096, 1.0), (8192, 1.8)].map(|(size, by)| case("aes-128-gcm", size, &scaled(by)));
+    let one = record("a", vec![whole, twice]);
+    let of = |size| part(&one, move |m| m.size == size);
     let c = compare(&of(4096), &of(8192), &Settings { apart: Apart::Size, ..SETTINGS });
     let case = &c.cases[0];
     assert_eq!((case.base.size, case.case.size, case.verdict), (Some(4096), 8192, Verdict::Faster));
@@ -376,15 +357,12 @@ fn sizes_are_compared_by_what_a_byte_costs() {
 #[test]
 fn one_library_is_held_against_each_of_the_others() {
     let row = |name: &str, factor: f64| {
-        let mut m = case("aes-128-gcm", 16, &scaled(factor));
+        let mut m = gcm(factor);
         m.library = library(name, "1", name);
         m
     };
     let one = record("a", vec![row("a", 1.0), row("b", 2.0), row("c", 0.5)]);
-    let of = |names: &[&str]| Side {
-        rows: one.measurements.iter().filter(|m| names.contains(&&*m.library.name)).collect(),
-        ..side(&one)
-    };
+    let of = |names: &'static [&str]| part(&one, |m| names.contains(&&*m.library.name));
     let settings = Settings { matching: Matching::Every, ..SETTINGS };
     let c = compare(&of(&["a"]), &of(&["a", "b", "c"]), &settings);
     let verdicts: Vec<(&str, &str)> =
@@ -421,20 +399,14 @@ fn cycles_that_follow_the_clock_while_the_time_stays_are_no_ground_for_a_verdict
 
 #[test]
 fn a_sure_difference_that_equal_builds_may_have_from_run_to_run_is_undecided() {
-    let of = |by: f64| {
-        let c = compared(
-            vec![case("aes-128-gcm", 16, &STEADY)],
-            vec![case("aes-128-gcm", 16, &scaled(by))],
-        );
-        c.cases[0].verdict
-    };
+    let of = |by: f64| compared(vec![gcm(1.0)], vec![gcm(by)]).cases[0].verdict;
     assert_eq!((of(1.01), of(1.03)), (Verdict::Undecided, Verdict::Slower));
     assert_eq!((of(0.99), of(0.97)), (Verdict::Undecided, Verdict::Faster));
 }
 
 /// A record of one library, whose other files have these contents; none for a record from before that was kept.
 fn of_build(started: &str, id: &str, objects: Option<&[&str]>) -> Record {
-    let mut one = case("aes-128-gcm", 16, &STEADY);
+    let mut one = gcm(1.0);
     one.library = library("mine", "1", id);
     one.library.path = "/lib/mine.so".to_owned();
     let file = |content: &&str| record::LoadedFile {

@@ -168,14 +168,8 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn rounds(_count: usize) -> i32 {
         naked_asm!(
-            "pxor xmm0, xmm0",
-            "2: aesenc xmm0, xmm1",
-            "aesenc xmm0, xmm1",
-            "aesenclast xmm0, xmm1",
-            "dec rdi",
-            "jnz 2b",
-            "mov eax, 7",
-            "ret",
+            "pxor xmm0, xmm0; 2: aesenc xmm0, xmm1; aesenc xmm0, xmm1; aesenclast xmm0, xmm1",
+            "dec rdi; jnz 2b; mov eax, 7; ret",
         )
     }
 
@@ -309,19 +303,8 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn relative(_count: usize) -> i32 {
         naked_asm!(
-            "xor eax, eax",
-            "2: add eax, [rip + {number}]",
-            "add eax, 1",
-            "movdqa xmm0, xmm0",
-            "push rax",
-            "sub rsp, 8",
-            "call {inner}",
-            "add rsp, 8",
-            "pop rcx",
-            "add eax, ecx",
-            "dec rdi",
-            "jnz 2b",
-            "ret",
+            "xor eax, eax; 2: add eax, [rip + {number}]; add eax, 1; movdqa xmm0, xmm0; push rax",
+            "sub rsp, 8; call {inner}; add rsp, 8; pop rcx; add eax, ecx; dec rdi; jnz 2b; ret",
             number = sym NUMBER,
             inner = sym inner,
         )
@@ -518,19 +501,8 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn random(_unused: usize) -> i32 {
         naked_asm!(
-            "push rbx",
-            "rdrand r9",
-            "setc bl",
-            "rdseed eax",
-            "setc bh",
-            "add eax, r9d",
-            "rdrand dx",
-            "add ax, dx",
-            "and bl, bh",
-            "jnz 2f",
-            "xor eax, eax",
-            "2: pop rbx",
-            "ret",
+            "push rbx; rdrand r9; setc bl; rdseed eax; setc bh; add eax, r9d; rdrand dx",
+            "add ax, dx; and bl, bh; jnz 2f; xor eax, eax; 2: pop rbx; ret",
         )
     }
 
@@ -544,17 +516,8 @@ mod tests {
     #[unsafe(naked)]
     unsafe extern "C" fn kernel_random(_unused: usize) -> i32 {
         naked_asm!(
-            "push 0",
-            "mov rdi, rsp",
-            "mov esi, 8",
-            "xor edx, edx",
-            "mov eax, 318",
-            "syscall",
-            "pop rcx",
-            "cmp eax, 8",
-            "jne 2f",
-            "mov eax, ecx",
-            "2: ret",
+            "push 0; mov rdi, rsp; mov esi, 8; xor edx, edx; mov eax, 318; syscall; pop rcx",
+            "cmp eax, 8; jne 2f; mov eax, ecx; 2: ret",
         )
     }
 

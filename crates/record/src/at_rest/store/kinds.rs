@@ -442,6 +442,7 @@ pub(crate) fn fill(seed: u64, file: usize, page: u64, to: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::sample::{Cluster, control_file};
+    use base::text::fixtures::says;
 
     #[test]
     fn names_of_relations_have_fork_and_segment() {
@@ -477,11 +478,10 @@ mod tests {
     fn a_running_or_crashed_server_is_refused() {
         let running = Cluster::new(6);
         let text = Store::open(running.path(), None).unwrap_err().to_string();
-        assert!(text.contains("in production") && text.contains("pg_ctl stop"), "{text}");
+        says(&text, ["in production", "pg_ctl stop"]);
         let locked = Cluster::new(1);
         locked.file("postmaster.pid", 0);
-        let text = Store::open(locked.path(), None).unwrap_err().to_string();
-        assert!(text.contains("postmaster.pid"), "{text}");
+        says(Store::open(locked.path(), None).unwrap_err().to_string(), ["postmaster.pid"]);
     }
 
     #[test]
@@ -504,16 +504,16 @@ mod tests {
         fs::remove_file(&version).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &version).unwrap();
         let text = Store::open(cluster.path(), None).unwrap_err().to_string();
-        assert!(text.contains("it has no PG_VERSION"), "{text}");
+        says(&text, ["it has no PG_VERSION"]);
         let text = Store::open(Path::new("/dev/zero"), None).unwrap_err().to_string();
-        assert!(text.contains("no regular file"), "{text}");
+        says(&text, ["no regular file"]);
     }
 
     #[test]
     fn another_directory_is_told_from_a_cluster() {
         let empty = tempfile::tempdir().unwrap();
         let text = Store::open(empty.path(), None).unwrap_err().to_string();
-        assert!(text.contains("no PostgreSQL data directory"), "{text}");
+        says(&text, ["no PostgreSQL data directory"]);
     }
 
     #[test]
@@ -576,8 +576,7 @@ mod tests {
     fn a_database_with_a_log_beside_it_is_refused() {
         let (_keep, path) = database(4096, 3);
         std::fs::write(beside(&path, "-wal"), b"x").unwrap();
-        let text = Store::open(&path, None).unwrap_err().to_string();
-        assert!(text.contains("write-ahead log"), "{text}");
+        says(Store::open(&path, None).unwrap_err().to_string(), ["write-ahead log"]);
     }
 
     #[test]
@@ -586,10 +585,10 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..8192]).unwrap();
         let text = Store::open(&path, None).unwrap_err().to_string();
-        assert!(text.contains("its header says 12288 bytes, and it has 8192"), "{text}");
+        says(&text, ["its header says 12288 bytes, and it has 8192"]);
         std::fs::write(&path, [&[0; 16], &whole[16..]].concat()).unwrap();
         let text = Store::open(&path, None).unwrap_err().to_string();
-        assert!(text.contains("its first 16 bytes are not those of an SQLite database"), "{text}");
+        says(&text, ["its first 16 bytes are not those of an SQLite database"]);
     }
 
     #[test]
