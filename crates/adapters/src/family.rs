@@ -61,7 +61,8 @@ pub(crate) type Attached = Result<Box<dyn Library>, LoadError>;
 
 /// Puts a family's library behind the contract, under the name that it is given, else under its own.
 pub(crate) fn library<F: Family>(
-    (given, own): (Option<&str>, &str),
+    given: Option<&str>,
+    own: &str,
     version: &str,
     build: Vec<String>,
     family: F,

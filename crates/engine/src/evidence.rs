@@ -164,8 +164,8 @@ impl Gathering<'_, '_> {
             size,
             most_steps,
         });
-        let of = (subject.library, subject.tier);
-        match self.asking.ask(of, &request, deadline(most_steps))? {
+        let deadline = deadline(most_steps);
+        match self.asking.ask(subject.library, subject.tier, &request, deadline)? {
             // Another size would be asked for again, without end.
             Reply::Stepped(steps) if steps.size == size => Ok(steps),
             other => Err(Finding::failed(out_of_protocol(&other).to_string())),

@@ -108,7 +108,7 @@ fn head(kind: RunKind, wanted: &TlsRequest, stacks: &[StackFile], cases: usize) 
         [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
     };
     let libraries = stacks.iter().flat_map(files).collect();
-    progress::journal_head(kind.name(), (plan, cases), libraries, &wanted.command, wanted.cpu)
+    progress::journal_head(kind.name(), plan, cases, libraries, &wanted.command, wanted.cpu)
 }
 
 fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {

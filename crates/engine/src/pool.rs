@@ -220,14 +220,15 @@ impl Asking<'_> {
     /// gave no answer is dead; the next question starts another.
     pub(crate) fn ask(
         &mut self,
-        (library, tier): (usize, Tier),
+        library: usize,
+        tier: Tier,
         request: &Request,
         deadline: Duration,
     ) -> Result<Reply, Finding> {
         if let Some(why) = self.of.stop.why() {
             return Err(Finding::left_out(why, "stepped"));
         }
-        let answer = once_more_if_killed(|| self.once((library, tier), request, deadline));
+        let answer = once_more_if_killed(|| self.once(library, tier, request, deadline));
         match answer.map_err(|e: WorkerError| Finding::failed(e.to_string()))? {
             Reply::Finding(finding) => Err(finding),
             reply => Ok(reply),
@@ -236,7 +237,8 @@ impl Asking<'_> {
 
     fn once(
         &mut self,
-        (library, tier): (usize, Tier),
+        library: usize,
+        tier: Tier,
         request: &Request,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {

@@ -223,7 +223,8 @@ impl CaseProgress {
 
 pub(crate) fn journal_head(
     kind: &str,
-    (plan, cases): (Plan, usize),
+    plan: Plan,
+    cases: usize,
     libraries: Vec<(Option<String>, Library)>,
     command: &[String],
     cpu: u32,
@@ -325,8 +326,8 @@ pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Ve
 /// Why a journal's run cannot go on here, whatever its libraries: to be asked before any of these is loaded, because a
 /// journal may be anybody's.
 pub fn of_elsewhere(then: &JournalHead) -> Option<String> {
-    let same = (then.plan.clone(), then.cases);
-    let now = journal_head(&then.kind, same, then.libraries.clone(), &[], measuring_cpu());
+    let (plan, libraries) = (then.plan.clone(), then.libraries.clone());
+    let now = journal_head(&then.kind, plan, then.cases, libraries, &[], measuring_cpu());
     difference(then, &now)
 }
 

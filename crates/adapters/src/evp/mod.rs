@@ -33,7 +33,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     }
     let Product { name: own, version, .. } = product.clone();
     let has_chosen = chosen.is_some();
-    family::library((name, &own), &version, build, Evp { product, api, object, has_chosen })
+    family::library(name, &own, &version, build, Evp { product, api, object, has_chosen })
 }
 
 /// Initialises the library without this machine's `openssl.cnf` (providers, engines, default properties), so that what is

@@ -16,7 +16,7 @@ use std::ptr;
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let version = initialise(&object, &api)?;
-    family::library((name, "libgcrypt"), &version, build(&object), api)
+    family::library(name, "libgcrypt", &version, build(&object), api)
 }
 
 /// Does what the manual asks for before anything else is called ("Initializing the library"), and

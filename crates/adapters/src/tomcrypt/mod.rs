@@ -18,7 +18,7 @@ use tagged::DoneFn;
 
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = settings(&object)?;
-    family::library((name, "libtomcrypt"), &version, build, Api::load(object)?)
+    family::library(name, "libtomcrypt", &version, build, Api::load(object)?)
 }
 
 /// Version and build facts out of `crypt_build_settings`: "LibTomCrypt 1.18.2 (www.libtom.net)",

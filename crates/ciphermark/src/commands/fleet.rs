@@ -368,7 +368,7 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
             };
             if matches!(seen.phase, Phase::Done | Phase::Gone) {
                 has_failed |=
-                    !bring(&mut survey, &cluster, machine, job, (&records, key.as_deref()))?;
+                    !bring(&mut survey, &cluster, machine, job, &records, key.as_deref())?;
             } else if matches!(seen.phase, Phase::Waiting | Phase::Running) {
                 waits = true;
             }
@@ -389,7 +389,8 @@ fn bring(
     cluster: &Cluster<'_>,
     machine: &Machine,
     job: Job,
-    (records, key): (&Path, Option<&Path>),
+    records: &Path,
+    key: Option<&Path>,
 ) -> Result<bool, Failure> {
     let Sent { sha256, record, node } = match whole(cluster, machine, &job)? {
         Ok(sent) => sent,

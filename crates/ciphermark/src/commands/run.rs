@@ -104,7 +104,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let path = job.output.clone();
     let Ended { record, lost, remark } = measure(args.quiet, job, &stop)?;
     let path = path.as_deref().filter(|_| lost.is_none());
-    screen::print_run(&record, args.format, (path, args.all))?;
+    screen::print_run(&record, args.format, path, args.all)?;
     // Last, where it is read.
     screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or_else(|| exit(&record), Err)

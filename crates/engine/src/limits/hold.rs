@@ -22,7 +22,7 @@ pub(crate) fn hold(
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let counts = executed.iter().find(|e| e.is_of(m));
         let several = in_flight(m, libraries) > 1;
-        hold_one(m, core, (counts.and_then(|e| e.seen(m.size)), several));
+        hold_one(m, core, counts.and_then(|e| e.seen(m.size)), several);
     }
 }
 
@@ -34,7 +34,7 @@ fn in_flight(m: &Measurement, libraries: &[Library]) -> u32 {
     own.find_map(|c| c.in_flight).unwrap_or(1)
 }
 
-fn hold_one(m: &mut Measurement, core: &Core, (seen, several): (Option<Seen>, bool)) {
+fn hold_one(m: &mut Measurement, core: &Core, seen: Option<Seen>, several: bool) {
     // Threads share the outer caches, memory and, as siblings, a core.
     if m.threads != 1 {
         return;

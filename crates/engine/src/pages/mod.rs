@@ -710,13 +710,8 @@ impl Scene<'_> {
         };
         let named = self.libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone()));
         let (named, command) = (named.collect(), &self.plan.command);
-        let head = progress::journal_head(
-            record::at_rest::KIND,
-            (plan, cells),
-            named,
-            command,
-            self.cpu(),
-        );
+        let head =
+            progress::journal_head(record::at_rest::KIND, plan, cells, named, command, self.cpu());
         JournalHead {
             started: self.before.began.clone(),
             store: Some(self.before.sha256.to_owned()),

@@ -154,7 +154,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
     met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), OnlyIn::Base);
     met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), OnlyIn::New);
     let unit = unit(base.record, new.record, &met.measured);
-    let cases = judge(&met.measured, (base.record, new.record), unit, settings);
+    let cases = judge(&met.measured, base.record, new.record, unit, settings);
     let (families, overall) = summaries(&cases, settings.matching);
     // What two algorithms or sizes execute is no change of the one.
     let both = matches!(apart, Apart::Nothing | Apart::Tier);
@@ -299,13 +299,14 @@ enum Known {
 
 fn judge(
     measured: &[(&Measurement, &Measurement)],
-    (base, new): (&Record, &Record),
+    base: &Record,
+    new: &Record,
     unit: Unit,
     settings: &Settings,
 ) -> Vec<Compared> {
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
     let known: Vec<Known> =
-        measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
+        measured.iter().map(|(b, n)| know(base, b, new, n, unit, settings.apart)).collect();
     let common = if one_run { 0.0 } else { between_runs(base, new, unit) };
     let clock = if one_run { 1.0 } else { sides::clock_of_new_run(measured) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
@@ -425,8 +426,10 @@ fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
 }
 
 fn know(
-    (base, b): (&Record, &Measurement),
-    (new, n): (&Record, &Measurement),
+    base: &Record,
+    b: &Measurement,
+    new: &Record,
+    n: &Measurement,
     unit: Unit,
     apart: Apart,
 ) -> Known {

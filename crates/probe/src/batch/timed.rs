@@ -709,7 +709,7 @@ impl<'a> StreamBatch<'a> {
         roll: u64,
     ) -> Self {
         assert!(session.in_place() && session.has_stream(), "a stream in place");
-        let (buffer, _, stacks) = arena.place(roll, (initial.len(), 0));
+        let (buffer, _, stacks) = arena.place(roll, initial.len(), 0);
         Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
     }
 

@@ -192,7 +192,9 @@ impl Archive {
     /// `most` of each, and all with the same samples.
     pub fn known(
         &mut self,
-        (cpu, machine, samples): (&str, &str, Option<&str>),
+        cpu: &str,
+        machine: &str,
+        samples: Option<&str>,
         most: u32,
     ) -> Result<Vec<String>, ArchiveError> {
         let newest = format!("ORDER BY started DESC LIMIT {most}");

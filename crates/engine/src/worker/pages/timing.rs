@@ -313,7 +313,7 @@ impl Pages<'_> {
         let (page, at) = (staged.page(self.picks[i]), &staged.places[self.picks[i]]);
         let out = self.sealed.page(i, staged.page_size);
         let beside = &mut self.beside[i * len..][..len];
-        codec.seal_timed(clock, per_page, (at, page), out, beside).map_err(failed)
+        codec.seal_timed(clock, per_page, at, page, out, beside).map_err(failed)
     }
 
     /// Decrypts one: its ticks.
@@ -324,7 +324,7 @@ impl Pages<'_> {
         let at = &staged.places[self.picks[i]];
         let cipher = self.sealed.read(i, staged.page_size);
         let (beside, out) = (&self.beside[i * len..][..len], self.back.page(i, staged.page_size));
-        codec.unseal_timed(clock, per_page, at, (cipher, beside), out).map_err(refused)
+        codec.unseal_timed(clock, per_page, at, cipher, beside, out).map_err(refused)
     }
 }
 
@@ -454,7 +454,7 @@ impl<'a> Kept<'a> {
         let at = &staged.places[self.picks[i]];
         let beside = &mut self.beside[i];
         let crypto =
-            self.codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
+            self.codec.seal_timed(clock, false, at, plain, cipher, beside).map_err(failed)?;
         let (io, result) = clock.time(|| self.file.write_all_at(cipher, offset));
         result.map_err(io_failed)?;
         self.codec.unseal(at, cipher, beside, plain).map_err(refused)?;
@@ -488,7 +488,7 @@ pub(crate) fn log_end(
         let (at, plain) = (&staged.places[pick], staged.page(pick));
         let mut unit = vec![0; staged.page_size + codec.metadata_bytes()];
         let (cipher, beside) = unit.split_at_mut(staged.page_size);
-        let crypto = codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
+        let crypto = codec.seal_timed(clock, false, at, plain, cipher, beside).map_err(failed)?;
         if end + unit.len() as u64 > LOG_BYTES {
             end = 0;
         }
