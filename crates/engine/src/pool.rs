@@ -398,18 +398,11 @@ fn machine(host: &record::Host) -> String {
     )
 }
 
-/// Whether a file's name is that of an entry: nothing else in the directory is this program's.
-fn is_entry(path: &Path) -> bool {
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let is_hash = stem.len() == 64 && stem.bytes().all(|b| b.is_ascii_hexdigit());
-    is_hash && path.extension().is_some_and(|e| e == "json")
-}
-
 fn remove_old(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
-        if age.is_some_and(|age| age > KEPT) && is_entry(&entry.path()) {
+        if age.is_some_and(|age| age > KEPT) && host::is_cache_entry(&entry.path()) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
