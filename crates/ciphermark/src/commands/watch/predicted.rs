@@ -27,7 +27,7 @@ fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<
     if let Some(time) = time {
         line.extend(["--budget".to_owned(), format!("{}s", time.as_secs_f64())]);
     }
-    run::measured(&line, &run::watch_signals()?)
+    run::measured(&line, engine::Counting::All, &run::watch_signals()?)
 }
 
 /// Answers `--from calls.json` of one of the commands.
