@@ -8,31 +8,24 @@ use base::model::{Direction, Footprint, Model, QuietRates, RawSample, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What became of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Measured, with every check passed.
-    Measured,
-    /// The library does not offer it, or the algorithm does not define it.
-    Unsupported,
-    /// A check failed: there is a number, and it is not to be believed, so it is not kept.
-    Refused,
-    /// Crash, hang or error.
-    Failed,
-    /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
-    /// ranked or compared as if it had been.
-    Imported,
+crate::named! {
+    /// What became of a case.
+    State {
+        /// Measured, with every check passed.
+        Measured = "measured",
+        /// The library does not offer it, or the algorithm does not define it.
+        Unsupported = "unsupported",
+        /// A check failed: there is a number, and it is not to be believed, so it is not kept.
+        Refused = "refused",
+        /// Crash, hang or error.
+        Failed = "failed",
+        /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
+        /// ranked or compared as if it had been.
+        Imported = "imported",
+    }
 }
 
 impl State {
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether cases in this state carry numbers: those that were measured and verified here, and
     /// those that came from elsewhere.
     pub fn has_number(self) -> bool {

@@ -709,7 +709,7 @@ fn suggestion(name: &str) -> String {
 
 /// What is done to the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(strum::Display, strum::IntoStaticStr)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
@@ -740,19 +740,7 @@ pub enum Direction {
 
 impl Direction {
     /// All.
-    pub const ALL: &'static [Self] = &[
-        Self::Encrypt,
-        Self::Decrypt,
-        Self::Digest,
-        Self::Copy,
-        Self::Generate,
-        Self::Server,
-        Self::Client,
-        Self::Send,
-        Self::Receive,
-        Self::Whole,
-        Self::Call,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The directions that a kind of algorithm has.
     pub fn of(kind: Kind) -> &'static [Self] {

@@ -74,7 +74,8 @@ impl fmt::Display for Case {
 
 /// What one timed operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -120,18 +121,7 @@ impl Model {
     ];
 
     /// Every model that a record can have: those of `tls` and `pages` too.
-    pub const RECORDED: &'static [Self] = &[
-        Self::Stream,
-        Self::Message,
-        Self::Rekey,
-        Self::Forgery,
-        Self::Between,
-        Self::BetweenRekey,
-        Self::Handshake,
-        Self::Records,
-        Self::Primitive,
-        Self::Page,
-    ];
+    pub const RECORDED: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Whether it is one of a survey: what `run` measures.
     pub fn is_of_survey(self) -> bool {

@@ -401,7 +401,7 @@ fn media(typed: &[MediaArg]) -> Vec<Medium> {
         Medium::Direct => typed.contains(&MediaArg::Direct),
         Medium::Log => typed.contains(&MediaArg::Log),
     };
-    Medium::ALL.into_iter().filter(|m| has(*m)).collect()
+    Medium::ALL.iter().copied().filter(|m| has(*m)).collect()
 }
 
 fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {

@@ -13,44 +13,35 @@ use record::{Measurement, Plan, Record, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, strum::Display, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "kebab-case")]
-pub enum Code {
-    /// A figure is not what its samples give.
-    Recomputed,
-    SamplesMissing,
-    /// Counts of samples, processes or calls are not those of the samples.
-    Counts,
-    /// A sample counts although it was disturbed, or does not although nothing disturbed it.
-    Marks,
-    /// A figure that follows from others does not.
-    Derived,
-    /// Cases or samples that the run had are missing.
-    Truncated,
-    /// Faster than the record's own limits allow.
-    ImpossibleSpeed,
-    /// A time of day or a duration that cannot be.
-    ImpossibleTime,
-    /// Instruction counts contradict each other, or those of another record of the same build.
-    Instructions,
-    /// Another record has the same samples.
-    Replayed,
-    /// Two cases have the same samples.
-    Copied,
-    /// Not the seed that the collector gave, or older than that.
-    NotFresh,
-    /// The machine is not what it is called.
-    Relabelled,
-    /// Far from what other records of the same CPU and build say.
-    UnlikePeers,
-}
-
-impl Code {
-    /// In files: `recomputed`, `impossible-speed`, …
-    pub fn name(self) -> &'static str {
-        self.into()
+record::named! {
+    Code {
+        /// A figure is not what its samples give.
+        Recomputed = "recomputed",
+        SamplesMissing = "samples-missing",
+        /// Counts of samples, processes or calls are not those of the samples.
+        Counts = "counts",
+        /// A sample counts although it was disturbed, or does not although nothing disturbed it.
+        Marks = "marks",
+        /// A figure that follows from others does not.
+        Derived = "derived",
+        /// Cases or samples that the run had are missing.
+        Truncated = "truncated",
+        /// Faster than the record's own limits allow.
+        ImpossibleSpeed = "impossible-speed",
+        /// A time of day or a duration that cannot be.
+        ImpossibleTime = "impossible-time",
+        /// Instruction counts contradict each other, or those of another record of the same build.
+        Instructions = "instructions",
+        /// Another record has the same samples.
+        Replayed = "replayed",
+        /// Two cases have the same samples.
+        Copied = "copied",
+        /// Not the seed that the collector gave, or older than that.
+        NotFresh = "not-fresh",
+        /// The machine is not what it is called.
+        Relabelled = "relabelled",
+        /// Far from what other records of the same CPU and build say.
+        UnlikePeers = "unlike-peers",
     }
 }
 

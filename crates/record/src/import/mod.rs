@@ -23,42 +23,32 @@ const MOST_LINES: usize = 1 << 16;
 /// What is said of the figure of several processes.
 pub(crate) const MULTI: &str = "figures of {} processes together: not one core's speed";
 
-/// Whose output a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Format {
-    /// `openssl speed`, with or without -mr, -multi, -elapsed.
-    OpensslSpeed,
-    /// `bssl speed` of BoringSSL and AWS-LC, as text or JSON.
-    BsslSpeed,
-    /// `cryptsetup benchmark`.
-    Cryptsetup,
-    /// libgcrypt's `bench-slope`.
-    BenchSlope,
-    /// `botan speed`, as text or JSON.
-    BotanSpeed,
-    /// wolfSSL's `benchmark`, as text or CSV.
-    Wolfcrypt,
-    /// `borg benchmark cpu`.
-    Borg,
-    /// `gocryptfs -speed`.
-    Gocryptfs,
-    /// `go test -bench`.
-    GoTest,
-    /// CSV that names its source: docs/FORMAT.md.
-    Published,
-    /// Lines of a name, a size and a figure with its unit.
-    Table,
-}
-
-impl Format {
-    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    /// As `--as` takes it.
-    pub fn name(self) -> &'static str {
-        self.into()
+crate::named! {
+    /// Whose output a text is.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+    Format {
+        /// `openssl speed`, with or without -mr, -multi, -elapsed.
+        OpensslSpeed = "openssl-speed",
+        /// `bssl speed` of BoringSSL and AWS-LC, as text or JSON.
+        BsslSpeed = "bssl-speed",
+        /// `cryptsetup benchmark`.
+        Cryptsetup = "cryptsetup",
+        /// libgcrypt's `bench-slope`.
+        BenchSlope = "bench-slope",
+        /// `botan speed`, as text or JSON.
+        BotanSpeed = "botan-speed",
+        /// wolfSSL's `benchmark`, as text or CSV.
+        Wolfcrypt = "wolfcrypt",
+        /// `borg benchmark cpu`.
+        Borg = "borg",
+        /// `gocryptfs -speed`.
+        Gocryptfs = "gocryptfs",
+        /// `go test -bench`.
+        GoTest = "go-test",
+        /// CSV that names its source: docs/FORMAT.md.
+        Published = "published",
+        /// Lines of a name, a size and a figure with its unit.
+        Table = "table",
     }
 }
 
