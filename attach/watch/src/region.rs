@@ -65,7 +65,6 @@ pub fn map() -> bool {
     true
 }
 
-/// All words of the file.
 fn file() -> Option<Words> {
     let first = FILE.load(Acquire);
     // SAFETY: mapped that long, for as long as the process lives.

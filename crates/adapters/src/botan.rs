@@ -108,7 +108,6 @@ impl Request<'_> {
         &self.library.api
     }
 
-    /// The handle that an `_init` function fills in.
     fn object(
         &self,
         name: &str,

@@ -212,7 +212,6 @@ impl CaseProgress {
         self.other_latencies.push(other.latency.clone());
     }
 
-    /// Takes a sample of both ends.
     pub(crate) fn take_ends(&mut self, sample: HandshakeSample) {
         self.take(&[sample.server_sample()], None);
         self.ends.0.push(sample);
@@ -276,7 +275,6 @@ impl Earlier {
         }
     }
 
-    /// The cases to sample, with what there is of them.
     pub(crate) fn all_progress(&self, planned: &[Planned]) -> Vec<CaseProgress> {
         all_progress(planned, &self.samples)
     }
@@ -404,7 +402,6 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// What a process settles for at the least.
 const LEAST_US: u32 = 2 * Settling::FIRST_WINDOW_US;
 /// Processes that are asked for long looks at the most.
 const MOST_TRIES: u32 = 6;

@@ -359,7 +359,6 @@ impl VisitResult {
     }
 }
 
-/// The algorithm of that name.
 pub(crate) fn known(name: &str) -> Result<&'static Algorithm, Finding> {
     Algorithm::find(name).map_err(|e| Finding::failed(e.to_string()))
 }

@@ -386,7 +386,6 @@ impl<'a> Checkpoints<'a> {
         Self { journal, snapshots, seconds_before, at_pass, events, told: false }
     }
 
-    /// The journal with all that there is.
     pub(crate) fn end(mut self, sampled: Sampled<'_>) -> Option<Journal> {
         self.settle(sampled);
         self.journal

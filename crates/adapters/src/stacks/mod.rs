@@ -92,7 +92,6 @@ impl End {
         }
     }
 
-    /// Its handshake, in words.
     pub(crate) fn handshake(self) -> &'static str {
         match self {
             Self::Client => "the client's handshake",
@@ -197,7 +196,6 @@ pub trait Bench {
     /// Has the client receive as many records of `size` bytes as fill `into`.
     fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble>;
 
-    /// What an end says of the connection.
     fn says(&self, end: End) -> EndSays;
 
     /// Says goodbye and frees an end's connection.
@@ -322,7 +320,6 @@ impl Results {
         self.0[span as usize].of(turn)
     }
 
-    /// What a turn left.
     pub(crate) fn at(&self, span: Span, turn: usize) -> &[u8] {
         self.0[span as usize].at(turn)
     }

@@ -418,7 +418,6 @@ impl Drop for XtsState {
 }
 
 steps! { impl for XtsState;
-    /// One data unit.
     fn unit(&self, mut tweak: [u8; TWEAK], input: In, output: Out, len: usize) -> c_int {
         (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
     }

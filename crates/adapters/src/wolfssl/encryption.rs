@@ -291,7 +291,6 @@ pub(crate) fn open_cipher(request: &Request<'_>) -> Result<raw::Session, OpenErr
     Ok(Table::new(state, raw::IN_PLACE, names.calls[which]).streams().rekeys(set_key_words).raw())
 }
 
-/// A context with its key schedule done.
 fn keyed_cipher(
     request: &Request<'_>,
     set_key: SetKey,

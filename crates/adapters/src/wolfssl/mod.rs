@@ -336,7 +336,6 @@ struct DigestState {
 }
 
 impl DigestState {
-    /// A session with a context for messages and one for streams.
     fn session(
         (begin, update, end): (Begin, UpdateFn, End),
         [message, stream]: [Context; 2],

@@ -1260,7 +1260,6 @@ pub(super) fn known() -> (RwLockWriteGuard<'static, &'static [Algorithm]>, usize
     (KNOWN.write().unwrap_or_else(PoisonError::into_inner), ALL.len())
 }
 
-/// The first `N` algorithms of all rows, and how many there are.
 const fn flattened<const N: usize>() -> ([Algorithm; N], usize) {
     let mut all = [GROUPS[0].1[0][0]; N];
     let (mut n, mut g) = (0, 0);

@@ -76,7 +76,6 @@ pub fn cache(args: &CacheArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The kinds that are to go.
 fn kinds(typed: &[String]) -> Result<Vec<&'static str>, Failure> {
     let names = || KINDS.iter().map(|(kind, _)| *kind);
     if typed.iter().any(|kind| kind == "all") {

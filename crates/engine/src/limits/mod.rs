@@ -206,7 +206,6 @@ pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
 /// thousandths.
 const INSTRUCTION_READINGS: usize = 15;
 
-/// What was read of instructions.
 struct Read {
     /// Everything but bandwidths.
     core: Core,
@@ -350,7 +349,6 @@ fn instruction(subject: &Subject, figure: &Figure, found: &[(Subject, Figure)]) 
 
 /// Readings of each way: few, because there are many ways and a reading of memory is long.
 const BANDWIDTH_READINGS: usize = 7;
-/// Readings that are taken at most for them.
 const MOST_BANDWIDTH_READINGS: usize = 28;
 
 /// Most bytes that are set aside to get past the last cache. A machine whose last cache is larger
@@ -359,7 +357,6 @@ const MOST_BYTES: u64 = 256 << 20;
 
 struct Place {
     level: Level,
-    /// Bytes of both halves.
     bytes: usize,
     /// Bytes walked through at once.
     piece: usize,
@@ -498,9 +495,7 @@ struct Readings(Vec<Reading>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Figure {
-    /// Median cycles.
     cycles: f64,
-    /// Median ticks.
     ticks: f64,
     /// Half the distance between the quartiles of cycles, relative to the median: an interrupt in one
     /// reading of ten must not make a figure look vague.

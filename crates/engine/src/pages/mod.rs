@@ -646,7 +646,6 @@ fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> 
     ways
 }
 
-/// What a progress has for its cell.
 fn samples(progress: &CaseProgress) -> CellSamples {
     let (finding, stopped) = match &progress.end {
         Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), finding.stopped),

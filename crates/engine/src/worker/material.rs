@@ -201,7 +201,6 @@ impl Plaintext {
         Self { rng: ChaCha8Rng::seed_from_u64(seed), bytes: Vec::new() }
     }
 
-    /// Its first bytes.
     pub(crate) fn first(&mut self, len: usize) -> &[u8] {
         let have = self.bytes.len();
         if have < len {

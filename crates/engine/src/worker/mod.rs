@@ -837,7 +837,6 @@ pub(crate) fn works_inside_the_clock(
         ops,
     ))
 }
-/// What a library brings, with the hash of what defines it.
 fn defined(brings: &contract::Bringing) -> Brought {
     let a = &brings.algorithm;
     let form = (a.kind, a.key_bytes, a.nonce_bytes, a.tag_bytes, a.size_multiple, a.size_least);

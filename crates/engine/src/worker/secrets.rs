@@ -297,7 +297,6 @@ fn buffer(len: usize) -> Vec<u8> {
     buffer
 }
 
-/// Where a buffer lies.
 fn range(buffer: &[u8]) -> Range<u64> {
     let from = buffer.as_ptr() as u64;
     from..from + buffer.len() as u64

@@ -412,7 +412,6 @@ pub(crate) struct Lines(HashMap<(Protection, u32), Result<OpenLine, Finding>>);
 
 struct OpenLine {
     line: Line,
-    /// Batches of a sample.
     batches: u32,
 }
 

@@ -439,7 +439,6 @@ fn looks(op_ns: f64, rng: &mut StdRng) -> bool {
     f64::from(rng.next_u32()) < share * 2_f64.powi(32)
 }
 
-/// What a visit walks through.
 fn walk(session: &Session, visit: &Visit) -> Result<Option<WalkSize>, Finding> {
     let (in_flight, algorithm) = (session.in_flight() as usize, session.algorithm());
     if session.is_remote() && visit.footprint != Footprint::Hot {

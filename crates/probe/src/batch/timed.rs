@@ -638,7 +638,6 @@ impl Flight {
         unsafe { (self.drain)(self.state) }
     }
 
-    /// What [`Flight::drain`] calls, and with what.
     pub(crate) fn call(&self) -> (DrainFn, *mut c_void) {
         (self.drain, self.state)
     }

@@ -610,7 +610,6 @@ pub(crate) fn note(found: &mut Found, key: Key, first: usize, after: bool) -> &m
 }
 
 impl Place {
-    /// Notes that so many bytes from an address on were touched.
     pub(crate) fn touch(&mut self, from: u64, bytes: usize) {
         if self.touched.len() < MOST_TOUCHED {
             self.touched.insert((from, from.saturating_add(bytes.max(1) as u64)));

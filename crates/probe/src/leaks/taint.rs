@@ -721,7 +721,6 @@ fn fetched(instruction: &Instruction) -> Option<UsedMemory> {
     })
 }
 
-/// What was decoded so far.
 pub(crate) struct Decodes<'a> {
     code: &'a Code,
     /// What segment FS begins at.
@@ -849,7 +848,6 @@ pub(crate) fn value(step: &Step, register: Register) -> Option<u64> {
     })
 }
 
-/// The number of a general register or a part of one.
 pub(crate) fn number(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register() as usize - Register::RAX as usize)
 }

@@ -409,7 +409,6 @@ impl Symbols {
         label.name.as_deref().map(|name| (label.address..next, Some(readable(name))))
     }
 
-    /// The function at an address of the mapping.
     pub(crate) fn function(&self, mapping: &Mapping, address: u64) -> Option<String> {
         let at = self.within(mapping, address)?;
         if let Some((_, (end, name))) = self.stubs.range(..=at).next_back()

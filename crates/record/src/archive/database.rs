@@ -138,7 +138,6 @@ pub(crate) trait Database {
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, String>;
 
-    /// Adds many rows.
     fn insert(
         &mut self,
         table: Table<'_>,

@@ -296,7 +296,6 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
     }
 }
 
-/// The run that a record is of.
 fn from_record(record: &Record) -> Result<PagesRecord, String> {
     if record.kind() != Some(KIND) {
         return Err("it is no run of `ciphermark pages`".to_owned());

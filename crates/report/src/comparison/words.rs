@@ -335,7 +335,6 @@ pub(crate) fn answer(c: &Comparison) -> Option<String> {
 
 type Word<'a> = &'a dyn Fn(&Compared) -> String;
 
-/// What all cases have in common beside what is compared, and how many they are.
 fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
     let one = |of: Word<'_>| {
         let first = of(cases.first()?);

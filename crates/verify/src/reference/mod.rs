@@ -656,7 +656,6 @@ mod tests {
     use super::Reference;
     use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 
-    /// A reference under a key in hexadecimal.
     fn reference(name: &str, key: &str) -> Reference<'static> {
         Reference::new(Algorithm::find(name).unwrap(), &hex::decode(key).unwrap())
     }

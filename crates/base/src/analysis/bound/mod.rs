@@ -370,7 +370,6 @@ pub fn floor(
     }
 }
 
-/// What an operation needs.
 fn demand(machine: &Machine<'_>, operation: &Operation<'_>) -> Result<Demand, String> {
     let Operation { algorithm, direction, model, size, .. } = *operation;
     if algorithm.kind == Kind::Null {
@@ -550,7 +549,6 @@ impl<'a> Machine<'a> {
         !hidden && i.width_bits <= most
     }
 
-    /// The instruction at a width, as far as the tier has it.
     fn find(&self, name: &str, width_bits: u32) -> Option<&'a Instruction> {
         let all = self.core.instructions.iter();
         all.filter(|i| self.allowed(i)).find(|i| i.name == name && i.width_bits == width_bits)

@@ -564,7 +564,6 @@ impl Own {
     }
 }
 
-/// Of loaded files those of a crypto library.
 fn crypto_of(files: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let is_crypto = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

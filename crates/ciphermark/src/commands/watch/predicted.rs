@@ -33,7 +33,6 @@ fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<
 /// Answers `--from calls.json` of one of the commands.
 pub struct Predicting<'a> {
     pub calls: &'a Calls,
-    /// Where these are.
     pub from: &'a str,
     pub record: Option<&'a Path>,
     /// Globs over libraries, or NAME=PATH.

@@ -536,7 +536,6 @@ impl Room {
         &mut self.all()[i * page_size..][..page_size]
     }
 
-    /// Page number `i`, to read.
     pub(crate) fn read(&self, i: usize, page_size: usize) -> &[u8] {
         &self.bytes[self.from..self.from + self.len][i * page_size..][..page_size]
     }
