@@ -507,7 +507,7 @@ pub(crate) fn executed(
         .iter()
         .flat_map(|r| &r.sets)
         .map(|s| &s.set)
-        .filter(|set| is_beyond_baseline(set))
+        .filter(|set| Feature::of_set(set).is_some())
         .collect();
     Executed {
         library,
@@ -613,10 +613,6 @@ pub(crate) fn tell(measurements: &mut [Measurement], executed: &[Executed]) {
 /// Whether a tier takes an instruction set away (`crates/host` has the bits).
 fn takes_away(tier: Tier, set: &str) -> bool {
     Feature::of_set(set).is_some_and(|feature| !tier.shows(feature))
-}
-
-pub(crate) fn is_beyond_baseline(set: &str) -> bool {
-    Feature::of_set(set).is_some()
 }
 
 /// What the library executed that the tier takes away: the first of it, and how much there was.

@@ -459,18 +459,8 @@ impl<'a> Expected<'a> {
         self.compare(batch, 0)
     }
 
-    /// As [`Expected::check`], without the last one's right to be compared: for operations that are many.
-    pub(crate) fn check_some(
-        &mut self,
-        batch: &MessageBatch<'_>,
-        ran: u32,
-        time: Duration,
-        rng: &mut StdRng,
-    ) -> Result<bool, Finding> {
-        self.check_from(0, batch, ran, Instant::now(), time, rng)
-    }
-
-    fn check_from(
+    /// As [`Expected::check`]; from the last operation on, it has no right to be compared.
+    pub(crate) fn check_from(
         &mut self,
         first: usize,
         batch: &MessageBatch<'_>,

@@ -171,14 +171,11 @@ fn measurements(run: &Run, row: &Row, raw: [Samples; 2]) -> [Measurement; 2] {
     let costs = row.costs.map_or([None, None], |both| both.map(Some));
     let mut at =
         run.kind.parts().into_iter().zip(costs).zip(raw).map(|((direction, cost), raw)| {
-            let details = std::mem::replace(&mut shared, just_stack(&row.stack));
+            let stack = Map::from_iter([("stack".to_owned(), row.stack.as_str().into())]);
+            let details = std::mem::replace(&mut shared, stack);
             with_cost(Measurement { direction, raw, ..blank.clone() }, details, cost)
         });
     [at.next(), at.next()].map(|m| m.expect("there are two parts"))
-}
-
-fn just_stack(stack: &str) -> Map<String, Value> {
-    Map::from_iter([("stack".to_owned(), stack.into())])
 }
 
 /// What both measurements of a row say.
