@@ -3,7 +3,7 @@
 //! as tests do.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use adapters::stacks::{Identity as StacksIdentity, Line, Stack, Trouble, connect};
+use adapters::stacks::{Line, Stack, Trouble, connect};
 use base::model::{Algorithm, Direction, Kind as Purpose};
 use contract::{Identity, Library, Message, OpenError, Outcome, Session};
 use probe::Clock;
@@ -336,7 +336,7 @@ fn a_stream_is_its_message_in_pieces(session: &mut Session, nonce: &[u8]) {
 #[derive(Debug)]
 pub struct StackOffer {
     /// Who it says it is.
-    pub identity: StacksIdentity,
+    pub identity: Identity,
     /// Handshakes of the matrix that were what was asked for, twice in a row.
     pub handshakes: Vec<Case>,
     /// Those that it does not offer, with its words.

@@ -11,6 +11,7 @@ mod wolfssl;
 
 pub use connection::{Batch, Connection, Line, NoLine, Ticks, connect, establish, live_bytes};
 use connection::{Pipe, Wire};
+use contract::Identity;
 use contract::loader::SharedObject;
 use contract::tls::{Bytes, Entry, Says, Table, Wanted, end, resumption, status};
 pub use keys::{Keys, PRIVATE, Secret, dh_parameters, keys, secrets};
@@ -129,15 +130,6 @@ macro_rules! offered {
     };
 }
 use offered;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// Name, as in `--library`.
-    pub name: String,
-    pub version: String,
-    /// How it was built, one fact a line.
-    pub build: Vec<String>,
-}
 
 pub trait Stack {
     /// Who it is; none where the library under it is asked that, as every library is.

@@ -6,7 +6,7 @@ use crate::compare::sides::{
     Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, OnlyIn, Other, StateRow, Which,
     instruction_rows, meet, pairs, state_row,
 };
-use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, sides};
+use crate::compare::{Case as Key, Change, Unit, costs, family, sides};
 use base::analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict,
     geometric_mean, holm, run_effect, verdict_of_many,
@@ -197,7 +197,7 @@ fn facts(side: &Side<'_>) -> Facts {
     }
 }
 
-type Cases<'a> = BTreeMap<Borrowed<'a>, &'a Measurement>;
+type Cases<'a> = BTreeMap<Key, &'a Measurement>;
 
 fn by_library<'a>(
     side: &Side<'a>,
@@ -206,13 +206,13 @@ fn by_library<'a>(
 ) -> BTreeMap<&'a LibraryId, Cases<'a>> {
     let mut found: BTreeMap<&LibraryId, Cases<'_>> = BTreeMap::new();
     for m in side.rows.iter().copied() {
-        let mut key = borrowed(m);
+        let mut key = Key::of(m);
         match apart {
             Apart::Nothing => {}
-            Apart::Algorithm { .. } => key.0 = apart.name(key.0, which),
-            Apart::Direction => key.1 = Direction::Encrypt,
-            Apart::Size => key.3 = 0,
-            Apart::Tier => key.4 = Tier::Native,
+            Apart::Algorithm { .. } => key.algorithm = apart.name(&m.algorithm, which).to_owned(),
+            Apart::Direction => key.direction = Direction::Encrypt,
+            Apart::Size => key.size = 0,
+            Apart::Tier => key.tier = Tier::Native,
         }
         found.entry(&m.library).or_default().insert(key, m);
     }
@@ -404,18 +404,18 @@ const MOST_OF_HUNDREDS: f64 = 1.8;
 /// runs, where there are enough, whichever of them are asked for.
 fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
     // In an order that is none of the record's: processes are dealt by it.
-    fn by_case(record: &Record) -> BTreeMap<(&str, Borrowed<'_>, &str), &Measurement> {
+    fn by_case(record: &Record) -> BTreeMap<(&str, Key, &str), &Measurement> {
         let is_sure = |m: &&Measurement| m.state == State::Measured && !m.contended;
         let sure = record.measurements.iter().filter(is_sure);
-        sure.map(|m| ((&*m.library.name, borrowed(m), &*m.library.id), m)).collect()
+        sure.map(|m| ((&*m.library.name, Key::of(m), &*m.library.id), m)).collect()
     }
     let (then, now) = (by_case(base), by_case(new));
-    let both = |(key, n): (&(&str, Borrowed<'_>, &str), &&Measurement)| {
-        let (name, case, _) = *key;
+    let both = |(key, n): (&(&str, Key, &str), &&Measurement)| {
+        let (name, case, _) = key;
         // Whose record knew its own file only has another id now.
-        let any = || then.range((name, case, "")..).next().map(|(_, b)| b);
+        let any = || then.range((*name, case.clone(), "")..).next().map(|(_, b)| b);
         let b = then.get(key).or_else(any)?;
-        let is_same = (&b.library.name, borrowed(b), &b.model_version)
+        let is_same = (&b.library.name, &Key::of(b), &b.model_version)
             == (&n.library.name, case, &n.model_version)
             && base.has_same_build(&b.library, new, &n.library);
         if is_same { costs(base, b, unit).zip(costs(new, n, unit)) } else { None }

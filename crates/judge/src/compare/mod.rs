@@ -252,16 +252,6 @@ impl Case {
     }
 }
 
-/// What a [`Case`] has, borrowed, in the same order.
-pub(crate) type Borrowed<'a> =
-    (&'a str, Direction, Model, usize, Tier, u32, Footprint, bool, &'a str);
-
-/// The case of a measurement, without a copy of its names.
-pub(crate) fn borrowed(m: &Measurement) -> Borrowed<'_> {
-    let (footprint, in_place, setting) = (m.footprint, m.in_place, m.setting.as_str());
-    (&m.algorithm, m.direction, m.model, m.size, m.tier, m.threads, footprint, in_place, setting)
-}
-
 /// What is not an authenticated cipher of its own says so.
 pub(crate) fn label(m: &Measurement) -> Option<String> {
     match Algorithm::find(&m.algorithm) {
