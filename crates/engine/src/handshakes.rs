@@ -418,16 +418,7 @@ fn loaded_stack(path: &Path, name: Option<&String>) -> Result<StackFile, String>
 }
 
 fn ask_stack(path: &Path) -> Result<crate::protocol::Ready, WorkerError> {
-    let hello = StackHello {
-        path: PathBuf::from(path),
-        crypto: None,
-        tier: Tier::Native,
-        plan: None,
-        cpu: None,
-        process: 0,
-        ticks_per_ns: None,
-        token: None,
-    };
+    let hello = StackHello { path: PathBuf::from(path), ..StackHello::default() };
     let mut worker = Worker::launch_stack(hello)?;
     worker.greet(None)?;
     Ok(worker.ready().clone())

@@ -467,20 +467,10 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::model::{Direction, Footprint, Model, Tier};
 
     fn message(checked_at: u32) -> Message {
-        let case = Case {
-            library: 0,
-            algorithm: "aes-128-ctr".into(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
-            size: 16,
-            tier: Tier::Native,
-            threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-        };
+        let algorithm = "aes-128-ctr".to_owned();
+        let case = Case { algorithm, size: 16, threads: 1, ..Case::default() };
         Message { checked_at, ..Message::new(case, Setting::default()) }
     }
 

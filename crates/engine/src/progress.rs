@@ -662,31 +662,14 @@ mod tests {
             format_version: record::FORMAT_VERSION.into(),
             kind: "survey".into(),
             started: "2026-11-21T12:00:00Z".into(),
-            command: Vec::new(),
             cpu: "a CPU".into(),
             microcode: Some("0x1".into()),
             machine: Some("one".into()),
             program: Some("abc".into()),
-            circumstances: Vec::new(),
-            plan: Plan {
-                cases: Vec::new(),
-                suite: None,
-                algorithms: Vec::new(),
-                sizes: Vec::new(),
-                models: Vec::new(),
-                directions: Vec::new(),
-                tiers: Vec::new(),
-                footprints: Vec::new(),
-                threads: Vec::new(),
-                in_place: Vec::new(),
-                latency: false,
-                precision: 0.01,
-                budget_seconds: 1.0,
-                seed: 1,
-            },
+            plan: Plan { precision: 0.01, budget_seconds: 1.0, seed: 1, ..Plan::default() },
             cases: 2,
             libraries: vec![(None, library)],
-            store: None,
+            ..JournalHead::default()
         }
     }
 

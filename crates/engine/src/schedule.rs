@@ -725,17 +725,8 @@ mod tests {
     use probe::Pace;
 
     fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
-        let case = Case {
-            library,
-            algorithm: "aes-128-ctr".into(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
-            size,
-            tier,
-            threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-        };
+        let algorithm = "aes-128-ctr".to_owned();
+        let case = Case { library, algorithm, size, tier, threads: 1, ..Case::default() };
         CaseProgress::new(0, Subject::Message(Message::new(case, Setting::default())))
     }
 

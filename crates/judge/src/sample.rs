@@ -92,16 +92,7 @@ pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
 
 /// A verdict without places.
 pub(crate) fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
-    Leaks {
-        library,
-        algorithm: algorithm.to_owned(),
-        tier: Tier::Native,
-        verdict,
-        reason: None,
-        secrets: 16,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
+    Leaks { library, algorithm: algorithm.to_owned(), verdict, secrets: 16, ..Leaks::default() }
 }
 
 /// Speeds in MB/s, each known to 1 %.

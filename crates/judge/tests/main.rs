@@ -46,14 +46,5 @@ fn choice_of(advice: &Advice) -> &Choice {
 }
 
 fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
-    Leaks {
-        library,
-        algorithm: algorithm.to_owned(),
-        tier: Tier::Native,
-        verdict,
-        reason: None,
-        secrets: 16,
-        operations: Vec::new(),
-        findings: Vec::new(),
-    }
+    Leaks { library, algorithm: algorithm.to_owned(), verdict, secrets: 16, ..Leaks::default() }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 /// What the operations of one algorithm executed, in one library at one tier. Counts are of one
 /// operation as the timed loop calls it, from the first instruction of the function that it calls
 /// to that function's return.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
     /// Which build.
     pub library: LibraryId,
@@ -168,7 +168,7 @@ pub struct PmuCount {
 // "constant-time": what was not seen may still leak (docs/CONSTANT-TIME.md).
 
 /// The verdict on one algorithm in one library at one tier.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Leaks {
     /// Which build.
     pub library: LibraryId,
@@ -193,10 +193,12 @@ pub struct Leaks {
 
 crate::named! {
     /// One word for what was found.
+    #[derive(Default)]
     LeakVerdict {
         /// All secrets gave the same trace, and taint found nothing that could have differed.
         SameTrace = "same-trace",
         /// Nothing was found, and not all could be judged.
+        #[default]
         NotJudged = "not-judged",
         /// All secrets gave the same trace; by taint a place may depend on them.
         MayDepend = "may-depend",
@@ -351,12 +353,9 @@ mod tests {
         let mut leaks = Leaks {
             library: crate::sample::record().measurements.remove(0).library,
             algorithm: "aes-128-gcm".into(),
-            tier: Tier::Native,
             verdict: LeakVerdict::SameTrace,
-            reason: None,
             secrets: 16,
-            operations: Vec::new(),
-            findings: Vec::new(),
+            ..Leaks::default()
         };
         assert_eq!(leaks.to_string(), "same trace over 16 secrets");
         leaks.reason = Some("step limit".into());

@@ -289,7 +289,7 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
 // What a journal holds.
 
 /// What a run must know to go on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalHead {
     pub format_version: String,
     /// What is measured: `survey`, or as in the record of a TLS run or of pages.
@@ -342,7 +342,7 @@ impl JournalEntry {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalSample {
     pub case: usize,
     pub sample: RawSample,
@@ -530,28 +530,17 @@ mod tests {
             started: record.started,
             command: record.tool.command,
             cpu: "cpu".into(),
-            microcode: None,
-            machine: None,
-            program: None,
-            circumstances: Vec::new(),
             plan: record.plan,
             cases: 3,
             libraries: record.libraries.into_iter().map(|l| (None, l)).collect(),
-            store: None,
+            ..JournalHead::default()
         }
     }
 
     fn sample(case: usize) -> JournalSample {
         let quiet = base::model::fixtures::sample(1, 3, 1.4);
         let sample = RawSample { clock_before: 1.4321, probe_after: 4.9, ..quiet };
-        JournalSample {
-            case,
-            sample,
-            settling: None,
-            latency: None,
-            other: None,
-            other_latency: None,
-        }
+        JournalSample { case, sample, ..JournalSample::default() }
     }
 
     fn entry(case: usize) -> JournalEntry {

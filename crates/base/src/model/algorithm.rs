@@ -708,13 +708,14 @@ fn suggestion(name: &str) -> String {
 }
 
 /// What is done to the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
 pub enum Direction {
     /// Plaintext to ciphertext (and tag).
+    #[default]
     Encrypt,
     /// Ciphertext (and valid tag) to plaintext.
     Decrypt,

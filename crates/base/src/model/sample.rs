@@ -42,7 +42,7 @@ impl Footprint {
 }
 
 /// One row: what is measured, in which library.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Case {
     /// Index of the library in the run's list of libraries.
     pub library: usize,
@@ -73,7 +73,7 @@ impl fmt::Display for Case {
 }
 
 /// What one timed operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]
 #[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
@@ -83,6 +83,7 @@ pub enum Model {
     /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.
     Stream,
     /// New nonce, associated data, whole message, tag; key schedule reused.
+    #[default]
     Message,
     /// As `message`, with a new key for each message.
     Rekey,

@@ -58,15 +58,15 @@ const ZEN1: Features = SKYLAKE.and(&[Sha]);
 const ICELAKE: Features = ZEN1.and(&[Gfni, Vaes, Vpclmul, Avx512, Avx512Icelake]);
 
 macro_rules! tiers {
-    ($($name:ident = $row:ident($of:ident, $features:expr $(, $needs:expr)?) $summary:literal;)+) => {
+    ($($(#[$meta:meta])? $name:ident = $row:ident($of:ident, $features:expr $(, $needs:expr)?) $summary:literal;)+) => {
         /// Which CPU instructions the library may see. Sorts as in the list of all.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
         #[strum(serialize_all = "lowercase")]
         #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         #[serde(rename_all = "lowercase")]
         pub enum Tier {
-            $(#[doc = concat!($summary, ".")] $name,)+
+            $($(#[$meta])? #[doc = concat!($summary, ".")] $name,)+
         }
 
         impl Tier {
@@ -84,6 +84,7 @@ macro_rules! tiers {
 
 // Names are those of records. First the switches, the widest first, then machines, the newest first.
 tiers! {
+    #[default]
     Native = without(Both, Features::NONE, &[]) "everything the CPU has";
     Vaes256 = without(X86_64, AVX512, &[Vaes, Vpclmul]) "VAES and VPCLMULQDQ, no AVX-512";
     Aesni = without(X86_64, WIDE, &[Aes, Clmul]) "128-bit AES and PCLMULQDQ, no VAES, no AVX-512";

@@ -265,11 +265,7 @@ fn run(args: &FileArgs) -> Result<Exit, Failure> {
             machine_type: machine.name.clone(),
             seed: choose::random_seed(),
             given: jiff::Timestamp::now().to_string(),
-            id: None,
-            refused: None,
-            node: None,
-            gathered: None,
-            cancelled: false,
+            ..Job::default()
         };
         let was_cut_off =
             old.filter(|job| job.id.is_none() && job.refused.is_none() && !job.cancelled);

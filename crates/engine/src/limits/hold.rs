@@ -163,25 +163,16 @@ mod tests {
             per_message: 0.0,
         };
         Executed {
-            slope_sizes: Vec::new(),
-            uncounted: Vec::new(),
             library: m.library.clone(),
             algorithm: m.algorithm.clone(),
             direction: m.direction,
             model: m.model,
             tier: m.tier,
             source: Some("single-step".into()),
-            reason: None,
             per_byte: Some(1.0),
             per_message: Some(0.0),
-            sizes: Vec::new(),
             classes: vec![class("aes-round", aes), class("carry-less", products)],
-            memory_reads: None,
-            memory_writes: None,
-            instruction_sets: Vec::new(),
-            functions: Vec::new(),
-            excepted: None,
-            pmu: None,
+            ..Executed::default()
         }
     }
 

@@ -547,7 +547,8 @@ pub(crate) fn run_apart(
         batch.poison(batch.poison_byte());
         let codes = codes(batch.run(group), expected.model);
         let begun = Instant::now();
-        let found = codes.and_then(|()| expected.check_from(0, batch, group, Instant::now(), time, rng));
+        let found =
+            codes.and_then(|()| expected.check_from(0, batch, group, Instant::now(), time, rng));
         time = time.saturating_sub(begun.elapsed());
         ran += group;
         found.map_err(|finding| in_decoy(finding, ran))?;

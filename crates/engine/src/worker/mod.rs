@@ -725,20 +725,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
 }
 
 fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {
-    Offer {
-        algorithm: algorithm.name.to_owned(),
-        direction,
-        models: Vec::new(),
-        reason: None,
-        failed: false,
-        functions: None,
-        copies: false,
-        allocates: false,
-        rekeying: None,
-        rekey_functions: None,
-        in_place: false,
-        in_flight: None,
-    }
+    Offer { algorithm: algorithm.name.to_owned(), direction, ..Offer::default() }
 }
 
 // A runtime in the place of a library: its program is started, confined, and runs where and when the worker measures.

@@ -759,12 +759,9 @@ mod tests {
             let judged = record::Leaks {
                 library: to.clone(),
                 algorithm: "aes-256-gcm".to_owned(),
-                tier: Tier::Native,
                 verdict,
-                reason: None,
                 secrets: 8,
-                operations: Vec::new(),
-                findings: Vec::new(),
+                ..record::Leaks::default()
             };
             record.leaks.push(judged);
             assert_eq!(swap(&record), expected, "{verdict:?}");

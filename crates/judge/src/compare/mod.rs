@@ -209,7 +209,7 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
 // What a case is beside its library.
 
 /// A case without its library: what two cases must have in common to be compared.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Case {
     pub algorithm: String,
     pub direction: Direction,

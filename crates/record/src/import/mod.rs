@@ -68,7 +68,7 @@ const OWN: [(Format, IsOwn); 9] = [
 ];
 
 /// What a text does not say of its figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Said {
     /// Name of the library, where it is another than the program's own.
     pub library: Option<String>,
@@ -84,32 +84,18 @@ pub struct Said {
     pub tier: Tier,
 }
 
-impl Default for Said {
-    fn default() -> Self {
-        let (library, version, algorithm, size) = (None, None, None, None);
-        Self { library, version, algorithm, size, decrypt: false, tier: Tier::Native }
-    }
-}
-
 impl Said {
     /// A row of this algorithm, of the library and version that a text names unless others are said.
     pub(crate) fn row(&self, library: &str, version: &str, algorithm: String) -> Row {
         Row {
-            label: String::new(),
             library: self.library.clone().unwrap_or_else(|| library.to_owned()),
             version: self.version.clone().unwrap_or_else(|| version.to_owned()),
             direction: Row::usual_direction(&algorithm),
             algorithm,
             model: Model::Stream,
             tier: self.tier,
-            size: None,
             threads: 1,
-            mb_per_s: 0.0,
-            operation_ns: None,
-            cycles_per_byte: None,
-            instructions_per_byte: None,
-            doubt: None,
-            remarks: Vec::new(),
+            ..Row::default()
         }
     }
 }
@@ -252,7 +238,7 @@ fn middle(mut group: Vec<Row>) -> Option<Row> {
 
 // Imported rows, and the record that they become.
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// What the source calls the row, where that is not the algorithm's name.
     pub label: String,
@@ -468,17 +454,12 @@ mod tests {
             library: "openssl".to_owned(),
             version: "1.0.2k".to_owned(),
             algorithm: "aes-128-ctr".to_owned(),
-            direction: Direction::Encrypt,
             model: Model::Stream,
-            tier: Tier::Native,
             size: Some(8192),
             threads: 1,
             mb_per_s: 6303.97611,
-            operation_ns: None,
-            cycles_per_byte: None,
             instructions_per_byte: Some(1.5),
-            doubt: None,
-            remarks: Vec::new(),
+            ..Row::default()
         }
     }
 

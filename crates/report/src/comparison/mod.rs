@@ -345,12 +345,9 @@ fn instruction_table<'a>(
             algorithm: row.algorithm.clone(),
             direction: row.direction,
             model: row.model,
-            size: 0,
             tier: row.tier,
             threads: 1,
-            footprint: base::model::Footprint::Hot,
-            in_place: false,
-            setting: String::new(),
+            ..Case::default()
         };
         words::setting(&case, None)
     };
