@@ -721,7 +721,7 @@ mod tests {
     use crate::kinds::{Message, PILOT, Subject, Tls};
     use crate::libraries::Attached;
     use crate::plan::Setting;
-    use base::model::{Case, Direction, Footprint, Model};
+    use base::model::Case;
     use probe::Pace;
 
     fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {

@@ -7,7 +7,6 @@ mod pages;
 mod secrets;
 mod thinned;
 
-use base::model::Tier;
 use ciphermark_judge::advise::{
     Advice, Choice, Data, Evidence, Outcome, Question, Surroundings, advise,
 };

@@ -377,7 +377,7 @@ pub struct JournalFinding {
     pub reason: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
     pub head: JournalHead,
     /// Its samples, in the order in which they were taken.
@@ -393,17 +393,6 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn new(head: JournalHead) -> Self {
-        Self {
-            head,
-            samples: Vec::new(),
-            facts: Vec::new(),
-            findings: Vec::new(),
-            seconds: 0.0,
-            left_out: 0,
-        }
-    }
-
     fn add(&mut self, entry: JournalEntry) {
         match entry {
             JournalEntry::Sample(sample) => self.samples.push(sample),
@@ -473,7 +462,7 @@ fn read(mut content: impl BufRead, origin: &str) -> Result<(Kept, u64), RecordEr
         return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
     let cases = head.cases;
-    let mut kept = Kept::new(head);
+    let mut kept = Kept { head, ..Kept::default() };
     let mut sound = first.len();
     for line in lines.by_ref() {
         let line = line.map_err(unread)?;

@@ -575,7 +575,6 @@ pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::sample;
-    use base::model::{Direction, Footprint, Model, Tier};
     use judge::compare::{Class, Matching, Question, Settings, Side};
 
     const WIDE: Options = Options { width: 300, color: false };

@@ -252,8 +252,10 @@ pub struct Timing {
 
 crate::named! {
     /// Where pages come from and go to.
+    #[derive(Default)]
     Medium {
         /// Memory, one page after the other; out of the near caches.
+        #[default]
         Sequential = "sequential",
         /// Memory, pages at random; out of the near caches.
         Random = "random",
@@ -268,8 +270,10 @@ crate::named! {
 
 crate::named! {
     /// How keys are used.
+    #[derive(Default)]
     Keying {
         /// A context with its key for all pages.
+        #[default]
         Reused = "reused",
         /// A new key for each page.
         PerPage = "per-page",
@@ -277,7 +281,7 @@ crate::named! {
 }
 
 /// One library, scheme, medium, way with keys, direction and number of threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Index into `libraries`.
     pub library: usize,

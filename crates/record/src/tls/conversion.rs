@@ -3,7 +3,7 @@
 use crate::format::MOST_RATE;
 use crate::tls::document::{Cost, Named, Plan, RecordLines, Row, Run, RunKind, Stack};
 use crate::{
-    Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Limits, Measurement, Record, Samples,
+    Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Measurement, Record, Samples,
     WITHOUT_SAMPLES,
 };
 use serde::{Deserialize, Serialize};
@@ -105,12 +105,9 @@ pub fn into_record(run: &Run, raw: &[[Samples; 2]]) -> Record {
         libraries: run.stacks.iter().map(library).collect(),
         plan: plan(run),
         noise: Some(run.noise.clone()),
-        limits: Limits::default(),
-        executed: Vec::new(),
-        leaks: Vec::new(),
         measurements: run.rows.iter().enumerate().flat_map(of_row).collect(),
-        fits: Vec::new(),
         details: Some(value(&details)),
+        ..Record::default()
     }
 }
 
