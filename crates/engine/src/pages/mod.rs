@@ -11,7 +11,7 @@ use crate::libraries::{Attached, at_tiers};
 use crate::plan::{self, Budget};
 use crate::pool::Source;
 use crate::progress::{self, CaseProgress, End, Event};
-use crate::protocol::Finding;
+use crate::protocol::{Finding, PageVisit};
 use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::verification::{Extra, verify_all, was_found};
@@ -690,13 +690,16 @@ impl Scene<'_> {
         Page {
             library: key.library,
             tier: self.plan.tier,
-            recipe: Recipe { generator, ..recipe.clone() },
-            medium: key.medium,
-            keying: key.keying,
-            direction: key.direction,
-            cpus: self.cpus.iter().copied().take(threads as usize).collect(),
-            pages: self.plan.pages_per_visit,
             page_size: self.page_size,
+            visit: PageVisit {
+                recipe: Recipe { generator, ..recipe.clone() },
+                medium: key.medium,
+                keying: key.keying,
+                direction: key.direction,
+                cpus: self.cpus.iter().copied().take(threads as usize).collect(),
+                pages: self.plan.pages_per_visit,
+                settle_us: 0,
+            },
         }
     }
 

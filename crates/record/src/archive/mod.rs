@@ -264,11 +264,6 @@ impl Archive {
         })
     }
 
-    /// The file of a record beside the database; none where the database itself keeps it.
-    pub fn object_path(&self, sha256: &str) -> Option<PathBuf> {
-        self.objects.path(sha256)
-    }
-
     /// A record as it was added, compressed by gzip.
     ///
     /// # Errors
