@@ -106,9 +106,6 @@ impl Journal {
     }
 
     /// What a journal's content holds; `origin` names it in errors.
-    ///
-    /// # Errors
-    /// As [`Journal::reopen`].
     pub fn read_from(content: &[u8], origin: &str) -> Result<Kept, RecordError> {
         read(content, origin).map(|(kept, _)| kept)
     }
@@ -142,9 +139,6 @@ impl Journal {
 
     /// Writes the head, safe from power cuts when this returns. One that has a head already goes on
     /// under it, and what stands behind its last sound line is cut off.
-    ///
-    /// # Errors
-    /// [`RecordError::Write`].
     pub fn begin(&mut self, head: &JournalHead) -> Result<(), RecordError> {
         if self.written > 0 {
             return self.file.set_len(self.written).map_err(|e| self.failed(e));
@@ -230,9 +224,6 @@ impl Journal {
     }
 
     /// Removes the journal: the record is whole.
-    ///
-    /// # Errors
-    /// [`RecordError::Write`].
     pub fn remove(self) -> Result<(), RecordError> {
         if !is_at(&self.file, &self.path) {
             return Ok(());

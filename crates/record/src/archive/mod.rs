@@ -142,9 +142,6 @@ impl Archive {
     }
 
     /// From now on all answers are of this moment, whatever others add.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Database`]
     pub fn hold(&mut self) -> Result<(), ArchiveError> {
         self.db.begin_reading().map_err(self.failed())
     }

@@ -217,9 +217,6 @@ impl Store {
     }
 
     /// Reads a page into `to`, which is as long as one, and says where it lies.
-    ///
-    /// # Errors
-    /// [`StoreError::Read`].
     pub fn read(&self, page: PageRef, to: &mut [u8]) -> Result<Position, StoreError> {
         let file = &self.files[page.file];
         match &file.listed {
