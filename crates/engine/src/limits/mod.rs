@@ -8,7 +8,7 @@ use base::analysis::bound::{Access, Bandwidth, Core, Instruction, Level, Pair};
 use base::analysis::{median, quantile};
 use base::model::{Algorithm, Direction, Model, QUIET_PROBE_FRACTION, Tier};
 pub(crate) use hold::hold;
-use probe::{Clock, Move, Prober, Reading, Reads, Stretch, Subject};
+use probe::{Clock, Prober, Reading, Reads, Stretch, Subject};
 use record::{Cache, Limits};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -377,7 +377,7 @@ fn all_bandwidths(
     for place in places(caches) {
         // Without the memory for it there is no figure.
         let Ok(mut stretch) = Stretch::new(place.bytes, place.piece) else { continue };
-        for how in [Move::Read, Move::Write, Move::Copy] {
+        for how in [Access::Read, Access::Write, Access::Copy] {
             found.extend(best(prober, &place, &mut stretch, how, &conditions, until));
         }
     }
@@ -449,7 +449,7 @@ fn best(
     prober: &mut Prober<'_>,
     place: &Place,
     stretch: &mut Stretch,
-    how: Move,
+    how: Access,
     conditions: &Conditions,
     until: Instant,
 ) -> Option<Bandwidth> {
@@ -472,11 +472,7 @@ fn best(
     let (way, figure) = best?;
     Some(Bandwidth {
         level: place.level,
-        access: match how {
-            Move::Read => Access::Read,
-            Move::Write => Access::Write,
-            Move::Copy => Access::Copy,
-        },
+        access: how,
         by: way.to_owned(),
         buffer_bytes: stretch.bytes(),
         bytes_per_cycle: 1.0 / figure.cycles,
