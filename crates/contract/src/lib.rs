@@ -388,6 +388,7 @@ impl Drop for Session {
 /// Callers keep the rules of `include/ciphermark.h` for the algorithm and the direction that the session is opened for.
 #[expect(clippy::missing_safety_doc, reason = "the trait has it for all functions")]
 pub trait Operations: Sized {
+    /// One whole message.
     unsafe fn message(&mut self, m: &raw::Message) -> i32;
 
     /// One whole message in sessions that are made with [`Table::decrypts`].

@@ -3,7 +3,7 @@
 
 use crate::compare::cost::{follows_clock, lies_above};
 use crate::compare::sides::{
-    Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, OnlyIn, Other, StateRow, Which,
+    Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, Other, StateRow, Which,
     instruction_rows, meet, pairs, state_row,
 };
 use crate::compare::{Case as Key, Change, Unit, costs, family, sides};
@@ -151,8 +151,8 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         let sides = (of_base.get(b).unwrap_or(&nothing), of_new.get(n).unwrap_or(&nothing));
         met.pair(sides.0, sides.1);
     }
-    met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), OnlyIn::Base);
-    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), OnlyIn::New);
+    met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), Which::Base);
+    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), Which::New);
     let unit = unit(base.record, new.record, &met.measured);
     let cases = judge(&met.measured, base.record, new.record, unit, settings);
     let (families, overall) = summaries(&cases, settings.matching);
@@ -239,32 +239,32 @@ impl<'a> Meeting<'a> {
     fn pair(&mut self, base: &Cases<'a>, new: &Cases<'a>) {
         for (key, b) in base {
             match new.get(key) {
-                None => self.alone(b, OnlyIn::Base, "not asked for on the other side"),
+                None => self.alone(b, Which::Base, "not asked for on the other side"),
                 Some(n) if b.model_version != n.model_version => {
                     let why = "the model is defined otherwise on the other side";
-                    self.alone(b, OnlyIn::Base, why);
-                    self.alone(n, OnlyIn::New, why);
+                    self.alone(b, Which::Base, why);
+                    self.alone(n, Which::New, why);
                 }
                 Some(n) => match meet(b, n) {
                     Met::Compared => self.measured.push((b, n)),
                     Met::Changed(change) => self.states.push(state_row(change, Key::of(n), b, n)),
-                    Met::Only(OnlyIn::Base) => self.alone(b, OnlyIn::Base, why_not(n)),
-                    Met::Only(OnlyIn::New) => self.alone(n, OnlyIn::New, why_not(b)),
+                    Met::Only(Which::Base) => self.alone(b, Which::Base, why_not(n)),
+                    Met::Only(Which::New) => self.alone(n, Which::New, why_not(b)),
                     Met::Nothing => {}
                 },
             }
         }
         for n in new.iter().filter(|(key, _)| !base.contains_key(key)).map(|(_, n)| n) {
-            self.alone(n, OnlyIn::New, "not asked for on the other side");
+            self.alone(n, Which::New, "not asked for on the other side");
         }
     }
 
-    fn unmatched(&mut self, side: &Side<'a>, matched: &BTreeSet<&LibraryId>, only_in: OnlyIn) {
+    fn unmatched(&mut self, side: &Side<'a>, matched: &BTreeSet<&LibraryId>, only_in: Which) {
         let rows = side.rows.iter().filter(|m| !matched.contains(&m.library));
         rows.for_each(|m| self.alone(m, only_in, "no such library on the other side"));
     }
 
-    fn alone(&mut self, m: &Measurement, only_in: OnlyIn, reason: &'static str) {
+    fn alone(&mut self, m: &Measurement, only_in: Which, reason: &'static str) {
         if matches!(m.state, State::Measured | State::Imported) {
             let (library, case) = (m.library.clone(), Key::of(m));
             self.only.push(Only { only_in, library, case, reason });
@@ -812,7 +812,7 @@ impl Condition {
                 counted(broken.count(), "measured before and refused or failed now:")
             }
             Sought::Missing => {
-                let gone = comparison.only.iter().filter(|o| o.only_in == OnlyIn::Base);
+                let gone = comparison.only.iter().filter(|o| o.only_in == Which::Base);
                 counted(gone.count(), "measured before and not there now:")
             }
             Sought::Undecided => counted(comparison.tally.undecided, "undecided:"),

@@ -26,8 +26,8 @@ pub use ranking::{Absent, Ranked, Ranking, Secret, Standing, Terms, rank};
 use record::{Measurement, Record, State};
 use serde::Serialize;
 pub use sides::{
-    Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, OnlyIn,
-    Other, Part, SizeCounts, StateRow, Uncounted,
+    Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, Other,
+    Part, SizeCounts, StateRow, Uncounted, Which,
 };
 use std::collections::BTreeSet;
 

@@ -435,8 +435,9 @@ impl<'a> Kept<'a> {
         let (io, result) = clock.time(|| self.file.read_exact_at(cipher, offset));
         result.map_err(io_failed)?;
         let at = &staged.places[self.picks[i]];
-        let stored = (&*cipher, &*self.beside[i]);
-        let crypto = self.codec.unseal_timed(clock, false, at, stored, plain).map_err(refused)?;
+        let beside = &self.beside[i];
+        let crypto =
+            self.codec.unseal_timed(clock, false, at, cipher, beside, plain).map_err(refused)?;
         if *plain != *staged.page(self.picks[i]) {
             return Err(Finding::refused(
                 "timed-output: a page that was read came back as another",
