@@ -2,7 +2,7 @@
 //! crate builds all the same, and making a page says what is missing.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What of the package is embedded, and the name of the constant.
 const FILES: [(&str, &str); 3] = [
@@ -18,7 +18,8 @@ fn main() {
         let path = package.join(file);
         // A path that does not exist would have this run at every build; one that comes to exist
         // is noticed by its nearest directory.
-        println!("cargo::rerun-if-changed={}", nearest_existing(&path).display());
+        let watched = path.ancestors().find(|p| p.exists()).unwrap_or(Path::new("."));
+        println!("cargo::rerun-if-changed={}", watched.display());
         let value = match path.canonicalize() {
             Ok(path) => format!("Some(include_str!({:?}))", path.display().to_string()),
             Err(_) => "None".to_owned(),
@@ -27,8 +28,4 @@ fn main() {
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it for build scripts");
     std::fs::write(Path::new(&out).join("uplot.rs"), code).expect("cargo's own directory");
-}
-
-fn nearest_existing(path: &Path) -> PathBuf {
-    path.ancestors().find(|p| p.exists()).unwrap_or(Path::new(".")).to_owned()
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// An attached object.
 struct Object {
     package: &'static str,
     /// The crate whose version is the object's; without one, the package's own.

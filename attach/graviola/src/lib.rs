@@ -13,7 +13,6 @@ use std::marker::PhantomData;
 
 contract::adapter! { c"graviola", open }
 
-/// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {
     // The types take any key and panic at a wrong length.
     match (wanted.algorithm, wanted.key.len()) {

@@ -27,7 +27,6 @@ fn has_cmac(library: &dyn Library) -> bool {
     testing::trial::fact(identity, "code for ") != "AVX-512" || &*identity.version >= "2.0.2"
 }
 
-/// The same with several jobs in flight.
 fn jobs() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
     OBJECT.get_or_init(|| JOBS.compile()).as_deref().map(testing::trial::load)

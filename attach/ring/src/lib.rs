@@ -15,7 +15,6 @@ use std::ffi::CStr;
 
 contract::adapter! { c"ring", open }
 
-/// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "aes-128-gcm" => wanted.cipher(aead(wanted, &AES_128_GCM)?),

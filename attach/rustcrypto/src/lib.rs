@@ -213,7 +213,6 @@ fn plain_128<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
     }
 }
 
-/// What is defined for AES alone.
 fn aes_alone<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
     match mode {
         "gcm-siv" => aead(wanted, GcmSiv::<C>::keyed),
@@ -234,7 +233,6 @@ fn mode_64<C: Cipher64>(wanted: &Wanted<'_>, mode: &str) -> Opened {
     }
 }
 
-/// Modes of any cipher.
 fn mode_of_any<C: BlockCipher + Clone>(wanted: &Wanted<'_>, mode: &str) -> Opened {
     match mode {
         "ecb" => wanted.streaming_cipher(Ecb(keyed::<C>(wanted)?)),

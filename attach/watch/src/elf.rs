@@ -45,7 +45,6 @@ mod kind {
     pub const JUMP: u64 = 1026;
 }
 
-/// The tables of an object.
 pub struct Object {
     pub base: usize,
     symbols: *const Symbol,

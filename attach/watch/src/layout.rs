@@ -146,7 +146,6 @@ impl Message {
 }
 
 // An area.
-/// Thread that owns it.
 pub const AREA_THREAD: usize = 0;
 /// Calls that its threads have made.
 pub const AREA_CALLS: usize = 1;

@@ -16,7 +16,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
         return Err(object.unusable("aegis_init failed"));
     }
     let build = build(&object);
-    family::library((name, "libaegis"), UNVERSIONED, build, Aegis { object })
+    family::library(name, "libaegis", UNVERSIONED, build, Aegis { object })
 }
 
 /// The library has neither a function nor a constant that names its version.

@@ -21,7 +21,7 @@ use std::ptr;
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let (major, version, build) = version(&object)?;
-    family::library((name, "botan-c"), &version, build, Botan { api, major })
+    family::library(name, "botan-c", &version, build, Botan { api, major })
 }
 
 /// Major number, version, and the library's own words on which release this is.
@@ -108,7 +108,6 @@ impl Request<'_> {
         &self.library.api
     }
 
-    /// The handle that an `_init` function fills in.
     fn object(
         &self,
         name: &str,

@@ -43,7 +43,6 @@ impl<L> Request<'_, L> {
         N::try_from(self.key.len()).ok().expect("keys are a few bytes")
     }
 
-    /// That the library has no such algorithm.
     pub(crate) fn absent(&self, library: &str) -> OpenError {
         OpenError::Unsupported(format!("{library} has no {}", self.algorithm))
     }
@@ -61,7 +60,8 @@ pub(crate) type Attached = Result<Box<dyn Library>, LoadError>;
 
 /// Puts a family's library behind the contract, under the name that it is given, else under its own.
 pub(crate) fn library<F: Family>(
-    (given, own): (Option<&str>, &str),
+    given: Option<&str>,
+    own: &str,
     version: &str,
     build: Vec<String>,
     family: F,
@@ -95,7 +95,6 @@ impl<F: Family> Library for Loaded<F> {
     }
 }
 
-/// Refuses a direction that the algorithm does not have.
 pub(crate) fn has_direction(algorithm: &Algorithm, direction: Direction) -> Result<(), OpenError> {
     if Direction::of(algorithm.kind).contains(&direction) {
         return Ok(());
@@ -267,7 +266,6 @@ operations! { impl[F: FnMut(&raw::Message) -> i32] for Whole<F>;
     }
 }
 
-/// The same, of a library that takes the key with each message.
 pub(crate) fn whole_with_key<const N: usize, F>(
     flags: u32,
     call: &'static CStr,

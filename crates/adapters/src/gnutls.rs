@@ -21,7 +21,8 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
         (version.unwrap_or_default().into_owned(), (f.gnutls_fips140_mode_enabled)())
     };
     family::library(
-        (name, "gnutls"),
+        name,
+        "gnutls",
         &version,
         vec![format!("FIPS 140 mode: {fips}")],
         Gnutls(f, object),

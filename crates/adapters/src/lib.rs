@@ -35,7 +35,6 @@ use contract::loader::SharedObject;
 use family::Attached;
 use std::path::Path;
 
-/// A family of libraries.
 struct Family {
     /// How its files are called on a system, up to the version behind it.
     files: &'static [&'static str],

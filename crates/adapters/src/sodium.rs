@@ -24,7 +24,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
         return Err(object.unusable("sodium_init failed"));
     }
     let build = build(&object);
-    family::library((name, "libsodium"), &version.unwrap_or_default(), build, Functions(object))
+    family::library(name, "libsodium", &version.unwrap_or_default(), build, Functions(object))
 }
 
 /// What the library says of its build, and which CPU features it found and so uses.

@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_int, c_uint, c_void};
 /// Attaches an xxHash of any version that has XXH3 (0.8.0 and later keep its output).
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = (version(&object)?, vec![kernels(&object).to_owned()]);
-    family::library((name, "xxhash"), &version, build, XxHash { object })
+    family::library(name, "xxhash", &version, build, XxHash { object })
 }
 
 /// The version, out of major · 10000 + minor · 100 + release.

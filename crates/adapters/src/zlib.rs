@@ -11,7 +11,7 @@ use std::ptr;
 /// Attaches a zlib, or a library that stands in for it under its names.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let version = version(&object)?;
-    family::library((name, "zlib"), &version, build(&object), Zlib { object })
+    family::library(name, "zlib", &version, build(&object), Zlib { object })
 }
 
 fn version(object: &SharedObject) -> Result<String, LoadError> {

@@ -131,7 +131,8 @@ const SCREEN_LINES: usize = 40;
 pub fn print_run(
     record: &Record,
     format: FormatArg,
-    (path, all): (Option<&Path>, bool),
+    path: Option<&Path>,
+    all: bool,
 ) -> Result<(), Failure> {
     let rows: Vec<_> = record.measurements.iter().collect();
     let FormatArg::Table = format else {
@@ -151,7 +152,8 @@ pub fn print_run(
 pub fn print_own(
     record: &Record,
     format: record::tls::Format,
-    (table, markdown): (impl FnOnce(usize) -> String, impl FnOnce() -> String),
+    table: impl FnOnce(usize) -> String,
+    markdown: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
     let rows: Vec<_> = record.measurements.iter().collect();
     print(|options| match format {

@@ -72,7 +72,7 @@ macro_rules! adapter {
             why_len: usize,
         ) -> i32 {
             // SAFETY: handed on as it came from ciphermark.
-            unsafe { $crate::export::open(request, session, (why, why_len), $open) }
+            unsafe { $crate::export::open(request, session, why, why_len, $open) }
         }
 
         /// The library, for whoever has loaded this object.
@@ -211,7 +211,8 @@ impl Wanted<'_> {
 pub unsafe fn open(
     request: *const raw::Request,
     session: *mut raw::Session,
-    (why, why_len): (*mut c_char, usize),
+    why: *mut c_char,
+    why_len: usize,
     opened: fn(&Wanted<'_>) -> Opened,
 ) -> i32 {
     // SAFETY: the caller's.
@@ -725,9 +726,10 @@ mod tests {
     fn told(request: &raw::Request, opened: fn(&Wanted<'_>) -> Opened) -> (i32, String) {
         let mut session = raw::Session::empty();
         let mut why = [0_u8; 100];
-        let room = (why.as_mut_ptr().cast(), why.len());
         // SAFETY: every pointer covers the length beside it.
-        let code = unsafe { open(&raw const *request, &raw mut session, room, opened) };
+        let code = unsafe {
+            open(&raw const *request, &raw mut session, why.as_mut_ptr().cast(), why.len(), opened)
+        };
         (code, CStr::from_bytes_until_nul(&why).unwrap().to_str().unwrap().to_owned())
     }
 

@@ -19,7 +19,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// Who the loaded library says it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Name as in `--library`: `openssl`, `libgcrypt`.
     pub name: String,

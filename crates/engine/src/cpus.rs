@@ -126,7 +126,8 @@ pub(crate) fn side_by_side(
     clock: &Clock,
     cpu: u32,
     watched: &mut QuietRates,
-    (planned, machine): (&[Planned], &Machine),
+    planned: &[Planned],
+    machine: &Machine,
 ) -> Vec<u32> {
     let open = || planned.iter().filter(|p| p.verdict.is_none());
     if watched.of(cpu) <= 0.0 || !open().all(|p| stays_in_its_core(p, machine)) {

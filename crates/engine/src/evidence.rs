@@ -164,8 +164,8 @@ impl Gathering<'_, '_> {
             size,
             most_steps,
         });
-        let of = (subject.library, subject.tier);
-        match self.asking.ask(of, &request, deadline(most_steps))? {
+        let deadline = deadline(most_steps);
+        match self.asking.ask(subject.library, subject.tier, &request, deadline)? {
             // Another size would be asked for again, without end.
             Reply::Stepped(steps) if steps.size == size => Ok(steps),
             other => Err(Finding::failed(out_of_protocol(&other).to_string())),
@@ -532,7 +532,7 @@ pub(crate) fn executed(
 /// Instruction sets that not every CPU of the architecture has.
 fn sets_of(runs: &[Steps]) -> BTreeSet<String> {
     let all = runs.iter().flat_map(|run| &run.sets).map(|seen| seen.set.clone());
-    all.filter(|set| is_beyond_baseline(set)).collect()
+    all.filter(|set| Feature::of_set(set).is_some()).collect()
 }
 
 fn too_long(runs: &[Steps]) -> String {
@@ -616,10 +616,6 @@ pub(crate) fn tell(measurements: &mut [Measurement], executed: &[Executed]) {
 /// Whether a tier takes an instruction set away (`crates/host` has the bits).
 fn takes_away(tier: Tier, set: &str) -> bool {
     Feature::of_set(set).is_some_and(|feature| !tier.shows(feature))
-}
-
-pub(crate) fn is_beyond_baseline(set: &str) -> bool {
-    Feature::of_set(set).is_some()
 }
 
 /// What the library executed that the tier takes away: the first of it, and how much there was.

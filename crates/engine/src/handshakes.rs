@@ -107,7 +107,7 @@ fn head(kind: RunKind, wanted: &TlsRequest, stacks: &[StackFile], cases: usize) 
         [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
     };
     let libraries = stacks.iter().flat_map(files).collect();
-    progress::journal_head(kind.name(), (plan, cases), libraries, &wanted.command, wanted.cpu)
+    progress::journal_head(kind.name(), plan, cases, libraries, &wanted.command, wanted.cpu)
 }
 
 fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
@@ -413,16 +413,7 @@ fn loaded_stack(path: &Path, name: Option<&String>) -> Result<StackFile, String>
 }
 
 fn ask_stack(path: &Path) -> Result<crate::protocol::Ready, WorkerError> {
-    let hello = StackHello {
-        path: PathBuf::from(path),
-        crypto: None,
-        tier: Tier::Native,
-        plan: None,
-        cpu: None,
-        process: 0,
-        ticks_per_ns: None,
-        token: None,
-    };
+    let hello = StackHello { path: PathBuf::from(path), ..StackHello::default() };
     let mut worker = Worker::launch_stack(hello)?;
     worker.greet(None)?;
     Ok(worker.ready().clone())

@@ -5,10 +5,9 @@
 use crate::plan::Setting;
 use crate::protocol::{self, PageJob, PageVisit, QuietCore, Request, Visit as ProtocolVisit};
 use base::analysis::{MIN_PER_PROCESS, Summary, of_visits, summarise};
-use base::model::{Algorithm, Case, Direction, QuietRates, RawSample, Tier};
+use base::model::{Algorithm, Case, QuietRates, RawSample, Tier};
 use rand::rngs::{StdRng, SysRng};
 use rand::{RngExt as _, SeedableRng as _};
-use record::at_rest::scheme::Recipe;
 use record::at_rest::{Keying, Medium};
 use record::tls::{
     Certificate, Exchange, Found, HandshakeSample, Kind, Subject as TlsSubject, Temperature,
@@ -99,7 +98,7 @@ impl Subject {
                 format!("{} {} {}", case.algorithm, case.direction, case.model)
             }
             Self::Tls(tls) => format!("{:?}", tls.subject),
-            Self::Page(page) => format!("{} {}", page.recipe.scheme, page.direction),
+            Self::Page(page) => format!("{} {}", page.visit.recipe.scheme, page.visit.direction),
         };
         (source, tier, what)
     }
@@ -108,7 +107,7 @@ impl Subject {
         match self {
             Self::Message(message) => message.case.threads.max(1),
             Self::Tls(_) => 1,
-            Self::Page(page) => page.cpus.len().max(1) as u32,
+            Self::Page(page) => page.visit.cpus.len().max(1) as u32,
         }
     }
 
@@ -123,7 +122,7 @@ impl Subject {
         match self {
             Self::Message(message) => &message.setting.cpus,
             Self::Tls(_) => &[],
-            Self::Page(page) => &page.cpus,
+            Self::Page(page) => &page.visit.cpus,
         }
     }
 
@@ -131,7 +130,7 @@ impl Subject {
         match self {
             Self::Message(message) => Visit::Message(message.visit(pass, taken, ops)),
             Self::Tls(tls) => Visit::Tls(tls.visit(pass, taken, ops)),
-            Self::Page(page) => Visit::Page(page.visit()),
+            Self::Page(page) => Visit::Page(page.visit.clone()),
         }
     }
 
@@ -192,7 +191,7 @@ impl Subject {
             }
             Self::Page(page) => {
                 let visits = of_visits(samples, self.threads(), quiet);
-                summarise(&record::at_rest::judged(&visits, page.medium), quiet).map(judged)
+                summarise(&record::at_rest::judged(&visits, page.visit.medium), quiet).map(judged)
             }
         }
     }
@@ -409,78 +408,51 @@ const IO_PRECISION: f64 = 0.05;
 pub(crate) struct Page {
     pub(crate) library: usize,
     pub(crate) tier: Tier,
-    pub(crate) recipe: Recipe,
-    pub(crate) medium: Medium,
-    pub(crate) keying: Keying,
-    pub(crate) direction: Direction,
-    pub(crate) cpus: Vec<u32>,
-    /// Pages of a visit in memory.
-    pub(crate) pages: usize,
     pub(crate) page_size: usize,
+    pub(crate) visit: PageVisit,
 }
 
 impl Page {
-    fn visit(&self) -> PageVisit {
-        PageVisit {
-            recipe: self.recipe.clone(),
-            medium: self.medium,
-            keying: self.keying,
-            direction: self.direction,
-            cpus: self.cpus.clone(),
-            pages: self.pages,
-            settle_us: 0,
-        }
-    }
-
     /// What waits for a disk is interrupted by design, and is asked for no more of it.
     fn is_done(&self, pass: Pass) -> bool {
-        let enough = if self.medium.has_io() { pass.taken as usize } else { pass.clean };
+        let enough = if self.visit.medium.has_io() { pass.taken as usize } else { pass.clean };
         enough >= MIN_PER_PROCESS || pass.taken >= MOST_PAGE_SAMPLES
     }
 
     /// Longest wait for a visit. The slowest software known does some megabytes a second, and each page goes
     /// through it some four times; a disk may take a tenth of a second for each on a bad day.
     fn deadline(&self) -> Duration {
-        let bytes = (self.pages * self.page_size * self.cpus.len().max(1)) as u64;
-        let disk = if self.medium.has_io() { 100_000 * self.pages as u64 } else { 0 };
+        let bytes = (self.visit.pages * self.page_size * self.visit.cpus.len().max(1)) as u64;
+        let disk = if self.visit.medium.has_io() { 100_000 * self.visit.pages as u64 } else { 0 };
         Duration::from_secs(10) + Duration::from_micros(8 * bytes + disk)
     }
 
     /// Pages in memory first, as they come, and with the key that is there; of each way ciphers, then those with a sum or
     /// MAC beside them, then pages that nothing encrypts, which nobody asks for.
     fn wave(&self) -> u32 {
-        let scheme = match (&self.recipe.cipher, self.recipe.scheme.contains('+')) {
+        let scheme = match (&self.visit.recipe.cipher, self.visit.recipe.scheme.contains('+')) {
             (Some(_), false) => 0,
             (Some(_), true) => 1,
             (None, _) => 2,
         };
-        let at = Medium::ALL.iter().position(|m| *m == self.medium).unwrap_or(0) as u32;
-        let is_new_key = self.keying == Keying::PerPage;
+        let at = Medium::ALL.iter().position(|m| *m == self.visit.medium).unwrap_or(0) as u32;
+        let is_new_key = self.visit.keying == Keying::PerPage;
         3 * (2 * at + u32::from(is_new_key)) + scheme
     }
 
     fn precision(&self, asked: f64) -> f64 {
-        if self.medium.has_io() { asked.max(IO_PRECISION) } else { asked }
+        if self.visit.medium.has_io() { asked.max(IO_PRECISION) } else { asked }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::model::{Direction, Footprint, Model, Tier};
+    use base::model::Direction;
 
     fn message(checked_at: u32) -> Message {
-        let case = Case {
-            library: 0,
-            algorithm: "aes-128-ctr".into(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
-            size: 16,
-            tier: Tier::Native,
-            threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-        };
+        let algorithm = "aes-128-ctr".to_owned();
+        let case = Case { algorithm, size: 16, threads: 1, ..Case::default() };
         Message { checked_at, ..Message::new(case, Setting::default()) }
     }
 
@@ -506,13 +478,16 @@ mod tests {
         Page {
             library: 0,
             tier: Tier::Native,
-            recipe: record::at_rest::scheme::good_practice().remove(0),
-            medium,
-            keying: Keying::Reused,
-            direction: Direction::Encrypt,
-            cpus: vec![0],
-            pages: 256,
             page_size: 8192,
+            visit: PageVisit {
+                recipe: record::at_rest::scheme::good_practice().remove(0),
+                medium,
+                keying: Keying::Reused,
+                direction: Direction::Encrypt,
+                cpus: vec![0],
+                pages: 256,
+                settle_us: 0,
+            },
         }
     }
 

@@ -229,8 +229,8 @@ fn judged(
     // The keys, the first of them again, and forgeries under it.
     let all = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
     let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
-    let of = (subject.library, subject.tier);
-    let answer = asking.ask(of, &Request::Leaks(asked.clone()), deadline(steps));
+    let request = Request::Leaks(asked.clone());
+    let answer = asking.ask(subject.library, subject.tier, &request, deadline(steps));
     let is_cut = answer.as_ref().is_err_and(|f| f.stopped == Some(record::Stopped::Budget));
     if let (true, Some(key)) = (is_cut, &tried) {
         cache.store(key, &begun.elapsed(), std::iter::empty());

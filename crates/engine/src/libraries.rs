@@ -50,11 +50,8 @@ impl Attached {
             cpu,
             process,
             seed,
-            ticks_per_ns: None,
-            short_samples: false,
-            token: None,
             plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
-            pages: None,
+            ..Hello::default()
         }
     }
 
@@ -109,10 +106,7 @@ impl StackFile {
             crypto: self.crypto.clone(),
             tier: self.tier,
             plan: self.copies.as_ref().map(|copies| copies.plan.clone()),
-            cpu: None,
-            process: 0,
-            ticks_per_ns: None,
-            token: None,
+            ..StackHello::default()
         }
     }
 

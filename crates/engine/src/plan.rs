@@ -275,17 +275,9 @@ fn kinds(request: &Request, model: Model) -> Vec<Case> {
         for threads in &request.threads {
             for footprint in &request.footprints {
                 for in_place in places {
-                    kinds.push(Case {
-                        library: 0,
-                        algorithm: String::new(),
-                        direction: Direction::Encrypt,
-                        model: Model::Message,
-                        size: 0,
-                        tier: *tier,
-                        threads: *threads,
-                        footprint: *footprint,
-                        in_place: *in_place,
-                    });
+                    let (tier, threads) = (*tier, *threads);
+                    let (footprint, in_place) = (*footprint, *in_place);
+                    kinds.push(Case { tier, threads, footprint, in_place, ..Case::default() });
                 }
             }
         }
@@ -524,14 +516,7 @@ mod tests {
             direction,
             models: if reason.is_none() { vec![Model::Message] } else { Vec::new() },
             reason: reason.map(ToOwned::to_owned),
-            failed: false,
-            functions: None,
-            copies: false,
-            allocates: false,
-            rekeying: None,
-            rekey_functions: None,
-            in_place: false,
-            in_flight: None,
+            ..Offer::default()
         }
     }
 

@@ -220,14 +220,15 @@ impl Asking<'_> {
     /// gave no answer is dead; the next question starts another.
     pub(crate) fn ask(
         &mut self,
-        (library, tier): (usize, Tier),
+        library: usize,
+        tier: Tier,
         request: &Request,
         deadline: Duration,
     ) -> Result<Reply, Finding> {
         if let Some(why) = self.of.stop.why() {
             return Err(Finding::left_out(why, "stepped"));
         }
-        let answer = once_more_if_killed(|| self.once((library, tier), request, deadline));
+        let answer = once_more_if_killed(|| self.once(library, tier, request, deadline));
         match answer.map_err(|e: WorkerError| Finding::failed(e.to_string()))? {
             Reply::Finding(finding) => Err(finding),
             reply => Ok(reply),
@@ -236,7 +237,8 @@ impl Asking<'_> {
 
     fn once(
         &mut self,
-        (library, tier): (usize, Tier),
+        library: usize,
+        tier: Tier,
         request: &Request,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
@@ -396,18 +398,11 @@ fn machine(host: &record::Host) -> String {
     )
 }
 
-/// Whether a file's name is that of an entry: nothing else in the directory is this program's.
-fn is_entry(path: &Path) -> bool {
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let is_hash = stem.len() == 64 && stem.bytes().all(|b| b.is_ascii_hexdigit());
-    is_hash && path.extension().is_some_and(|e| e == "json")
-}
-
 fn remove_old(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
-        if age.is_some_and(|age| age > KEPT) && is_entry(&entry.path()) {
+        if age.is_some_and(|age| age > KEPT) && host::is_cache_entry(&entry.path()) {
             let _ = std::fs::remove_file(entry.path());
         }
     }

@@ -212,7 +212,6 @@ impl CaseProgress {
         self.other_latencies.push(other.latency.clone());
     }
 
-    /// Takes a sample of both ends.
     pub(crate) fn take_ends(&mut self, sample: HandshakeSample) {
         self.take(&[sample.server_sample()], None);
         self.ends.0.push(sample);
@@ -223,7 +222,8 @@ impl CaseProgress {
 
 pub(crate) fn journal_head(
     kind: &str,
-    (plan, cases): (Plan, usize),
+    plan: Plan,
+    cases: usize,
     libraries: Vec<(Option<String>, Library)>,
     command: &[String],
     cpu: u32,
@@ -275,7 +275,6 @@ impl Earlier {
         }
     }
 
-    /// The cases to sample, with what there is of them.
     pub(crate) fn all_progress(&self, planned: &[Planned]) -> Vec<CaseProgress> {
         all_progress(planned, &self.samples)
     }
@@ -325,8 +324,8 @@ pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Ve
 /// Why a journal's run cannot go on here, whatever its libraries: to be asked before any of these is loaded, because a
 /// journal may be anybody's.
 pub fn of_elsewhere(then: &JournalHead) -> Option<String> {
-    let same = (then.plan.clone(), then.cases);
-    let now = journal_head(&then.kind, same, then.libraries.clone(), &[], measuring_cpu());
+    let (plan, libraries) = (then.plan.clone(), then.libraries.clone());
+    let now = journal_head(&then.kind, plan, then.cases, libraries, &[], measuring_cpu());
     difference(then, &now)
 }
 
@@ -403,7 +402,6 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// What a process settles for at the least.
 const LEAST_US: u32 = 2 * Settling::FIRST_WINDOW_US;
 /// Processes that are asked for long looks at the most.
 const MOST_TRIES: u32 = 6;
@@ -664,31 +662,14 @@ mod tests {
             format_version: record::FORMAT_VERSION.into(),
             kind: "survey".into(),
             started: "2026-11-21T12:00:00Z".into(),
-            command: Vec::new(),
             cpu: "a CPU".into(),
             microcode: Some("0x1".into()),
             machine: Some("one".into()),
             program: Some("abc".into()),
-            circumstances: Vec::new(),
-            plan: Plan {
-                cases: Vec::new(),
-                suite: None,
-                algorithms: Vec::new(),
-                sizes: Vec::new(),
-                models: Vec::new(),
-                directions: Vec::new(),
-                tiers: Vec::new(),
-                footprints: Vec::new(),
-                threads: Vec::new(),
-                in_place: Vec::new(),
-                latency: false,
-                precision: 0.01,
-                budget_seconds: 1.0,
-                seed: 1,
-            },
+            plan: Plan { precision: 0.01, budget_seconds: 1.0, seed: 1, ..Plan::default() },
             cases: 2,
             libraries: vec![(None, library)],
-            store: None,
+            ..JournalHead::default()
         }
     }
 

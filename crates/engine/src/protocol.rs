@@ -76,7 +76,7 @@ pub enum Request {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StackHello {
     /// The shared object with the protocol (`libssl`).
     pub path: PathBuf,
@@ -112,7 +112,7 @@ impl QuietCore {
 }
 
 /// Take samples of a case in a process of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Visit {
     pub algorithm: String,
     pub direction: Direction,
@@ -167,16 +167,9 @@ impl Visit {
             direction,
             model,
             size,
-            footprint: Footprint::Hot,
             in_place: model == Model::Stream,
-            walk_bytes: None,
-            cpus: Vec::new(),
-            latency_ops: 0,
-            settle_us: 0,
-            ops: None,
             samples: 1,
-            most: 0,
-            every_check: false,
+            ..Self::default()
         }
     }
 
@@ -359,7 +352,6 @@ impl VisitResult {
     }
 }
 
-/// The algorithm of that name.
 pub(crate) fn known(name: &str) -> Result<&'static Algorithm, Finding> {
     Algorithm::find(name).map_err(|e| Finding::failed(e.to_string()))
 }
@@ -374,7 +366,7 @@ pub(crate) fn not_opened(error: contract::OpenError) -> Finding {
 
 // What scheduler and worker say of themselves and of the library.
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].
     pub protocol: u32,
@@ -447,7 +439,7 @@ pub struct Ready {
     pub brings: Vec<Brought>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     pub algorithm: String,
     pub direction: Direction,

@@ -721,21 +721,12 @@ mod tests {
     use crate::kinds::{Message, PILOT, Subject, Tls};
     use crate::libraries::Attached;
     use crate::plan::Setting;
-    use base::model::{Case, Direction, Footprint, Model};
+    use base::model::Case;
     use probe::Pace;
 
     fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
-        let case = Case {
-            library,
-            algorithm: "aes-128-ctr".into(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
-            size,
-            tier,
-            threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-        };
+        let algorithm = "aes-128-ctr".to_owned();
+        let case = Case { library, algorithm, size, tier, threads: 1, ..Case::default() };
         CaseProgress::new(0, Subject::Message(Message::new(case, Setting::default())))
     }
 

@@ -77,9 +77,9 @@ pub fn survey(
         ));
     }
     let cpu = machine.measuring_cpu();
-    let plan = (plan_facts(request), planned.len());
+    let plan = plan_facts(request);
     let named = libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect();
-    let head = progress::journal_head("survey", plan, named, &request.command, cpu);
+    let head = progress::journal_head("survey", plan, planned.len(), named, &request.command, cpu);
     let Keeping { mut journal, snapshots, earlier } = keeping;
     let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
     if let Some(journal) = &mut journal {
@@ -106,7 +106,7 @@ pub fn survey(
     step_aside(cpu);
     let clock = Clock::calibrate();
     let mut start = Start::on(cpu, &clock, request.seed);
-    start.cpus = side_by_side(&clock, cpu, &mut start.quiet, (&planned, &machine));
+    start.cpus = side_by_side(&clock, cpu, &mut start.quiet, &planned, &machine);
     let conditions = Conditions {
         cpu,
         quiet_probe: start.quiet.of(cpu),
@@ -386,7 +386,6 @@ impl<'a> Checkpoints<'a> {
         Self { journal, snapshots, seconds_before, at_pass, events, told: false }
     }
 
-    /// The journal with all that there is.
     pub(crate) fn end(mut self, sampled: Sampled<'_>) -> Option<Journal> {
         self.settle(sampled);
         self.journal

@@ -83,7 +83,6 @@ pub struct Extra<'a> {
 }
 
 impl Extra<'_> {
-    /// The sizes of an algorithm's messages.
     fn sizes_of(&self, algorithm: &Algorithm) -> Vec<usize> {
         let all = self.sizes.iter().copied();
         let is_measured = |size| {

@@ -91,7 +91,6 @@ const KINDS: [&str; 26] = [
     "verify asked",
 ];
 
-/// The lines of all fenced blocks of one language.
 fn fenced<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let mut within = None;
     let mut lines = Vec::new();

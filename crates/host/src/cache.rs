@@ -9,7 +9,7 @@ use record::Cpu;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Raised when the probe changes, and with it what it gives on a quiet core.
 const VERSION: u32 = 4;
@@ -117,6 +117,13 @@ pub fn cache_directory(name: &str) -> Option<PathBuf> {
         None => users(),
     };
     Some(base?.join(name))
+}
+
+/// Whether a name is that of an entry: a hash, whole or its first half of 64 bits. Nothing else there is this program's.
+pub fn is_cache_entry(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = name.trim_start_matches('.').split('.').next().unwrap_or_default();
+    stem.len() >= 16 && stem.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod midr;
 pub mod tier;
 mod watched;
 
-pub use cache::{Remembered, cache_directory};
+pub use cache::{Remembered, cache_directory, is_cache_entry};
 pub use child::{end_group, ends_within, output};
 pub use circumstances::{check_configuration, circumstances, configuration_files, environment};
 pub use elf::{

@@ -288,7 +288,6 @@ fn read_manifest(manifest: &Path) -> Result<Manifest, String> {
     parse_manifest(&text)
 }
 
-/// Reads a manifest.
 pub(crate) fn parse_manifest(text: &str) -> Result<Manifest, String> {
     toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(1, |s| text[..s.start].matches('\n').count() + 1);

@@ -177,7 +177,7 @@ pub struct Line<'a> {
     pub is_yours: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Standings<'a> {
     /// By the first row, the cheapest first; yours is last where it is not among them.
     pub lines: Vec<Line<'a>>,
@@ -194,13 +194,7 @@ pub struct Standings<'a> {
 impl<'a> Standings<'a> {
     /// Where each stack of a run stands in a group.
     pub fn of(run: &'a Run, group: &[Wanted]) -> Self {
-        let mut found = Self {
-            lines: Vec::new(),
-            undecided: Vec::new(),
-            slower: Vec::new(),
-            without: Vec::new(),
-            missing: Vec::new(),
-        };
+        let mut found = Self::default();
         let yours = run.stacks.iter().position(is_system);
         let mut all = Vec::new();
         for (place, stack) in run.stacks.iter().enumerate() {

@@ -16,7 +16,6 @@ use record::fixtures::leaks;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The published record of three tiers.
 fn published() -> &'static Record {
     static RECORD: OnceLock<Record> = OnceLock::new();
     let path =

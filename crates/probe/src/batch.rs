@@ -158,9 +158,9 @@ impl<'a> MessageBatch<'a> {
             }
             None => {
                 let at = std::array::from_fn(output_at);
-                Self::in_a_ring(session, arena, set, roll, (at, set.size + SPREAD))
+                Self::in_a_ring(session, arena, set, roll, at, set.size + SPREAD)
             }
-            Some(size) => Self::on_a_walk(session, arena, set, (size, roll)),
+            Some(size) => Self::on_a_walk(session, arena, set, size, roll),
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> MessageBatch<'a> {
             (outputs_apart(set.size, APART_BYTES), set.size.next_multiple_of(LINE))
         };
         let at = std::array::from_fn(|slot| slot % outputs * each);
-        Self::in_a_ring(session, arena, set, roll, (at, outputs * each))
+        Self::in_a_ring(session, arena, set, roll, at, outputs * each)
     }
 
     fn in_a_ring(
@@ -191,9 +191,10 @@ impl<'a> MessageBatch<'a> {
         arena: &'a mut Arena,
         set: &MessageSet<'a>,
         roll: u64,
-        (places, len): ([usize; RING], usize),
+        places: [usize; RING],
+        len: usize,
     ) -> Self {
-        let (input, output, stacks) = arena.place(roll, (set.inputs.len(), len));
+        let (input, output, stacks) = arena.place(roll, set.inputs.len(), len);
         input.copy_from_slice(set.inputs);
         let count = set.count();
         let slots = std::array::from_fn(|i| {
@@ -206,7 +207,8 @@ impl<'a> MessageBatch<'a> {
             (Memory::Ring(output, places), Walk::NONE),
             stacks,
             slots,
-            (count, roll),
+            count,
+            roll,
         )
     }
 
@@ -214,7 +216,8 @@ impl<'a> MessageBatch<'a> {
         session: &'a mut Session,
         arena: &'a mut Arena,
         set: &MessageSet<'a>,
-        (walk, roll): (WalkSize, u64),
+        walk: WalkSize,
+        roll: u64,
     ) -> Self {
         let (algorithm, direction) = (session.algorithm(), session.direction());
         let place = Place::of(algorithm, direction, set.size, set.in_place);
@@ -224,13 +227,12 @@ impl<'a> MessageBatch<'a> {
             WalkSize::Cold { evict, .. } => Some(evict),
         };
         let (memory, stacks) = arena.walk();
-        let (places, walk) =
-            Places::new(memory, *set, (algorithm, direction), (places, evict), roll);
+        let (places, walk) = Places::new(memory, *set, algorithm, direction, places, evict, roll);
         // The loop fills in where each message lies.
         let slots = [Slot::new(&set.inputs[..set.size], &mut []); RING];
         let count = places.messages();
         let memory = (Memory::Walk(Box::new(places)), walk);
-        Self::new(session, set, memory, stacks, slots, (count, roll))
+        Self::new(session, set, memory, stacks, slots, count, roll)
     }
 
     /// `count` of the set's messages in this memory, in slots that point at it.
@@ -240,7 +242,8 @@ impl<'a> MessageBatch<'a> {
         (memory, walk): (Memory<'a>, Walk),
         stacks: &'a mut Stacks,
         slots: [Slot; RING],
-        (count, roll): (usize, u64),
+        count: usize,
+        roll: u64,
     ) -> Self {
         let control = Control { walk, ..control(session, set) };
         let flight = Flight::of(session, counts(session, set));

@@ -23,7 +23,7 @@ pub use batch::timed::{
 };
 pub use batch::{Done, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, messages_for};
 pub use clock::{Anchor, Clock};
-pub use limits::{Move, Prober, Reading, Reads, Stretch, Subject};
+pub use limits::{Prober, Reading, Reads, Stretch, Subject};
 pub use process::{
     Beside, Counts, InstructionCounter, Interruptions, Meter, allowed_cpus, give_large_blocks_back,
     have_core_alone, lay_heap_out, move_threads_to, move_to, pin_to,

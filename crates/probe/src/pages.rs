@@ -165,7 +165,8 @@ impl Codec {
         &mut self,
         clock: &Clock,
         own_key: bool,
-        (at, plain): (&Position, &[u8]),
+        at: &Position,
+        plain: &[u8],
         out: &mut [u8],
         beside: &mut [u8],
     ) -> Result<u64, i32> {
@@ -184,7 +185,8 @@ impl Codec {
         clock: &Clock,
         own_key: bool,
         at: &Position,
-        (cipher, beside): (&[u8], &[u8]),
+        cipher: &[u8],
+        beside: &[u8],
         out: &mut [u8],
     ) -> Result<u64, Refusal> {
         let (ticks, result) = clock.time(|| {

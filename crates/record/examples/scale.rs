@@ -69,7 +69,7 @@ fn made(machine: usize, run: usize, random: &mut Random) -> Record {
     // What makes a machine another one: the same at every run.
     let mut own = Random(0x9e37_79b9 * (machine as u64 + 1));
     for (a, algorithm) in algorithms().into_iter().enumerate() {
-        executed(&mut record.executed, (algorithm, run), &counted);
+        executed(&mut record.executed, algorithm, run, &counted);
         for size in SIZES {
             for direction in [Direction::Encrypt, Direction::Decrypt] {
                 for tier in [Tier::Native, Tier::Aesni] {
@@ -99,7 +99,7 @@ fn made(machine: usize, run: usize, random: &mut Random) -> Record {
 }
 
 /// What every library executes of an algorithm: two sizes are counted, the others are too long to be.
-fn executed(all: &mut Vec<Executed>, (algorithm, run): (&str, usize), sample: &Executed) {
+fn executed(all: &mut Vec<Executed>, algorithm: &str, run: usize, sample: &Executed) {
     for l in 0..LIBRARIES {
         for direction in [Direction::Encrypt, Direction::Decrypt] {
             for tier in [Tier::Native, Tier::Aesni] {

@@ -9,7 +9,7 @@ use std::fmt;
 /// What the operations of one algorithm executed, in one library at one tier. Counts are of one
 /// operation as the timed loop calls it, from the first instruction of the function that it calls
 /// to that function's return.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
     /// Which build.
     pub library: LibraryId,
@@ -168,7 +168,7 @@ pub struct PmuCount {
 // "constant-time": what was not seen may still leak (docs/CONSTANT-TIME.md).
 
 /// The verdict on one algorithm in one library at one tier.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Leaks {
     /// Which build.
     pub library: LibraryId,
@@ -191,26 +191,19 @@ pub struct Leaks {
     pub findings: Vec<Leak>,
 }
 
-/// One word for what was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "kebab-case")]
-pub enum LeakVerdict {
-    /// All secrets gave the same trace, and taint found nothing that could have differed.
-    SameTrace,
-    /// Nothing was found, and not all could be judged.
-    NotJudged,
-    /// All secrets gave the same trace; by taint a place may depend on them.
-    MayDepend,
-    /// Traces differ with the secret.
-    Depends,
-}
-
-impl LeakVerdict {
-    pub fn name(self) -> &'static str {
-        self.into()
+crate::named! {
+    /// One word for what was found.
+    #[derive(Default)]
+    LeakVerdict {
+        /// All secrets gave the same trace, and taint found nothing that could have differed.
+        SameTrace = "same-trace",
+        /// Nothing was found, and not all could be judged.
+        #[default]
+        NotJudged = "not-judged",
+        /// All secrets gave the same trace; by taint a place may depend on them.
+        MayDepend = "may-depend",
+        /// Traces differ with the secret.
+        Depends = "depends",
     }
 }
 
@@ -226,26 +219,17 @@ pub struct SteppedOperation {
     pub steps: u64,
 }
 
-/// What about a place depends on the secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "kebab-case")]
-pub enum LeakKind {
-    /// Which way a branch, an indirect call or a repeated instruction goes.
-    Branch,
-    /// Which address is read or written.
-    Lookup,
-    /// The operands of a division, whose time depends on them on many cores.
-    Division,
-    /// How far a comparison of tags runs: it depends on where the tag differs.
-    TagComparison,
-}
-
-impl LeakKind {
-    pub fn name(self) -> &'static str {
-        self.into()
+crate::named! {
+    /// What about a place depends on the secret.
+    LeakKind {
+        /// Which way a branch, an indirect call or a repeated instruction goes.
+        Branch = "branch",
+        /// Which address is read or written.
+        Lookup = "lookup",
+        /// The operands of a division, whose time depends on them on many cores.
+        Division = "division",
+        /// How far a comparison of tags runs: it depends on where the tag differs.
+        TagComparison = "tag-comparison",
     }
 }
 

@@ -63,9 +63,6 @@ pub enum RecordError {
 
 /// Whether a record could be written to this path: its directory must take new files. What is no
 /// regular file is written to as it stands, so there the directory does not matter.
-///
-/// # Errors
-/// [`RecordError::Write`] with the system's reason.
 pub fn check_writable(path: &Path) -> Result<(), RecordError> {
     writable(path).map_err(|source| RecordError::Write { path: path.to_owned(), source })
 }
@@ -97,9 +94,6 @@ pub fn load_text(path: &Path) -> Result<String, RecordError> {
 }
 
 /// A file's content as it is, up to 1 GiB: a device has no end.
-///
-/// # Errors
-/// [`RecordError::Read`], one line.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, RecordError> {
     read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })
 }
@@ -169,9 +163,6 @@ pub fn from_bytes(bytes: Vec<u8>, origin: &str) -> Result<Record, RecordError> {
 }
 
 /// A file's content, packed by gzip or not, as text; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError::Malformed`].
 pub fn text(bytes: Vec<u8>, origin: &str) -> Result<String, RecordError> {
     let malformed = |why| RecordError::Malformed { origin: origin.to_owned(), why };
     let bytes = unpack(bytes).map_err(|e| malformed(format!("it cannot be unpacked: {e}")))?;
@@ -181,9 +172,6 @@ pub fn text(bytes: Vec<u8>, origin: &str) -> Result<String, RecordError> {
 }
 
 /// Reads a record from JSON; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError::Malformed`] or [`RecordError::Version`].
 pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     #[derive(serde::Deserialize)]
     struct Head {

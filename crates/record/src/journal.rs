@@ -106,9 +106,6 @@ impl Journal {
     }
 
     /// What a journal's content holds; `origin` names it in errors.
-    ///
-    /// # Errors
-    /// As [`Journal::reopen`].
     pub fn read_from(content: &[u8], origin: &str) -> Result<Kept, RecordError> {
         read(content, origin).map(|(kept, _)| kept)
     }
@@ -142,9 +139,6 @@ impl Journal {
 
     /// Writes the head, safe from power cuts when this returns. One that has a head already goes on
     /// under it, and what stands behind its last sound line is cut off.
-    ///
-    /// # Errors
-    /// [`RecordError::Write`].
     pub fn begin(&mut self, head: &JournalHead) -> Result<(), RecordError> {
         if self.written > 0 {
             return self.file.set_len(self.written).map_err(|e| self.failed(e));
@@ -230,9 +224,6 @@ impl Journal {
     }
 
     /// Removes the journal: the record is whole.
-    ///
-    /// # Errors
-    /// [`RecordError::Write`].
     pub fn remove(self) -> Result<(), RecordError> {
         if !is_at(&self.file, &self.path) {
             return Ok(());
@@ -289,7 +280,7 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
 // What a journal holds.
 
 /// What a run must know to go on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalHead {
     pub format_version: String,
     /// What is measured: `survey`, or as in the record of a TLS run or of pages.
@@ -342,7 +333,7 @@ impl JournalEntry {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalSample {
     pub case: usize,
     pub sample: RawSample,
@@ -377,7 +368,7 @@ pub struct JournalFinding {
     pub reason: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
     pub head: JournalHead,
     /// Its samples, in the order in which they were taken.
@@ -393,17 +384,6 @@ pub struct Kept {
 }
 
 impl Kept {
-    fn new(head: JournalHead) -> Self {
-        Self {
-            head,
-            samples: Vec::new(),
-            facts: Vec::new(),
-            findings: Vec::new(),
-            seconds: 0.0,
-            left_out: 0,
-        }
-    }
-
     fn add(&mut self, entry: JournalEntry) {
         match entry {
             JournalEntry::Sample(sample) => self.samples.push(sample),
@@ -473,7 +453,7 @@ fn read(mut content: impl BufRead, origin: &str) -> Result<(Kept, u64), RecordEr
         return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
     let cases = head.cases;
-    let mut kept = Kept::new(head);
+    let mut kept = Kept { head, ..Kept::default() };
     let mut sound = first.len();
     for line in lines.by_ref() {
         let line = line.map_err(unread)?;
@@ -531,28 +511,17 @@ mod tests {
             started: record.started,
             command: record.tool.command,
             cpu: "cpu".into(),
-            microcode: None,
-            machine: None,
-            program: None,
-            circumstances: Vec::new(),
             plan: record.plan,
             cases: 3,
             libraries: record.libraries.into_iter().map(|l| (None, l)).collect(),
-            store: None,
+            ..JournalHead::default()
         }
     }
 
     fn sample(case: usize) -> JournalSample {
         let quiet = base::model::fixtures::sample(1, 3, 1.4);
         let sample = RawSample { clock_before: 1.4321, probe_after: 4.9, ..quiet };
-        JournalSample {
-            case,
-            sample,
-            settling: None,
-            latency: None,
-            other: None,
-            other_latency: None,
-        }
+        JournalSample { case, sample, ..JournalSample::default() }
     }
 
     fn entry(case: usize) -> JournalEntry {

@@ -8,31 +8,26 @@ use base::model::{Direction, Footprint, Model, QuietRates, RawSample, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What became of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[derive(strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Measured, with every check passed.
-    Measured,
-    /// The library does not offer it or cannot be asked for it, or the algorithm does not define it.
-    Unsupported,
-    /// A check failed: there is a number, and it is not to be believed, so it is not kept.
-    Refused,
-    /// Crash, hang or error.
-    Failed,
-    /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
-    /// ranked or compared as if it had been.
-    Imported,
+crate::named! {
+    /// What became of a case.
+    #[derive(Default)]
+    State {
+        /// Measured, with every check passed.
+        Measured = "measured",
+        /// The library does not offer it or cannot be asked for it, or the algorithm does not define it.
+        Unsupported = "unsupported",
+        /// A check failed: there is a number, and it is not to be believed, so it is not kept.
+        Refused = "refused",
+        /// Crash, hang or error.
+        #[default]
+        Failed = "failed",
+        /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
+        /// ranked or compared as if it had been.
+        Imported = "imported",
+    }
 }
 
 impl State {
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether cases in this state carry numbers: those that were measured and verified here, and
     /// those that came from elsewhere.
     pub fn has_number(self) -> bool {
@@ -99,7 +94,7 @@ pub struct ProcessKind {
 }
 
 /// Which build was measured.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct LibraryId {
     /// Name as in `--library`.
@@ -167,7 +162,7 @@ impl Evidence {
 
 /// One case's outcome. Numbers are null unless the state is `measured`, or `imported` and the source
 /// gives them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// Which build.
     pub library: LibraryId,
@@ -318,49 +313,10 @@ impl Measurement {
         Self {
             library,
             algorithm: algorithm.to_owned(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
             model_version: Model::Message.version(),
-            size: 0,
-            tier: Tier::Native,
             threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-            setting: String::new(),
             state,
-            reason: None,
-            remarks: Vec::new(),
-            imported: None,
-            warning: None,
-            ns_per_op: None,
-            at_least_ns: None,
-            cycles_per_op: None,
-            ns_per_byte: None,
-            mb_per_s: None,
-            cycles_per_byte: None,
-            instructions_per_byte: None,
-            instructions_per_message: None,
-            limit_fraction: None,
-            limit_cycles_per_op: None,
-            limited_by: None,
-            limit_basis: None,
-            per_thread: Vec::new(),
-            key_setup: None,
-            latency_ns: None,
-            precision: None,
-            stopped: None,
-            samples: 0,
-            samples_disturbed: 0,
-            processes: 0,
-            disturbed: Disturbances::default(),
-            settled: None,
-            kinds: Vec::new(),
-            contended: false,
-            checks: Vec::new(),
-            evidence: Evidence::default(),
-            details: None,
-            raw: Samples::default(),
-            costs: None,
+            ..Self::default()
         }
     }
 }

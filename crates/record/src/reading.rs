@@ -8,9 +8,6 @@ use crate::{at_rest, tls};
 use serde_json::Value;
 
 /// Reads a record; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError`], in one line.
 pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
     let convert: fn(Value) -> Result<Record, String> = match older_kind(text).as_deref() {
         Some(at_rest::KIND) => at_rest::of_older,
@@ -29,9 +26,6 @@ pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
 }
 
 /// The run that a record is of, read by what knows its kind.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_run<T>(
     text: &str,
     origin: &str,

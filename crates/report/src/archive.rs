@@ -575,7 +575,6 @@ pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::sample;
-    use base::model::{Direction, Footprint, Model, Tier};
     use base::text::fixtures::says;
     use judge::compare::{Class, Matching, Question, Settings, Side};
 
@@ -691,14 +690,9 @@ mod tests {
             library: "openssl".to_owned(),
             case: Case {
                 algorithm: "aes-256-gcm".to_owned(),
-                direction: Direction::Encrypt,
-                model: Model::Message,
                 size: 8192,
-                tier: Tier::Native,
                 threads: 1,
-                footprint: Footprint::Hot,
-                in_place: false,
-                setting: String::new(),
+                ..Case::default()
             },
             points: vec![
                 point(0, 600.0, None),

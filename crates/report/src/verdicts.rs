@@ -136,7 +136,6 @@ fn named(names: &BTreeSet<String>) -> String {
     }
 }
 
-/// Tiers at which the same was found.
 struct Tiers {
     own: bool,
     of: Vec<Tier>,

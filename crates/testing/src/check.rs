@@ -155,7 +155,6 @@ impl<'a> Choices<'a> {
     }
 }
 
-/// Most changes of one record.
 const CHANGES: usize = 24;
 
 /// The sample's JSON with what the choices put into its fields.

@@ -34,9 +34,6 @@ pub const ENTRIES: [Entry; 10] = [
 ];
 
 /// The entrance of a name.
-///
-/// # Panics
-/// When there is none.
 pub fn entry(name: &str) -> Entry {
     let found = ENTRIES.into_iter().find(|entry| entry.name == name);
     found.unwrap_or_else(|| panic!("there is no entry '{name}'"))

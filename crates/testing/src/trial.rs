@@ -3,7 +3,7 @@
 //! as tests do.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use adapters::stacks::{Identity as StacksIdentity, Line, Stack, Trouble, connect};
+use adapters::stacks::{Line, Stack, Trouble, connect};
 use base::model::{Algorithm, Direction, Kind as Purpose};
 use contract::{Identity, Library, Message, OpenError, Outcome, Session};
 use probe::Clock;
@@ -18,17 +18,11 @@ use verify::Finding;
 use verify::reference::Reference;
 
 /// The object, loaded.
-///
-/// # Panics
-/// When it is no library.
 pub fn load(object: &Path) -> Box<dyn Library> {
     adapters::load(object, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The object of a package in Rust, loaded, which says what it was built from: its crate, and the compiler's settings.
-///
-/// # Panics
-/// When it is no library, or does not say so.
 pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> {
     let library = load(&object(package));
     let identity = library.identity();
@@ -45,9 +39,6 @@ pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> 
 }
 
 /// Demands a name, a version of three numbers, and build lines that begin so.
-///
-/// # Panics
-/// When they are others.
 pub fn is_called(identity: &Identity, name: &str, facts: &[&str]) {
     assert_eq!(identity.name, name);
     assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
@@ -57,9 +48,6 @@ pub fn is_called(identity: &Identity, name: &str, facts: &[&str]) {
 }
 
 /// The build line that begins so, without its beginning.
-///
-/// # Panics
-/// When there is none.
 pub fn fact<'a>(identity: &'a Identity, beginning: &str) -> &'a str {
     let found = identity.build.iter().find_map(|line| line.strip_prefix(beginning));
     found.unwrap_or_else(|| panic!("no build line begins with '{beginning}': {identity:#?}"))
@@ -79,9 +67,6 @@ pub struct Offer {
 
 impl Offer {
     /// Demands these algorithms, with blanks between their names.
-    ///
-    /// # Panics
-    /// When one is missing.
     pub fn has(&self, names: &str) {
         for name in names.split(' ') {
             assert!(self.names.contains(&name), "{name} is missing: {:?}", self.names);
@@ -91,9 +76,6 @@ impl Offer {
 
 /// Gives every algorithm that the library offers a message of each of [`SIZES`] both ways, and runs every check over
 /// so few of them that each of its ciphers, modes, digests and MACs has been through them.
-///
-/// # Panics
-/// As [`whole_offer`].
 pub fn offer(library: &dyn Library) -> Offer {
     let offered = offered(library);
     let few = representatives(&offered);
@@ -111,10 +93,6 @@ pub fn offer(library: &dyn Library) -> Offer {
 }
 
 /// Runs every check over every algorithm that the library offers, which takes up to a minute: for long tests.
-///
-/// # Panics
-/// When an algorithm does not say why it is unsupported, is offered in one direction only, or
-/// does not say what it calls.
 pub fn whole_offer(library: &dyn Library) -> Offer {
     each_of(library, &offered(library), |algorithm| refusal(library, algorithm))
 }
@@ -192,9 +170,6 @@ pub fn primitives() -> impl Iterator<Item = &'static Algorithm> {
 }
 
 /// What a library opens.
-///
-/// # Panics
-/// As [`whole_offer`].
 pub fn offered(library: &dyn Library) -> Vec<&'static Algorithm> {
     primitives().filter(|a| is_offered(library, a)).collect()
 }
@@ -216,9 +191,6 @@ fn is_offered(library: &dyn Library, algorithm: &'static Algorithm) -> bool {
 }
 
 /// A session that the library has.
-///
-/// # Panics
-/// When it does not.
 pub fn open(library: &dyn Library, name: &str, direction: Direction) -> Session {
     let algorithm = Algorithm::find(name).unwrap();
     library.open(algorithm, direction, &bytes(algorithm.key_len, 4)).unwrap()
@@ -287,9 +259,6 @@ impl Sealed {
 }
 
 /// Streams continue from update to update, begin anew, and leave nothing to the next message.
-///
-/// # Panics
-/// When they are not.
 pub fn streams_agree(library: &dyn Library, algorithm: &'static Algorithm) {
     let key = bytes(algorithm.key_len, 3);
     let reference = Reference::new(algorithm, &key);
@@ -336,7 +305,7 @@ fn a_stream_is_its_message_in_pieces(session: &mut Session, nonce: &[u8]) {
 #[derive(Debug)]
 pub struct StackOffer {
     /// Who it says it is.
-    pub identity: StacksIdentity,
+    pub identity: Identity,
     /// Handshakes of the matrix that were what was asked for, twice in a row.
     pub handshakes: Vec<Case>,
     /// Those that it does not offer, with its words.
@@ -346,12 +315,6 @@ pub struct StackOffer {
 }
 
 /// Loads an object, makes every handshake of the matrix, and sends records of every suite.
-///
-/// # Errors
-/// Why it is no stack.
-///
-/// # Panics
-/// When a handshake is another than was asked for, or contradicts what an end says.
 pub fn whole_stack(object: &Path) -> Result<StackOffer, String> {
     let stack = adapters::stacks::load(object, None)?;
     let identity = stack.identity().unwrap_or_default();
@@ -406,9 +369,6 @@ const ALL_IS_BUILT: &str = "CIPHERMARK_TEST_BUILT";
 
 /// The shared object of a package of the workspace, built first: cargo builds objects that no Rust
 /// code can link only when asked to.
-///
-/// # Panics
-/// When it does not build.
 pub fn object(package: &str) -> PathBuf {
     let profile = profile_directory();
     let object = profile.join(format!("lib{}.so", package.replace('-', "_")));
@@ -444,9 +404,6 @@ pub struct Foreign {
 impl Foreign {
     /// The object, compiled once for all tests until a source, the library or the compiler changes. `None`, with the reason printed, where the compiler or the library's headers are
     /// not on this machine.
-    ///
-    /// # Panics
-    /// When what is on this machine does not compile without a warning.
     pub fn compile(&self) -> Option<PathBuf> {
         let [program, options @ ..] = self.compiler else { panic!("a compiler has a name") };
         if !succeeds(Command::new(program).arg("--version")) {

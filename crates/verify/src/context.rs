@@ -227,7 +227,6 @@ impl<'a> Context<'a> {
         self.library
     }
 
-    /// Every direction that the algorithm has.
     pub(crate) fn directions(&self) -> &'static [Direction] {
         Direction::of(self.algorithm.kind)
     }

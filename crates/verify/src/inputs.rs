@@ -20,7 +20,6 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The stream of one check.
     pub(crate) fn new(algorithm: &'static Algorithm, check: &str) -> Self {
         Self::seeded(
             algorithm,

@@ -220,7 +220,6 @@ enum Making {
     Init(InitFn, FreeFn),
 }
 
-/// A context with its key.
 struct Context {
     ctx: Object,
     /// Where `ctx` points with [`Making::Init`].

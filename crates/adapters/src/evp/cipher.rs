@@ -435,16 +435,6 @@ fn name_of(algorithm: &Algorithm) -> Cow<'static, str> {
     }
 }
 
-/// The cipher that a MAC under such a key is made with, which [`cbc_of`] or [`gcm_of`] names.
-pub(crate) fn find_below(
-    object: &SharedObject,
-    api: &Api,
-    mac: &Algorithm,
-    name: &str,
-) -> Option<Method> {
-    named(object, api, name, &format!("EVP_{}", name.replace('-', "_")), mac.key_len)
-}
-
 /// CMAC's is CBC: `aes-128-cbc` for `aes-128-cmac`.
 pub(crate) fn cbc_of(cmac: &Algorithm) -> String {
     cmac.name.replace("-cmac", "-cbc")
@@ -455,7 +445,13 @@ pub(crate) fn gcm_of(gmac: &Algorithm) -> String {
     gmac.name.replace("-gmac", "-gcm")
 }
 
-fn named(object: &SharedObject, api: &Api, name: &str, getter: &str, key: usize) -> Option<Method> {
+pub(crate) fn named(
+    object: &SharedObject,
+    api: &Api,
+    name: &str,
+    getter: &str,
+    key: usize,
+) -> Option<Method> {
     let name = CString::new(name).expect("names of algorithms have no NUL");
     let cipher = evp::find_method(object, &WAYS, &name, getter);
     // A failed search leaves its reason in the queue.

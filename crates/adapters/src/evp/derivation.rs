@@ -50,7 +50,6 @@ impl Request<'_, Evp> {
         }
     }
 
-    /// The digest below a derivation.
     fn digest_below(&self) -> Option<Method> {
         let (name, len) = match self.algorithm.cipher {
             Primitive::Sha1 => ("sha1", 20),

@@ -98,12 +98,7 @@ pub(crate) fn find_digest(
     })
 }
 
-/// The library's function of that name that gives as many bytes as it is asked for.
-pub(crate) fn find_xof(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
-    named(object, errors, name)
-}
-
-fn named(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
+pub(crate) fn named(object: &SharedObject, errors: Errors, name: &str) -> Option<Method> {
     let getter = match name {
         "rmd160" => "EVP_ripemd160".to_owned(),
         "streebog-256" | "streebog-512" => format!("EVP_{}", name.replace('-', "")),

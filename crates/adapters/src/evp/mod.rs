@@ -33,7 +33,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     }
     let Product { name: own, version, .. } = product.clone();
     let has_chosen = chosen.is_some();
-    family::library((name, &own), &version, build, Evp { product, api, object, has_chosen })
+    family::library(name, &own, &version, build, Evp { product, api, object, has_chosen })
 }
 
 /// Initialises the library without this machine's `openssl.cnf` (providers, engines, default properties), so that what is
@@ -233,7 +233,7 @@ impl Request<'_, Evp> {
         let functions = digest::DigestFunctions::load(object)?;
         let session = match self.algorithm.cipher {
             Primitive::Shake128 | Primitive::Shake256 => {
-                let xof = digest::find_xof(object, errors, name)?;
+                let xof = digest::named(object, errors, name)?;
                 functions.session_of_xof(object, errors, xof, tag_len)?
             }
             _ => match digest::find_digest(object, errors, name, tag_len) {
@@ -274,9 +274,11 @@ impl Request<'_, Evp> {
         }
     }
 
-    /// The cipher that a MAC is made with.
+    /// The cipher that a MAC is made with, which [`cipher::cbc_of`] or [`cipher::gcm_of`] names.
     fn cipher_below(&self, name: &str) -> Option<Method> {
-        cipher::find_below(&self.library.object, &self.library.api, self.algorithm, name)
+        let Evp { object, api, .. } = self.library;
+        let getter = format!("EVP_{}", name.replace('-', "_"));
+        cipher::named(object, api, name, &getter, self.algorithm.key_len)
     }
 
     /// `HMAC_CTX`

@@ -230,7 +230,6 @@ steps! { impl for CipherState;
         }
     }
 
-    /// The buffer is what the command asks for.
     fn ctl(&self, cipher: &Opened, command: i32, buffer: *mut c_void, len: usize) -> Error {
         (self.ctl)(cipher.raw, command, buffer, len)
     }

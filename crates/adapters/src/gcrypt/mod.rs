@@ -16,7 +16,7 @@ use std::ptr;
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::of(&object)?;
     let version = initialise(&object, &api)?;
-    family::library((name, "libgcrypt"), &version, build(&object), api)
+    family::library(name, "libgcrypt", &version, build(&object), api)
 }
 
 /// Does what the manual asks for before anything else is called ("Initializing the library"), and
@@ -414,7 +414,6 @@ fn cipher_calls(mode: Mode, direction: Direction) -> &'static CStr {
     }
 }
 
-/// The functions that a message of a digest calls, in order.
 fn digest_calls(way: &messages::Way) -> &'static CStr {
     match way {
         messages::Way::Buffer => c"gcry_md_hash_buffer",
@@ -504,7 +503,6 @@ pub(crate) mod err {
     pub(crate) const MAC_ALGO: u32 = 197;
 }
 
-/// The code within an error.
 fn error_code(error: Error) -> u32 {
     error & 0xffff
 }
@@ -596,7 +594,6 @@ impl Api {
         Ok(Self { cipher: CipherApi::of(object)?, md, mac, kdf, random })
     }
 
-    /// The library's words for an error.
     fn words(&self, error: Error) -> String {
         // SAFETY: takes any number, and gives a static NUL-terminated string.
         let text = unsafe { contract::text((self.cipher.gcry_strerror)(error)) };

@@ -208,7 +208,6 @@ fn last_code() -> i32 {
     code(io::Error::last_os_error().raw_os_error().unwrap_or(0))
 }
 
-/// An errno as a code of the interface.
 pub(crate) fn code(errno: c_int) -> i32 {
     match errno {
         libc::EBADMSG => raw::REJECTED,

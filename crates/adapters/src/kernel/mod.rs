@@ -20,7 +20,7 @@ use std::slice;
 pub(crate) fn attach(name: Option<&str>) -> Attached {
     af_alg::probe().map_err(|why| LoadError::Unusable { path: PathBuf::from(KERNEL_PATH), why })?;
     let (version, build) = version_and_build();
-    family::library((name, "linux-kernel"), &version, build, Kernel)
+    family::library(name, "linux-kernel", &version, build, Kernel)
 }
 
 struct Kernel;

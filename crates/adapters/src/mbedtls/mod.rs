@@ -31,7 +31,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let number: c_uint = unsafe { object.asked("mbedtls_version_get_number")? };
     let [major, minor, patch, _] = number.to_be_bytes();
     let (version, build) = (format!("{major}.{minor}.{patch}"), build(&object));
-    family::library((name, "mbedtls"), &version, build, Mbedtls { object, major })
+    family::library(name, "mbedtls", &version, build, Mbedtls { object, major })
 }
 
 /// Which options it was built with, where it was built to say so.

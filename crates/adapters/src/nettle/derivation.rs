@@ -28,10 +28,10 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         (Mode::Pbkdf2, Primitive::Sha512) => pbkdf2(request, c"nettle_pbkdf2_hmac_sha512"),
         // From 4.0 on its functions have other types.
         (Mode::Hkdf, Primitive::Sha256) if request.library.major < 4 => {
-            hkdf(request, ("nettle_hmac_sha256", 32))
+            hkdf(request, "nettle_hmac_sha256", 32)
         }
         (Mode::Hkdf, Primitive::Sha512) if request.library.major < 4 => {
-            hkdf(request, ("nettle_hmac_sha512", 64))
+            hkdf(request, "nettle_hmac_sha512", 64)
         }
         _ => None,
     }
@@ -48,7 +48,7 @@ fn pbkdf2(request: &Request<'_>, name: &'static CStr) -> Option<raw::Session> {
     }))
 }
 
-fn hkdf(request: &Request<'_>, (name, len): (&str, usize)) -> Option<raw::Session> {
+fn hkdf(request: &Request<'_>, name: &str, len: usize) -> Option<raw::Session> {
     // SAFETY: the types are those of hmac.h and hkdf.h; of `_update` and `_digest` the address is handed on alone.
     let (set_key, update, digest, extract, expand) = unsafe {
         (

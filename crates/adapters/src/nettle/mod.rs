@@ -17,7 +17,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let [major, minor]: [c_int; 2] =
         unsafe { [object.asked("nettle_version_major")?, object.asked("nettle_version_minor")?] };
     let version = format!("{major}.{minor}");
-    family::library((name, "nettle"), &version, Vec::new(), Nettle { object, major })
+    family::library(name, "nettle", &version, Vec::new(), Nettle { object, major })
 }
 
 struct Nettle {

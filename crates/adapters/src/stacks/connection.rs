@@ -406,7 +406,6 @@ impl Wire {
         self.pipes[end as usize]
     }
 
-    /// Every byte that an end has written.
     pub(crate) fn written(&self, end: End) -> &[u8] {
         &self.buffer(end).bytes
     }

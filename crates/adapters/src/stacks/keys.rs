@@ -370,7 +370,6 @@ const PUBLIC_EXPONENT: u32 = 65_537;
 const RSA_ALGORITHM: &[u8] = b"\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00";
 const OCTET_STRING: u8 = 0x04;
 
-/// So many keys, or as many as there are.
 fn rsa_keys(count: usize) -> Vec<Secret> {
     let prime = |line: &str| BigUint::parse_bytes(line.as_bytes(), 16).expect("our own primes");
     let primes: Vec<BigUint> = PRIMES.lines().map(prime).collect();

@@ -11,6 +11,7 @@ mod wolfssl;
 
 pub use connection::{Batch, Connection, Line, NoLine, Ticks, connect, establish, live_bytes};
 use connection::{Pipe, Wire};
+use contract::Identity;
 use contract::loader::SharedObject;
 use contract::tls::{Bytes, Entry, Says, Table, Wanted, end, resumption, status};
 pub use keys::{Keys, PRIVATE, Secret, dh_parameters, keys, secrets};
@@ -92,7 +93,6 @@ impl End {
         }
     }
 
-    /// Its handshake, in words.
     pub(crate) fn handshake(self) -> &'static str {
         match self {
             Self::Client => "the client's handshake",
@@ -130,15 +130,6 @@ macro_rules! offered {
     };
 }
 use offered;
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// Name, as in `--library`.
-    pub name: String,
-    pub version: String,
-    /// How it was built, one fact a line.
-    pub build: Vec<String>,
-}
 
 pub trait Stack {
     /// Who it is; none where the library under it is asked that, as every library is.
@@ -197,7 +188,6 @@ pub trait Bench {
     /// Has the client receive as many records of `size` bytes as fill `into`.
     fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble>;
 
-    /// What an end says of the connection.
     fn says(&self, end: End) -> EndSays;
 
     /// Says goodbye and frees an end's connection.
@@ -322,7 +312,6 @@ impl Results {
         self.0[span as usize].of(turn)
     }
 
-    /// What a turn left.
     pub(crate) fn at(&self, span: Span, turn: usize) -> &[u8] {
         self.0[span as usize].at(turn)
     }

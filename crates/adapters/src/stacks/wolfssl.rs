@@ -259,7 +259,6 @@ const P384_BYTES: c_ushort = 48;
 type SetBytes = unsafe extern "C" fn(Ptr, *const c_uchar, c_long, c_int) -> c_int;
 
 impl Context {
-    /// One end's context for a case.
     fn new(api: &'static Api, case: &Case, end: End) -> Result<Self, Trouble> {
         let (name, method) = match (case.version, end) {
             (Version::Tls12, End::Client) => ("TLSv1_2_client", api.wolfTLSv1_2_client_method),

@@ -18,7 +18,7 @@ use tagged::DoneFn;
 
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = settings(&object)?;
-    family::library((name, "libtomcrypt"), &version, build, Api::load(object)?)
+    family::library(name, "libtomcrypt", &version, build, Api::load(object)?)
 }
 
 /// Version and build facts out of `crypt_build_settings`: "LibTomCrypt 1.18.2 (www.libtom.net)",
@@ -418,7 +418,6 @@ impl Drop for XtsState {
 }
 
 steps! { impl for XtsState;
-    /// One data unit.
     fn unit(&self, mut tweak: [u8; TWEAK], input: In, output: Out, len: usize) -> c_int {
         (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
     }

@@ -225,7 +225,7 @@ struct KeyWrapState {
 pub(crate) fn open_key_wrap(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let f = KeyWrapFunctions::of(&request.library.object)?;
     let (set_key, words) = SetKey::find(request)?;
-    let context = keyed_cipher(request, (set_key, words))?;
+    let context = keyed_cipher(request, set_key, words)?;
     let calls = [c"wc_AesKeyWrap_ex, memcpy", c"memcpy, wc_AesKeyUnWrap_ex"];
     let state = KeyWrapState { context, set_key, f };
     Ok(wrap::session(state, request.decrypts(), 0, calls, words))
@@ -279,7 +279,7 @@ pub(crate) fn open_cipher(request: &Request<'_>) -> Result<raw::Session, OpenErr
         (nonce, object.exported(names.crypt[which])?)
     };
     let (set_key, set_key_words) = SetKey::find(request)?;
-    let begin = || keyed_cipher(request, (set_key, set_key_words));
+    let begin = || keyed_cipher(request, set_key, set_key_words);
     let state = CipherState {
         set_key,
         message: begin()?,
@@ -291,10 +291,10 @@ pub(crate) fn open_cipher(request: &Request<'_>) -> Result<raw::Session, OpenErr
     Ok(Table::new(state, raw::IN_PLACE, names.calls[which]).streams().rekeys(set_key_words).raw())
 }
 
-/// A context with its key schedule done.
 fn keyed_cipher(
     request: &Request<'_>,
-    (set_key, call): (SetKey, &'static CStr),
+    set_key: SetKey,
+    call: &'static CStr,
 ) -> Result<Context, OpenError> {
     let object = &request.library.object;
     let context = match request.algorithm.cipher {

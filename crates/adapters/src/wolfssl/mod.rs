@@ -21,7 +21,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let build = [("configure", "wolfSSL_configure_args"), ("flags", "wolfSSL_global_cflags")];
     let fact = |(name, symbol): (&str, &str)| Some(format!("{name}: {}", text(&object, symbol)?));
     let build = build.into_iter().filter_map(fact).collect();
-    family::library((name, "wolfssl"), &version, build, Wolfssl { object })
+    family::library(name, "wolfssl", &version, build, Wolfssl { object })
 }
 
 /// The manual asks for `wolfCrypt_Init` before anything else where wolfSSL_Init is not called.
@@ -336,7 +336,6 @@ struct DigestState {
 }
 
 impl DigestState {
-    /// A session with a context for messages and one for streams.
     fn session(
         (begin, update, end): (Begin, UpdateFn, End),
         [message, stream]: [Context; 2],

@@ -708,13 +708,14 @@ fn suggestion(name: &str) -> String {
 }
 
 /// What is done to the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(strum::Display, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
 pub enum Direction {
     /// Plaintext to ciphertext (and tag).
+    #[default]
     Encrypt,
     /// Ciphertext (and valid tag) to plaintext.
     Decrypt,
@@ -740,19 +741,7 @@ pub enum Direction {
 
 impl Direction {
     /// All.
-    pub const ALL: &'static [Self] = &[
-        Self::Encrypt,
-        Self::Decrypt,
-        Self::Digest,
-        Self::Copy,
-        Self::Generate,
-        Self::Server,
-        Self::Client,
-        Self::Send,
-        Self::Receive,
-        Self::Whole,
-        Self::Call,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The directions that a kind of algorithm has.
     pub fn of(kind: Kind) -> &'static [Self] {
@@ -1272,7 +1261,6 @@ pub(super) fn known() -> (RwLockWriteGuard<'static, &'static [Algorithm]>, usize
     (KNOWN.write().unwrap_or_else(PoisonError::into_inner), ALL.len())
 }
 
-/// The first `N` algorithms of all rows, and how many there are.
 const fn flattened<const N: usize>() -> ([Algorithm; N], usize) {
     let mut all = [GROUPS[0].1[0][0]; N];
     let (mut n, mut g) = (0, 0);

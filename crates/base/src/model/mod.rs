@@ -19,32 +19,13 @@ pub use algorithm::{
 };
 pub use brought::{BadBrought, Brought, MOST_OF_LIBRARY, MOST_VECTORS};
 #[cfg(feature = "records")]
-pub use sample::Case;
-#[cfg(feature = "records")]
-pub use sample::Disturbance;
-#[cfg(feature = "records")]
-pub use sample::Footprint;
-#[cfg(feature = "records")]
-pub use sample::Model;
-#[cfg(feature = "records")]
-pub use sample::OtherEnd;
-#[cfg(feature = "records")]
-pub use sample::QUIET_PROBE_FRACTION;
-#[cfg(feature = "records")]
-pub use sample::RawSample;
-#[cfg(feature = "records")]
-pub use sample::SAME_SPEED;
-#[cfg(feature = "records")]
-pub use sample::Settling;
-#[cfg(feature = "records")]
-pub use sample::mark_interrupted;
+pub use sample::{
+    Case, Disturbance, Footprint, Model, OtherEnd, QUIET_PROBE_FRACTION, RawSample, SAME_SPEED,
+    Settling, mark_interrupted,
+};
 use std::collections::BTreeMap;
 #[cfg(feature = "records")]
-pub use tier::Feature;
-#[cfg(feature = "records")]
-pub use tier::Features;
-#[cfg(feature = "records")]
-pub use tier::Tier;
+pub use tier::{Feature, Features, Tier};
 
 /// In the place of a path: the running Linux kernel's own ciphers, which no file stands for.
 pub const KERNEL_PATH: &str = "af_alg:";

@@ -42,7 +42,7 @@ impl Footprint {
 }
 
 /// One row: what is measured, in which library.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Case {
     /// Index of the library in the run's list of libraries.
     pub library: usize,
@@ -73,8 +73,9 @@ impl fmt::Display for Case {
 }
 
 /// What one timed operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +83,7 @@ pub enum Model {
     /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.
     Stream,
     /// New nonce, associated data, whole message, tag; key schedule reused.
+    #[default]
     Message,
     /// As `message`, with a new key for each message.
     Rekey,
@@ -120,18 +122,7 @@ impl Model {
     ];
 
     /// Every model that a record can have: those of `tls` and `pages` too.
-    pub const RECORDED: &'static [Self] = &[
-        Self::Stream,
-        Self::Message,
-        Self::Rekey,
-        Self::Forgery,
-        Self::Between,
-        Self::BetweenRekey,
-        Self::Handshake,
-        Self::Records,
-        Self::Primitive,
-        Self::Page,
-    ];
+    pub const RECORDED: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Whether it is one of a survey: what `run` measures.
     pub fn is_of_survey(self) -> bool {

@@ -58,15 +58,15 @@ const ZEN1: Features = SKYLAKE.and(&[Sha]);
 const ICELAKE: Features = ZEN1.and(&[Gfni, Vaes, Vpclmul, Avx512, Avx512Icelake]);
 
 macro_rules! tiers {
-    ($($name:ident = $row:ident($of:ident, $features:expr $(, $needs:expr)?) $summary:literal;)+) => {
+    ($($(#[$meta:meta])? $name:ident = $row:ident($of:ident, $features:expr $(, $needs:expr)?) $summary:literal;)+) => {
         /// Which CPU instructions the library may see. Sorts as in the list of all.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
         #[strum(serialize_all = "lowercase")]
         #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         #[serde(rename_all = "lowercase")]
         pub enum Tier {
-            $(#[doc = concat!($summary, ".")] $name,)+
+            $($(#[$meta])? #[doc = concat!($summary, ".")] $name,)+
         }
 
         impl Tier {
@@ -84,6 +84,7 @@ macro_rules! tiers {
 
 // Names are those of records. First the switches, the widest first, then machines, the newest first.
 tiers! {
+    #[default]
     Native = without(Both, Features::NONE, &[]) "everything the CPU has";
     Vaes256 = without(X86_64, AVX512, &[Vaes, Vpclmul]) "VAES and VPCLMULQDQ, no AVX-512";
     Aesni = without(X86_64, WIDE, &[Aes, Clmul]) "128-bit AES and PCLMULQDQ, no VAES, no AVX-512";
@@ -188,24 +189,18 @@ const fn list<const N: usize>(of: Of) -> [Tier; N] {
 }
 /// A feature, or a group of which no tier shows a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumIter)]
+#[strum(serialize_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Feature {
-    /// SSE3.
-    #[strum(serialize = "SSE3")]
     Sse3,
     /// CMPXCHG16B, and LAHF in 64-bit mode.
     #[strum(serialize = "CMPXCHG16B")]
     Cx16,
-    /// SSSE3.
-    #[strum(serialize = "SSSE3")]
     Ssse3,
-    /// SSE4.1.
     #[strum(serialize = "SSE4.1")]
     Sse41,
-    /// SSE4.2.
     #[strum(serialize = "SSE4.2")]
     Sse42,
-    /// POPCNT.
-    #[strum(serialize = "POPCNT")]
     Popcnt,
     /// AES-NI; aarch64's AESE and its kin.
     #[strum(serialize = "AES instructions")]
@@ -215,45 +210,22 @@ pub enum Feature {
     #[cfg_attr(target_arch = "aarch64", strum(serialize = "PMULL"))]
     Clmul,
     /// XSAVE, OSXSAVE and the state components.
-    #[strum(serialize = "XSAVE")]
     Xsave,
-    /// AVX.
-    #[strum(serialize = "AVX")]
     Avx,
-    /// F16C.
-    #[strum(serialize = "F16C")]
     F16c,
     /// FMA with three operands.
-    #[strum(serialize = "FMA")]
     Fma,
-    /// MOVBE.
-    #[strum(serialize = "MOVBE")]
     Movbe,
-    /// LZCNT.
-    #[strum(serialize = "LZCNT")]
     Lzcnt,
-    /// BMI1.
-    #[strum(serialize = "BMI1")]
     Bmi1,
-    /// BMI2.
-    #[strum(serialize = "BMI2")]
     Bmi2,
-    /// AVX2.
-    #[strum(serialize = "AVX2")]
     Avx2,
-    /// ADX.
-    #[strum(serialize = "ADX")]
     Adx,
     /// SHA-1 and SHA-256.
     #[strum(serialize = "SHA instructions")]
     Sha,
-    /// GFNI.
-    #[strum(serialize = "GFNI")]
     Gfni,
-    /// VAES.
-    #[strum(serialize = "VAES")]
     Vaes,
-    /// VPCLMULQDQ.
     #[strum(serialize = "VPCLMULQDQ")]
     Vpclmul,
     /// AVX-512 of Skylake's servers: F, CD, BW, DQ, VL.
@@ -268,20 +240,17 @@ pub enum Feature {
     /// Later instructions on registers of AVX: SHA-512, SM3, SM4, AVX-VNNI, AVX-IFMA.
     #[strum(serialize = "SHA-512, SM3, SM4, AVX-VNNI")]
     AvxLater,
-    /// Key Locker.
     #[strum(serialize = "Key Locker")]
     KeyLocker,
     /// The cipher unit of VIA's PadLock.
     #[strum(serialize = "PadLock ACE")]
     Ace,
     /// aarch64: SVE and SME.
-    #[strum(serialize = "SVE")]
     Sve,
     /// aarch64: SHA-3, SHA-512, SM3, SM4.
     #[strum(serialize = "SHA-3, SHA-512, SM3, SM4")]
     Sha3,
     /// aarch64: CRC32.
-    #[strum(serialize = "CRC32")]
     Crc32,
     /// Everything else that came after x86-64 or Armv8.0: XOP, TSX, APX, LSE atomics, dot products, …
     #[strum(serialize = "others")]

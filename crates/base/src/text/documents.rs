@@ -92,9 +92,6 @@ const BUILT_IN: &[&str] = &[
 
 impl Suite {
     /// Every built-in suite.
-    ///
-    /// # Panics
-    /// Never: they are tested.
     pub fn built_in() -> Vec<Self> {
         BUILT_IN.iter().map(|text| Self::parse(text).expect("built-in suites are tested")).collect()
     }

@@ -199,8 +199,9 @@ impl Table {
         };
         let texts: Vec<Vec<String>> = kept.iter().map(texts).collect();
         let height = texts.iter().map(Vec::len).max().unwrap_or(0);
-        let cell = |n: usize, (i, texts): (&usize, &Vec<String>)| {
-            row[*i].with_text(texts.get(n).cloned().unwrap_or_default())
+        let cell = |n: usize, (i, texts): (&usize, &Vec<String>)| Cell {
+            text: texts.get(n).cloned().unwrap_or_default(),
+            ..row[*i].clone()
         };
         (0..height).map(|n| kept.iter().zip(&texts).map(|both| cell(n, both)).collect()).collect()
     }
@@ -263,11 +264,6 @@ impl Cell {
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Another text in the same style.
-    pub(crate) fn with_text(&self, text: String) -> Self {
-        Self { text, ..self.clone() }
     }
 }
 

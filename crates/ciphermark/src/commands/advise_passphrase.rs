@@ -113,7 +113,7 @@ fn measured(args: &AdviseArgs, question: &Question) -> Result<Record, Failure> {
     measured_now(args, question.only.as_ref(), |libraries, stop| {
         let quick = request(args, &wanted, |w| w.look);
         let ignored = engine::Looks::Ignored;
-        let screened = look(args.quiet, &quick, &libraries, ignored, (stop, LOOK)).screened;
+        let screened = look(args.quiet, &quick, &libraries, ignored, stop, LOOK).screened;
         let only = wanted.iter().flat_map(|w| fastest(args, w, &screened)).collect();
         let request =
             Request { screened: screened.but(only), ..request(args, &wanted, |w| w.cost) };

@@ -415,9 +415,15 @@ fn measure_handshakes(args: &AdviseArgs, question: &Question) -> Result<Run, Fai
     };
     let race = (!args.time.thorough).then_some(race);
     let time = args.time.sampling(THOROUGH);
-    let cases = (cases, question.temperature);
-    let outcome =
-        crate::commands::tls::handshakes(args.quiet, cases, &stacks, (time, race), &stop)?;
+    let outcome = crate::commands::tls::handshakes(
+        args.quiet,
+        cases,
+        question.temperature,
+        &stacks,
+        time,
+        race,
+        &stop,
+    )?;
     if let Some(path) = &args.output {
         record::save(&outcome.record(), path).map_err(Failure::not_done)?;
     }

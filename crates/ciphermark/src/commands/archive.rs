@@ -278,12 +278,12 @@ fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Fail
     });
     let added = added.map_err(failure)?;
     let trust = archive.find(&sha256).map_err(failure)?.trust;
-    tell(args, path, (added, trust), &judged);
+    tell(args, path, added, trust, &judged);
     Ok(trust)
 }
 
 /// One line a record, and one for each doubt and what could not be checked.
-fn tell(args: &AddArgs, path: &Path, (added, trust): (Added, Trust), judged: &Judged) {
+fn tell(args: &AddArgs, path: &Path, added: Added, trust: Trust, judged: &Judged) {
     let shown = base::text::one_line(&path.display().to_string());
     match added {
         _ if args.quiet && trust.counts() => {}
@@ -335,7 +335,7 @@ pub fn judge_candidate(
     let machine = named.clone().unwrap_or_else(|| of.record.host.cpu.name.clone());
     let samples = trust::samples_digest(of.record);
     let peers = archive
-        .known((&of.record.host.cpu.name, &machine, samples.as_deref()), PEERS)
+        .known(&of.record.host.cpu.name, &machine, samples.as_deref(), PEERS)
         .map_err(failure)?;
     // What an older version kept and this one cannot read judges nobody.
     let peers: Vec<Known> = peers.iter().filter_map(|k| serde_json::from_str(k).ok()).collect();
@@ -523,7 +523,7 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
             };
             let line = lines.entry((library.clone(), case.clone())).or_insert_with(new);
             let is_first = line.points.is_empty();
-            line.points.push(point(run.listed, m, ns, (found, is_first)));
+            line.points.push(point(run.listed, m, ns, found, is_first));
         }
     }
     lines.into_values()
@@ -539,7 +539,8 @@ fn point(
     run: &Listed,
     m: &Measurement,
     ns: record::Estimate,
-    (found, is_first): (Option<(&Comparison, &Compared)>, bool),
+    found: Option<(&Comparison, &Compared)>,
+    is_first: bool,
 ) -> Point {
     let verdict = found.map(|(_, case)| case);
     Point {

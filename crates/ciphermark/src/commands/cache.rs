@@ -76,7 +76,6 @@ pub fn cache(args: &CacheArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The kinds that are to go.
 fn kinds(typed: &[String]) -> Result<Vec<&'static str>, Failure> {
     let names = || KINDS.iter().map(|(kind, _)| *kind);
     if typed.iter().any(|kind| kind == "all") {
@@ -107,7 +106,7 @@ fn removed(path: &Path) -> Result<(), Failure> {
     };
     for entry in entries {
         let own = entry.map_err(|e| cannot("read", path, &e))?.path();
-        if is_entry(&own) {
+        if host::is_cache_entry(&own) {
             let removed = match own.is_dir() && !own.is_symlink() {
                 true => std::fs::remove_dir_all(&own),
                 false => std::fs::remove_file(&own),
@@ -118,13 +117,6 @@ fn removed(path: &Path) -> Result<(), Failure> {
     // With what is not ours in it, it stays.
     let _ = std::fs::remove_dir(path);
     Ok(())
-}
-
-/// Entries are named by a hash, whole or its first half of 64 bits.
-fn is_entry(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let stem = name.trim_start_matches('.').split('.').next().unwrap_or_default();
-    stem.len() >= 16 && stem.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {

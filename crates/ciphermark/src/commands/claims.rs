@@ -300,9 +300,9 @@ fn handshakes(
     if stacks.is_empty() {
         return None;
     }
-    let cases = (need.cases.iter().copied(), Temperature::Hot);
-    let time = (time.max(Duration::from_secs(3)), None);
-    crate::commands::tls::handshakes(args.quiet, cases, &stacks, time, stop).ok()
+    let (cases, time) = (need.cases.iter().copied(), time.max(Duration::from_secs(3)));
+    crate::commands::tls::handshakes(args.quiet, cases, Temperature::Hot, &stacks, time, None, stop)
+        .ok()
 }
 
 fn measure(

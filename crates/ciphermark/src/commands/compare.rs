@@ -415,7 +415,7 @@ pub fn compare_machines(args: &CompareArgs, store: &str) -> Result<Exit, Failure
     let (mut compared, mut without, mut is_unjudged) = (Vec::new(), Vec::new(), false);
     for runs in by_machine(&all) {
         match sides.pair(runs) {
-            Some((base, new)) => match compare_runs(args, &mut archive, &sides, (base, new)) {
+            Some((base, new)) => match compare_runs(args, &mut archive, &sides, base, new) {
                 Ok(machine) => compared.push(machine),
                 // Of one machine it ends no other's.
                 Err(why) if why.exit == Exit::Usage => {
@@ -489,7 +489,8 @@ fn compare_runs(
     args: &CompareArgs,
     archive: &mut Archive,
     sides: &Sides,
-    (base, new): (&Listed, &Listed),
+    base: &Listed,
+    new: &Listed,
 ) -> Result<ComparedMachine, Failure> {
     // Whole: what the runs add to all cases is learned from those that nobody asks for, too.
     let mut load = |run| archive.load(run, &Chosen::default()).map_err(failure);

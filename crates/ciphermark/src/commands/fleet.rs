@@ -265,11 +265,7 @@ fn run(args: &FileArgs) -> Result<Exit, Failure> {
             machine_type: machine.name.clone(),
             seed: choose::random_seed(),
             given: jiff::Timestamp::now().to_string(),
-            id: None,
-            refused: None,
-            node: None,
-            gathered: None,
-            cancelled: false,
+            ..Job::default()
         };
         let was_cut_off =
             old.filter(|job| job.id.is_none() && job.refused.is_none() && !job.cancelled);
@@ -368,7 +364,7 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
             };
             if matches!(seen.phase, Phase::Done | Phase::Gone) {
                 has_failed |=
-                    !bring(&mut survey, &cluster, machine, job, (&records, key.as_deref()))?;
+                    !bring(&mut survey, &cluster, machine, job, &records, key.as_deref())?;
             } else if matches!(seen.phase, Phase::Waiting | Phase::Running) {
                 waits = true;
             }
@@ -389,7 +385,8 @@ fn bring(
     cluster: &Cluster<'_>,
     machine: &Machine,
     job: Job,
-    (records, key): (&Path, Option<&Path>),
+    records: &Path,
+    key: Option<&Path>,
 ) -> Result<bool, Failure> {
     let Sent { sha256, record, node } = match whole(cluster, machine, &job)? {
         Ok(sent) => sent,

@@ -213,9 +213,7 @@ impl Chosen {
                         tier: *tier,
                         verdict: LeakVerdict::NotJudged,
                         reason: Some(finding.why.clone()),
-                        secrets: 0,
-                        operations: Vec::new(),
-                        findings: Vec::new(),
+                        ..Leaks::default()
                     },
                 ));
             }

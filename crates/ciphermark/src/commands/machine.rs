@@ -284,7 +284,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let own = std::env::current_exe().map_err(Failure::not_done)?;
     let patience = Patience { slice: args.slice, wait: args.wait, anyway: args.anyway };
     let cpu = engine::measuring_cpu();
-    let seen = engine::doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
+    let seen = engine::doctor::quietly::run(&own, cpu, program, arguments, patience, stop.flag())
         .map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
         screen::write_file(path, record::pretty(&seen).as_bytes())?;

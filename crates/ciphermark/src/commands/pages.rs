@@ -401,14 +401,13 @@ fn media(typed: &[MediaArg]) -> Vec<Medium> {
         Medium::Direct => typed.contains(&MediaArg::Direct),
         Medium::Log => typed.contains(&MediaArg::Log),
     };
-    Medium::ALL.into_iter().filter(|m| has(*m)).collect()
+    Medium::ALL.iter().copied().filter(|m| has(*m)).collect()
 }
 
 fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
     let as_record = record::at_rest::into_record(record);
-    let tables =
-        (|width| record::at_rest::table(record, width), || record::at_rest::markdown(record));
-    screen::print_own(&as_record, args.format, tables)
+    let table = |width| record::at_rest::table(record, width);
+    screen::print_own(&as_record, args.format, table, || record::at_rest::markdown(record))
 }
 
 /// 1 where a check found something: probes, nonces, the store; 3 where something was refused or failed.

@@ -13,7 +13,7 @@ use base::model::{Algorithm, Direction, Footprint, Model, Tier};
 use base::text::Prices;
 use base::text::flags::parse_rows;
 use clap::Args;
-use engine::{Budget, Request, Screened};
+use engine::{Budget, Counting, Request, Screened};
 use judge::compare::{By, Class, Per, Question, Ranking};
 use record::archive::{Archive, Chosen, Listed};
 use record::{Estimate, LibraryId, Record};
@@ -349,8 +349,6 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
     }
     choose::learn(&args.library, &args.algorithm)?;
     let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
-    // Verdicts on secrets come with the evidence.
-    line.extend((!question.same_trace).then(|| "--only-tiers".to_owned()));
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {
         flag("-a", algorithm);
@@ -368,7 +366,9 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
     for (name, value) in said {
         value.into_iter().for_each(|value| flag(name, value));
     }
-    run::measured(&line, &stop)
+    // Verdicts on secrets come with the evidence.
+    let counting = if question.same_trace { Counting::All } else { Counting::Tiers };
+    run::measured(&line, counting, &stop)
 }
 
 /// Of the suite where it has such, else of all.

@@ -351,7 +351,7 @@ impl Builder<'_> {
             for m in run.measured() {
                 let case = Case::of(m);
                 if let Some(ns) = m.ns_per_op.filter(|_| seen.insert(case.clone())) {
-                    self.cell((run, library), case, ns, &verdicts);
+                    self.cell(run, library, case, ns, &verdicts);
                 }
             }
         }
@@ -359,7 +359,8 @@ impl Builder<'_> {
 
     fn cell(
         &mut self,
-        (run, library): (&Run, usize),
+        run: &Run,
+        library: usize,
         case: Case,
         ns: record::Estimate,
         verdicts: &BTreeMap<Case, Compared>,

@@ -56,9 +56,6 @@ pub struct RunArgs {
     /// Do not count instructions; tiers are then not checked.
     #[arg(long)]
     pub no_evidence: bool,
-    /// As `--no-evidence`, but tiers are checked: for commands that measure in their turn.
-    #[arg(long, hide = true)]
-    pub only_tiers: bool,
     /// Also time single operations and show percentiles of their latency.
     #[arg(long)]
     pub latency: bool,
@@ -84,11 +81,7 @@ pub struct RunArgs {
 
 impl RunArgs {
     fn counting(&self) -> Counting {
-        match (self.no_evidence, self.only_tiers) {
-            (true, _) => Counting::Nothing,
-            (_, true) => Counting::Tiers,
-            _ => Counting::All,
-        }
+        if self.no_evidence { Counting::Nothing } else { Counting::All }
     }
 }
 
@@ -104,27 +97,23 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let path = job.output.clone();
     let Ended { record, lost, remark } = measure(args.quiet, job, &stop)?;
     let path = path.as_deref().filter(|_| lost.is_none());
-    screen::print_run(&record, args.format, (path, args.all))?;
+    screen::print_run(&record, args.format, path, args.all)?;
     // Last, where it is read.
     screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or_else(|| exit(&record), Err)
 }
 
-/// Measures what the flags and the suite ask for, without printing.
-pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
-    let Ended { record, lost, remark } = measure(args.quiet, fresh(args)?, stop)?;
-    screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
-    lost.map_or(Ok(record), Err)
-}
-
-/// Measures what a line of `ciphermark run` asks for.
-pub fn measured(line: &[String], stop: &Stop) -> Result<Record, Failure> {
+/// Measures what a line of `ciphermark run` asks for that names no file, without printing.
+pub fn measured(line: &[String], counting: Counting, stop: &Stop) -> Result<Record, Failure> {
     let args = match Cli::try_parse_from(line).map(|cli| cli.command) {
         Ok(Some(Command::Run(args))) => args,
         Ok(_) => return Err(Failure::not_done("the question makes no run")),
         Err(error) => return Err(Failure::usage(error)),
     };
-    let record = record_of(&args, stop)?;
+    let mut job = fresh(&args)?;
+    job.request.counting = counting;
+    let Ended { record, remark, .. } = measure(args.quiet, job, stop)?;
+    screen::say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     tell_left_out(false, &record);
     Ok(record)
 }

@@ -433,9 +433,11 @@ fn run(kind: RunKind, common: &TlsCommon, wanted: Wanted, begun: Begun) -> Resul
 /// Handshakes whose differences count from a few per cent on.
 pub(crate) fn handshakes(
     quiet: bool,
-    (cases, temperature): (impl IntoIterator<Item = Case>, Temperature),
+    cases: impl IntoIterator<Item = Case>,
+    temperature: Temperature,
     stacks: &[StackFile],
-    (time, race): (Duration, Option<TlsRace>),
+    time: Duration,
+    race: Option<TlsRace>,
     stop: &Stop,
 ) -> Result<TlsOutcome, Failure> {
     let row = |case| (Subject::Handshake(case), temperature);
@@ -637,7 +639,7 @@ impl TlsCommon {
             })?;
         } else {
             let markdown = || record::tls::markdown(run);
-            screen::print_own(&record, self.out.format, (table, markdown))?;
+            screen::print_own(&record, self.out.format, table, markdown)?;
         }
         screen::say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =

@@ -361,7 +361,7 @@ pub struct State {
     pub jobs: Vec<Job>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     pub machine_type: String,
@@ -687,10 +687,7 @@ mod tests {
             seed: u64::MAX,
             given: "2026-12-01T00:00:00Z".to_owned(),
             id: Some("3".to_owned()),
-            refused: None,
-            node: None,
-            gathered: None,
-            cancelled: false,
+            ..Job::default()
         };
         state.put(job.clone());
         state.put(Job { cancelled: true, ..job });

@@ -392,7 +392,6 @@ fn on(yes: bool) -> &'static str {
     if yes { "on" } else { "off" }
 }
 
-/// Writes the keys and parameters that the sites name.
 fn write_keys(directory: &Path, sites: &[Site]) -> std::io::Result<()> {
     let place = directory.join("keys");
     for tls in sites.iter().filter_map(|site| site.tls.as_ref()) {

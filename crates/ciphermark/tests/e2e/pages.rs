@@ -220,7 +220,7 @@ fn of<'a>(found: &'a Value, part: &str, library: &str, scheme: &str) -> Vec<&'a 
 }
 
 /// The pair has this state for a reason with these words, and there is no number of it anywhere.
-fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &str) {
+fn no_number(found: &Value, library: &str, scheme: &str, state: &str, why: &str) {
     let verified = of(found, "verified", library, scheme);
     assert_eq!(text(verified[0], "state"), state, "{verified:?}");
     assert!(text(verified[0], "reason").contains(why), "{verified:?}");
@@ -237,9 +237,9 @@ fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &
 fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
     let libraries = [fakes::library("wrong_tag"), fakes::library("overrun")];
     let (found, printed) = pages(&libraries, "--media memory", 3);
-    no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
-    no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
-    no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
+    no_number(&found, "wrong_tag", "aes-128-gcm", "refused", "known");
+    no_number(&found, "overrun", "aes-128-gcm", "refused", "after the end of the output");
+    no_number(&found, "overrun", "aes-128-ctr", "refused", "after the end of the output");
     says(printed, ["REFUSED aes-128-gcm in wrong_tag@1.0"]);
     // What is right beside it has its numbers.
     let right = of(&found, "verified", "wrong_tag", "aes-128-ctr");
@@ -259,8 +259,8 @@ fn a_library_that_agrees_with_itself_alone_or_gives_back_others_pages_is_refused
     ];
     let (found, _) = pages(&libraries, "--media none --probes 0", 3);
     let why = "2 libraries agree on other bytes for the same pages";
-    no_number(&found, ("agreed", "aes-128-ctr"), "refused", why);
-    no_number(&found, ("later", "aes-128-ctr"), "refused", "it comes back as another");
+    no_number(&found, "agreed", "aes-128-ctr", "refused", why);
+    no_number(&found, "later", "aes-128-ctr", "refused", "it comes back as another");
     let right = of(&found, "verified", "copies", "aes-128-ctr");
     assert_eq!((text(right[0], "state"), &right[0]["agreeing"]), ("measured", &Value::from(2)));
 }
@@ -270,7 +270,7 @@ fn a_library_that_agrees_with_itself_alone_or_gives_back_others_pages_is_refused
 fn a_library_that_dies_in_one_scheme_is_priced_in_the_next() {
     let libraries = [fakes::variant("later_pages", "DIES=100")];
     let (found, _) = pages(&libraries, "--media memory --probes 0", 3);
-    no_number(&found, ("dies", "aes-128-ctr"), "failed", "SIGSEGV");
+    no_number(&found, "dies", "aes-128-ctr", "failed", "SIGSEGV");
     let next = of(&found, "cells", "dies", "aes-128-gcm");
     assert!(next.iter().any(|cell| !cell["crypto_ns"].is_null()), "{next:?}");
 }

@@ -54,7 +54,6 @@ fn chosen(advice: &Value) -> Vec<String> {
     all.iter().map(|l| text(l, "name").to_owned()).collect()
 }
 
-/// The one answer of `rank`.
 fn ranking(done: &Done) -> Value {
     done.json()[0].clone()
 }

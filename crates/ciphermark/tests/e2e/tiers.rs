@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// What a worker answers to the greeting for a library at a tier.
 fn greeting(library: &std::path::Path, tier: &str) -> Value {
     let hello = json!({"hello": {
         "protocol": 3, "path": library, "name": null, "tier": tier, "cpu": null, "process": 0,

@@ -56,7 +56,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub fn run(
     executable: &Path,
     cpu: u32,
-    (program, arguments): (&OsStr, &[OsString]),
+    program: &OsStr,
+    arguments: &[OsString],
     patience: Patience,
     stop: &AtomicBool,
 ) -> Result<Quietly, GateError> {

@@ -24,7 +24,7 @@ pub(crate) fn hold(
         let several = in_flight(m, libraries) > 1;
         match counts.and_then(|counts| never_executed(m, counts)) {
             Some(why) => withdraw(m, why),
-            None => hold_one(m, core, (counts.and_then(|e| e.seen(m.size)), several)),
+            None => hold_one(m, core, counts.and_then(|e| e.seen(m.size)), several),
         }
     }
 }
@@ -52,7 +52,7 @@ fn in_flight(m: &Measurement, libraries: &[Library]) -> u32 {
     own.find_map(|c| c.in_flight).unwrap_or(1)
 }
 
-fn hold_one(m: &mut Measurement, core: &Core, (seen, several): (Option<Seen>, bool)) {
+fn hold_one(m: &mut Measurement, core: &Core, seen: Option<Seen>, several: bool) {
     // Threads share the outer caches, memory and, as siblings, a core.
     if m.threads != 1 {
         return;
@@ -195,25 +195,16 @@ mod tests {
             per_message: 0.0,
         };
         Executed {
-            slope_sizes: Vec::new(),
-            uncounted: Vec::new(),
             library: m.library.clone(),
             algorithm: m.algorithm.clone(),
             direction: m.direction,
             model: m.model,
             tier: m.tier,
             source: Some("single-step".into()),
-            reason: None,
             per_byte: Some(1.0),
             per_message: Some(0.0),
-            sizes: Vec::new(),
             classes: vec![class("aes-round", aes), class("carry-less", products)],
-            memory_reads: None,
-            memory_writes: None,
-            instruction_sets: Vec::new(),
-            functions: Vec::new(),
-            excepted: None,
-            pmu: None,
+            ..Executed::default()
         }
     }
 

@@ -8,7 +8,7 @@ use base::analysis::bound::{Access, Bandwidth, Core, Instruction, Level, Pair};
 use base::analysis::{median, quantile};
 use base::model::{Algorithm, Direction, Model, QUIET_PROBE_FRACTION, Tier};
 pub(crate) use hold::hold;
-use probe::{Clock, Move, Prober, Reading, Reads, Stretch, Subject};
+use probe::{Clock, Prober, Reading, Reads, Stretch, Subject};
 use record::{Cache, Limits};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -206,7 +206,6 @@ pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
 /// thousandths.
 const INSTRUCTION_READINGS: usize = 15;
 
-/// What was read of instructions.
 struct Read {
     /// Everything but bandwidths.
     core: Core,
@@ -350,7 +349,6 @@ fn instruction(subject: &Subject, figure: &Figure, found: &[(Subject, Figure)]) 
 
 /// Readings of each way: few, because there are many ways and a reading of memory is long.
 const BANDWIDTH_READINGS: usize = 7;
-/// Readings that are taken at most for them.
 const MOST_BANDWIDTH_READINGS: usize = 28;
 
 /// Most bytes that are set aside to get past the last cache. A machine whose last cache is larger
@@ -359,7 +357,6 @@ const MOST_BYTES: u64 = 256 << 20;
 
 struct Place {
     level: Level,
-    /// Bytes of both halves.
     bytes: usize,
     /// Bytes walked through at once.
     piece: usize,
@@ -380,7 +377,7 @@ fn all_bandwidths(
     for place in places(caches) {
         // Without the memory for it there is no figure.
         let Ok(mut stretch) = Stretch::new(place.bytes, place.piece) else { continue };
-        for how in [Move::Read, Move::Write, Move::Copy] {
+        for how in [Access::Read, Access::Write, Access::Copy] {
             found.extend(best(prober, &place, &mut stretch, how, &conditions, until));
         }
     }
@@ -452,7 +449,7 @@ fn best(
     prober: &mut Prober<'_>,
     place: &Place,
     stretch: &mut Stretch,
-    how: Move,
+    how: Access,
     conditions: &Conditions,
     until: Instant,
 ) -> Option<Bandwidth> {
@@ -475,11 +472,7 @@ fn best(
     let (way, figure) = best?;
     Some(Bandwidth {
         level: place.level,
-        access: match how {
-            Move::Read => Access::Read,
-            Move::Write => Access::Write,
-            Move::Copy => Access::Copy,
-        },
+        access: how,
         by: way.to_owned(),
         buffer_bytes: stretch.bytes(),
         bytes_per_cycle: 1.0 / figure.cycles,
@@ -498,9 +491,7 @@ struct Readings(Vec<Reading>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Figure {
-    /// Median cycles.
     cycles: f64,
-    /// Median ticks.
     ticks: f64,
     /// Half the distance between the quartiles of cycles, relative to the median: an interrupt in one
     /// reading of ten must not make a figure look vague.

@@ -11,7 +11,7 @@ use crate::libraries::{Attached, at_tiers};
 use crate::plan::{self, Budget};
 use crate::pool::Source;
 use crate::progress::{self, CaseProgress, End, Event};
-use crate::protocol::Finding;
+use crate::protocol::{Finding, PageVisit};
 use crate::survey::{Ended, Keeping, SampledRun, Sampling, SurveyError, sample_all};
 use crate::time::Stop;
 use crate::verification::{Extra, verify_all, was_found};
@@ -646,7 +646,6 @@ fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> 
     ways
 }
 
-/// What a progress has for its cell.
 fn samples(progress: &CaseProgress) -> CellSamples {
     let (finding, stopped) = match &progress.end {
         Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), finding.stopped),
@@ -691,13 +690,16 @@ impl Scene<'_> {
         Page {
             library: key.library,
             tier: self.plan.tier,
-            recipe: Recipe { generator, ..recipe.clone() },
-            medium: key.medium,
-            keying: key.keying,
-            direction: key.direction,
-            cpus: self.cpus.iter().copied().take(threads as usize).collect(),
-            pages: self.plan.pages_per_visit,
             page_size: self.page_size,
+            visit: PageVisit {
+                recipe: Recipe { generator, ..recipe.clone() },
+                medium: key.medium,
+                keying: key.keying,
+                direction: key.direction,
+                cpus: self.cpus.iter().copied().take(threads as usize).collect(),
+                pages: self.plan.pages_per_visit,
+                settle_us: 0,
+            },
         }
     }
 
@@ -710,13 +712,8 @@ impl Scene<'_> {
         };
         let named = self.libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone()));
         let (named, command) = (named.collect(), &self.plan.command);
-        let head = progress::journal_head(
-            record::at_rest::KIND,
-            (plan, cells),
-            named,
-            command,
-            self.cpu(),
-        );
+        let head =
+            progress::journal_head(record::at_rest::KIND, plan, cells, named, command, self.cpu());
         JournalHead {
             started: self.before.began.clone(),
             store: Some(self.before.sha256.to_owned()),

@@ -134,10 +134,7 @@ proptest! {
             .map(|(case, ops)| JournalSample {
                 case,
                 sample: sample(ops),
-                settling: None,
-                latency: None,
-                other: None,
-                other_latency: None,
+                ..JournalSample::default()
             })
             .collect();
         let all_progress = all_progress(&rows, &earlier);

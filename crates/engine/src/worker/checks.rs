@@ -560,7 +560,8 @@ pub(crate) fn run_apart(
         batch.poison(batch.poison_byte());
         let codes = codes(batch.run(group), expected.model);
         let begun = Instant::now();
-        let found = codes.and_then(|()| expected.check_some(batch, group, time, rng));
+        let found =
+            codes.and_then(|()| expected.check_from(0, batch, group, Instant::now(), time, rng));
         time = time.saturating_sub(begun.elapsed());
         ran += group;
         found.map_err(|finding| in_decoy(finding, ran))?;
@@ -639,7 +640,9 @@ pub(crate) fn check_memory(
     subject: &mut Subject,
     arena: &mut Arena,
     visit: &Visit,
-    (texts, op_ns): ((&[u8], Option<&Ciphertexts>), f64),
+    plain: &[u8],
+    made: Option<&Ciphertexts>,
+    op_ns: f64,
     rng: &mut StdRng,
 ) -> Result<(), Finding> {
     let algorithm = subject.session.algorithm();
@@ -648,32 +651,32 @@ pub(crate) fn check_memory(
     // A key is set before anything is known of the message: with a short one, it is most of the time.
     let short = visit.model.rekeys() && algorithm.sizes.allows(SHORT) && visit.size > SHORT;
     let short_visit = Visit { size: SHORT, ..visit.clone() };
-    let short_plain = texts.0.get(..SHORT * messages_for(SHORT)).filter(|_| short);
+    let short_plain = plain.get(..SHORT * messages_for(SHORT)).filter(|_| short);
     let short_made = short_plain
         .filter(|_| visit.direction == Direction::Decrypt)
         .map(|plain| subject.material.encrypted(&subject.reference, SHORT, plain, true));
     // What new messages may take, by the sample.
     let sampled = Duration::from_nanos(op_ns as u64).mul_f64(AGAIN_FACTOR);
-    let (visit, texts, sampled) = match short_plain {
-        Some(plain) => (&short_visit, (plain, short_made.as_ref()), Duration::MAX),
-        None => (visit, texts, sampled),
+    let (visit, plain, made, sampled) = match short_plain {
+        Some(plain) => (&short_visit, plain, short_made.as_ref(), Duration::MAX),
+        None => (visit, plain, made, sampled),
     };
     let mut last = (Duration::ZERO, Duration::ZERO);
     for _ in 0..TIMES {
         last = if counts {
-            drawn_and_counted(subject, arena, visit, texts.0, rng)
+            drawn_and_counted(subject, arena, visit, plain, rng)
         } else {
-            new_and_again(subject, arena, visit, texts, sampled, rng)
+            new_and_again(subject, arena, visit, plain, made, sampled, rng)
         };
         let factor = if counts { AHEAD_FACTOR } else { AGAIN_FACTOR };
         if last.0 <= last.1.mul_f64(factor) || last.0 <= last.1 + LEAST {
             return Ok(());
         }
     }
-    Err(Finding::refused(told(visit.model, counts, last)))
+    Err(Finding::refused(told(visit.model, counts, last.0, last.1)))
 }
 
-fn told(model: Model, counts: bool, (new, known): (Duration, Duration)) -> String {
+fn told(model: Model, counts: bool, new: Duration, known: Duration) -> String {
     let (what, of, is_kept) = match (model, counts) {
         (Model::Rekey | Model::BetweenRekey, true) => {
             ("keys", "key", "key schedules are remembered or made ahead")
@@ -695,7 +698,8 @@ fn new_and_again(
     subject: &mut Subject,
     arena: &mut Arena,
     visit: &Visit,
-    (plain, made): (&[u8], Option<&Ciphertexts>),
+    plain: &[u8],
+    made: Option<&Ciphertexts>,
     sampled: Duration,
     rng: &mut StdRng,
 ) -> (Duration, Duration) {
@@ -705,11 +709,11 @@ fn new_and_again(
     let fresh = Plaintext::new(rng.next_u64()).first(plain.len()).to_vec();
     let decrypts = visit.direction == Direction::Decrypt;
     let fresh_made = decrypts
-        .then(|| material.encrypted_from(elsewhere(rng), reference, (visit.size, &fresh), rekeys));
+        .then(|| material.encrypted_from(elsewhere(rng), reference, visit.size, &fresh, rekeys));
     // The code, and the places in memory, are as warm for the new ones as for those that follow.
-    let feed = Feed::new(material, visit, (plain, made), 0);
+    let feed = Feed::new(material, visit, plain, made, 0);
     MessageBatch::place(session, arena, &feed.set(), roll).run(2 * count);
-    let feed = Feed::new(material, visit, (&fresh, fresh_made.as_ref()), 0);
+    let feed = Feed::new(material, visit, &fresh, fresh_made.as_ref(), 0);
     let mut batch = MessageBatch::place(session, arena, &feed.set(), roll);
     batch.poison(batch.poison_byte());
     let new = each(&mut batch, count);
@@ -732,7 +736,7 @@ fn drawn_and_counted(
 ) -> (Duration, Duration) {
     let (roll, count) = (rng.next_u64(), messages_for(visit.input_len()) as u32);
     let Subject { session, material, .. } = subject;
-    let feed = Feed::new(material, visit, (plain, None), 0);
+    let feed = Feed::new(material, visit, plain, None, 0);
     let mut batch = MessageBatch::place(session, arena, &feed.set(), roll);
     let known = counted(&mut batch, count, rng);
     let near = count_up(&mut batch, count, rng);
@@ -824,7 +828,7 @@ mod tests {
     #[test]
     fn a_refusal_names_what_was_new_and_what_it_took() {
         let said = |model, counts| {
-            told(model, counts, (Duration::from_nanos(700), Duration::from_nanos(90)))
+            told(model, counts, Duration::from_nanos(700), Duration::from_nanos(90))
         };
         let ns = "takes 90ns, a new one 700ns: ";
         for (model, counts, begins, ends) in [

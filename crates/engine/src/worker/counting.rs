@@ -115,7 +115,7 @@ fn message(
     let Subject { session, reference, material, .. } = subject;
     let made = (asked.direction == Direction::Decrypt)
         .then(|| material.encrypted(reference, size, plain, false));
-    let feed = Feed::new(material, visit, (plain, made.as_ref()), 0);
+    let feed = Feed::new(material, visit, plain, made.as_ref(), 0);
     let mut batch = MessageBatch::place(session, &mut arena, &feed.set(), PLACE);
     batch.run(WARM_UP_OPS);
     let pmu = per_operation(counter, |ops| batch.run(ops));
@@ -123,9 +123,9 @@ fn message(
     let ops = batch.together();
     let stepped = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
     if stepped.0 == 0 {
-        let (texts, mut answers) = ((&*material.aad, plain), Answers::new());
-        let left = (POISON, &mut answers, Duration::ZERO);
-        Expected::new(reference, visit, texts, left).check_last(&batch)?;
+        let (aad, mut answers, took) = (&material.aad, Answers::new(), Duration::ZERO);
+        Expected::new(reference, visit, aad, plain, POISON, &mut answers, took)
+            .check_last(&batch)?;
     }
     Ok(Taken { stepped, ops, pmu })
 }
@@ -210,7 +210,7 @@ fn one_size(subject: &mut Subject, direction: Direction, size: usize) -> Result<
         .then(|| subject.material.encrypted(&subject.reference, size, &plain, false));
     let Subject { session, material, .. } = subject;
     let remote = session.is_remote();
-    let feed = Feed::new(material, &visit, (&plain, made.as_ref()), 0);
+    let feed = Feed::new(material, &visit, &plain, made.as_ref(), 0);
     let batch = MessageBatch::place(session, &mut arena, &feed.set(), 0);
     if remote { in_a_runtime(batch, size) } else { in_this_process(batch, size) }
 }

@@ -74,7 +74,7 @@ impl Material {
         plain: &[u8],
         rekeyed: bool,
     ) -> Ciphertexts {
-        self.encrypted_from(0, reference, (size, plain), rekeyed)
+        self.encrypted_from(0, reference, size, plain, rekeyed)
     }
 
     /// As [`Material::encrypted`], with nonces and keys raised by `first` before the first message.
@@ -82,7 +82,8 @@ impl Material {
         &self,
         first: u64,
         reference: &Reference<'_>,
-        (size, plain): (usize, &[u8]),
+        size: usize,
+        plain: &[u8],
         rekeyed: bool,
     ) -> Ciphertexts {
         let mut made = Ciphertexts { inputs: vec![0; plain.len()], ..Ciphertexts::default() };
@@ -149,7 +150,8 @@ impl<'a> Feed<'a> {
     pub(crate) fn new(
         material: &'a Material,
         visit: &Visit,
-        (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
+        plain: &'a [u8],
+        made: Option<&'a Ciphertexts>,
         first: u64,
     ) -> Self {
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
@@ -199,7 +201,6 @@ impl Plaintext {
         Self { rng: ChaCha8Rng::seed_from_u64(seed), bytes: Vec::new() }
     }
 
-    /// Its first bytes.
     pub(crate) fn first(&mut self, len: usize) -> &[u8] {
         let have = self.bytes.len();
         if have < len {
@@ -414,8 +415,11 @@ impl<'a> Expected<'a> {
     pub(crate) fn new(
         reference: &'a Reference<'static>,
         visit: &Visit,
-        (aad, plain): (&'a [u8], &'a [u8]),
-        (poison, answers, took): (u8, &'a mut Answers, Duration),
+        aad: &'a [u8],
+        plain: &'a [u8],
+        poison: u8,
+        answers: &'a mut Answers,
+        took: Duration,
     ) -> Self {
         let algorithm = reference.algorithm();
         let Visit { direction, model, .. } = *visit;
@@ -447,7 +451,7 @@ impl<'a> Expected<'a> {
     ) -> Result<bool, Finding> {
         let begun = Instant::now();
         self.check_last(batch)?;
-        self.check_from(1, batch, ran, (begun, time), rng)
+        self.check_from(1, batch, ran, begun, time, rng)
     }
 
     /// Compares what the last operation left.
@@ -455,23 +459,14 @@ impl<'a> Expected<'a> {
         self.compare(batch, 0)
     }
 
-    /// As [`Expected::check`], without the last one's right to be compared: for operations that are many.
-    pub(crate) fn check_some(
-        &mut self,
-        batch: &MessageBatch<'_>,
-        ran: u32,
-        time: Duration,
-        rng: &mut StdRng,
-    ) -> Result<bool, Finding> {
-        self.check_from(0, batch, ran, (Instant::now(), time), rng)
-    }
-
-    fn check_from(
+    /// As [`Expected::check`]; from the last operation on, it has no right to be compared.
+    pub(crate) fn check_from(
         &mut self,
         first: usize,
         batch: &MessageBatch<'_>,
         ran: u32,
-        (begun, time): (Instant, Duration),
+        begun: Instant,
+        time: Duration,
         rng: &mut StdRng,
     ) -> Result<bool, Finding> {
         let kept = batch.kept(ran);
@@ -495,9 +490,9 @@ impl<'a> Expected<'a> {
         let (done, size) = (batch.done(back), self.size);
         let message = &self.plain[done.message * size..][..size];
         let found = match (self.direction, self.algorithm.kind) {
-            (Direction::Decrypt, _) => self.compare_with(&done, (message, done.tag)),
+            (Direction::Decrypt, _) => self.compare_with(&done, message, done.tag),
             (_, Kind::Random) => self.compare_draw(&done),
-            (_, Kind::Null) => self.compare_with(&done, (&vec![self.poison; size], done.tag)),
+            (_, Kind::Null) => self.compare_with(&done, &vec![self.poison; size], done.tag),
             _ => {
                 let key = (size, done.message);
                 let known = if batch.counts() { None } else { self.answers.remove(&key) };
@@ -553,13 +548,13 @@ impl<'a> Expected<'a> {
         poisoned: bool,
     ) -> Result<(), Finding> {
         if !output.is_empty() {
-            return self.compare_with(done, (output, tag));
+            return self.compare_with(done, output, tag);
         }
         let size = if poisoned { self.size } else { 0 };
-        self.compare_with(done, (&vec![self.poison; size], tag))
+        self.compare_with(done, &vec![self.poison; size], tag)
     }
 
-    fn compare_with(&self, done: &Done<'_>, (output, tag): (&[u8], &[u8])) -> Result<(), Finding> {
+    fn compare_with(&self, done: &Done<'_>, output: &[u8], tag: &[u8]) -> Result<(), Finding> {
         let Done { output: left, from, .. } = *done;
         let output = output.get(from..).unwrap_or_default();
         let both = output.len().min(left.len());

@@ -725,20 +725,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
 }
 
 fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {
-    Offer {
-        algorithm: algorithm.name.to_owned(),
-        direction,
-        models: Vec::new(),
-        reason: None,
-        failed: false,
-        functions: None,
-        copies: false,
-        allocates: false,
-        rekeying: None,
-        rekey_functions: None,
-        in_place: false,
-        in_flight: None,
-    }
+    Offer { algorithm: algorithm.name.to_owned(), direction, ..Offer::default() }
 }
 
 // A runtime in the place of a library: its program is started, confined, and runs where and when the worker measures.
@@ -837,7 +824,6 @@ pub(crate) fn works_inside_the_clock(
         ops,
     ))
 }
-/// What a library brings, with the hash of what defines it.
 fn defined(brings: &contract::Bringing) -> Brought {
     let a = &brings.algorithm;
     let form = (a.kind, a.key_bytes, a.nonce_bytes, a.tag_bytes, a.size_multiple, a.size_least);

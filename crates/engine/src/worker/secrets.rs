@@ -35,7 +35,10 @@ pub(crate) struct Loaded<'a> {
 pub(crate) fn judge_secrets(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
     let private =
         adapters::stacks::PRIVATE.iter().find(|(scheme, _)| scheme.name() == asked.algorithm);
-    private.map_or_else(|| messages(of, asked), |one| judge_private(of, *one, asked))
+    match private {
+        Some((scheme, operation)) => judge_private(of, *scheme, *operation, asked),
+        None => messages(of, asked),
+    }
 }
 
 /// The share of the steps that a key's set-up and a first message may take where they are looked at first.
@@ -294,7 +297,6 @@ fn buffer(len: usize) -> Vec<u8> {
     buffer
 }
 
-/// Where a buffer lies.
 fn range(buffer: &[u8]) -> Range<u64> {
     let from = buffer.as_ptr() as u64;
     from..from + buffer.len() as u64
@@ -609,7 +611,8 @@ const NO_TAINT: &str = "by taint, which cannot follow this kind of private key";
 
 fn judge_private(
     of: &Loaded<'_>,
-    (scheme, operation): (Scheme, record::tls::Operation),
+    scheme: Scheme,
+    operation: record::tls::Operation,
     asked: &Judging,
 ) -> Result<Judged, Finding> {
     let mut keys =

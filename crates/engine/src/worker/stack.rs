@@ -5,9 +5,10 @@ use crate::protocol::{Finding, QuietCore, Ready, StackHello, VisitResult};
 use crate::worker::checks::Pulse;
 use crate::worker::{Power, Prepared, checks, originals, prepare, ready_with, tier_facts};
 use adapters::stacks::{
-    Bench, Connection, Identity, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
+    Bench, Connection, Line, NoLine, Span, Stack, Ticks, Trouble, Workbench, connect,
 };
 use base::model::{Settling, Tier};
+use contract::Identity;
 use host::tier::{Applied, Mechanism};
 use probe::{Clock, Evictor, around_parts};
 use record::tls::{
@@ -419,7 +420,6 @@ pub(crate) struct Lines(HashMap<(Protection, u32), Result<OpenLine, Finding>>);
 
 struct OpenLine {
     line: Line,
-    /// Batches of a sample.
     batches: u32,
 }
 

@@ -303,7 +303,7 @@ impl Lane {
         let hot = visit.footprint == Footprint::Hot && !visit.in_place;
         if around.meeting.is_none() && hot && subject.session.algorithm().kind != Kind::Null {
             let op_ns = taken.sample.ticks_per_op() / around.ticks_per_ns;
-            self.untimed(subject, visit, made.as_ref(), (op_ns, seen))?;
+            self.untimed(subject, visit, made.as_ref(), op_ns, seen)?;
         }
         if let Some(made) = made {
             if visit.model == Model::Forgery {
@@ -329,7 +329,7 @@ impl Lane {
         let plain = self.plaintext.first(size * messages_for(size));
         let Subject { session, reference, material, answers, .. } = subject;
         let algorithm = session.algorithm();
-        let feed = Feed::new(material, visit, (plain, made), first);
+        let feed = Feed::new(material, visit, plain, made, first);
         let walk = around.gather(walk(session, visit))?;
         let remote = session.is_remote();
         if visit.model.is_between() && self.work.is_none() {
@@ -353,8 +353,8 @@ impl Lane {
         }
         codes(taken.codes, visit.model)?;
         if !forges {
-            let texts = (material.aad.as_slice(), plain);
-            let mut expected = Expected::new(reference, visit, texts, (poison, answers, seen.took));
+            let (aad, took) = (&material.aad, seen.took);
+            let mut expected = Expected::new(reference, visit, aad, plain, poison, answers, took);
             let ns = taken.sample.ticks as f64 / around.ticks_per_ns;
             let time = time_for(Duration::from_nanos(ns as u64));
             seen.all = expected.check(&batch, ops, time, &mut self.placement)?;
@@ -381,7 +381,8 @@ impl Lane {
         subject: &mut Subject,
         visit: &Visit,
         made: Option<&Ciphertexts>,
-        (op_ns, seen): (f64, Seen),
+        op_ns: f64,
+        seen: Seen,
     ) -> Result<(), Finding> {
         let (size, first) = (visit.input_len(), self.next_nonces());
         let plain = self.plaintext.first(size * messages_for(size));
@@ -390,20 +391,18 @@ impl Lane {
         let apart = visit.every_check || !seen.all && rng.next_u64().is_multiple_of(APART_OF);
         if apart && size <= LARGEST_APART {
             let Subject { session, reference, material, answers, .. } = &mut *subject;
-            let feed = Feed::new(material, visit, (plain, made), first).authentic();
+            let feed = Feed::new(material, visit, plain, made, first).authentic();
             let roll = rng.next_u64();
             let set = feed.set();
             let mut batch = MessageBatch::place_apart(session, &mut self.arena, &set, roll);
-            let texts = (material.aad.as_slice(), plain);
-            let mut expected =
-                Expected::new(reference, visit, texts, (batch.poison_byte(), answers, seen.took));
+            let (aad, poison, took) = (&material.aad, batch.poison_byte(), seen.took);
+            let mut expected = Expected::new(reference, visit, aad, plain, poison, answers, took);
             let ops = checks::untimed_length(op_ns, visit.every_check, rng);
             checks::run_apart(&mut expected, &mut batch, ops, rng)?;
         }
         let every = visit.every_check && op_ns < LONG_OP_NS;
         if (every || looks(op_ns, rng)) && checks::can_tell_memory(subject, visit) {
-            let sample = ((plain, made), op_ns);
-            checks::check_memory(subject, &mut self.arena, visit, sample, rng)?;
+            checks::check_memory(subject, &mut self.arena, visit, plain, made, op_ns, rng)?;
         }
         Ok(())
     }
@@ -440,7 +439,6 @@ fn looks(op_ns: f64, rng: &mut StdRng) -> bool {
     f64::from(rng.next_u32()) < share * 2_f64.powi(32)
 }
 
-/// What a visit walks through.
 fn walk(session: &Session, visit: &Visit) -> Result<Option<WalkSize>, Finding> {
     let (in_flight, algorithm) = (session.in_flight() as usize, session.algorithm());
     if session.is_remote() && visit.footprint != Footprint::Hot {
@@ -619,10 +617,18 @@ impl Around<'_> {
                 })
             }
             Some(meeting) => {
-                let who = (self.process, meeting.thread);
-                sample_together(self.clock, meeting.together, who, ops, batch, |batch| {
-                    ready(batch, warm_up, ops);
-                })
+                let (process, thread) = (self.process, meeting.thread);
+                sample_together(
+                    self.clock,
+                    meeting.together,
+                    process,
+                    thread,
+                    ops,
+                    batch,
+                    |batch| {
+                        ready(batch, warm_up, ops);
+                    },
+                )
             }
         };
         (taken, ops)

@@ -17,7 +17,6 @@ pub struct Registers {
     pub edx: u32,
 }
 
-/// Bits that a feature has.
 struct Bits {
     of: Feature,
     leaf: u32,
@@ -179,7 +178,6 @@ const fn word_of(list: &[u32]) -> u64 {
     mask
 }
 
-/// The bits of a feature.
 struct HwcapBits {
     of: Feature,
     word: u64,

@@ -348,7 +348,7 @@ fn prices(
         let mut ciphers = parts.priced(cipher);
         ciphers.retain(|c| all.iter().all(|whole| whole.libraries != c.libraries));
         let checks = parts.priced(check);
-        let sums = composed((&ciphers, &checks), check, |p| &p.libraries, Price::with);
+        let sums = composed(&ciphers, &checks, check, |p| &p.libraries, Price::with);
         all.extend(sums.into_iter().map(|sum| joins.joined(sum, cipher, check)));
     }
     if !all.is_empty() {
@@ -395,7 +395,8 @@ fn derived(
 
 /// What is known of ciphers with a check. A MAC comes from the cipher's library, where it has one; a sum from any.
 fn composed<T: Clone>(
-    (ciphers, checks): (&[T], &[T]),
+    ciphers: &[T],
+    checks: &[T],
     check: &Algorithm,
     libraries: fn(&T) -> &Vec<LibraryId>,
     with: fn(T, &T) -> T,
@@ -661,7 +662,7 @@ fn differences(scheme: &Scheme, parts: &Parts<'_>) -> Vec<Seen> {
         return Vec::new();
     };
     let (ciphers, checks) = (parts.priced(cipher), parts.priced(check));
-    let sums = composed((&ciphers, &checks), check, |p| &p.libraries, Price::with);
+    let sums = composed(&ciphers, &checks, check, |p| &p.libraries, Price::with);
     let difference = |whole: Price| {
         let own = sums.iter().filter(|s| s.libraries.first() == whole.libraries.first());
         let sum = own.min_by(|a, b| a.cost(0.5).median.total_cmp(&b.cost(0.5).median))?;

@@ -271,15 +271,6 @@ impl Scheme {
         })
     }
 
-    pub(crate) fn has_two_keys(&self) -> bool {
-        self.family.mode.ends_with("+hmac")
-    }
-
-    /// The nonce is the unit's place.
-    pub(crate) fn is_tweaked(&self) -> bool {
-        self.family.nonce == NonceRule::Position
-    }
-
     /// A change anywhere in a unit changes all of it.
     pub(crate) fn is_wide(&self) -> bool {
         self.family.mode == "wide"

@@ -820,7 +820,6 @@ mod tests {
         assert!(written(Format::Markdown).contains("| aes-256-gcm |"));
     }
 
-    /// The value with another one at a place.
     fn with(mut value: Value, place: &str, other: Value) -> Value {
         *value.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = other;
         value

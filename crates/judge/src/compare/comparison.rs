@@ -3,10 +3,10 @@
 
 use crate::compare::cost::{follows_clock, lies_above};
 use crate::compare::sides::{
-    Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, OnlyIn, Other, StateRow, Which,
+    Apart, Between, InstructionRow, LeakRow, Matching, Met, Only, Other, StateRow, Which,
     instruction_rows, meet, pairs, state_row,
 };
-use crate::compare::{Borrowed, Case as Key, Change, Unit, borrowed, costs, family, sides};
+use crate::compare::{Case as Key, Change, Unit, costs, family, sides};
 use base::analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict,
     geometric_mean, holm, run_effect, verdict_of_many,
@@ -151,10 +151,10 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         let sides = (of_base.get(b).unwrap_or(&nothing), of_new.get(n).unwrap_or(&nothing));
         met.pair(sides.0, sides.1);
     }
-    met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), OnlyIn::Base);
-    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), OnlyIn::New);
+    met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), Which::Base);
+    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), Which::New);
     let unit = unit(base.record, new.record, &met.measured);
-    let cases = judge(&met.measured, (base.record, new.record), unit, settings);
+    let cases = judge(&met.measured, base.record, new.record, unit, settings);
     let (families, overall) = summaries(&cases, settings.matching);
     // What two algorithms or sizes execute is no change of the one.
     let both = matches!(apart, Apart::Nothing | Apart::Tier);
@@ -197,7 +197,7 @@ fn facts(side: &Side<'_>) -> Facts {
     }
 }
 
-type Cases<'a> = BTreeMap<Borrowed<'a>, &'a Measurement>;
+type Cases<'a> = BTreeMap<Key, &'a Measurement>;
 
 fn by_library<'a>(
     side: &Side<'a>,
@@ -206,13 +206,13 @@ fn by_library<'a>(
 ) -> BTreeMap<&'a LibraryId, Cases<'a>> {
     let mut found: BTreeMap<&LibraryId, Cases<'_>> = BTreeMap::new();
     for m in side.rows.iter().copied() {
-        let mut key = borrowed(m);
+        let mut key = Key::of(m);
         match apart {
             Apart::Nothing => {}
-            Apart::Algorithm { .. } => key.0 = apart.name(key.0, which),
-            Apart::Direction => key.1 = Direction::Encrypt,
-            Apart::Size => key.3 = 0,
-            Apart::Tier => key.4 = Tier::Native,
+            Apart::Algorithm { .. } => key.algorithm = apart.name(&m.algorithm, which).to_owned(),
+            Apart::Direction => key.direction = Direction::Encrypt,
+            Apart::Size => key.size = 0,
+            Apart::Tier => key.tier = Tier::Native,
         }
         found.entry(&m.library).or_default().insert(key, m);
     }
@@ -239,32 +239,32 @@ impl<'a> Meeting<'a> {
     fn pair(&mut self, base: &Cases<'a>, new: &Cases<'a>) {
         for (key, b) in base {
             match new.get(key) {
-                None => self.alone(b, OnlyIn::Base, "not asked for on the other side"),
+                None => self.alone(b, Which::Base, "not asked for on the other side"),
                 Some(n) if b.model_version != n.model_version => {
                     let why = "the model is defined otherwise on the other side";
-                    self.alone(b, OnlyIn::Base, why);
-                    self.alone(n, OnlyIn::New, why);
+                    self.alone(b, Which::Base, why);
+                    self.alone(n, Which::New, why);
                 }
                 Some(n) => match meet(b, n) {
                     Met::Compared => self.measured.push((b, n)),
                     Met::Changed(change) => self.states.push(state_row(change, Key::of(n), b, n)),
-                    Met::Only(OnlyIn::Base) => self.alone(b, OnlyIn::Base, why_not(n)),
-                    Met::Only(OnlyIn::New) => self.alone(n, OnlyIn::New, why_not(b)),
+                    Met::Only(Which::Base) => self.alone(b, Which::Base, why_not(n)),
+                    Met::Only(Which::New) => self.alone(n, Which::New, why_not(b)),
                     Met::Nothing => {}
                 },
             }
         }
         for n in new.iter().filter(|(key, _)| !base.contains_key(key)).map(|(_, n)| n) {
-            self.alone(n, OnlyIn::New, "not asked for on the other side");
+            self.alone(n, Which::New, "not asked for on the other side");
         }
     }
 
-    fn unmatched(&mut self, side: &Side<'a>, matched: &BTreeSet<&LibraryId>, only_in: OnlyIn) {
+    fn unmatched(&mut self, side: &Side<'a>, matched: &BTreeSet<&LibraryId>, only_in: Which) {
         let rows = side.rows.iter().filter(|m| !matched.contains(&m.library));
         rows.for_each(|m| self.alone(m, only_in, "no such library on the other side"));
     }
 
-    fn alone(&mut self, m: &Measurement, only_in: OnlyIn, reason: &'static str) {
+    fn alone(&mut self, m: &Measurement, only_in: Which, reason: &'static str) {
         if matches!(m.state, State::Measured | State::Imported) {
             let (library, case) = (m.library.clone(), Key::of(m));
             self.only.push(Only { only_in, library, case, reason });
@@ -299,13 +299,14 @@ enum Known {
 
 fn judge(
     measured: &[(&Measurement, &Measurement)],
-    (base, new): (&Record, &Record),
+    base: &Record,
+    new: &Record,
     unit: Unit,
     settings: &Settings,
 ) -> Vec<Compared> {
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
     let known: Vec<Known> =
-        measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
+        measured.iter().map(|(b, n)| know(base, b, new, n, unit, settings.apart)).collect();
     let common = if one_run { 0.0 } else { between_runs(base, new, unit) };
     let clock = if one_run { 1.0 } else { sides::clock_of_new_run(measured) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
@@ -403,18 +404,18 @@ const MOST_OF_HUNDREDS: f64 = 1.8;
 /// runs, where there are enough, whichever of them are asked for.
 fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
     // In an order that is none of the record's: processes are dealt by it.
-    fn by_case(record: &Record) -> BTreeMap<(&str, Borrowed<'_>, &str), &Measurement> {
+    fn by_case(record: &Record) -> BTreeMap<(&str, Key, &str), &Measurement> {
         let is_sure = |m: &&Measurement| m.state == State::Measured && !m.contended;
         let sure = record.measurements.iter().filter(is_sure);
-        sure.map(|m| ((&*m.library.name, borrowed(m), &*m.library.id), m)).collect()
+        sure.map(|m| ((&*m.library.name, Key::of(m), &*m.library.id), m)).collect()
     }
     let (then, now) = (by_case(base), by_case(new));
-    let both = |(key, n): (&(&str, Borrowed<'_>, &str), &&Measurement)| {
-        let (name, case, _) = *key;
+    let both = |(key, n): (&(&str, Key, &str), &&Measurement)| {
+        let (name, case, _) = key;
         // Whose record knew its own file only has another id now.
-        let any = || then.range((name, case, "")..).next().map(|(_, b)| b);
+        let any = || then.range((*name, case.clone(), "")..).next().map(|(_, b)| b);
         let b = then.get(key).or_else(any)?;
-        let is_same = (&b.library.name, borrowed(b), &b.model_version)
+        let is_same = (&b.library.name, &Key::of(b), &b.model_version)
             == (&n.library.name, case, &n.model_version)
             && base.has_same_build(&b.library, new, &n.library);
         if is_same { costs(base, b, unit).zip(costs(new, n, unit)) } else { None }
@@ -425,8 +426,10 @@ fn between_runs(base: &Record, new: &Record, unit: Unit) -> f64 {
 }
 
 fn know(
-    (base, b): (&Record, &Measurement),
-    (new, n): (&Record, &Measurement),
+    base: &Record,
+    b: &Measurement,
+    new: &Record,
+    n: &Measurement,
     unit: Unit,
     apart: Apart,
 ) -> Known {
@@ -809,7 +812,7 @@ impl Condition {
                 counted(broken.count(), "measured before and refused or failed now:")
             }
             Sought::Missing => {
-                let gone = comparison.only.iter().filter(|o| o.only_in == OnlyIn::Base);
+                let gone = comparison.only.iter().filter(|o| o.only_in == Which::Base);
                 counted(gone.count(), "measured before and not there now:")
             }
             Sought::Undecided => counted(comparison.tally.undecided, "undecided:"),

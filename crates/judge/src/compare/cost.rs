@@ -68,7 +68,6 @@ impl<'a> Cost<'a> {
     }
 }
 
-/// Whether all of an interval lies above all of another.
 pub(crate) fn lies_above(one: &Estimate, other: &Estimate) -> bool {
     one.low > other.high
 }

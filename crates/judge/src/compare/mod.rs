@@ -26,8 +26,8 @@ pub use ranking::{Absent, Ranked, Ranking, Secret, Standing, Terms, rank};
 use record::{Measurement, Record, State};
 use serde::Serialize;
 pub use sides::{
-    Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, OnlyIn,
-    Other, Part, SizeCounts, StateRow, Uncounted,
+    Apart, Between, Change, Counts, InstructionRow, LeakRow, Matching, NOT_COUNTED, Only, Other,
+    Part, SizeCounts, StateRow, Uncounted, Which,
 };
 use std::collections::BTreeSet;
 
@@ -209,7 +209,7 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
 // What a case is beside its library.
 
 /// A case without its library: what two cases must have in common to be compared.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Case {
     pub algorithm: String,
     pub direction: Direction,
@@ -250,16 +250,6 @@ impl Case {
         words.extend((!self.setting.is_empty()).then(|| self.setting.clone()));
         words
     }
-}
-
-/// What a [`Case`] has, borrowed, in the same order.
-pub(crate) type Borrowed<'a> =
-    (&'a str, Direction, Model, usize, Tier, u32, Footprint, bool, &'a str);
-
-/// The case of a measurement, without a copy of its names.
-pub(crate) fn borrowed(m: &Measurement) -> Borrowed<'_> {
-    let (footprint, in_place, setting) = (m.footprint, m.in_place, m.setting.as_str());
-    (&m.algorithm, m.direction, m.model, m.size, m.tier, m.threads, footprint, in_place, setting)
 }
 
 /// What is not an authenticated cipher of its own says so.

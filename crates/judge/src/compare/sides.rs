@@ -117,13 +117,6 @@ impl Part {
     }
 }
 
-/// A side's place in [`Apart::Algorithm`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    Base,
-    New,
-}
-
 impl Apart {
     /// What of an algorithm's name is part of a case.
     pub(crate) fn name(self, name: &str, which: Which) -> &str {
@@ -225,16 +218,15 @@ pub struct StateRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OnlyIn {
+pub enum Which {
     Base,
-    /// The new side.
     New,
 }
 
 /// A measured case without a counterpart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Only {
-    pub only_in: OnlyIn,
+    pub only_in: Which,
     pub library: LibraryId,
     #[serde(flatten)]
     pub case: Case,
@@ -246,7 +238,7 @@ pub struct Only {
 pub(crate) enum Met {
     Compared,
     Changed(Change),
-    Only(OnlyIn),
+    Only(Which),
     /// Offered on neither side.
     Nothing,
 }
@@ -267,8 +259,8 @@ pub(crate) fn meet(base: &Measurement, new: &Measurement) -> Met {
         (Refused | Failed, Refused | Failed) => Met::Changed(Change::StillRefused),
         (Refused | Failed, Measured) => Met::Changed(Change::Mended),
         (Refused | Failed, Unsupported) => Met::Changed(Change::Withdrawn),
-        (Measured, Unsupported) => Met::Only(OnlyIn::Base),
-        (Unsupported, Measured) => Met::Only(OnlyIn::New),
+        (Measured, Unsupported) => Met::Only(Which::Base),
+        (Unsupported, Measured) => Met::Only(Which::New),
         (Unsupported, Unsupported) => Met::Nothing,
         (Imported, _) | (_, Imported) => unreachable!("taken for measured above"),
     }

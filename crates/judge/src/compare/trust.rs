@@ -13,44 +13,35 @@ use record::{Measurement, Plan, Record, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, strum::Display, strum::IntoStaticStr)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "kebab-case")]
-pub enum Code {
-    /// A figure is not what its samples give.
-    Recomputed,
-    SamplesMissing,
-    /// Counts of samples, processes or calls are not those of the samples.
-    Counts,
-    /// A sample counts although it was disturbed, or does not although nothing disturbed it.
-    Marks,
-    /// A figure that follows from others does not.
-    Derived,
-    /// Cases or samples that the run had are missing.
-    Truncated,
-    /// Faster than the record's own limits allow.
-    ImpossibleSpeed,
-    /// A time of day or a duration that cannot be.
-    ImpossibleTime,
-    /// Instruction counts contradict each other, or those of another record of the same build.
-    Instructions,
-    /// Another record has the same samples.
-    Replayed,
-    /// Two cases have the same samples.
-    Copied,
-    /// Not the seed that the collector gave, or older than that.
-    NotFresh,
-    /// The machine is not what it is called.
-    Relabelled,
-    /// Far from what other records of the same CPU and build say.
-    UnlikePeers,
-}
-
-impl Code {
-    /// In files: `recomputed`, `impossible-speed`, …
-    pub fn name(self) -> &'static str {
-        self.into()
+record::named! {
+    Code {
+        /// A figure is not what its samples give.
+        Recomputed = "recomputed",
+        SamplesMissing = "samples-missing",
+        /// Counts of samples, processes or calls are not those of the samples.
+        Counts = "counts",
+        /// A sample counts although it was disturbed, or does not although nothing disturbed it.
+        Marks = "marks",
+        /// A figure that follows from others does not.
+        Derived = "derived",
+        /// Cases or samples that the run had are missing.
+        Truncated = "truncated",
+        /// Faster than the record's own limits allow.
+        ImpossibleSpeed = "impossible-speed",
+        /// A time of day or a duration that cannot be.
+        ImpossibleTime = "impossible-time",
+        /// Instruction counts contradict each other, or those of another record of the same build.
+        Instructions = "instructions",
+        /// Another record has the same samples.
+        Replayed = "replayed",
+        /// Two cases have the same samples.
+        Copied = "copied",
+        /// Not the seed that the collector gave, or older than that.
+        NotFresh = "not-fresh",
+        /// The machine is not what it is called.
+        Relabelled = "relabelled",
+        /// Far from what other records of the same CPU and build say.
+        UnlikePeers = "unlike-peers",
     }
 }
 
@@ -125,12 +116,7 @@ impl Findings {
     }
 
     /// Of one case; `what` follows the case's name.
-    fn of_case(
-        &mut self,
-        code: Code,
-        (at, m): (usize, &Measurement),
-        what: impl FnOnce() -> String,
-    ) {
+    fn of_case(&mut self, code: Code, at: usize, m: &Measurement, what: impl FnOnce() -> String) {
         self.add(code, Some(at), || format!("{}: {}", named(m), what()));
     }
 
@@ -498,7 +484,9 @@ mod tests {
     /// Forges a record `times` times, each time at another measured case.
     fn forge(
         all: &mut Vec<Forged>,
-        (times, what, by): (usize, &str, Code),
+        times: usize,
+        what: &str,
+        by: Code,
         change: impl Fn(&mut Record, usize),
     ) {
         let honest = small();
@@ -515,30 +503,30 @@ mod tests {
     fn figures_forged(all: &mut Vec<Forged>) {
         for (times, by) in [(10, 0.9), (4, 1.1), (4, 0.9999)] {
             let what = format!("{by} times as long");
-            forge(all, (times, &what, Code::Recomputed), |r, at| {
+            forge(all, times, &what, Code::Recomputed, |r, at| {
                 scale(&mut r.measurements[at], by);
             });
         }
-        forge(all, (4, "a higher rate", Code::Derived), |r, at| {
+        forge(all, 4, "a higher rate", Code::Derived, |r, at| {
             let m = &mut r.measurements[at];
             m.mb_per_s = m.mb_per_s.map(|rate| rate * 1.1);
         });
-        forge(all, (4, "a narrow interval", Code::Recomputed), |r, at| {
+        forge(all, 4, "a narrow interval", Code::Recomputed, |r, at| {
             let m = &mut r.measurements[at];
             m.ns_per_op = m.ns_per_op.map(|e| Estimate { low: e.median, high: e.median, ..e });
         });
-        forge(all, (10, "samples a tenth faster", Code::Recomputed), |r, at| {
+        forge(all, 10, "samples a tenth faster", Code::Recomputed, |r, at| {
             let raw = &mut r.measurements[at].raw;
             raw.ticks.iter_mut().for_each(|ticks| *ticks = *ticks * 9 / 10);
         });
-        forge(all, (6, "the samples of another case", Code::Recomputed), |r, at| {
+        forge(all, 6, "the samples of another case", Code::Recomputed, |r, at| {
             let algorithm = r.measurements[at].algorithm.clone();
             let is_other = |m: &Measurement| m.state == State::Measured && m.algorithm != algorithm;
             let other = r.measurements.iter().position(is_other).unwrap();
             let raw = r.measurements[other].raw.clone();
             r.measurements[other].raw = std::mem::replace(&mut r.measurements[at].raw, raw);
         });
-        forge(all, (4, "a copied case", Code::Copied), |r, at| {
+        forge(all, 4, "a copied case", Code::Copied, |r, at| {
             // Of another library: copied from the other direction it would be that case once more.
             let own = &r.measurements[at].library;
             let is_other = |i: &usize| r.measurements[*i].library != *own;
@@ -548,14 +536,14 @@ mod tests {
             let (library, algorithm, size) = (m.library.clone(), m.algorithm.clone(), m.size);
             *m = Measurement { library, algorithm, size, ..fast };
         });
-        forge(all, (4, "without its slow samples", Code::Marks), |r, at| {
+        forge(all, 4, "without its slow samples", Code::Marks, |r, at| {
             let raw = &mut r.measurements[at].raw;
             let mut costs: Vec<f64> = raw.iter().map(|(s, _)| s.ticks_per_op()).collect();
             let middle = median(&mut costs).unwrap();
             let slow: Vec<bool> = raw.iter().map(|(s, _)| s.ticks_per_op() > middle).collect();
             raw.clean.iter_mut().zip(slow).for_each(|(counts, slow)| *counts &= !slow);
         });
-        forge(all, (2, "a quicker clock", Code::Recomputed), |r, _| {
+        forge(all, 2, "a quicker clock", Code::Recomputed, |r, _| {
             r.host.clock.ticks_per_second *= 1.1;
             r.measurements.iter_mut().for_each(|m| {
                 let cycles = (m.cycles_per_op, m.cycles_per_byte, m.limit_fraction);
@@ -566,18 +554,18 @@ mod tests {
     }
 
     fn wholes_forged(all: &mut Vec<Forged>) {
-        forge(all, (8, "without a case", Code::Truncated), |r, at| drop(r.measurements.remove(at)));
-        forge(all, (4, "without an algorithm", Code::Truncated), |r, at| {
+        forge(all, 8, "without a case", Code::Truncated, |r, at| drop(r.measurements.remove(at)));
+        forge(all, 4, "without an algorithm", Code::Truncated, |r, at| {
             let name = r.measurements[at].algorithm.clone();
             r.measurements.retain(|m| m.algorithm != name);
             r.plan.algorithms.retain(|a| *a != name);
         });
-        forge(all, (6, "with half of its samples", Code::Truncated), |r, at| {
+        forge(all, 6, "with half of its samples", Code::Truncated, |r, at| {
             let all = std::mem::take(&mut r.measurements[at].raw);
             let raw = &mut r.measurements[at].raw;
             all.iter().take(all.len() / 2).for_each(|(sample, clean)| raw.push(&sample, clean));
         });
-        forge(all, (4, "a figure for what is not offered", Code::SamplesMissing), |r, at| {
+        forge(all, 4, "a figure for what is not offered", Code::SamplesMissing, |r, at| {
             let good = r.measurements[at].clone();
             let m = r
                 .measurements
@@ -594,33 +582,33 @@ mod tests {
                 ..good
             };
         });
-        forge(all, (4, "fewer instructions", Code::Instructions), |r, at| {
+        forge(all, 4, "fewer instructions", Code::Instructions, |r, at| {
             let counted: Vec<usize> =
                 (0..r.executed.len()).filter(|i| r.executed[*i].source.is_some()).collect();
             let executed = &mut r.executed[counted[at % counted.len()]];
             executed.sizes.iter_mut().for_each(|s| s.instructions = s.instructions * 9 / 10);
         });
-        forge(all, (3, "fewer instructions in a case", Code::Instructions), |r, at| {
+        forge(all, 3, "fewer instructions in a case", Code::Instructions, |r, at| {
             let m = &mut r.measurements[at];
             m.instructions_per_byte = m.instructions_per_byte.map(|n| n * 0.9).or(Some(1.0));
         });
-        forge(all, (2, "in the future", Code::ImpossibleTime), |r, at| {
+        forge(all, 2, "in the future", Code::ImpossibleTime, |r, at| {
             r.started = format!("20{}-01-01T00:00:00Z", 27 + at % 50);
         });
-        forge(all, (1, "before its beginning", Code::ImpossibleTime), |r, _| {
+        forge(all, 1, "before its beginning", Code::ImpossibleTime, |r, _| {
             r.measuring_seconds = -1.0
         });
-        forge(all, (1, "in no time", Code::ImpossibleTime), |r, _| r.measuring_seconds = 0.1);
-        forge(all, (1, "at no time", Code::ImpossibleTime), |r, _| {
+        forge(all, 1, "in no time", Code::ImpossibleTime, |r, _| r.measuring_seconds = 0.1);
+        forge(all, 1, "at no time", Code::ImpossibleTime, |r, _| {
             r.started = "yesterday".to_owned()
         });
-        forge(all, (2, "on a CPU without AES", Code::Relabelled), |r, _| {
+        forge(all, 2, "on a CPU without AES", Code::Relabelled, |r, _| {
             r.host.cpu.features.retain(|f| f != "aes" && f != "vaes");
         });
-        forge(all, (1, "on another maker's CPU", Code::Relabelled), |r, _| {
+        forge(all, 1, "on another maker's CPU", Code::Relabelled, |r, _| {
             r.host.cpu.name = "AMD EPYC 9R14".to_owned();
         });
-        forge(all, (6, "faster than the core", Code::ImpossibleSpeed), |r, at| {
+        forge(all, 6, "faster than the core", Code::ImpossibleSpeed, |r, at| {
             let bound =
                 |m: &Measurement| m.limit_basis == Some(base::analysis::bound::Basis::Proven);
             let bound: Vec<usize> =
@@ -634,28 +622,26 @@ mod tests {
     fn others_forged(all: &mut Vec<Forged>) {
         let honest = Known::of("first.json", Some("c8i.large"), &small());
         let from = all.len();
-        forge(all, (6, "replayed", Code::Replayed), |r, at| {
+        forge(all, 6, "replayed", Code::Replayed, |r, at| {
             r.started = format!("2026-11-2{}T10:00:00Z", 4 + at % 5)
         });
-        forge(all, (4, "replayed in part", Code::Replayed), |r, at| {
+        forge(all, 4, "replayed in part", Code::Replayed, |r, at| {
             r.started = "2026-11-25T10:00:00Z".to_owned();
             r.measurements[at].raw.ticks[0] += 1;
         });
-        forge(all, (4, "replayed from another CPU", Code::Replayed), |r, _| {
-            r.host.cpu.stepping += 1
-        });
+        forge(all, 4, "replayed from another CPU", Code::Replayed, |r, _| r.host.cpu.stepping += 1);
         // Every sample made up anew, so that it is no replay.
         let anew = |r: &mut Record, by: f64| {
             r.started = "2026-11-25T10:00:00Z".to_owned();
             measured(r).into_iter().for_each(|at| scale_samples(r, at, by));
             r.fits.clear();
         };
-        forge(all, (2, "half the speed of its CPU", Code::UnlikePeers), |r, _| anew(r, 2.0));
-        forge(all, (4, "one case of half the speed", Code::UnlikePeers), |r, at| {
+        forge(all, 2, "half the speed of its CPU", Code::UnlikePeers, |r, _| anew(r, 2.0));
+        forge(all, 4, "one case of half the speed", Code::UnlikePeers, |r, at| {
             anew(r, 1.001);
             scale_samples(r, at, 2.0);
         });
-        forge(all, (3, "other instructions than the same build's", Code::Instructions), |r, at| {
+        forge(all, 3, "other instructions than the same build's", Code::Instructions, |r, at| {
             anew(r, 1.001);
             let counted: Vec<usize> =
                 (0..r.executed.len()).filter(|i| r.executed[*i].sizes.len() > 1).collect();
@@ -664,7 +650,7 @@ mod tests {
             executed.source = Some("pmu".to_owned());
             executed.sizes.iter_mut().for_each(|s| s.instructions = s.instructions * 8 / 10);
         });
-        forge(all, (4, "under another machine's name", Code::Relabelled), |r, _| {
+        forge(all, 4, "under another machine's name", Code::Relabelled, |r, _| {
             anew(r, 1.001);
             r.host.cpu.model += 1;
         });
@@ -673,7 +659,7 @@ mod tests {
             forged.peers = vec![honest.clone()];
         }
         let from = all.len();
-        forge(all, (4, "of another survey", Code::NotFresh), |_, _| ());
+        forge(all, 4, "of another survey", Code::NotFresh, |_, _| ());
         for (i, forged) in all[from..].iter_mut().enumerate() {
             let seed = if i % 2 == 0 { 7 } else { forged.record.plan.seed };
             forged.told.given = Some(Given { seed, at: Some("2026-11-30T00:00:00Z") });

@@ -8,9 +8,6 @@ use record::tls::{Case, Certificate, Exchange, Kind, Stack, Suite, Version};
 use record::{Host, State};
 
 /// Whether a type's schema is the one in the documentation; written anew with `UPDATE_SCHEMA=1 cargo test schema`.
-///
-/// # Panics
-/// When `docs/NAME.schema.json` is another.
 pub fn is_documented<T: schemars::JsonSchema>(name: &str) {
     let schema = serde_json::to_string_pretty(&schemars::schema_for!(T));
     let schema = schema.expect("schemas are plain data") + "\n";

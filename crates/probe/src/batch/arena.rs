@@ -62,7 +62,8 @@ impl Arena {
     pub(crate) fn place(
         &mut self,
         roll: u64,
-        (input_len, output_len): (usize, usize),
+        input_len: usize,
+        output_len: usize,
     ) -> (&mut [u8], &mut [u8], &mut Stacks) {
         self.input.reserve(input_len);
         self.output.reserve(output_len);
@@ -82,7 +83,8 @@ impl WalkMemory {
     pub(crate) fn lay_out(
         &mut self,
         roll: u64,
-        (input_len, output_len): (usize, usize),
+        input_len: usize,
+        output_len: usize,
         evict_len: Option<usize>,
     ) -> (&mut [u8], &mut [u8], Option<&[u8]>) {
         self.input.reserve(input_len);
@@ -212,13 +214,15 @@ impl<'a> Places<'a> {
     pub(crate) fn new(
         memory: &'a mut WalkMemory,
         set: MessageSet<'a>,
-        (algorithm, direction): (&Algorithm, Direction),
-        (count, evict): (usize, Option<usize>),
+        algorithm: &Algorithm,
+        direction: Direction,
+        count: usize,
+        evict: Option<usize>,
         roll: u64,
     ) -> (Self, Walk) {
         let place = Place::of(algorithm, direction, set.size, set.in_place);
         let (input, output, evict) =
-            memory.lay_out(roll, (count * place.input, count * place.output), evict);
+            memory.lay_out(roll, count * place.input, count * place.output, evict);
         let (decrypts, writes) = (direction == Direction::Decrypt, algorithm.writes_output());
         let walk = Walk {
             place: (roll >> 16) & (count as u64 - 1),
@@ -340,12 +344,12 @@ mod tests {
     #[test]
     fn placements_differ_and_regions_grow_as_needed() {
         let mut arena = Arena::new();
-        let (a, b, _) = arena.place(1 | (3 << 32), (100, 200));
+        let (a, b, _) = arena.place(1 | (3 << 32), 100, 200);
         assert_eq!((a.len(), b.len()), (100, 200));
         assert_eq!((a.as_ptr() as usize % PAGE, b.as_ptr() as usize % PAGE), (64, 192));
         a.fill(1);
         b.fill(2);
-        let (a, ..) = arena.place(0, (5000, 200));
+        let (a, ..) = arena.place(0, 5000, 200);
         assert_eq!(a.as_ptr() as usize % PAGE, 0);
     }
 

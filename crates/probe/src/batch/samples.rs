@@ -69,7 +69,8 @@ impl Together {
 pub fn sample_together<B: Batch>(
     clock: &Clock,
     together: &Together,
-    (process, thread): (u32, usize),
+    process: u32,
+    thread: usize,
     ops: u32,
     batch: &mut B,
     warm_up: impl FnOnce(&mut B),
@@ -427,7 +428,7 @@ mod tests {
             let (clock, together, running, alone) = (&clock, &together, &running, &alone);
             let lane = move |thread| {
                 let mut batch = Counting { ran: 0, running, alone };
-                let taken = sample_together(clock, together, (7, thread), 1000, &mut batch, |_| {});
+                let taken = sample_together(clock, together, 7, thread, 1000, &mut batch, |_| {});
                 (taken, batch.ran)
             };
             let lanes: Vec<_> = (0..2).map(|thread| scope.spawn(move || lane(thread))).collect();

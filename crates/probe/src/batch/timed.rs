@@ -676,7 +676,6 @@ impl Flight {
         unsafe { (self.drain)(self.state) }
     }
 
-    /// What [`Flight::drain`] calls, and with what.
     pub(crate) fn call(&self) -> (DrainFn, *mut c_void) {
         (self.drain, self.state)
     }
@@ -747,7 +746,7 @@ impl<'a> StreamBatch<'a> {
         roll: u64,
     ) -> Self {
         assert!(session.in_place() && session.has_stream(), "a stream in place");
-        let (buffer, _, stacks) = arena.place(roll, (initial.len(), 0));
+        let (buffer, _, stacks) = arena.place(roll, initial.len(), 0);
         Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
     }
 

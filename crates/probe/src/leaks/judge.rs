@@ -29,8 +29,8 @@ pub fn judge(recordings: &Recordings<'_>) -> Judgement {
     let tainted = judging.tainted();
     let findings = judging.findings(&compared, &tainted);
     let shown = recordings.show.map(|function| {
-        let tools = (&mut judging.places, &mut judging.decodes);
-        excerpt(recordings, &judging.calls, function, tools)
+        let (places, decodes) = (&mut judging.places, &mut judging.decodes);
+        excerpt(recordings, &judging.calls, function, places, decodes)
     });
     let all = judging.calls.last().map_or(0, |call| call.steps.end);
     let operations = recordings.stages.iter().zip(&judging.calls);
@@ -110,30 +110,32 @@ impl<'a> Judging<'a> {
         for (stage, other) in tape.calls().iter().enumerate() {
             let Some(base) = self.recordings.base_of(secret, stage) else { continue };
             let Some(one) = secrets[base].calls().get(stage).cloned() else { continue };
-            self.compare_calls(stage, (&secrets[base], &one), (tape, other), found);
+            self.compare_calls(stage, &secrets[base], &one, tape, other, found);
         }
     }
 
     /// Compares the calls of two tapes, the first of which is of stage `from`.
     fn compare(&mut self, base: &Tape, tape: &Tape, from: usize, found: &mut Found) {
         for (number, (one, other)) in base.calls().iter().zip(tape.calls()).enumerate() {
-            self.compare_calls(from + number, (base, one), (tape, &other), found);
+            self.compare_calls(from + number, base, one, tape, &other, found);
         }
     }
 
     fn compare_calls(
         &mut self,
         stage: usize,
-        (base, one): (&Tape, &Recorded),
-        (tape, other): (&Tape, &Recorded),
+        base: &Tape,
+        one: &Recorded,
+        tape: &Tape,
+        other: &Recorded,
         found: &mut Found,
     ) {
         let (ours, theirs) = (base.steps(one.steps.clone()), tape.steps(other.steps.clone()));
         let cut = one.end != End::Returned || other.end != End::Returned;
         // What was not seen to its end is as long as the shorter.
         let len = ours.len().min(theirs.len());
-        let pair = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
-        if !compare(stage, pair, &mut self.decodes, found) {
+        let (ours, theirs) = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
+        if !compare(stage, ours, theirs, &mut self.decodes, found) {
             let why = ("traces part for good".to_owned(), stage);
             if !self.reasons.contains(&why) {
                 self.reasons.push(why);
@@ -395,11 +397,12 @@ pub(crate) fn excerpt(
     recordings: &Recordings<'_>,
     calls: &[Recorded],
     function: &str,
-    (places, decodes): (&mut Places<'_>, &mut Decodes<'_>),
+    places: &mut Places<'_>,
+    decodes: &mut Decodes<'_>,
 ) -> Vec<String> {
     for (which, stage, ours, theirs) in of_keys(recordings).chain(of_tags(recordings, calls.len()))
     {
-        let Some(at) = first_in(function, (ours, theirs), places, decodes) else { continue };
+        let Some(at) = first_in(function, ours, theirs, places, decodes) else { continue };
         let head = format!("{}, {which}, step {at}:", words(&recordings.stages[stage]));
         let lines = (at.saturating_sub(BEFORE)..=at + AFTER)
             .filter_map(|i| Some(line(ours.get(i)?, theirs.get(i)?, i == at, places, decodes)));
@@ -444,12 +447,13 @@ fn of_tags<'a>(recordings: &'a Recordings<'_>, seen: usize) -> impl Iterator<Ite
 /// The first step of the function at which two traces differ that have not parted before.
 fn first_in(
     function: &str,
-    (ours, theirs): (&[Step], &[Step]),
+    ours: &[Step],
+    theirs: &[Step],
     places: &mut Places<'_>,
     decodes: &mut Decodes<'_>,
 ) -> Option<usize> {
     let mut found = Found::new();
-    compare(0, (ours, theirs), decodes, &mut found);
+    compare(0, ours, theirs, decodes, &mut found);
     let mut firsts: Vec<usize> =
         found.values().filter(|place| !place.after).map(|place| place.first).collect();
     firsts.sort_unstable();
@@ -491,7 +495,8 @@ const WINDOWS: [usize; 3] = [256, 4096, 65_536];
 /// Notes where two traces differ. Returns whether all of both was compared.
 pub(crate) fn compare(
     stage: usize,
-    (a, b): (&[Step], &[Step]),
+    a: &[Step],
+    b: &[Step],
     decodes: &mut Decodes<'_>,
     found: &mut Found,
 ) -> bool {
@@ -506,7 +511,7 @@ pub(crate) fn compare(
             continue;
         }
         if x != y {
-            lookups(stage, (i, x, y), branched, decodes, found);
+            lookups(stage, i, x, y, branched, decodes, found);
             divisions(stage, (a, i, b, j), branched, decodes, found);
         }
         (i, j) = (i + 1, j + 1);
@@ -524,7 +529,9 @@ fn before(a: &[Step], i: usize) -> u64 {
 
 fn lookups(
     stage: usize,
-    (at, x, y): (usize, &Step, &Step),
+    at: usize,
+    x: &Step,
+    y: &Step,
     branched: bool,
     decodes: &mut Decodes<'_>,
     found: &mut Found,
@@ -603,7 +610,6 @@ pub(crate) fn note(found: &mut Found, key: Key, first: usize, after: bool) -> &m
 }
 
 impl Place {
-    /// Notes that so many bytes from an address on were touched.
     pub(crate) fn touch(&mut self, from: u64, bytes: usize) {
         if self.touched.len() < MOST_TOUCHED {
             self.touched.insert((from, from.saturating_add(bytes.max(1) as u64)));

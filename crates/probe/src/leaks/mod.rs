@@ -29,7 +29,8 @@ pub struct Stage {
 }
 
 /// What is stepped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Operation {
     /// A new key, for the direction that follows.
     KeySetUp,
@@ -49,16 +50,7 @@ pub enum Operation {
 
 impl Operation {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::KeySetUp => "key-set-up",
-            Self::Encrypt => "encrypt",
-            Self::Decrypt => "decrypt",
-            Self::Reject => "reject",
-            Self::Digest => "digest",
-            Self::Agree => "agree",
-            Self::Sign => "sign",
-            Self::Decapsulate => "decapsulate",
-        }
+        self.into()
     }
 }
 

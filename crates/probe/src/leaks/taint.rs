@@ -48,7 +48,8 @@ pub(crate) fn run(
         let met = follow(
             &mut state,
             &mut seen,
-            (number, steps_here),
+            number,
+            steps_here,
             &verdicts,
             decodes,
             &mut tainted.found,
@@ -64,7 +65,7 @@ pub(crate) fn run(
 /// Where decryption and rejection of one size go different ways: on the verdict over the tag, which is public.
 fn parted(steps: &[Step], other: &[Step], decodes: &mut Decodes<'_>) -> BTreeSet<u64> {
     let mut found = Found::new();
-    compare(0, (steps, other), decodes, &mut found);
+    compare(0, steps, other, decodes, &mut found);
     let branches = found.keys().filter(|(_, kind, _)| *kind == LeakKind::Branch);
     branches.map(|(.., address)| *address).collect()
 }
@@ -87,7 +88,8 @@ type Seen = HashMap<u64, Option<(Rc<Decoded>, Rule)>>;
 fn follow(
     state: &mut State,
     seen: &mut Seen,
-    (stage, steps): (usize, &[Step]),
+    stage: usize,
+    steps: &[Step],
     verdicts: &BTreeSet<u64>,
     decodes: &mut Decodes<'_>,
     found: &mut Found,
@@ -101,7 +103,7 @@ fn follow(
         };
         let is_verdict = verdicts.contains(&address);
         let mut is_met = false;
-        execute(state, (&decoded, rule), step, decodes, |(kind, touched)| {
+        execute(state, &decoded, rule, step, decodes, |(kind, touched)| {
             if is_verdict && kind == LeakKind::Branch {
                 is_met = true;
                 return;
@@ -181,7 +183,8 @@ fn may_keep(access: OpAccess) -> bool {
 
 fn execute(
     state: &mut State,
-    (decoded, rule): (&Decoded, Rule),
+    decoded: &Decoded,
+    rule: Rule,
     step: &Step,
     decodes: &Decodes<'_>,
     mut show: impl FnMut(Shown),
@@ -208,9 +211,9 @@ fn execute(
     if i.mnemonic() == Mnemonic::Leave {
         state.set(Register::RSP, state.get(Register::RBP), false);
     }
-    write_registers(state, decoded, rule, (result, &operands));
+    write_registers(state, decoded, rule, result, &operands);
     write_memory(state, i, result, &operands);
-    write_flags(state, i, rule, (result, &operands));
+    write_flags(state, i, rule, result, &operands);
 }
 
 fn operands(state: &State, decoded: &Decoded, step: &Step, decodes: &Decodes<'_>) -> Operands {
@@ -321,7 +324,8 @@ fn write_registers(
     state: &mut State,
     decoded: &Decoded,
     rule: Rule,
-    (result, operands): (Bytes, &Operands),
+    result: Bytes,
+    operands: &Operands,
 ) {
     let i = &decoded.instruction;
     let legacy = i.encoding() == EncodingKind::Legacy;
@@ -365,12 +369,7 @@ fn write_memory(state: &mut State, i: &Instruction, result: Bytes, operands: &Op
     }
 }
 
-fn write_flags(
-    state: &mut State,
-    i: &Instruction,
-    rule: Rule,
-    (result, operands): (Bytes, &Operands),
-) {
+fn write_flags(state: &mut State, i: &Instruction, rule: Rule, result: Bytes, operands: &Operands) {
     let is_secret = match rule {
         Rule::Clean => false,
         Rule::Logic => result != 0,
@@ -722,7 +721,6 @@ fn fetched(instruction: &Instruction) -> Option<UsedMemory> {
     })
 }
 
-/// What was decoded so far.
 pub(crate) struct Decodes<'a> {
     code: &'a Code,
     /// What segment FS begins at.
@@ -850,7 +848,6 @@ pub(crate) fn value(step: &Step, register: Register) -> Option<u64> {
     })
 }
 
-/// The number of a general register or a part of one.
 pub(crate) fn number(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register() as usize - Register::RAX as usize)
 }

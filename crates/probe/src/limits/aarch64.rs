@@ -212,7 +212,6 @@ pub(crate) const COPIES: &[(&str, Needs, Walk)] = &[
     ("load+non-temporal-256", Asimd, copy_past),
 ];
 
-/// Bits of a width of the catalogue.
 pub(crate) fn width(bits: u32) -> u32 {
     if bits == WIDE { vector_bits() } else { bits }
 }

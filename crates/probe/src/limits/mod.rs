@@ -12,6 +12,7 @@ mod x86_64;
 use crate::clock::{Clock, warm_probe};
 #[cfg(target_arch = "aarch64")]
 use aarch64 as catalogue;
+use base::analysis::bound::Access;
 use catalogue::{BLOCK, Kernel, Needs, SCRATCH, STRIDE, Walk};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ffi::c_void;
@@ -179,14 +180,6 @@ impl Clock {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
-    Read,
-    Write,
-    /// Loaded from one place and stored to another.
-    Copy,
-}
-
 /// Bytes between what is loaded and what is stored at the same time, beside multiples of a page: no
 /// load's address ends like that of a store just before it, which cores take for the same.
 const APART: usize = 2048;
@@ -233,7 +226,7 @@ impl Stretch {
 
 impl Prober<'_> {
     /// Names of the ways to move bytes that this CPU has.
-    pub fn ways(&self, how: Move) -> Vec<&'static str> {
+    pub fn ways(&self, how: Access) -> Vec<&'static str> {
         walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs)).map(|w| w.0).collect()
     }
 
@@ -242,7 +235,7 @@ impl Prober<'_> {
     ///
     /// # Panics
     /// When [`Prober::ways`] does not have the way.
-    pub fn walk(&mut self, stretch: &mut Stretch, how: Move, way: &str, bytes: usize) -> Reading {
+    pub fn walk(&mut self, stretch: &mut Stretch, how: Access, way: &str, bytes: usize) -> Reading {
         let mut ways = walks(how).iter().filter(|(_, needs, _)| catalogue::has(*needs));
         let walk = ways.find(|w| w.0 == way).expect("one of the ways that `ways` gave").2;
         let piece = stretch.piece;
@@ -251,7 +244,7 @@ impl Prober<'_> {
         self.clock.reading((pieces * piece) as f64, || {
             for _ in 0..pieces {
                 // A copy takes both halves; reading and writing take one and then the other.
-                let (from, to) = if how == Move::Copy || !odd {
+                let (from, to) = if how == Access::Copy || !odd {
                     stretch.advance()
                 } else {
                     let (from, to) = stretch.last();
@@ -278,11 +271,11 @@ impl Stretch {
     }
 }
 
-fn walks(how: Move) -> &'static [(&'static str, Needs, Walk)] {
+fn walks(how: Access) -> &'static [(&'static str, Needs, Walk)] {
     match how {
-        Move::Read => catalogue::READS,
-        Move::Write => catalogue::WRITES,
-        Move::Copy => catalogue::COPIES,
+        Access::Read => catalogue::READS,
+        Access::Write => catalogue::WRITES,
+        Access::Copy => catalogue::COPIES,
     }
 }
 
@@ -387,7 +380,7 @@ mod tests {
     fn every_way_to_move_bytes_goes_through_the_whole_stretch() {
         let clock = Clock::calibrate();
         let mut prober = Prober::new(&clock);
-        for how in [Move::Read, Move::Write, Move::Copy] {
+        for how in [Access::Read, Access::Write, Access::Copy] {
             for way in prober.ways(how) {
                 let mut stretch = Stretch::new(64 << 10, 8 << 10).expect("64 KiB");
                 let reading = prober.walk(&mut stretch, how, way, 64 << 10);
@@ -401,7 +394,7 @@ mod tests {
     fn writing_fills_and_copying_copies() {
         let clock = Clock::calibrate();
         let mut prober = Prober::new(&clock);
-        for way in prober.ways(Move::Copy) {
+        for way in prober.ways(Access::Copy) {
             let mut stretch = Stretch::new(8192, 4096).expect("8 KiB");
             // SAFETY: both halves are 4096 bytes of the stretch.
             let (from, to) = unsafe {
@@ -412,7 +405,7 @@ mod tests {
                 )
             };
             from.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8 ^ (i >> 8) as u8 ^ 0x5a);
-            let _ = prober.walk(&mut stretch, Move::Copy, way, 4096);
+            let _ = prober.walk(&mut stretch, Access::Copy, way, 4096);
             assert!(from == to, "{way}");
         }
     }

@@ -107,9 +107,9 @@ impl<'a> Gathering<'a> {
         let repeats = decoded.as_ref().is_some_and(|d| d.repeats);
         let count = if repeats { visit.count } else { visit.count + visit.repeats };
         self.profile.instructions += count;
-        let place = self.place(visit.address, count);
+        let (place, elsewhere) = self.place(visit.address, count);
         match decoded {
-            Some(decoded) => self.add_decoded(&decoded, count, place),
+            Some(decoded) => self.add_decoded(&decoded, count, &place, elsewhere),
             None => self.profile.unknown += count,
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Gathering<'a> {
         if self.code.is_program(mapping) { "ciphermark" } else { mapping.object() }.to_owned()
     }
 
-    fn add_decoded(&mut self, decoded: &Decoded, count: u64, (place, elsewhere): (String, bool)) {
+    fn add_decoded(&mut self, decoded: &Decoded, count: u64, place: &str, elsewhere: bool) {
         *self.classes.entry((decoded.class, decoded.width)).or_default() += count;
         self.profile.memory_reads += if decoded.reads_memory { count } else { 0 };
         self.profile.memory_writes += if decoded.writes_memory { count } else { 0 };
@@ -409,7 +409,6 @@ impl Symbols {
         label.name.as_deref().map(|name| (label.address..next, Some(readable(name))))
     }
 
-    /// The function at an address of the mapping.
     pub(crate) fn function(&self, mapping: &Mapping, address: u64) -> Option<String> {
         let at = self.within(mapping, address)?;
         if let Some((_, (end, name))) = self.stubs.range(..=at).next_back()

@@ -138,7 +138,6 @@ pub(crate) trait Database {
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, String>;
 
-    /// Adds many rows.
     fn insert(
         &mut self,
         table: Table<'_>,
@@ -739,20 +738,11 @@ pub(crate) fn decode_counts(
             direction: m.direction,
             model: m.model,
             tier: m.tier,
-            source: None,
-            reason: None,
             per_byte,
             per_message,
             sizes,
-            slope_sizes: Vec::new(),
             uncounted,
-            classes: Vec::new(),
-            memory_reads: None,
-            memory_writes: None,
-            instruction_sets: Vec::new(),
-            functions: Vec::new(),
-            excepted: None,
-            pmu: None,
+            ..Executed::default()
         });
     }
     Some(found)

@@ -142,9 +142,6 @@ impl Archive {
     }
 
     /// From now on all answers are of this moment, whatever others add.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Database`]
     pub fn hold(&mut self) -> Result<(), ArchiveError> {
         self.db.begin_reading().map_err(self.failed())
     }
@@ -192,7 +189,9 @@ impl Archive {
     /// `most` of each, and all with the same samples.
     pub fn known(
         &mut self,
-        (cpu, machine, samples): (&str, &str, Option<&str>),
+        cpu: &str,
+        machine: &str,
+        samples: Option<&str>,
         most: u32,
     ) -> Result<Vec<String>, ArchiveError> {
         let newest = format!("ORDER BY started DESC LIMIT {most}");
@@ -260,11 +259,6 @@ impl Archive {
                 archive.rows("SELECT 1 FROM record WHERE sha256 = $1", &[(&*record.sha256).into()]);
             if again?.is_empty() { archive.delete_object(&record.sha256) } else { Ok(()) }
         })
-    }
-
-    /// The file of a record beside the database; none where the database itself keeps it.
-    pub fn object_path(&self, sha256: &str) -> Option<PathBuf> {
-        self.objects.path(sha256)
     }
 
     /// A record as it was added, compressed by gzip.

@@ -711,12 +711,7 @@ fn measurement(
 
 fn workload_of(row: &Row) -> Result<(i64, Measurement), String> {
     let count = |at| row.int(at).and_then(|n| u32::try_from(n).map_err(|e| e.to_string()));
-    let nobody = LibraryId {
-        name: String::new(),
-        version: String::new(),
-        path: String::new(),
-        id: String::new(),
-    };
+    let nobody = LibraryId::default();
     Ok((
         row.int(0)?,
         Measurement {

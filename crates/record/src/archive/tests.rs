@@ -110,7 +110,7 @@ fn an_object_is_no_more_open_than_the_processs_mask_allows() {
     let plain = directory.path().join("plain");
     std::fs::write(&plain, "").unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
-    assert_eq!(mode(&archive.object_path(&sha256).unwrap()), mode(&plain));
+    assert_eq!(mode(&archive.objects.path(&sha256).unwrap()), mode(&plain));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_removed_record_is_gone_with_its_file_and_can_be_added_again() {
     let (directory, mut archive, Listed { sha256, .. }) = archive_of_one();
     let listed = archive.find(&sha256).unwrap();
     archive.remove(&listed).unwrap();
-    assert!(all(&mut archive).is_empty() && !archive.object_path(&sha256).unwrap().exists());
+    assert!(all(&mut archive).is_empty() && !archive.objects.path(&sha256).unwrap().exists());
     assert!(matches!(archive.load(&listed, &Chosen::default()), Err(ArchiveError::Damaged { .. })));
     assert_eq!(
         add(&mut open(directory.path()), &archived(), "type-a", Trust::Own).1,
@@ -191,9 +191,9 @@ fn damage_is_found_and_leftovers_are_told_from_it() {
     assert!(what(&mut archive).contains("is not the record's"));
     archive.run("DELETE FROM measurement WHERE (id >> 20) & 1048575 = 1", &[]).unwrap();
     assert!(what(&mut archive).contains("cases, and"));
-    std::fs::write(archive.object_path(&sha256).unwrap(), "other").unwrap();
+    std::fs::write(archive.objects.path(&sha256).unwrap(), "other").unwrap();
     assert!(what(&mut archive).contains("cannot be unpacked"));
-    std::fs::remove_file(archive.object_path(&sha256).unwrap()).unwrap();
+    std::fs::remove_file(archive.objects.path(&sha256).unwrap()).unwrap();
     assert!(what(&mut archive).contains("lost"));
 }
 

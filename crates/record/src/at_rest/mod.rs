@@ -251,38 +251,38 @@ pub struct Timing {
     pub from_list: Option<String>,
 }
 
-/// Where pages come from and go to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Medium {
-    /// Memory, one page after the other; out of the near caches.
-    Sequential,
-    /// Memory, pages at random; out of the near caches.
-    Random,
-    /// A file in the page cache, pages at random.
-    Cache,
-    /// A file past the page cache, pages at random, one at a time.
-    Direct,
-    /// The end of a log, each unit forced to the disk.
-    Log,
+crate::named! {
+    /// Where pages come from and go to.
+    #[derive(Default)]
+    Medium {
+        /// Memory, one page after the other; out of the near caches.
+        #[default]
+        Sequential = "sequential",
+        /// Memory, pages at random; out of the near caches.
+        Random = "random",
+        /// A file in the page cache, pages at random.
+        Cache = "cache",
+        /// A file past the page cache, pages at random, one at a time.
+        Direct = "direct",
+        /// The end of a log, each unit forced to the disk.
+        Log = "log",
+    }
 }
 
-/// How keys are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Keying {
-    /// A context with its key for all pages.
-    Reused,
-    /// A new key for each page.
-    PerPage,
+crate::named! {
+    /// How keys are used.
+    #[derive(Default)]
+    Keying {
+        /// A context with its key for all pages.
+        #[default]
+        Reused = "reused",
+        /// A new key for each page.
+        PerPage = "per-page",
+    }
 }
 
 /// One library, scheme, medium, way with keys, direction and number of threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Index into `libraries`.
     pub library: usize,
@@ -360,22 +360,9 @@ pub struct Tails {
 }
 
 impl Medium {
-    pub const ALL: [Self; 5] =
-        [Self::Sequential, Self::Random, Self::Cache, Self::Direct, Self::Log];
-
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether a file is read or written.
     pub fn has_io(self) -> bool {
         !matches!(self, Self::Sequential | Self::Random)
-    }
-}
-
-impl Keying {
-    pub fn name(self) -> &'static str {
-        self.into()
     }
 }
 

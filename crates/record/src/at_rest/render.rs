@@ -300,7 +300,6 @@ fn left_out(record: &PagesRecord) -> Option<String> {
     })
 }
 
-/// What was verified, and what was not and why.
 fn verified_lines(record: &PagesRecord) -> Vec<String> {
     let good: Vec<_> = record.verified.iter().filter(|v| v.state == State::Measured).collect();
     let mut schemes: Vec<&str> = good.iter().map(|v| v.scheme.as_str()).collect();

@@ -3,7 +3,7 @@
 
 use crate::at_rest::{Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PagesRecord, Tails};
 use crate::format::{MOST_RATE, at_most, rate};
-use crate::{Evidence, Latencies, Limits, Measurement, Plan, Record, Samples, State, Stopped};
+use crate::{Evidence, Latencies, Measurement, Plan, Record, State, Stopped};
 use base::analysis::{
     Estimate, Estimator, Ticks, costs_by_process, of_visits, summarise_differences,
 };
@@ -158,21 +158,8 @@ fn empty(key: &CellKey, scheme: &str, samples: &CellSamples) -> Cell {
         direction: key.direction,
         threads: key.threads,
         state: State::Measured,
-        reason: None,
         stopped: samples.stopped,
-        rounds: 0,
-        disturbed_rounds: 0,
-        contended: false,
-        pages: 0,
-        crypto_ns: None,
-        crypto_tails: None,
-        io_ns: None,
-        io_tails: None,
-        over_none_ns: None,
-        pages_per_s: None,
-        core_seconds_per_gib: None,
-        raw: Samples::default(),
-        raw_io_ticks: Vec::new(),
+        ..Cell::default()
     }
 }
 
@@ -230,13 +217,9 @@ pub fn into_record(run: &PagesRecord) -> Record {
         host: run.host.clone(),
         libraries: run.libraries.clone(),
         plan: plan(run),
-        noise: None,
-        limits: Limits::default(),
-        executed: Vec::new(),
-        leaks: Vec::new(),
         measurements: run.cells.iter().map(|cell| measurement(run, cell)).collect(),
-        fits: Vec::new(),
         details: Some(details.into()),
+        ..Record::default()
     }
 }
 
@@ -302,7 +285,6 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
     }
 }
 
-/// The run that a record is of.
 fn from_record(record: &Record) -> Result<PagesRecord, String> {
     if record.kind() != Some(KIND) {
         return Err("it is no run of `ciphermark pages`".to_owned());

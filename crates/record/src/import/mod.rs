@@ -23,42 +23,32 @@ const MOST_LINES: usize = 1 << 16;
 /// What is said of the figure of several processes.
 pub(crate) const MULTI: &str = "figures of {} processes together: not one core's speed";
 
-/// Whose output a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Format {
-    /// `openssl speed`, with or without -mr, -multi, -elapsed.
-    OpensslSpeed,
-    /// `bssl speed` of BoringSSL and AWS-LC, as text or JSON.
-    BsslSpeed,
-    /// `cryptsetup benchmark`.
-    Cryptsetup,
-    /// libgcrypt's `bench-slope`.
-    BenchSlope,
-    /// `botan speed`, as text or JSON.
-    BotanSpeed,
-    /// wolfSSL's `benchmark`, as text or CSV.
-    Wolfcrypt,
-    /// `borg benchmark cpu`.
-    Borg,
-    /// `gocryptfs -speed`.
-    Gocryptfs,
-    /// `go test -bench`.
-    GoTest,
-    /// CSV that names its source: docs/FORMAT.md.
-    Published,
-    /// Lines of a name, a size and a figure with its unit.
-    Table,
-}
-
-impl Format {
-    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    /// As `--as` takes it.
-    pub fn name(self) -> &'static str {
-        self.into()
+crate::named! {
+    /// Whose output a text is.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+    Format {
+        /// `openssl speed`, with or without -mr, -multi, -elapsed.
+        OpensslSpeed = "openssl-speed",
+        /// `bssl speed` of BoringSSL and AWS-LC, as text or JSON.
+        BsslSpeed = "bssl-speed",
+        /// `cryptsetup benchmark`.
+        Cryptsetup = "cryptsetup",
+        /// libgcrypt's `bench-slope`.
+        BenchSlope = "bench-slope",
+        /// `botan speed`, as text or JSON.
+        BotanSpeed = "botan-speed",
+        /// wolfSSL's `benchmark`, as text or CSV.
+        Wolfcrypt = "wolfcrypt",
+        /// `borg benchmark cpu`.
+        Borg = "borg",
+        /// `gocryptfs -speed`.
+        Gocryptfs = "gocryptfs",
+        /// `go test -bench`.
+        GoTest = "go-test",
+        /// CSV that names its source: docs/FORMAT.md.
+        Published = "published",
+        /// Lines of a name, a size and a figure with its unit.
+        Table = "table",
     }
 }
 
@@ -78,7 +68,7 @@ const OWN: [(Format, IsOwn); 9] = [
 ];
 
 /// What a text does not say of its figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Said {
     /// Name of the library, where it is another than the program's own.
     pub library: Option<String>,
@@ -94,32 +84,18 @@ pub struct Said {
     pub tier: Tier,
 }
 
-impl Default for Said {
-    fn default() -> Self {
-        let (library, version, algorithm, size) = (None, None, None, None);
-        Self { library, version, algorithm, size, decrypt: false, tier: Tier::Native }
-    }
-}
-
 impl Said {
     /// A row of this algorithm, of the library and version that a text names unless others are said.
     pub(crate) fn row(&self, library: &str, version: &str, algorithm: String) -> Row {
         Row {
-            label: String::new(),
             library: self.library.clone().unwrap_or_else(|| library.to_owned()),
             version: self.version.clone().unwrap_or_else(|| version.to_owned()),
             direction: Row::usual_direction(&algorithm),
             algorithm,
             model: Model::Stream,
             tier: self.tier,
-            size: None,
             threads: 1,
-            mb_per_s: 0.0,
-            operation_ns: None,
-            cycles_per_byte: None,
-            instructions_per_byte: None,
-            doubt: None,
-            remarks: Vec::new(),
+            ..Row::default()
         }
     }
 }
@@ -262,7 +238,7 @@ fn middle(mut group: Vec<Row>) -> Option<Row> {
 
 // Imported rows, and the record that they become.
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// What the source calls the row, where that is not the algorithm's name.
     pub label: String,
@@ -479,17 +455,12 @@ mod tests {
             library: "openssl".to_owned(),
             version: "1.0.2k".to_owned(),
             algorithm: "aes-128-ctr".to_owned(),
-            direction: Direction::Encrypt,
             model: Model::Stream,
-            tier: Tier::Native,
             size: Some(8192),
             threads: 1,
             mb_per_s: 6303.97611,
-            operation_ns: None,
-            cycles_per_byte: None,
             instructions_per_byte: Some(1.5),
-            doubt: None,
-            remarks: Vec::new(),
+            ..Row::default()
         }
     }
 

@@ -235,11 +235,9 @@ impl Fields<'_> {
             size,
             threads: 1,
             mb_per_s,
-            operation_ns: None,
             cycles_per_byte: self.number("cycles_per_byte")?,
             instructions_per_byte: self.number("instructions_per_byte")?,
-            doubt: None,
-            remarks: Vec::new(),
+            ..Row::default()
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::format::MOST_RATE;
 use crate::tls::document::{Cost, Named, Plan, RecordLines, Row, Run, RunKind, Stack};
 use crate::{
-    Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Limits, Measurement, Record, Samples,
+    Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Measurement, Record, Samples,
     WITHOUT_SAMPLES,
 };
 use serde::{Deserialize, Serialize};
@@ -105,12 +105,9 @@ pub fn into_record(run: &Run, raw: &[[Samples; 2]]) -> Record {
         libraries: run.stacks.iter().map(library).collect(),
         plan: plan(run),
         noise: Some(run.noise.clone()),
-        limits: Limits::default(),
-        executed: Vec::new(),
-        leaks: Vec::new(),
         measurements: run.rows.iter().enumerate().flat_map(of_row).collect(),
-        fits: Vec::new(),
         details: Some(value(&details)),
+        ..Record::default()
     }
 }
 
@@ -171,14 +168,11 @@ fn measurements(run: &Run, row: &Row, raw: [Samples; 2]) -> [Measurement; 2] {
     let costs = row.costs.map_or([None, None], |both| both.map(Some));
     let mut at =
         run.kind.parts().into_iter().zip(costs).zip(raw).map(|((direction, cost), raw)| {
-            let details = std::mem::replace(&mut shared, just_stack(&row.stack));
+            let stack = Map::from_iter([("stack".to_owned(), row.stack.as_str().into())]);
+            let details = std::mem::replace(&mut shared, stack);
             with_cost(Measurement { direction, raw, ..blank.clone() }, details, cost)
         });
     [at.next(), at.next()].map(|m| m.expect("there are two parts"))
-}
-
-fn just_stack(stack: &str) -> Map<String, Value> {
-    Map::from_iter([("stack".to_owned(), stack.into())])
 }
 
 /// What both measurements of a row say.

@@ -127,7 +127,7 @@ fn native() -> Tier {
 }
 
 /// A TLS stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Stack {
     /// `name@version`, with a number behind it where several stacks have the same.
     pub label: String,

@@ -13,12 +13,7 @@ pub fn stack(label: &str) -> Stack {
         label: label.to_owned(),
         name: name.to_owned(),
         version: version.to_owned(),
-        path: String::new(),
-        id: String::new(),
-        crypto_path: String::new(),
-        crypto_id: String::new(),
-        bare_path: String::new(),
-        build: Vec::new(),
+        ..Stack::default()
     }
 }
 

@@ -13,8 +13,8 @@ use base::text::{
     clean, csv_of, escape_markdown as escape, paint,
 };
 use judge::compare::{
-    ByPairs, Case, Compared, Comparison, Counts, Found, InstructionRow, Only, OnlyIn, SizeCounts,
-    StateRow, Summary,
+    ByPairs, Case, Compared, Comparison, Counts, Found, InstructionRow, Only, SizeCounts, StateRow,
+    Summary, Which,
 };
 use record::LibraryId;
 use serde::Serialize;
@@ -345,12 +345,9 @@ fn instruction_table<'a>(
             algorithm: row.algorithm.clone(),
             direction: row.direction,
             model: row.model,
-            size: 0,
             tier: row.tier,
             threads: 1,
-            footprint: base::model::Footprint::Hot,
-            in_place: false,
-            setting: String::new(),
+            ..Case::default()
         };
         words::setting(&case, None)
     };
@@ -542,8 +539,8 @@ fn state(s: &StateRow) -> CsvRow<'_> {
 
 fn only(o: &Only) -> CsvRow<'_> {
     let (base, new, verdict) = match o.only_in {
-        OnlyIn::Base => (Some(&o.library), None, "only-in-base"),
-        OnlyIn::New => (None, Some(&o.library), "only-in-new"),
+        Which::Base => (Some(&o.library), None, "only-in-base"),
+        Which::New => (None, Some(&o.library), "only-in-new"),
     };
     CsvRow { base, new, case: &o.case, verdict: verdict.to_owned(), reason: o.reason, c: None }
 }

@@ -5,8 +5,8 @@ use base::analysis::{Ratio, Verdict};
 use base::model::{Direction, Footprint, Model, Tier};
 use base::text::clean;
 use judge::compare::{
-    Case, Compared, Comparison, Confirmation, Facts, InstructionRow, LeakRow, NOT_COUNTED, OnlyIn,
-    Summary, Tally, Uncounted, Unit,
+    Case, Compared, Comparison, Confirmation, Facts, InstructionRow, LeakRow, NOT_COUNTED, Summary,
+    Tally, Uncounted, Unit, Which,
 };
 use record::{Leak, LibraryId};
 use std::collections::BTreeMap;
@@ -335,7 +335,6 @@ pub(crate) fn answer(c: &Comparison) -> Option<String> {
 
 type Word<'a> = &'a dyn Fn(&Compared) -> String;
 
-/// What all cases have in common beside what is compared, and how many they are.
 fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
     let one = |of: Word<'_>| {
         let first = of(cases.first()?);
@@ -436,20 +435,20 @@ pub(crate) fn of_which(summary: &Summary) -> String {
 
 /// Measured cases on one side only, summed up by library and reason.
 pub(crate) fn only(comparison: &Comparison) -> Vec<String> {
-    let mut groups: BTreeMap<(OnlyIn, String, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Which, String, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
     for o in &comparison.only {
         let library = versioned(&o.library.name, &o.library.version);
         let algorithms = groups.entry((o.only_in, library, o.reason)).or_default();
         algorithms.entry(&o.case.algorithm).or_default().push(o.case.size);
     }
     let line = |((side, library, reason), algorithms): (
-        (OnlyIn, String, &str),
+        (Which, String, &str),
         BTreeMap<&str, Vec<usize>>,
     )| {
         let cases: usize = algorithms.values().map(Vec::len).sum();
         let side = match side {
-            OnlyIn::Base => "base",
-            OnlyIn::New => "new side",
+            Which::Base => "base",
+            Which::New => "new side",
         };
         let names: Vec<String> = algorithms.keys().map(|a| clean(a)).collect();
         format!("{library}, {cases} cases only in the {side} ({reason}): {}", names.join(", "))

@@ -382,7 +382,6 @@ fn written(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The word that stands for a value in records.
 fn word<T: Serialize>(value: &T) -> Option<String> {
     let value = serde_json::to_value(value).expect("plain data always serialises");
     value.as_str().map(str::to_owned)

@@ -543,7 +543,7 @@ fn repeat(
             calls += 1;
             let example = &set[inputs.below(SET)];
             if forges && inputs.below(2) == 0 {
-                forged(context, session, (inputs, &mut forger), example, calls)?;
+                forged(context, session, inputs, &mut forger, example, calls)?;
                 forgeries += 1;
             } else {
                 right(context, session, inputs, example, calls)?;
@@ -590,7 +590,8 @@ fn right(
 fn forged(
     context: &mut Context<'_>,
     session: &mut Session,
-    (inputs, forger): (&mut Inputs, &mut Forger),
+    inputs: &mut Inputs,
+    forger: &mut Forger,
     example: &Example,
     number: u64,
 ) -> Result<(), Stop> {

@@ -11,7 +11,7 @@ use contract::{Outcome, Session};
 pub(crate) fn nonce_matters(context: &mut Context<'_>) -> Verdict {
     let len = context.algorithm.nonce_len;
     let message_len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
-    every_byte(context, ("nonce", len, message_len), &|context, session, _key, example, at| {
+    every_byte(context, "nonce", len, message_len, &|context, session, _key, example, at| {
         let mut nonce = example.nonce.clone();
         nonce[at] ^= 1 << (at % 8);
         let call = Call { nonce: &nonce, ..example.call(session.direction()) };
@@ -61,7 +61,7 @@ fn changed_aad(aad: &[u8]) -> Vec<(Vec<u8>, String)> {
 pub(crate) fn message_matters(context: &mut Context<'_>) -> Verdict {
     let few = inputs::few_sizes(context.algorithm);
     let len = few.filter(|len| *len <= LONGER_LEN).last().unwrap_or(0);
-    every_byte(context, ("message", len, len), &|context, session, _key, example, at| {
+    every_byte(context, "message", len, len, &|context, session, _key, example, at| {
         let call = example.call(session.direction());
         let mut input = call.input.to_vec();
         input[at] ^= 1 << (at % 8);
@@ -93,7 +93,7 @@ pub(crate) fn key_bit(algorithm: &Algorithm, byte: usize) -> usize {
 pub(crate) fn key_matters(context: &mut Context<'_>) -> Verdict {
     let len = context.algorithm.key_len;
     let message_len = inputs::usual_size(context.algorithm, MESSAGE_LEN);
-    every_byte(context, ("key", len, message_len), &|context, session, key, example, at| {
+    every_byte(context, "key", len, message_len, &|context, session, key, example, at| {
         let mut changed = key.to_vec();
         changed[at] ^= 1 << key_bit(context.algorithm, at);
         let mut session = context.open(session.direction(), &changed)?;
@@ -109,7 +109,9 @@ type Change<'a> =
 /// A change of every byte of a part changes what comes out.
 pub(crate) fn every_byte(
     context: &mut Context<'_>,
-    (part, part_len, len): (&str, usize, usize),
+    part: &str,
+    part_len: usize,
+    len: usize,
     change: Change<'_>,
 ) -> Verdict {
     let Setup { mut inputs, key, reference } = context.setup(&format!("{part}-matters"));

@@ -173,12 +173,12 @@ fn iterate(context: &mut Context<'_>, expected: &str) -> Verdict {
     for n in 0..128 {
         let s = &zeros[..n];
         for (step, aad, input) in [(1, s, s), (2, &[][..], s), (3, s, &[][..])] {
-            seal(context, &mut session, (3 * n + step, aad, input))?;
+            seal(context, &mut session, 3 * n + step, aad, input)?;
             sealed.extend_from_slice(context.buffers.output());
             sealed.extend_from_slice(context.buffers.tag());
         }
     }
-    seal(context, &mut session, (385, &sealed, &[]))?;
+    seal(context, &mut session, 385, &sealed, &[])?;
     let expected = hex::decode(expected).expect("the constants above are hexadecimal");
     match difference(context.buffers.tag(), &expected, "the tag", "the vector") {
         Some(what) => refuse(format!("encrypt of RFC 7253's iterated test: {what}")),
@@ -189,7 +189,9 @@ fn iterate(context: &mut Context<'_>, expected: &str) -> Verdict {
 fn seal(
     context: &mut Context<'_>,
     session: &mut Session,
-    (number, aad, input): (usize, &[u8], &[u8]),
+    number: usize,
+    aad: &[u8],
+    input: &[u8],
 ) -> Result<(), Stop> {
     let Algorithm { nonce_len, .. } = *context.algorithm;
     let mut nonce = vec![0; nonce_len];

@@ -243,7 +243,7 @@ impl<'a> Reference<'a> {
         next_unit: bool,
     ) -> Option<Stream<'_>> {
         if let Work::Own(library, key) = &self.work {
-            return own_stream(*library, (self.algorithm, direction, key), nonce);
+            return own_stream(*library, self.algorithm, direction, key, nonce);
         }
         let Work::Cipher(cipher) = &self.work else { return None };
         assert_eq!(nonce.len(), self.algorithm.nonce_len, "nonce length of {}", self.algorithm);
@@ -304,7 +304,9 @@ fn own(
 /// The updates of a session of its own. What they have to do with messages, the check `stream` looks at.
 fn own_stream<'a>(
     library: &'a dyn Library,
-    (algorithm, direction, key): (&'static Algorithm, Direction, &[u8]),
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    key: &[u8],
     nonce: &[u8],
 ) -> Option<Stream<'a>> {
     let mut session = library.open(algorithm, direction, key).ok()?;
@@ -654,7 +656,6 @@ mod tests {
     use super::Reference;
     use base::model::{Algorithm, Direction, Kind, Mode, Primitive, SizeRule};
 
-    /// A reference under a key in hexadecimal.
     fn reference(name: &str, key: &str) -> Reference<'static> {
         Reference::new(Algorithm::find(name).unwrap(), &hex::decode(key).unwrap())
     }

@@ -328,7 +328,6 @@ impl KnownVector {
     }
 }
 
-/// Every published vector of an algorithm.
 pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [KnownVector] {
     static PARSED: Mutex<BTreeMap<&str, &[KnownVector]>> = Mutex::new(BTreeMap::new());
     let mut parsed = PARSED.lock().expect("a test reads every vector");
@@ -357,7 +356,6 @@ pub(crate) fn own(algorithm: &'static Algorithm, vectors: &[OwnVector]) -> Vec<K
     own.collect()
 }
 
-/// Whether forgeries are published of an algorithm.
 pub(crate) fn has_forgeries(algorithm: &'static Algorithm) -> bool {
     algorithm.rejects() && of(algorithm).iter().any(|vector| vector.forged)
 }
@@ -446,7 +444,6 @@ impl Bytes {
     }
 }
 
-/// The vectors that standards have of an algorithm.
 fn standard_vectors(algorithm: &'static Algorithm) -> impl Iterator<Item = KnownVector> {
     let own = PUBLISHED.iter().filter(|published| published.algorithm == algorithm.name);
     own.map(move |published| KnownVector {

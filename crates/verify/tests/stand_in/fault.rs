@@ -24,7 +24,6 @@ pub enum Fault {
     AcceptsChangedAad,
     /// A wrong tag is an error and no rejection.
     RejectsWithAnError,
-    /// Every nonce is zero.
     IgnoresTheNonce,
     /// Associated data are left out.
     IgnoresTheAad,
@@ -38,11 +37,8 @@ pub enum Fault {
     IgnoresHalfTheKey,
     /// A new key is taken and not used.
     IgnoresANewKey,
-    /// Half of a new key is used.
     TakesHalfOfANewKey,
-    /// A new key is an error.
     RefusesANewKey,
-    /// There is no call for a new key.
     TakesNoNewKey,
     /// A derivation makes one iteration less than it is asked for.
     OneIterationLess,
@@ -70,13 +66,10 @@ pub enum Fault {
     Random,
     /// Writes the byte after the output.
     WritesPastTheOutput,
-    /// Writes the byte before the output.
     WritesBeforeTheOutput,
     /// Writes the byte after the tag.
     WritesPastTheTag,
-    /// Writes the input.
     WritesTheInput,
-    /// Writes the tag that decryption is to read.
     WritesTheTagOfDecryption,
     /// Reads the byte after the input.
     ReadsPastTheInput,
@@ -86,9 +79,7 @@ pub enum Fault {
     WrongInPlace,
     /// Wrong bytes when the input is not aligned to 16 bytes.
     WrongUnaligned,
-    /// A digest that writes the output as well.
     DigestWritesTheOutput,
-    /// The second update of a stream is wrong.
     WrongSecondUpdate,
     /// A new nonce does not restart a stream.
     StreamDoesNotRestart,

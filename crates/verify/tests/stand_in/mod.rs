@@ -127,7 +127,7 @@ impl State {
             let mut system = File::open("/dev/urandom").expect("the system has random bytes");
             system.read_exact(&mut output).expect("it has as many as are asked for");
         } else if self.direction == Direction::Decrypt {
-            code = self.decrypt(reference, (&nonce, aad, input), &mut output, &tag);
+            code = self.decrypt(reference, &nonce, aad, input, &mut output, &tag);
         } else {
             reference.encrypt(&nonce, aad, input, &mut output, &mut tag);
             let long = self.fault == Fault::WrongUnderLongAad && aad.len() > 0xfeff;
@@ -150,7 +150,9 @@ impl State {
     fn decrypt(
         &mut self,
         reference: &Reference<'_>,
-        (nonce, aad, input): (&[u8], &[u8], &[u8]),
+        nonce: &[u8],
+        aad: &[u8],
+        input: &[u8],
         output: &mut [u8],
         tag: &[u8],
     ) -> i32 {

@@ -194,7 +194,6 @@ fn open_with_reference(
     (session, Reference::new(algorithm(name), &key))
 }
 
-/// The library passes every check of the algorithms.
 fn passes(library: &dyn Library, names: &[&str]) {
     for name in names {
         let verified = verify::verify(library, algorithm(name), &verify::Scope::BRIEF, &mut |_| {});

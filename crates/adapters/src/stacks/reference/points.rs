@@ -67,7 +67,6 @@ impl Point {
         }
     }
 
-    /// A new key.
     pub(crate) fn new(curve: Curve) -> Self {
         let mut bytes = vec![0; curve.width()];
         loop {

@@ -370,7 +370,6 @@ pub fn floor(
     }
 }
 
-/// What an operation needs.
 fn demand(machine: &Machine<'_>, operation: &Operation<'_>) -> Result<Demand, String> {
     let Operation { algorithm, direction, model, size, .. } = *operation;
     if algorithm.kind == Kind::Null {
@@ -550,7 +549,6 @@ impl<'a> Machine<'a> {
         !hidden && i.width_bits <= most
     }
 
-    /// The instruction at a width, as far as the tier has it.
     fn find(&self, name: &str, width_bits: u32) -> Option<&'a Instruction> {
         let all = self.core.instructions.iter();
         all.filter(|i| self.allowed(i)).find(|i| i.name == name && i.width_bits == width_bits)
@@ -587,7 +585,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What takes so many cycles by these instructions.
-    pub(crate) fn limit(&self, cycles: f64, (by, basis): (Bound, Basis), names: &[&str]) -> Limit {
+    pub(crate) fn limit(&self, cycles: f64, by: Bound, basis: Basis, names: &[&str]) -> Limit {
         Limit { cycles, by, basis, spread: self.spread(names) }
     }
 
@@ -688,7 +686,7 @@ fn candidates(machine: &Machine<'_>, demand: &Demand) -> Vec<Limit> {
     let both = demand.loaded.min(demand.stored);
     let moves =
         [(Access::Read, demand.loaded), (Access::Write, demand.stored), (Access::Copy, both)];
-    found.extend(moving(machine, (Level::L1, Bound::LoadStore), &moves));
+    found.extend(moving(machine, Level::L1, Bound::LoadStore, &moves));
     found
 }
 
@@ -710,7 +708,7 @@ fn vector_units(machine: &Machine<'_>, demand: &Demand, found: &mut Vec<Limit>) 
     };
     let lanes = |parts: &[Vector]| parts.iter().map(|v| v.lanes * v.each).sum::<f64>();
     let (aes, carryless) = (&demand.aes, &demand.carryless);
-    let mut add = |cycles, by, basis, names| found.push(machine.limit(cycles, (by, basis), names));
+    let mut add = |cycles, by, basis, names| found.push(machine.limit(cycles, by, basis, names));
     let rounds = units(aes, &machine.rounds());
     let products = units(carryless, &machine.widths(CARRYLESS));
     add(rounds, Bound::AesUnits, Basis::IfExecuted, ROUNDS);
@@ -739,8 +737,8 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
     let window = if updates.endless { Some(0.0) } else { machine.window() };
     let overlap = window.map(|w| w / updates.words);
     let layout = |each: f64, apart: f64| {
-        let bound = (Bound::AesUnits, Basis::IfExecuted);
-        let mut found = vec![machine.limit(updates.count * each, bound, ROUNDS)];
+        let cycles = updates.count * each;
+        let mut found = vec![machine.limit(cycles, Bound::AesUnits, Basis::IfExecuted, ROUNDS)];
         if let Some(overlap) = overlap {
             // A decrypted word enters the key of a round, whose result is the next round's state and
             // decrypts, with one exclusive or, the word after the next.
@@ -748,7 +746,7 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
             let steps = |n: f64| (n - overlap).max(0.0);
             let cycles =
                 (steps(updates.count) * (latency + apart)).max(steps(updates.decrypting) * decrypt);
-            found.push(machine.limit(cycles, (Bound::LatencyChain, Basis::KnownMethods), ROUNDS));
+            found.push(machine.limit(cycles, Bound::LatencyChain, Basis::KnownMethods, ROUNDS));
         }
         found
     };
@@ -773,7 +771,7 @@ fn divided(machine: &Machine<'_>, work: &Divisible) -> Option<Limit> {
     let scalar = scalar.fold(0.0, f64::max) / work.scalar.each;
     let cycles = work.pieces / (work.pieces / vector + scalar);
     let names: Vec<&str> = work.vector.iter().flat_map(|w| w.names).copied().collect();
-    Some(machine.limit(cycles, (work.bound, Basis::KnownMethods), &names))
+    Some(machine.limit(cycles, work.bound, Basis::KnownMethods, &names))
 }
 
 /// A chain, less what of it can overlap with the next operation's.
@@ -790,7 +788,7 @@ fn chain(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
         Step::AesRound => Basis::IfExecuted,
         _ => Basis::KnownMethods,
     };
-    Some(machine.limit(cycles, (Bound::LatencyChain, basis), names))
+    Some(machine.limit(cycles, Bound::LatencyChain, basis, names))
 }
 
 /// Instructions that do rounds of SHA: name, width, and how many of them two rounds take. Four rounds of SHA-256 are
@@ -817,19 +815,15 @@ fn sha_units(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
     };
     let mut here = instructions.iter().filter(|_| machine.has_sha());
     let rated = |(name, width, each): &(&'static str, u32, f64)| {
-        let bound = (Bound::SharedVectorPorts, Basis::KnownMethods);
-        let rate = machine.per_cycle(name, *width)?;
-        Some(machine.limit(chain.steps * each / rate, bound, &[*name]))
+        let cycles = chain.steps * each / machine.per_cycle(name, *width)?;
+        let (by, basis) = (Bound::SharedVectorPorts, Basis::KnownMethods);
+        Some(machine.limit(cycles, by, basis, &[*name]))
     };
     here.find_map(rated)
 }
 
 /// Loading and storing so many bytes at a level.
-fn moving(
-    machine: &Machine<'_>,
-    (level, by): (Level, Bound),
-    moves: &[(Access, f64)],
-) -> Vec<Limit> {
+fn moving(machine: &Machine<'_>, level: Level, by: Bound, moves: &[(Access, f64)]) -> Vec<Limit> {
     let limit = |(access, bytes): &(Access, f64)| {
         let (each, spread) = machine.per_byte(level, *access)?;
         // Loads and stores were read one kind and width at a time: a mix may copy faster. Of an outer
@@ -857,7 +851,7 @@ fn outer(
         moves.push((Access::Write, demand.stored));
         moves.push((Access::Copy, demand.loaded.min(demand.stored)));
     }
-    found.extend(moving(machine, (level, Bound::Memory), &moves));
+    found.extend(moving(machine, level, Bound::Memory, &moves));
 }
 
 #[cfg(test)]

@@ -93,7 +93,8 @@ pub(crate) fn look(
     request: &Request,
     libraries: &[Attached],
     looks: Looks,
-    (stop, share): (&Stop, f64),
+    stop: &Stop,
+    share: f64,
 ) -> engine::Look {
     let left = stop.left().unwrap_or(request.budget.time);
     let stop = stop.within(left.mul_f64(share));
@@ -162,8 +163,8 @@ impl Measuring<'_> {
     ) -> Result<Record, Failure> {
         let request = Request { sizes: vec![self.question.size], ..self.request(algorithms) };
         let quick = Request { latency: false, ..request.clone() };
-        let share = (&self.stop, LOOK);
-        let look = look(self.args.quiet, &quick, &self.libraries, Looks::Ignored, share);
+        let (ignored, stop) = (Looks::Ignored, &self.stop);
+        let look = look(self.args.quiet, &quick, &self.libraries, ignored, stop, LOOK);
         let mut bounds = match &known {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,

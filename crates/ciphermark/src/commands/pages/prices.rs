@@ -281,7 +281,7 @@ impl Pricing<'_> {
             ..choose::plain_request(algorithms, budget)
         };
         let looks = if self.args.fresh { Looks::Renewed } else { Looks::Known };
-        look(self.args.quiet, &request, self.libraries, looks, (stop, LOOK))
+        look(self.args.quiet, &request, self.libraries, looks, stop, LOOK)
     }
 
     /// Of what contends, the pairs that looked the fastest in both directions, those first.
@@ -399,7 +399,7 @@ impl Pricing<'_> {
             drawn(record, &groups, &told, options)
         };
         let markdown = || record::at_rest::markdown(record);
-        screen::print_own(&as_record, self.args.format, (table, markdown))?;
+        screen::print_own(&as_record, self.args.format, table, markdown)?;
         Ok(groups.iter().all(|group| group.is_answered))
     }
 
@@ -570,7 +570,6 @@ impl Own {
     }
 }
 
-/// Of loaded files those of a crypto library.
 fn crypto_of(files: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let is_crypto = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -138,7 +138,6 @@ fn describe(calls: &mut Calls, seconds: f64) {
     }
 }
 
-/// Time in calls by file, for the samples.
 fn by_file(calls: &Calls) -> Vec<SeenByCalls> {
     let seconds =
         |index| calls.rows().filter(|row| row.library == index).map(|row| row.seconds).sum();

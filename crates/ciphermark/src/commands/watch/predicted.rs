@@ -27,13 +27,12 @@ fn measured(from: &str, libraries: &[String], time: Option<Duration>) -> Result<
     if let Some(time) = time {
         line.extend(["--budget".to_owned(), format!("{}s", time.as_secs_f64())]);
     }
-    run::measured(&line, &run::watch_signals()?)
+    run::measured(&line, engine::Counting::All, &run::watch_signals()?)
 }
 
 /// Answers `--from calls.json` of one of the commands.
 pub struct Predicting<'a> {
     pub calls: &'a Calls,
-    /// Where these are.
     pub from: &'a str,
     pub record: Option<&'a Path>,
     /// Globs over libraries, or NAME=PATH.

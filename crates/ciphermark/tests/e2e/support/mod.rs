@@ -505,7 +505,6 @@ pub fn rows<'a>(of: &'a Value, field: &str) -> &'a Vec<Value> {
     of[field].as_array().unwrap_or_else(|| panic!("{field} of {of:#}"))
 }
 
-/// A field; `library.name` names a nested one.
 fn field<'a>(row: &'a Value, name: &str) -> &'a Value {
     name.split('.').fold(row, |value, key| &value[key])
 }

@@ -282,7 +282,7 @@ impl Prober<'_> {
             Probe::Swap | Probe::OtherFile => other_stored.unwrap_or(now),
             Probe::Replay => then,
             Probe::Rewrite => {
-                let made = self.rewritten(&at, (&present, &now), (&old, &then));
+                let made = self.rewritten(&at, &present, &now, &old, &then);
                 meant = made.1;
                 made.0
             }
@@ -409,8 +409,10 @@ impl Prober<'_> {
     fn rewritten(
         &mut self,
         at: &Position,
-        (present, now): (&[u8], &Stored),
-        (old, then): (&[u8], &Stored),
+        present: &[u8],
+        now: &Stored,
+        old: &[u8],
+        then: &Stored,
     ) -> (Stored, Vec<u8>) {
         let mut made = now.clone();
         let mut meant = present.to_vec();

@@ -321,7 +321,7 @@ impl Pages<'_> {
         let (page, at) = (staged.page(self.picks[i]), &staged.places[self.picks[i]]);
         let out = self.sealed.page(i, staged.page_size);
         let beside = &mut self.beside[i * len..][..len];
-        codec.seal_timed(clock, per_page, (at, page), out, beside).map_err(failed)
+        codec.seal_timed(clock, per_page, at, page, out, beside).map_err(failed)
     }
 
     /// Decrypts one: its ticks.
@@ -332,7 +332,7 @@ impl Pages<'_> {
         let at = &staged.places[self.picks[i]];
         let cipher = self.sealed.read(i, staged.page_size);
         let (beside, out) = (&self.beside[i * len..][..len], self.back.page(i, staged.page_size));
-        codec.unseal_timed(clock, per_page, at, (cipher, beside), out).map_err(refused)
+        codec.unseal_timed(clock, per_page, at, cipher, beside, out).map_err(refused)
     }
 }
 
@@ -443,8 +443,9 @@ impl<'a> Kept<'a> {
         let (io, result) = clock.time(|| self.file.read_exact_at(cipher, offset));
         result.map_err(io_failed)?;
         let at = &staged.places[self.picks[i]];
-        let stored = (&*cipher, &*self.beside[i]);
-        let crypto = self.codec.unseal_timed(clock, false, at, stored, plain).map_err(refused)?;
+        let beside = &self.beside[i];
+        let crypto =
+            self.codec.unseal_timed(clock, false, at, cipher, beside, plain).map_err(refused)?;
         if *plain != *staged.page(self.picks[i]) {
             return Err(Finding::refused(
                 "timed-output: a page that was read came back as another",
@@ -462,7 +463,7 @@ impl<'a> Kept<'a> {
         let at = &staged.places[self.picks[i]];
         let beside = &mut self.beside[i];
         let crypto =
-            self.codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
+            self.codec.seal_timed(clock, false, at, plain, cipher, beside).map_err(failed)?;
         let (io, result) = clock.time(|| self.file.write_all_at(cipher, offset));
         result.map_err(io_failed)?;
         self.codec.unseal(at, cipher, beside, plain).map_err(refused)?;
@@ -496,7 +497,7 @@ pub(crate) fn log_end(
         let (at, plain) = (&staged.places[pick], staged.page(pick));
         let mut unit = vec![0; staged.page_size + codec.metadata_bytes()];
         let (cipher, beside) = unit.split_at_mut(staged.page_size);
-        let crypto = codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
+        let crypto = codec.seal_timed(clock, false, at, plain, cipher, beside).map_err(failed)?;
         if end + unit.len() as u64 > LOG_BYTES {
             end = 0;
         }
@@ -544,7 +545,6 @@ impl Room {
         &mut self.all()[i * page_size..][..page_size]
     }
 
-    /// Page number `i`, to read.
     pub(crate) fn read(&self, i: usize, page_size: usize) -> &[u8] {
         &self.bytes[self.from..self.from + self.len][i * page_size..][..page_size]
     }

@@ -124,7 +124,6 @@ fn candidates(image: &Image<'_>) -> Result<BTreeMap<u64, u64>, String> {
     Ok(found)
 }
 
-/// Decodes from an address on.
 fn decoder<'a>(code: &Code<'a>, address: u64, end: u64) -> Decoder<'a> {
     let within = |address: u64| {
         let offset = usize::try_from(address.saturating_sub(code.address)).unwrap_or(usize::MAX);
@@ -155,7 +154,6 @@ fn straight(
     Ok(())
 }
 
-/// Where the opcode of a CPUID instruction is, behind its prefixes.
 fn opcode(cpuid: &Instruction) -> u64 {
     cpuid.next_ip().wrapping_sub(CPUID.len() as u64)
 }

@@ -465,7 +465,7 @@ fn of_sums(
     };
     let (mut ciphers, checks) = (both(cipher), both(check));
     ciphers.retain(|c| no_whole(&c.libraries));
-    let mut gaps = composed((&ciphers, &checks), check, |gap| &gap.libraries, Gap::with);
+    let mut gaps = composed(&ciphers, &checks, check, |gap| &gap.libraries, Gap::with);
     gaps.retain(|gap| !gap.algorithms.is_empty());
     gaps
 }

@@ -435,7 +435,6 @@ impl Evidence<'_> {
         of_it.any(|(row, _)| row.state == State::Measured)
     }
 
-    /// A stack's handshakes, each with its case.
     fn of(&self, stack: &str) -> impl Iterator<Item = (&Row, &Case)> {
         let rows = self.handshakes.rows.iter().filter(move |row| row.stack == stack);
         rows.filter_map(|row| Some((row, row.case()?)))

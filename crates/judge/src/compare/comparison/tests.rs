@@ -130,14 +130,14 @@ fn what_is_on_one_side_only_is_listed_with_the_reason() {
     let unsupported = without_number(row("aes-128-ccm"), State::Unsupported, "not offered");
     let base = vec![row("aes-128-gcm"), row("aes-128-ctr"), row("aes-128-ccm")];
     let c = compared(base, vec![row("aes-128-gcm"), unsupported, stranger]);
-    let only: Vec<(OnlyIn, &str, &str)> =
+    let only: Vec<(Which, &str, &str)> =
         c.only.iter().map(|o| (o.only_in, o.case.algorithm.as_str(), o.reason)).collect();
     assert_eq!(
         only,
         [
-            (OnlyIn::Base, "aes-128-ccm", "not offered on the other side"),
-            (OnlyIn::Base, "aes-128-ctr", "not asked for on the other side"),
-            (OnlyIn::New, "aes-128-gcm", "no such library on the other side"),
+            (Which::Base, "aes-128-ccm", "not offered on the other side"),
+            (Which::Base, "aes-128-ctr", "not asked for on the other side"),
+            (Which::New, "aes-128-gcm", "no such library on the other side"),
         ]
     );
     assert_eq!(finds(&c, "missing").unwrap(), "measured before and not there now: 2 cases");

@@ -31,11 +31,11 @@ pub(crate) fn check_estimates(record: &Record, findings: &mut Findings) {
         }
         return;
     }
-    for case in measured() {
-        if case.1.raw.is_empty() {
-            findings.of_case(Code::SamplesMissing, case, || "a figure without samples".to_owned());
-        } else if let Some(what) = difference(record, case.1) {
-            findings.of_case(Code::Recomputed, case, || what);
+    for (at, m) in measured() {
+        if m.raw.is_empty() {
+            findings.of_case(Code::SamplesMissing, at, m, || "a figure without samples".to_owned());
+        } else if let Some(what) = difference(record, m) {
+            findings.of_case(Code::Recomputed, at, m, || what);
         }
     }
 }
@@ -177,13 +177,13 @@ pub(crate) fn check_counts(record: &Record, findings: &mut Findings) {
     if record.noise.is_none() && record.measurements.iter().any(sampled) {
         findings.unchecked("which samples count: the record has no rates of quiet cores");
     }
-    for case in record.measurements.iter().enumerate().filter(|(_, m)| sampled(m)) {
-        if let Some(what) = count(record, case.1) {
-            findings.of_case(Code::Counts, case, || what);
+    for (at, m) in record.measurements.iter().enumerate().filter(|(_, m)| sampled(m)) {
+        if let Some(what) = count(record, m) {
+            findings.of_case(Code::Counts, at, m, || what);
         }
         let Some(quiet) = quiet.as_ref().filter(|_| !is_of_pages(record)) else { continue };
-        if let Some(what) = mark(record, case.1, quiet) {
-            findings.of_case(Code::Marks, case, || what);
+        if let Some(what) = mark(record, m, quiet) {
+            findings.of_case(Code::Marks, at, m, || what);
         }
     }
 }
@@ -287,9 +287,9 @@ pub(crate) fn check_derived(record: &Record, findings: &mut Findings) {
         || record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured);
     let mut all = BySeries::new();
     measured().for_each(|(_, m)| all.entry(series(m, m.model)).or_default().push(m));
-    for case in measured() {
-        if let Some((name, stated, found)) = first_difference(record, case.1, &all) {
-            findings.of_case(Code::Derived, case, || {
+    for (at, m) in measured() {
+        if let Some((name, stated, found)) = first_difference(record, m, &all) {
+            findings.of_case(Code::Derived, at, m, || {
                 format!("{name} is {}, and follows as {}", shown(stated), shown(found))
             });
         }
@@ -429,11 +429,12 @@ pub(crate) fn check_instructions(record: &Record, findings: &mut Findings) {
         }
     }
     let counted = counted(record);
-    for case in record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured) {
-        let m = case.1;
+    for (at, m) in
+        record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured)
+    {
         let found = counted(m).map_or((None, None), |e| (e.per_byte, e.per_message));
         if (m.instructions_per_byte, m.instructions_per_message) != found {
-            findings.of_case(Code::Instructions, case, || {
+            findings.of_case(Code::Instructions, at, m, || {
                 "its instruction counts are not those that the record has of its algorithm"
                     .to_owned()
             });
@@ -496,11 +497,12 @@ pub(crate) fn check_speeds(record: &Record, findings: &mut Findings) {
         return;
     };
     let counted = counted(record);
-    for case in record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured) {
-        let m = case.1;
+    for (at, m) in
+        record.measurements.iter().enumerate().filter(|(_, m)| m.state == State::Measured)
+    {
         let seen = counted(m).and_then(|e| e.seen(m.size));
         if let Some(what) = beaten(record, core, m, seen) {
-            findings.of_case(Code::ImpossibleSpeed, case, || what);
+            findings.of_case(Code::ImpossibleSpeed, at, m, || what);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn check_peers(
     let digest = samples_digest(record);
     let is_same_run = |peer: &&Known| peer.started == record.started && peer.cpu == kin;
     let others: Vec<&Known> = peers.iter().filter(|peer| !is_same_run(peer)).collect();
-    replays((record, digest.as_deref()), &own, &others, findings);
+    replays(record, digest.as_deref(), &own, &others, findings);
     label(&kin, told, &others, findings);
     counts(record, &others, findings);
     speeds(
@@ -118,7 +118,7 @@ fn copies(record: &Record, own: &BTreeMap<u64, (usize, KnownCase)>, findings: &m
         let Some(samples) = case.samples else { continue };
         if let Some(first) = seen.insert(samples, *at) {
             let other = crate::compare::trust::named(&record.measurements[first]);
-            findings.of_case(Code::Copied, (*at, &record.measurements[*at]), || {
+            findings.of_case(Code::Copied, *at, &record.measurements[*at], || {
                 format!("it has the samples of {other}")
             });
         }
@@ -126,7 +126,8 @@ fn copies(record: &Record, own: &BTreeMap<u64, (usize, KnownCase)>, findings: &m
 }
 
 fn replays(
-    (record, digest): (&Record, Option<&str>),
+    record: &Record,
+    digest: Option<&str>,
     own: &BTreeMap<u64, (usize, KnownCase)>,
     others: &[&Known],
     findings: &mut Findings,
@@ -150,8 +151,7 @@ fn replays(
             .filter(|(_, case)| case.samples.is_some_and(|samples| theirs.contains(&samples)));
         let same: Vec<usize> = same.map(|(at, _)| *at).collect();
         if let Some(first) = same.iter().min() {
-            let case: (usize, &Measurement) = (*first, &record.measurements[*first]);
-            findings.of_case(Code::Replayed, case, || {
+            findings.of_case(Code::Replayed, *first, &record.measurements[*first], || {
                 format!("it and {} more cases have the samples of '{}'", same.len() - 1, peer.name)
             });
         }
@@ -229,7 +229,7 @@ fn speeds(
     let middle = if whole { middle } else { 1.0 };
     for (at, ratio) in ratios {
         if is_far(ratio / middle, SINGLE) {
-            findings.of_case(Code::UnlikePeers, (at, &record.measurements[at]), || {
+            findings.of_case(Code::UnlikePeers, at, &record.measurements[at], || {
                 format!("it takes {ratio:.2} times the core cycles that other records of its CPU and build take")
             });
         }

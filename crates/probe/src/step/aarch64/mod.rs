@@ -398,7 +398,6 @@ impl Shared {
         };
     }
 
-    /// How many steps were recorded, and how that ended.
     fn recorded(&self) -> (u64, End) {
         // SAFETY: within the mapping, whose other user has written and waits.
         let page = unsafe { &*self.page() };
@@ -423,7 +422,6 @@ impl Shared {
         Trace { visits: visits.map(visit).collect(), steps, end }
     }
 
-    /// How many places there is room for.
     const fn room() -> usize {
         ROOM
     }

@@ -23,7 +23,6 @@ const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [
 /// Where steps go.
 #[derive(Debug)]
 pub(crate) enum Sink {
-    /// Each address is counted.
     Counts(Table),
     /// The registers of each step are written.
     Tape {
@@ -253,7 +252,6 @@ extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void)
     }
 }
 
-/// The system call at the instruction pointer.
 fn system_call(registers: &Registers) -> Option<i64> {
     let at = registers[RIP] as *const u8;
     // SAFETY: an instruction begins there, and no instruction is this byte alone.

@@ -151,7 +151,6 @@ mod tests {
 
     // Functions whose instructions are known one by one, because they are written here.
 
-    /// Steps a function with these arguments.
     fn step(function: *const (), arguments: [usize; 4], most_steps: u64) -> (i32, Trace) {
         let mut stepper = Stepper::new().unwrap();
         // SAFETY: all functions below take such arguments.

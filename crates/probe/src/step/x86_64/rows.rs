@@ -58,7 +58,6 @@ pub(crate) enum Next {
 /// A row and its copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
-    /// Where the copy begins.
     pub(crate) copy: u64,
     /// Where the copy's breakpoint leaves the instruction pointer.
     ends: u64,
@@ -366,7 +365,6 @@ fn can_be_copied(instruction: &Instruction) -> bool {
     goes_on && !left_alone && !repeats && !is_special
 }
 
-/// Whether a jump is taken with these flags.
 pub(crate) fn is_taken(condition: ConditionCode, flags: u64) -> bool {
     let flag = |bit: u32| flags & (1 << bit) != 0;
     let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));

@@ -43,30 +43,20 @@ pub struct Recipe {
     pub generator: Option<String>,
 }
 
-/// What is kept to notice changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
-pub enum Sum {
-    /// XXH3 over the plaintext, its seed the XXH3 of the place.
-    #[serde(rename = "xxh3-64")]
-    #[strum(serialize = "xxh3-64")]
-    Xxh3,
-    /// CRC-32C over the place and the plaintext.
-    #[serde(rename = "crc32c")]
-    #[strum(serialize = "crc32c")]
-    Crc32c,
-    /// HMAC-SHA-1 over what [`Recipe::mac`] names.
-    #[serde(rename = "hmac-sha1")]
-    #[strum(serialize = "hmac-sha1")]
-    HmacSha1,
-    /// HMAC-SHA-256 over what [`Recipe::mac`] names.
-    #[serde(rename = "hmac-sha256")]
-    #[strum(serialize = "hmac-sha256")]
-    HmacSha256,
-    /// HMAC-SHA-512 over what [`Recipe::mac`] names.
-    #[serde(rename = "hmac-sha512")]
-    #[strum(serialize = "hmac-sha512")]
-    HmacSha512,
+crate::named! {
+    /// What is kept to notice changes.
+    Sum {
+        /// XXH3 over the plaintext, its seed the XXH3 of the place.
+        Xxh3 = "xxh3-64",
+        /// CRC-32C over the place and the plaintext.
+        Crc32c = "crc32c",
+        /// HMAC-SHA-1 over what [`Recipe::mac`] names.
+        HmacSha1 = "hmac-sha1",
+        /// HMAC-SHA-256 over what [`Recipe::mac`] names.
+        HmacSha256 = "hmac-sha256",
+        /// HMAC-SHA-512 over what [`Recipe::mac`] names.
+        HmacSha512 = "hmac-sha512",
+    }
 }
 
 /// Where a nonce comes from.
@@ -154,10 +144,6 @@ pub enum OnReuse {
 }
 
 impl Sum {
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Bytes.
     pub fn bytes(self) -> usize {
         match self {
@@ -409,34 +395,32 @@ impl Field {
 
 // Probes of integrity, and what each scheme is expected to notice: one table.
 
-/// A way in which a stored page can be wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, Deserialize, JsonSchema, strum::IntoStaticStr, strum::VariantArray)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Probe {
-    /// One bit of the ciphertext is another.
-    FlipCiphertext,
-    /// One bit of the stored nonce is another.
-    FlipNonce,
-    /// One bit of the tag, or of the MAC, is another.
-    FlipTag,
-    /// One bit of the checksum is another.
-    FlipSum,
-    /// Two pages of a file, each with what is stored beside it, have changed places.
-    Swap,
-    /// In a page's place lies the page of the same number of another file.
-    OtherFile,
-    /// The page's second half is that of an older version: a write that was cut short.
-    Torn,
-    /// The page's second half is lost, and reads as zeros.
-    Truncated,
-    /// The page and what is stored beside it read as zeros.
-    Zeroed,
-    /// An older version of the page, with what was stored beside it then.
-    Replay,
-    /// Whoever knows the page's present and an older content, but no key, writes what serves them.
-    Rewrite,
+crate::named! {
+    /// A way in which a stored page can be wrong.
+    Probe {
+        /// One bit of the ciphertext is another.
+        FlipCiphertext = "flip-ciphertext",
+        /// One bit of the stored nonce is another.
+        FlipNonce = "flip-nonce",
+        /// One bit of the tag, or of the MAC, is another.
+        FlipTag = "flip-tag",
+        /// One bit of the checksum is another.
+        FlipSum = "flip-sum",
+        /// Two pages of a file, each with what is stored beside it, have changed places.
+        Swap = "swap",
+        /// In a page's place lies the page of the same number of another file.
+        OtherFile = "other-file",
+        /// The page's second half is that of an older version: a write that was cut short.
+        Torn = "torn",
+        /// The page's second half is lost, and reads as zeros.
+        Truncated = "truncated",
+        /// The page and what is stored beside it read as zeros.
+        Zeroed = "zeroed",
+        /// An older version of the page, with what was stored beside it then.
+        Replay = "replay",
+        /// Whoever knows the page's present and an older content, but no key, writes what serves them.
+        Rewrite = "rewrite",
+    }
 }
 
 /// What an unnoticed change did to the plaintext.
@@ -481,12 +465,6 @@ pub enum Expected {
 }
 
 impl Probe {
-    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-
     /// Whether it is something that happens by itself.
     pub fn is_accident(self) -> bool {
         !matches!(self, Self::Replay | Self::Rewrite)

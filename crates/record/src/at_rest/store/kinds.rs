@@ -40,7 +40,7 @@ pub(crate) fn open_cluster(path: &Path, unit: Option<usize>) -> Result<Store, St
     let page_size = unit.unwrap_or(own);
     let segment_units = u64::from(control.segment_blocks) * own as u64 / page_size as u64;
     let mut found = Found { page_size, segment_units, ..Found::default() };
-    found.database(&path.join("global"), "global", (0, 0))?;
+    found.database(&path.join("global"), "global", 0, 0)?;
     found.databases(&path.join("base"), "base", 0)?;
     found.tablespaces(&path.join("pg_tblspc"))?;
     Ok(Store {
@@ -90,7 +90,7 @@ impl Found {
     /// A directory of databases: `base`, or a tablespace's.
     fn databases(&mut self, path: &Path, name: &str, space: u32) -> Result<(), StoreError> {
         for (entry, database) in numbered(path)? {
-            self.database(&path.join(&entry), &format!("{name}/{entry}"), (space, database))?;
+            self.database(&path.join(&entry), &format!("{name}/{entry}"), space, database)?;
         }
         Ok(())
     }
@@ -113,7 +113,8 @@ impl Found {
         &mut self,
         path: &Path,
         name: &str,
-        (space, database): (u32, u32),
+        space: u32,
+        database: u32,
     ) -> Result<(), StoreError> {
         for entry in names(path)? {
             let file = path.join(&entry);

@@ -14,20 +14,14 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Page sizes that are taken, in bytes.
 pub const PAGE_SIZES: [usize; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum Kind {
-    /// A `PostgreSQL` data directory.
-    Postgres,
-    /// An `SQLite` database.
-    Sqlite,
-    Image,
-    Synthetic,
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        self.into()
+crate::named! {
+    Kind {
+        /// A `PostgreSQL` data directory.
+        Postgres = "postgres",
+        /// An `SQLite` database.
+        Sqlite = "sqlite",
+        Image = "image",
+        Synthetic = "synthetic",
     }
 }
 
@@ -223,9 +217,6 @@ impl Store {
     }
 
     /// Reads a page into `to`, which is as long as one, and says where it lies.
-    ///
-    /// # Errors
-    /// [`StoreError::Read`].
     pub fn read(&self, page: PageRef, to: &mut [u8]) -> Result<Position, StoreError> {
         let file = &self.files[page.file];
         match &file.listed {

@@ -548,7 +548,6 @@ pub(crate) fn receive(
     library.done(done == 1, "EVP_PKEY_decapsulate")
 }
 
-/// The secret that a key finds in a ciphertext.
 pub(crate) fn received(
     library: &'static Library,
     key: &Key,

@@ -658,7 +658,6 @@ impl Library {
         of.map(|of| unsafe { of() })
     }
 
-    /// The private key that a scheme signs with.
     pub(crate) fn signing_key(&'static self, scheme: Scheme) -> Result<Key, Trouble> {
         let (pem, _) = signing_key(scheme).ok_or_else(|| no_such(scheme))?;
         let method = self.lattice_method(scheme).zip(self.f.EVP_PKEY_from_private_seed);
@@ -686,7 +685,6 @@ impl Library {
         Key::of(self, raw, "EVP_PKEY_from_raw_public_key")
     }
 
-    /// A private key from PEM.
     pub(crate) fn read_private(&'static self, pem: &str) -> Result<Key, Trouble> {
         let raw = self.crypto.read_pem(pem, self.crypto.PEM_read_bio_PrivateKey);
         Key::of(self, raw, "PEM_read_bio_PrivateKey")
@@ -716,7 +714,6 @@ impl Library {
         Ok(key)
     }
 
-    /// `SubjectPublicKeyInfo` of a key.
     pub(crate) fn public_key_info(&self, key: Ptr) -> Result<Vec<u8>, Trouble> {
         // SAFETY: the key is live; without a place the length comes back.
         let length = unsafe { (self.f.i2d_PUBKEY)(key, null_mut()) };

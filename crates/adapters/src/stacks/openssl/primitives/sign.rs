@@ -103,7 +103,6 @@ impl Signature {
         self.library.done(salted > 0, "EVP_PKEY_CTX_set_rsa_pss_saltlen")
     }
 
-    /// Tells a context which digest it gets.
     pub(crate) fn tell_digest(&self, context: &Context) -> Result<(), Trouble> {
         let f = &self.library.f;
         let method = self.method();
@@ -133,7 +132,6 @@ impl Signature {
             .collect()
     }
 
-    /// Their digests.
     pub(crate) fn digests(&self, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let of = |message: &Vec<u8>| match self.digest {
             Some((kind, _)) => reference::digest(kind, message),
@@ -561,7 +559,6 @@ impl Workbench for Verify {
     }
 }
 
-/// Bytes of a digest, at most.
 const DIGEST: usize = 64;
 
 pub(crate) fn open_digest(library: &'static Library, scheme: Scheme, size: usize) -> Made {
