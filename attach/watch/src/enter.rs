@@ -137,10 +137,10 @@ global_asm!(
     "movq %r9, 40(%rsp)",
     "movq %rsp, %r12",
     // The stack's words are kept behind the others, and put again where the function looks for them: as many as any
-    // function has, so that a line that says too few takes nothing from it. At the end of a page, which may be the
-    // stack's, as many as the line says.
+    // function has, so that a line that says too few takes nothing from it. Beyond the return address's page, which may be
+    // the stack's last, as many as the line says.
     "movl ${words}, %ecx",
-    "leaq 16(%rbp), %rax",
+    "leaq 8(%rbp), %rax",
     "andl $4095, %eax",
     "cmpl ${in_page}, %eax",
     "cmovaq 24(%rbx), %rcx",
@@ -212,7 +212,7 @@ global_asm!(
     slots = const SLOTS,
     words = const ON_STACK,
     bytes = const 8 * ON_STACK,
-    in_page = const 4096 - 8 * ON_STACK,
+    in_page = const 4096 - 8 * (ON_STACK + 1),
     table = sym TABLE,
     after = sym after,
     before = sym before,
@@ -266,7 +266,8 @@ global_asm!(
     // As on x86-64.
     "mov x9, #{words}",
     "add x11, x29, #64",
-    "and x10, x11, #4095",
+    "sub x10, x11, #8",
+    "and x10, x10, #4095",
     "cmp x10, #{in_page}",
     "ldr x12, [x19, #24]",
     "csel x9, x12, x9, hi",
@@ -327,7 +328,7 @@ global_asm!(
     slots = const SLOTS,
     words = const ON_STACK,
     bytes = const 8 * ON_STACK,
-    in_page = const 4096 - 8 * ON_STACK,
+    in_page = const 4096 - 8 * (ON_STACK + 1),
     table = sym TABLE,
     after = sym after,
     before = sym before,

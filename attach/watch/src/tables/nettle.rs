@@ -16,7 +16,7 @@ pub const FAMILY: Family = Family {
 /// Functions of nettle that differ in their algorithm only.
 macro_rules! functions {
     (digests: $($digest:literal as $d:literal),*; macs: $($mac:literal as $m:literal),*;
-     blocks: $($block:literal as $b:literal),*; aeads: $($aead:literal as $a:literal set by $iv:literal),*;
+     blocks: $($block:literal as $b:literal),*; aeads: $($aead:literal as $a:literal set by $iv:literal of $arguments:literal),*;
      $($other:expr,)*) => {
         &[
             $(
@@ -35,7 +35,7 @@ macro_rules! functions {
             )*
             $(
                 f(concat!("nettle_", $aead, "_set_key"), 2, Begin).cipher(NEITHER).named(Fixed($a)).key(1),
-                f(concat!("nettle_", $aead, "_", $iv), 3, Begin).cipher(NEITHER).named(Fixed($a)),
+                f(concat!("nettle_", $aead, "_", $iv), $arguments, Begin).cipher(NEITHER).named(Fixed($a)),
                 f(concat!("nettle_", $aead, "_update"), 3, Aad).cipher(NEITHER).named(Fixed($a)).aad(1),
                 f(concat!("nettle_", $aead, "_encrypt"), 4, Update)
                     .cipher(ENCRYPT).named(Fixed($a)).bytes(1).moves(3, 2),
@@ -60,8 +60,8 @@ const FUNCTIONS: &[Function] = functions! {
     blocks: "aes128" as "aes-128-block", "aes192" as "aes-192-block", "aes256" as "aes-256-block",
         "camellia128" as "camellia-128-block", "des3" as "des-ede3-block", "serpent" as "serpent-block",
         "twofish" as "twofish-block";
-    aeads: "gcm_aes128" as "aes-128-gcm" set by "set_iv", "gcm_aes256" as "aes-256-gcm" set by "set_iv",
-        "chacha_poly1305" as "chacha20-poly1305" set by "set_nonce";
+    aeads: "gcm_aes128" as "aes-128-gcm" set by "set_iv" of 3, "gcm_aes256" as "aes-256-gcm" set by "set_iv" of 3,
+        "chacha_poly1305" as "chacha20-poly1305" set by "set_nonce" of 2;
     mode("nettle_cbc_encrypt", ENCRYPT, "cbc"),
     mode("nettle_cbc_decrypt", DECRYPT, "cbc"),
     mode("nettle_ctr_crypt", NEITHER, "ctr"),

@@ -101,6 +101,14 @@ fn a_program_that_locks_or_bounds_its_memory_has_as_much_as_without() {
 }
 
 #[test]
+fn a_call_from_the_top_of_a_stack_reads_nothing_above_it() {
+    let directory = scratch();
+    let Some(program) = watched(directory.path()) else { return };
+    let (_, done) = watch(directory.path(), &[arg(&program), "edge", "10"]);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+}
+
+#[test]
 fn a_child_of_vfork_that_leaves_does_not_end_its_parent() {
     let directory = scratch();
     let Some(program) = watched(directory.path()) else { return };
