@@ -140,8 +140,8 @@ fn stream(
     subject.offers(visit)?;
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new());
     let initial = plaintext.first(asked.size);
-    let nonce = subject.material.nonce.clone();
-    let mut batch = StreamBatch::place(&mut subject.session, &mut arena, initial, &nonce, PLACE);
+    let nonce = &subject.material.nonce;
+    let mut batch = StreamBatch::place(&mut subject.session, &mut arena, initial, nonce, PLACE);
     let begun = batch.restart();
     if begun != Outcome::Done {
         return Err(Finding::failed(format!("setting the nonce of a stream returned {begun:?}")));
@@ -154,9 +154,9 @@ fn stream(
         codes
     });
     let (code, trace) = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
-    let left = batch.buffer().to_vec();
+    let (left, nonce) = (batch.buffer().to_vec(), batch.nonce().to_vec());
     if codes | code == 0 {
-        subject.check_stream(visit, ops + 1, initial, &left)?;
+        subject.check_stream(visit.direction, &nonce, ops + 1, initial, &left)?;
     }
     Ok(Taken { stepped: (codes | code, trace), ops: 1, pmu })
 }

@@ -425,9 +425,9 @@ impl Lane {
             batch.warm_up(warm_up);
         });
         codes(taken.codes, visit.model)?;
-        let (left, all) = (batch.buffer().to_vec(), batch.updates());
+        let (left, nonce, all) = (batch.buffer().to_vec(), batch.nonce().to_vec(), batch.updates());
         debug_assert!(all >= ops);
-        subject.check_stream(visit, all, initial, &left)?;
+        subject.check_stream(visit.direction, &nonce, all, initial, &left)?;
         part(taken, None)
     }
 }

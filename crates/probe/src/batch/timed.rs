@@ -729,7 +729,7 @@ pub struct StreamBatch<'a> {
     stacks: &'a mut Stacks,
     roll: u64,
     initial: &'a [u8],
-    nonce: &'a [u8],
+    nonce: Vec<u8>,
     updates: u32,
 }
 
@@ -742,18 +742,31 @@ impl<'a> StreamBatch<'a> {
         session: &'a mut Session,
         arena: &'a mut Arena,
         initial: &'a [u8],
-        nonce: &'a [u8],
+        nonce: &[u8],
         roll: u64,
     ) -> Self {
         assert!(session.in_place() && session.has_stream(), "a stream in place");
         let (buffer, _, stacks) = arena.place(roll, initial.len(), 0);
-        Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
+        Self { session, buffer, stacks, roll, initial, nonce: nonce.to_vec(), updates: 0 }
     }
 
+    /// Begins anew, under another nonce: a library that keeps the key stream of the last one has nothing of it.
     pub fn restart(&mut self) -> Outcome {
+        // Its beginning counts up, lowest byte first: the end of some counts blocks.
+        for byte in &mut self.nonce {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                break;
+            }
+        }
         self.buffer.copy_from_slice(self.initial);
         self.updates = 0;
-        self.session.start(self.nonce)
+        self.session.start(&self.nonce)
+    }
+
+    /// The nonce that it last began with.
+    pub fn nonce(&self) -> &[u8] {
+        &self.nonce
     }
 
     /// Runs updates untimed, and then begins anew. What a library does once for each nonce, with the first updates, is no

@@ -240,6 +240,10 @@ fn the_first_updates_after_a_nonce_are_made_before_those_that_are_timed() {
     assert_eq!((batch.updates(), batch.buffer()[0]), (FIRST_UPDATES, FIRST_UPDATES as u8));
     batch.run(3);
     assert_eq!((batch.updates(), batch.buffer()[0]), (FIRST_UPDATES + 3, FIRST_UPDATES as u8 + 3));
+    // It began twice, each time under a nonce of its own.
+    assert_eq!((batch.nonce()[0], &batch.nonce()[1..]), (2, &[0; 15][..]));
+    (0..254).for_each(|_| assert_eq!(batch.restart(), Outcome::Done));
+    assert_eq!(batch.nonce()[..3], [0, 1, 0]);
 }
 
 /// Operations of a microsecond, or of two up to the time that they need.
