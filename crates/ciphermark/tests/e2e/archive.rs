@@ -23,7 +23,7 @@ fn json(line: &str, code: i32) -> Value {
     done(line, code).json()
 }
 
-fn list<'a>(of: &'a Value) -> &'a Vec<Value> {
+fn list(of: &Value) -> &Vec<Value> {
     of.as_array().unwrap_or_else(|| panic!("{of:#}"))
 }
 

@@ -235,7 +235,7 @@ fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
 #[test]
 fn filters_that_leave_nothing_say_so() {
     let directory = scratch();
-    let path = written(&directory, "r.json", &sample_record());
+    let path = written(&directory, "r.json", sample_record());
     for (filter, words) in [
         ("-a aes-128-gmc", "did you mean 'aes-128-gcm'?"),
         ("-l opensl", "did you mean 'openssl'?"),
@@ -263,7 +263,7 @@ fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was()
 #[test]
 fn nothing_to_resume_and_a_damaged_journal_are_named_and_left_as_they_are() {
     let directory = scratch();
-    let whole = written(&directory, "whole.json", &sample_record());
+    let whole = written(&directory, "whole.json", sample_record());
     refuses(&format!("run --resume {whole}"), &["whole.json", "nothing to resume"]);
     refuses("run --resume no/such.json", &["no/such.json"]);
     refuses(&format!("run --resume {whole} -o other.json"), &["--resume", "--output"]);

@@ -501,7 +501,7 @@ fn code_that_was_rewritten_after_linking_is_another_build_though_its_note_says_t
     let (linked, cache) = (Linked::by_origin(1), scratch());
     let run = |name: &str, optimised: &str| {
         linked.link(".", &["-Wl,-rpath,$ORIGIN", "-Wl,--build-id=0x0102030405060708", optimised]);
-        rows(&read(&linked.run(name, cache.path())), "libraries")[0].clone()
+        rows(&read(linked.run(name, cache.path())), "libraries")[0].clone()
     };
     let (old, same, new) = (run("1.json", "-O2"), run("2.json", "-O2"), run("3.json", "-O0"));
     assert_eq!(note(&old), "build-id:0102030405060708");

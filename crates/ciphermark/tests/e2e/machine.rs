@@ -41,7 +41,7 @@ fn libraries_have_name_version_path_and_id_and_what_cannot_be_used_its_reason() 
     match kernel["error"].as_str() {
         None => assert!(!text(kernel, "version").is_empty() && !text(kernel, "id").is_empty()),
         Some(why) => {
-            says(&why, ["this kernel gives no AF_ALG socket"]);
+            says(why, ["this kernel gives no AF_ALG socket"]);
             says(&table, ["not usable: cannot use 'af_alg:'"]);
             let words = ["this kernel gives no AF_ALG socket"];
             refuses("verify -a aes-128-cbc -l mine=af_alg:", &words);

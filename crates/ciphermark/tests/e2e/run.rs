@@ -456,7 +456,7 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     let (refused, why) = (at("noaes"), text(at("noaes"), "reason"));
     assert_eq!(text(refused, "state"), "refused", "{why}");
     assert!(why.starts_with("tier: executed ") && why.contains("instructions of aes"), "{why}");
-    says(&why, ["aesenc at ", "counted"]);
+    says(why, ["aesenc at ", "counted"]);
     assert!(refused["instructions_per_byte"].is_null(), "{refused}");
     let without = record(&format!("{what} --no-evidence"), 0);
     all_are(where_(rows(&without, "measurements"), &[("tier", "noaes")]), "measured");

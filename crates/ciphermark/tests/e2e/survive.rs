@@ -237,7 +237,7 @@ fn interrupted(running: Background) -> String {
 
 /// Demands that the record was written into another directory, and that the program says so.
 fn is_elsewhere(said: &str, directory: &Path) {
-    says(&said, ["the record is in '"]);
+    says(said, ["the record is in '"]);
     let [name] = &names(directory)[..] else { panic!("{:?}", names(directory)) };
     measured(&directory.join(name));
 }
@@ -281,7 +281,7 @@ fn a_disk_that_stays_full_costs_neither_table_nor_record() {
     wait_until_full(&mut running, &record);
     let said = interrupted(running);
     let last = said.lines().last().unwrap();
-    says(&last, ["No space left on device"]);
+    says(last, ["No space left on device"]);
     is_elsewhere(last, temporary.path());
     assert_eq!(names(mount.0.path()), ["r.json.partial"], "the room that was left is free again");
     // With room again, the part that the journal has is gone on from.

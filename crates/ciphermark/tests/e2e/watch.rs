@@ -182,7 +182,7 @@ fn what_a_program_does_is_measured_again_and_every_change_has_its_price() {
     let Some(program) = watched(directory.path()) else { return };
     let (calls, _) = watch(directory.path(), &[arg(&program), "encrypts", "300"]);
     let own = rows(&calls, "libraries")[0]["path"].as_str().unwrap();
-    says(&own, ["libcrypto"]);
+    says(own, ["libcrypto"]);
     let [calls_at, mix] = ["calls.json", "mix.json"].map(|name| file(&directory, name));
     let done = call(&format!("run --workload {calls_at} -l libgcrypt --budget 15s -q -o {mix}"));
     assert!(matches!(done.code, 0 | 3), "{done:?}");
