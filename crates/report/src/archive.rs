@@ -725,7 +725,7 @@ mod tests {
         assert_eq!(csv.lines().count(), 4);
         let (name, yaml) = &files[1];
         assert_eq!(name, "otava.yaml");
-        says(&yaml, ["metrics:\n      ns: {column: ns, direction: -1}"]);
+        says(yaml, ["metrics:\n      ns: {column: ns, direction: -1}"]);
     }
 
     #[test]

@@ -732,7 +732,7 @@ mod tests {
         let text = rankings(&answers, ComparisonFormat::Text, Options { width: 300, color: false });
         let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("NOT MEASURED: ")).collect();
         let [line] = lines[..] else { panic!("{text}") };
-        says(&line, [&*format!("({cases} cases): the budget was over")]);
+        says(line, [&*format!("({cases} cases): the budget was over")]);
     }
 
     #[test]

@@ -460,12 +460,15 @@ mod tests {
     #[test]
     fn what_happens_around_parts_is_noted_and_ticks_are_left_to_the_caller() {
         let clock = Clock::calibrate();
-        let (ready, sleep) = (|ran: &mut Vec<_>| Ok(ran.push("ready")), Duration::from_millis(1));
         let mut ran = Vec::new();
+        let ready = |ran: &mut Vec<_>| {
+            ran.push("ready");
+            Ok::<_, ()>(())
+        };
         let timed = around_parts(&clock, 3, &mut ran, ready, |ran| {
             ran.push("timed");
-            std::thread::sleep(sleep);
-            Ok::<_, ()>(())
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
         });
         let ((), sample) = timed.unwrap();
         assert_eq!(ran, ["ready", "timed"]);
