@@ -92,6 +92,12 @@ impl Scale {
         NsRange { median: self.ns(median), low: end(low), high: end(high) }
     }
 
+    /// Of a time, which an interval of few processes that differ much would have begin below nothing.
+    fn time(&self, estimated: (Estimate, bool)) -> NsRange {
+        let range = self.range(estimated);
+        NsRange { low: range.low.map(|low| low.max(0.0)), ..range }
+    }
+
     fn tails(&self, latencies: &[Latencies]) -> Option<Tails> {
         let mut ticks = Ticks::default();
         for (length, pages) in latencies.iter().flat_map(|l| &l.ticks) {
@@ -139,8 +145,8 @@ pub fn cell(key: &CellKey, scheme: &str, samples: &CellSamples, scale: &Scale) -
         contended,
         rounds: processes as u32,
         pages: counted.iter().map(|s| u64::from(s.ops)).sum::<u64>() * threads,
-        crypto_ns: Some(scale.range(crypto)),
-        io_ns: estimated(&io).or_else(|| of_one_process(&io)).map(|(io, _)| scale.range(io)),
+        crypto_ns: Some(scale.time(crypto)),
+        io_ns: estimated(&io).or_else(|| of_one_process(&io)).map(|(io, _)| scale.time(io)),
         pages_per_s: Some(threads as f64 * 1e9 / (crypto_mean + io_mean).max(1.0)),
         core_seconds_per_gib: Some(crypto_mean * pages_in_gib / 1e9),
         crypto_tails: scale.tails(&samples.latencies),
@@ -568,6 +574,8 @@ mod tests {
         both.io = both.crypto.iter().map(|s| RawSample { ticks: 3 * s.ticks, ..*s }).collect();
         let c = cell(&key(1, Medium::Cache), "x", &both, &scale());
         assert_eq!(c.io_ns.unwrap().median, 3000.0);
+        let wide = (Estimate { median: 10.0, low: -5.0, high: 25.0 }, true);
+        assert_eq!(scale().time(wide).low, Some(0.0), "no time is below nothing");
         assert_eq!((c.raw_io_ticks[0], c.raw.ticks[0]), (60_000, 20_000));
         assert!((c.pages_per_s.unwrap() - 250_000.0).abs() < 1.0);
     }
