@@ -308,7 +308,8 @@ impl Function {
 pub fn number(arguments: &Arguments, argument: u8) -> u64 {
     if argument != NONE && argument & VECTORS != 0 {
         let at = usize::from(argument & !(VECTORS | INT));
-        return in_vectors(arguments, at, if argument & INT == 0 { (2, 1) } else { (4, 2) });
+        let (words, length) = if argument & INT == 0 { (2, 1) } else { (4, 2) };
+        return in_vectors(arguments, at, words, length);
     }
     let Some(word) = arguments.get(usize::from(argument & !INT)) else { return 0 };
     match argument & INT == 0 {
@@ -319,7 +320,7 @@ pub fn number(arguments: &Arguments, argument: u8) -> u64 {
 }
 
 /// Bytes in buffers of so many words, of which one is the length.
-fn in_vectors(arguments: &Arguments, at: usize, (words, length): (usize, usize)) -> u64 {
+fn in_vectors(arguments: &Arguments, at: usize, words: usize, length: usize) -> u64 {
     let [Some(first), Some(count)] = [at, at + 1].map(|at| arguments.get(at).copied()) else {
         return 0;
     };
