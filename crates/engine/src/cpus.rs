@@ -5,7 +5,7 @@ use crate::plan::{Machine, Planned, lists};
 use base::analysis::{median, quiet_rate, watched_rate};
 use base::model::{Footprint, QUIET_PROBE_FRACTION, QuietRates, RawSample};
 use host::Remembered;
-use probe::{Clock, Pace, messages_for};
+use probe::{Clock, messages_for};
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -210,21 +210,16 @@ struct Probes {
 /// Watches a CPU for the quiet rate; what an earlier run saw of it where that is higher, because a core
 /// that is busy all the time shows nothing else. 0 where it cannot be known.
 pub(crate) fn watch_quiet_rate(clock: &Clock, cpu: u32) -> QuietRates {
-    watch(clock, cpu).0
-}
-
-/// The same, and how long samples are there.
-pub(crate) fn watch(clock: &Clock, cpu: u32) -> (QuietRates, Pace) {
-    let (mut probes, pace) = std::thread::scope(|scope| {
+    let mut probes = std::thread::scope(|scope| {
         let watching = scope.spawn(|| match probe::pin_to(&[cpu]) {
-            Ok(()) => (clock.on_this_cpu().watch(), Pace::here(clock)),
-            Err(_) => <_>::default(),
+            Ok(()) => clock.on_this_cpu().watch(),
+            Err(_) => Vec::new(),
         });
         watching.join().unwrap_or_default()
     });
     let now = watched_rate(&mut probes);
     // Where the architecture has no probe there is nothing to remember either.
-    (QuietRates::of_one(cpu, now.max(Remembered::here(cpu).of(cpu))), pace)
+    QuietRates::of_one(cpu, now.max(Remembered::here(cpu).of(cpu)))
 }
 
 /// A core's highest frequency and its caches: what was taken on another kind says nothing here.

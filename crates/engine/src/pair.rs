@@ -226,13 +226,13 @@ impl PairBench {
     }
 
     fn hello(&mut self, side: usize) -> Hello {
-        let Start { seed, ticks_per_ns, pace, .. } = self.start;
+        let Start { seed, ticks_per_ns, .. } = self.start;
         let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
         let tier = self.sides[side].message.case.tier;
         let hello = self.libraries[side].hello(tier, cpu, process, seed);
-        Hello { ticks_per_ns, short_samples: pace.is_short(), ..hello }
+        Hello { ticks_per_ns, ..hello }
     }
 
     /// One block of samples of a process.
@@ -256,7 +256,7 @@ impl PairBench {
             match result {
                 VisitResult::Sample(sample) => {
                     let sample = RawSample { stolen, ..sample };
-                    self.sides[side].ops = Some(sample.ops);
+                    self.sides[side].ops.get_or_insert(sample.ops);
                     self.sides[side].message.is_sampled();
                     self.quiet.learn(&sample);
                     process.samples.push(sample);

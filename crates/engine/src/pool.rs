@@ -14,7 +14,7 @@ use crate::process::{Worker, WorkerError, once_more_if_killed};
 use crate::protocol::{Finding, Hello, PageFiles, Reply, Request, StackHello};
 use crate::time::Stop;
 use base::model::{KERNEL_PATH, QuietRates, Tier};
-use probe::{Clock, Pace};
+use probe::Clock;
 use record::Circumstance;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -38,15 +38,13 @@ pub(crate) struct Start {
     pub(crate) ticks_per_ns: Option<f64>,
     /// The throughput probe's quiet rates, as far as they are known before the first sample.
     pub(crate) quiet: QuietRates,
-    /// How long samples are: the same in every process.
-    pub(crate) pace: Pace,
 }
 
 impl Start {
     /// On this CPU, after a look at it.
     pub(crate) fn on(cpu: u32, clock: &Clock, seed: u64) -> Self {
-        let (quiet, pace) = cpus::watch(clock, cpu);
-        Self { cpus: vec![cpu], seed, ticks_per_ns: Some(clock.rough_ticks_per_ns()), quiet, pace }
+        let quiet = cpus::watch_quiet_rate(clock, cpu);
+        Self { cpus: vec![cpu], seed, ticks_per_ns: Some(clock.rough_ticks_per_ns()), quiet }
     }
 }
 
@@ -97,14 +95,14 @@ impl<'a> WorkerPool<'a> {
     }
 
     fn started(&mut self) -> Result<Worker, WorkerError> {
-        let Start { seed, ticks_per_ns, pace, .. } = self.start;
+        let Start { seed, ticks_per_ns, .. } = self.start;
         let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
         match self.source {
             Source::Library(library, tier) => {
                 let hello = library.hello(tier, cpu, process, seed);
-                Worker::launch(Hello { ticks_per_ns, short_samples: pace.is_short(), ..hello })
+                Worker::launch(Hello { ticks_per_ns, ..hello })
             }
             Source::Pages(library, tier, files) => {
                 let hello = library.hello(tier, cpu, process, seed);

@@ -185,9 +185,9 @@ impl CaseProgress {
         self.subject.deadline()
     }
 
-    /// Every later batch has as many operations as this one.
+    /// Every later batch has as many operations as the first one, or, where the core is taken all the time, a third.
     pub(crate) fn freeze(&mut self, sample: &RawSample) {
-        self.ops = Some(sample.ops);
+        self.ops.get_or_insert(sample.ops);
     }
 
     pub(crate) fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {

@@ -386,9 +386,6 @@ pub struct Hello {
     pub seed: u64,
     /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
     pub ticks_per_ns: Option<f64>,
-    /// Whether the core is taken so often that samples are short.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub short_samples: bool,
     /// What each reply's line is to begin with, and a space: a library that writes to the protocol's pipe does
     /// not know it. Null: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -722,7 +722,6 @@ mod tests {
     use crate::libraries::Attached;
     use crate::plan::Setting;
     use base::model::Case;
-    use probe::Pace;
 
     fn case_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
         let algorithm = "aes-128-ctr".to_owned();
@@ -755,11 +754,24 @@ mod tests {
     }
 
     fn start(seed: u64) -> Start {
-        let (quiet, pace) = (QuietRates::default(), Pace::default());
-        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet, pace }
+        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
     }
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
+
+    #[test]
+    fn every_later_batch_is_as_long_as_the_first_or_a_part_of_that() {
+        let asked = |case: &mut CaseProgress| match case.visit(0) {
+            kinds::Visit::Message(visit) => visit.ops,
+            _ => unreachable!("the case has messages"),
+        };
+        let mut case = progress(0, 16);
+        assert_eq!(asked(&mut case), None);
+        for ops in [960, 320, 960] {
+            case.take(&[RawSample { ops, ..RawSample::default() }], None);
+            assert_eq!(asked(&mut case), Some(960));
+        }
+    }
 
     #[test]
     fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {

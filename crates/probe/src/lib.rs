@@ -19,7 +19,7 @@ pub use batch::arena::{Arena, Place, WalkSize};
 pub use batch::between::Work;
 pub use batch::samples::{Evictor, Together, around_parts, sample_together};
 pub use batch::timed::{
-    Batch, Met, Pace, StreamBatch, Taken, Undisturbed, forget_branches, settle,
+    Batch, Met, Moment, Pace, StreamBatch, Taken, Undisturbed, forget_branches, settle,
 };
 pub use batch::{Done, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, messages_for};
 pub use clock::{Anchor, Clock};

@@ -77,11 +77,10 @@ const MOST_GAPS: usize = 1 << 16;
 impl Clock {
     /// Spins on the clock for a time; what lies further apart than `gap` was an interruption: a timer
     /// or device interrupt, another program, or the hypervisor.
-    pub fn interruptions(&self, time: Duration, gap: Duration) -> Interruptions {
+    /// How fast the clock ticks has to be known roughly: exact lengths come at the end.
+    pub fn interruptions(&self, ticks_per_ns: f64, time: Duration, gap: Duration) -> Interruptions {
         let (anchor, usage) = (self.anchor(), Usage::now());
-        // Roughly how fast the clock ticks is enough to know a gap; exact lengths come at the end.
-        let rate = self.rough_ticks_per_ns();
-        let ticks = |d: Duration| (d.as_nanos() as f64 * rate) as u64;
+        let ticks = |d: Duration| (d.as_nanos() as f64 * ticks_per_ns) as u64;
         // A slow clock's own reading is no gap, nor is its step.
         let least = (4 * self.overhead_ticks()).max(2 * self.step_ticks());
         let (long, end) = (ticks(gap).max(least), anchor.ticks + ticks(time));
@@ -314,7 +313,8 @@ mod tests {
     #[test]
     fn a_spin_lasts_as_long_as_asked_and_its_gaps_are_part_of_it() {
         let clock = Clock::calibrate();
-        let seen = clock.interruptions(Duration::from_millis(20), Duration::from_micros(1));
+        let rate = clock.rough_ticks_per_ns();
+        let seen = clock.interruptions(rate, Duration::from_millis(20), Duration::from_micros(1));
         // An interruption at the end can only make it longer.
         assert!(seen.seconds >= 0.019, "{}", seen.seconds);
         let lost = seen.gaps_ns.iter().sum::<f64>() / 1e9;

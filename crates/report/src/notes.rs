@@ -20,6 +20,14 @@ const LONGER: f64 = 4.0;
 /// How many numbers are short of the precision that was asked for, by how much, and what would help. None where no
 /// precision was asked for, or nothing was measured.
 pub(crate) fn precision_line(record: &Record, selection: &[&Measurement]) -> Option<String> {
+    let line = precision(record, selection)?;
+    Some(match taken(record, selection) {
+        Some(taken) => format!("{}. {taken}", line.trim_end_matches('.')),
+        None => line,
+    })
+}
+
+fn precision(record: &Record, selection: &[&Measurement]) -> Option<String> {
     let asked = record.plan.precision;
     let measured: Vec<&Measurement> = selection
         .iter()
@@ -57,6 +65,25 @@ pub(crate) fn precision_line(record: &Record, selection: &[&Measurement]) -> Opt
         format!("only {} % of samples were taken while the core was quiet{waited}", percent(share))
     }));
     Some(parts.join("; ") + ". " + &help(record, &rough, quiet.is_some()))
+}
+
+/// From this share of samples on the core is taken all the time, and so many nanoseconds seldom go by without.
+const TAKEN: f64 = 0.1;
+const TAKEN_NS: f64 = 25_000.0;
+
+/// What a hypervisor that takes the core all the time did to long operations.
+fn taken(record: &Record, selection: &[&Measurement]) -> Option<String> {
+    let noise = record.noise.as_ref()?;
+    let share = noise.disturbed.interrupted as f64 / noise.samples.max(1) as f64;
+    let is_long = |m: &&Measurement| m.ns_per_op.is_some_and(|ns| ns.median > TAKEN_NS);
+    let long = selection.iter().copied().filter(is_long).count();
+    (share >= TAKEN && long > 0).then(|| {
+        format!(
+            "A hypervisor took the core all the time, for microseconds: numbers of operations above {:.0} µs ({long} here) \
+             hold that, and are some per cent too high (`ciphermark doctor` says how many).",
+            TAKEN_NS / 1e3
+        )
+    })
 }
 
 /// How much of the time went by until the core was quiet.
@@ -274,6 +301,7 @@ mod tests {
     use Direction::{Decrypt, Encrypt};
     use Model::{Message, Stream};
     use State::{Failed, Measured, Unsupported};
+    use base::analysis::Estimate;
     use base::text::fixtures::says;
     use record::Noise;
 
@@ -314,6 +342,15 @@ mod tests {
         let scattered = said(&record(Stopped::Scatter, 97)).unwrap();
         assert!(scattered.ends_with("so a longer run does not help."), "{scattered}");
         assert_eq!(said(&record(Stopped::Precision, 38)).unwrap(), "all 4 numbers reached ±1 %");
+        let mut taken = record(Stopped::Precision, 38);
+        taken.noise.as_mut().unwrap().disturbed.interrupted = 30;
+        taken.measurements.iter_mut().for_each(|m| m.ns_per_op = Some(Estimate::exactly(1e4)));
+        assert_eq!(said(&taken).unwrap(), "all 4 numbers reached ±1 %");
+        taken.measurements[0].ns_per_op = Some(Estimate::exactly(1e5));
+        says(
+            &said(&taken).unwrap(),
+            ["±1 %. A hypervisor took", "operations above 25 µs (1 here) hold"],
+        );
         let mut few = record(Stopped::Budget, 97);
         few.measurements
             .iter_mut()

@@ -148,10 +148,11 @@ fn watch_here(cpu: u32, allowed: &[u32]) -> Live {
     let clock = Clock::calibrate();
     let stolen = || host::cpu_times(cpu).map(|times| times.stolen);
     let stolen_before = stolen();
+    let rate = clock.rough_ticks_per_ns();
     let begin = clock.anchor();
-    let first = clock.interruptions(SPIN / 2, GAP);
+    let first = clock.interruptions(rate, SPIN / 2, GAP);
     let middle = clock.anchor();
-    let second = clock.interruptions(SPIN / 2, GAP);
+    let second = clock.interruptions(rate, SPIN / 2, GAP);
     let end = clock.anchor();
     let rate = begin.ticks_per_second(end);
     let halves = (begin.ticks_per_second(middle), middle.ticks_per_second(end));

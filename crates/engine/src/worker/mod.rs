@@ -24,7 +24,7 @@ use forks::{OwnMemory, Sampler};
 use host::confine::{Confined, Needs, Sockets};
 use host::tier::{Applied, Mechanism, Plan};
 use pages::Desk;
-use probe::{Clock, InstructionCounter, MessageBatch, Pace};
+use probe::{Clock, InstructionCounter, MessageBatch};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use record::{AppliedTier, Confinement, Rekeying};
@@ -300,8 +300,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     reins.let_go()?;
     // Only where it measures: a worker that checks needs no core of its own.
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
-    let pace = if hello.short_samples { Pace::short() } else { Pace::default() };
-    let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns, pace);
+    let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
     let confinement = power.give_up_more(&objects)?.or(of_runtime);
     let file = hello.path.clone();
     Ok(State {

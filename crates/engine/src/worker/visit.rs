@@ -8,8 +8,8 @@ use crate::worker::material::{Ciphertexts, Expected, Feed, Plaintext, Subject, t
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, RawSample, Settling};
 use contract::{Library, Outcome, Session, raw};
 use probe::{
-    Arena, Batch, Clock, MessageBatch, MessageSet, Pace, Place, StreamBatch, Taken, Together,
-    Undisturbed, WalkSize, Work, messages_for, sample_together,
+    Arena, Batch, Clock, MessageBatch, MessageSet, Moment, Pace, Place, StreamBatch, Taken,
+    Together, Undisturbed, WalkSize, Work, messages_for, sample_together,
 };
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng as _, SeedableRng as _};
@@ -37,19 +37,24 @@ pub(crate) struct Bench {
 pub(crate) type Part = Result<(RawSample, Option<Latencies>), Finding>;
 
 impl Bench {
-    pub(crate) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>, pace: Pace) -> Self {
+    pub(crate) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>) -> Self {
         let clock = Clock::calibrate();
         let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         Self {
             clock,
             ticks_per_ns,
-            pace,
+            pace: Pace::default(),
             process,
             seed,
             lanes: Vec::new(),
             settling: OnceLock::new(),
             pulse: None,
         }
+    }
+
+    /// A hypervisor begins to take a core all the time, or ceases to, from one minute to the next.
+    pub(crate) fn look_at_the_core(&mut self) {
+        self.pace = Pace::here(&self.clock, self.ticks_per_ns);
     }
 
     /// Whether the core is taken so often that samples are short.
@@ -535,6 +540,14 @@ const LOOK_EVERY: u32 = 16;
 /// that their number falls.
 const LONGEST_ALONE_NS: f64 = 2e6;
 
+/// What runs between chain and batch is this part of it, ...
+const PARTS_OF_A_BATCH: u32 = 8;
+/// ... and, where the core is taken all the time, looked at for that: it takes so much longer then, ...
+const TAKEN_NS: f64 = 500.0;
+/// ... which is waited for some times as long as it takes to come again. Longer parts do not fit between.
+const LONGEST_WATCH: Duration = Duration::from_micros(200);
+const LONG_PART_NS: f64 = 20_000.0;
+
 /// What every visit is measured with.
 pub(crate) struct Around<'a> {
     pub(crate) clock: &'a Clock,
@@ -596,8 +609,10 @@ impl Around<'_> {
             // Of several threads the first that is done speaks for all.
             let _ = settling.set(Settling { process: self.process, ..settled });
         }
-        let ops = self.ops(batch, visit.ops);
+        let ops = self.ops(batch, visit);
         let warm_up = self.warm_up_ops(ops);
+        let few = ops.div_ceil(PARTS_OF_A_BATCH).next_multiple_of(batch.together());
+        let is_taken = self.pace.is_short() && visit.is_steady() && !visit.in_place;
         let taken = match &self.meeting {
             None => {
                 // After a wait caches and predictors may be another tenant's.
@@ -610,10 +625,12 @@ impl Around<'_> {
                 if slowly {
                     ready(batch, warm_up, ops);
                 }
-                batch.sample(self.clock, self.process, ops, &mut |batch| {
-                    if !slowly {
-                        ready(batch, warm_up, ops);
-                    }
+                batch.sample(self.clock, self.process, ops, &mut |batch, moment| match moment {
+                    _ if slowly => {}
+                    Moment::BehindProbe if is_taken => self.run_until_interrupted(batch, few),
+                    Moment::BehindProbe => ready(batch, warm_up, ops),
+                    Moment::BehindChain if visit.model.is_between() => {}
+                    Moment::BehindChain => ready(batch, few, ops),
                 })
             }
             Some(meeting) => {
@@ -634,10 +651,27 @@ impl Around<'_> {
         (taken, ops)
     }
 
-    fn ops<B: Batch>(&self, batch: &mut B, asked: Option<u32>) -> u32 {
-        let mut find = || batch.calibrate(self.clock, self.ticks_per_ns, self.pace);
-        match (&self.meeting, asked) {
-            (_, Some(ops)) => ops,
+    /// Warms up until the hypervisor has just taken the core: a short batch fits before it does so again.
+    fn run_until_interrupted<B: Batch>(&self, batch: &mut B, few: u32) {
+        let (begun, mut least) = (Instant::now(), f64::INFINITY);
+        loop {
+            let ns = batch.time(self.clock, self.ticks_per_ns, few);
+            let took = begun.elapsed();
+            let was_taken = ns > least + TAKEN_NS && took.as_nanos() as f64 > self.pace.warm_up_ns;
+            least = least.min(ns);
+            if was_taken || took > LONGEST_WATCH || ns > LONG_PART_NS {
+                return;
+            }
+        }
+    }
+
+    /// Batches are as long as the first one of the case, which nobody asks for, or a part of that.
+    fn ops<B: Batch>(&self, batch: &mut B, visit: &Visit) -> u32 {
+        let pace = if self.pace.is_short() { Pace::default() } else { self.pace };
+        let mut find = || batch.calibrate(self.clock, self.ticks_per_ns, pace);
+        match (&self.meeting, visit.ops) {
+            (_, Some(ops)) if visit.model.is_between() => ops,
+            (_, Some(ops)) => self.pace.ops_of(ops).next_multiple_of(batch.together()).min(ops),
             (None, None) => find(),
             (Some(meeting), None) => {
                 if meeting.thread == 0 {

@@ -9,7 +9,7 @@
 
 use crate::arch::RING;
 use crate::batch::MessageBatch;
-use crate::batch::timed::{Batch as _, Taken, bracket, go_through_branches};
+use crate::batch::timed::{Batch as _, Moment, Taken, bracket, go_through_branches};
 use crate::clock::Clock;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
@@ -141,7 +141,7 @@ impl MessageBatch<'_> {
         clock: &Clock,
         process: u32,
         ops: u32,
-        ready: &mut dyn FnMut(&mut Self),
+        ready: &mut dyn FnMut(&mut Self, Moment),
     ) -> Taken {
         let mut ticks = Vec::with_capacity(ops as usize);
         let mut taken = bracket(clock, process, ops, self, ready, |batch| {

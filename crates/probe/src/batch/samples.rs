@@ -4,7 +4,7 @@
 //! through there. The descriptors here keep nonces and tags; messages and outputs are the runtime's. What its
 //! operations wrote is fetched when they are done, and then checked like any other.
 
-use crate::batch::timed::{Batch, Taken, Undisturbed, bracket};
+use crate::batch::timed::{Batch, Moment, Taken, Undisturbed, bracket};
 use crate::batch::{Memory, MessageBatch, MessageSet, RING};
 use crate::clock::{Clock, warm_probe};
 use crate::surroundings::OthersTime;
@@ -273,14 +273,14 @@ impl MessageBatch<'_> {
         clock: &Clock,
         process: u32,
         ops: u32,
-        ready: &mut dyn FnMut(&mut Self),
+        ready: &mut dyn FnMut(&mut Self, Moment),
     ) -> Taken {
         // In the other process, whose switches between two turns would count as another program's.
-        ready(self);
+        ready(self, Moment::BehindProbe);
         let (mut ran, mut wall) = (Ran::default(), Duration::ZERO);
         let (cpu, own) = (self.cpu_ns(), OthersTime::now());
         let begun = Instant::now();
-        let mut taken = bracket(clock, process, ops, self, &mut |_| {}, |batch| {
+        let mut taken = bracket(clock, process, ops, self, &mut |_, _| {}, |batch| {
             let begun = Instant::now();
             ran = batch.turn(ops);
             wall = begun.elapsed();

@@ -47,7 +47,7 @@ impl Default for Pace {
 }
 
 /// How long the clock is watched for what interrupts it, and what is no interruption yet.
-const WATCHED: Duration = Duration::from_millis(3);
+const WATCHED: Duration = Duration::from_micros(500);
 const INTERRUPTION: Duration = Duration::from_nanos(500);
 /// The share of samples that may be interrupted where they are as long as elsewhere, and how long they are where more
 /// would be: the clock's own cost and the loop's beginning are a per cent of that.
@@ -57,8 +57,8 @@ const SHORT_NS: f64 = 10_000.0;
 impl Pace {
     /// For the core at hand. Hypervisors take some every thirty to sixty microseconds, for two or three of them, which no
     /// kernel counts: of the usual samples more than half would be a tenth too long.
-    pub fn here(clock: &Clock) -> Self {
-        let seen = clock.interruptions(WATCHED, INTERRUPTION);
+    pub fn here(clock: &Clock, ticks_per_ns: f64) -> Self {
+        let seen = clock.interruptions(ticks_per_ns, WATCHED, INTERRUPTION);
         let alone_ns = seen.seconds * 1e9 / seen.gaps_ns.len().max(1) as f64;
         Self::between(alone_ns / clock.stretch() as f64)
     }
@@ -73,13 +73,26 @@ impl Pace {
     }
 
     /// Where the core is taken all the time.
-    pub fn short() -> Self {
+    fn short() -> Self {
         Self { sample_ns: SHORT_NS, ..Self::default() }
     }
 
     /// Whether samples are shorter than elsewhere.
     pub fn is_short(self) -> bool {
         self.sample_ns < Self::default().sample_ns
+    }
+
+    /// Of a batch that takes as long as elsewhere, the operations that one takes here. Of less than four each is on one
+    /// of the alignments of the stack, which is drawn.
+    pub fn ops_of(self, usual: u32) -> u32 {
+        if !self.is_short() {
+            return usual;
+        }
+        let part = (f64::from(usual) * self.sample_ns / Self::default().sample_ns) as u32;
+        match part {
+            0..ALIGNMENTS => part.max(1),
+            _ => balanced(part, 0.0).min(usual),
+        }
     }
 
     /// For batches in a runtime's process: ten times as long, because a process begins such a batch behind a switch from
@@ -90,22 +103,30 @@ impl Pace {
     }
 }
 
-/// Times `run` between the probes; nothing else is inside the clock. `ready` comes between the first probe and the clock:
-/// behind a probe the first operations are slower, on a core that has to give AVX-512 its power back by thousands of cycles.
+/// When a batch is made ready in a sample: behind a probe the first operations are slower, on a core that has to give
+/// AVX-512 its power back by thousands of cycles, and behind the chain a little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    BehindProbe,
+    BehindChain,
+}
+
+/// Times `run` between the probes; nothing else is inside the clock.
 #[inline(always)]
 pub(crate) fn bracket<B: ?Sized>(
     clock: &Clock,
     process: u32,
     ops: u32,
     batch: &mut B,
-    ready: &mut dyn FnMut(&mut B),
+    ready: &mut dyn FnMut(&mut B, Moment),
     run: impl FnOnce(&mut B) -> i32,
 ) -> Taken {
     let quiet = Undisturbed::begin();
     let probe_before = warm_probe(clock, clock.cycles_per_tick());
-    ready(batch);
+    ready(batch, Moment::BehindProbe);
     // As the operations have made it: AVX-512 code can lower it by several per cent.
     let clock_before = clock.cycles_per_tick();
+    ready(batch, Moment::BehindChain);
     let begin = clock.begin();
     let codes = run(batch);
     let end = clock.end();
@@ -348,7 +369,7 @@ pub trait Batch {
         clock: &Clock,
         process: u32,
         ops: u32,
-        ready: &mut dyn FnMut(&mut Self),
+        ready: &mut dyn FnMut(&mut Self, Moment),
     ) -> Taken
     where
         Self: Sized,
@@ -437,7 +458,7 @@ impl Batch for MessageBatch<'_> {
         clock: &Clock,
         process: u32,
         ops: u32,
-        ready: &mut dyn FnMut(&mut Self),
+        ready: &mut dyn FnMut(&mut Self, Moment),
     ) -> Taken {
         if self.is_after_work() {
             return self.sample_after_work(clock, process, ops, ready);
@@ -486,7 +507,7 @@ fn sample_of_cpu_time<B: Batch>(
     process: u32,
     ops: u32,
     batch: &mut B,
-    ready: &mut dyn FnMut(&mut B),
+    ready: &mut dyn FnMut(&mut B, Moment),
 ) -> Taken {
     let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
     let mut taken = bracket(clock, process, ops, batch, ready, |batch| {
@@ -830,7 +851,7 @@ impl Batch for StreamBatch<'_> {
         clock: &Clock,
         process: u32,
         ops: u32,
-        ready: &mut dyn FnMut(&mut Self),
+        ready: &mut dyn FnMut(&mut Self, Moment),
     ) -> Taken {
         if self.is_large() {
             return sample_of_cpu_time(clock, process, ops, self, ready);

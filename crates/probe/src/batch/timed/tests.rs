@@ -319,4 +319,7 @@ fn samples_are_shorter_where_the_core_is_taken_more_often_than_every_hundred_and
     assert_eq!(super::Pace::between(151e3).sample_ns, usual.sample_ns);
     let short = super::Pace::between(50e3);
     assert!(short.sample_ns < 0.5 * usual.sample_ns && short.warm_up_ns == usual.warm_up_ns);
+    let ops = [960, 48, 32, 16, 8, 4, 1];
+    assert_eq!(ops.map(|ops| usual.ops_of(ops)), ops);
+    assert_eq!(ops.map(|ops| short.ops_of(ops)), [320, 16, 12, 4, 2, 1, 1]);
 }
