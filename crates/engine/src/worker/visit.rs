@@ -612,7 +612,7 @@ impl Around<'_> {
         let ops = self.ops(batch, visit);
         let warm_up = self.warm_up_ops(ops);
         let few = ops.div_ceil(PARTS_OF_A_BATCH).next_multiple_of(batch.together());
-        let is_taken = self.pace.is_short() && visit.is_steady() && !visit.in_place;
+        let is_hot = visit.is_steady() && !visit.in_place;
         let taken = match &self.meeting {
             None => {
                 // After a wait caches and predictors may be another tenant's.
@@ -627,10 +627,13 @@ impl Around<'_> {
                 }
                 batch.sample(self.clock, self.process, ops, &mut |batch, moment| match moment {
                     _ if slowly => {}
-                    Moment::BehindProbe if is_taken => self.run_until_interrupted(batch, few),
+                    Moment::BehindProbe if is_hot && self.pace.is_short() => {
+                        self.run_until_interrupted(batch, few);
+                    }
                     Moment::BehindProbe => ready(batch, warm_up, ops),
-                    Moment::BehindChain if visit.model.is_between() => {}
-                    Moment::BehindChain => ready(batch, few, ops),
+                    // Elsewhere that takes as long as the clock may take to change.
+                    Moment::BehindChain if is_hot => ready(batch, few, ops),
+                    Moment::BehindChain => {}
                 })
             }
             Some(meeting) => {
