@@ -562,8 +562,7 @@ fn own_program(path: &Path) -> Result<Program, String> {
     if !path.is_file() {
         return Err(format!("no runtime and no program; the runtimes are {}", known()));
     }
-    let sources = std::fs::read(path).map_err(|e| e.to_string())?;
-    let sources = format!("{:016x}", hash(&[&sources]));
+    let sources = host::content_hash(path).map_err(|e| e.to_string())?;
     Ok(Program { tool: path.to_owned(), sources, allocates: true, ..Program::default() })
 }
 

@@ -35,6 +35,11 @@ pub fn load(path: &Path) -> Result<Kind, Failure> {
     Kind::of(read(&text, path).map_err(Failure::usage)?, path)
 }
 
+/// Reads what strangers may have written within the bound of memory, in a command that measures afterwards.
+pub fn within_bounds<T>(read: impl FnOnce() -> T) -> Result<T, Failure> {
+    host::memory::while_reading(read).map_err(Failure::usage)
+}
+
 /// Reads a record of any kind, as this version writes it or an older one did.
 pub fn record(path: &Path) -> Result<Record, RecordError> {
     read(&record::load_text(path)?, path)

@@ -180,9 +180,9 @@ fn tidy_confinement(confinement: &mut record::Confinement) {
 }
 
 fn tidy_offer(offer: &mut Offer) {
-    let Offer { algorithm, reason, functions, rekey_functions, .. } = offer;
+    let Offer { algorithm, reason, functions, rekey_functions, answers, .. } = offer;
     tidy(algorithm);
-    [reason, functions, rekey_functions].into_iter().flatten().for_each(tidy);
+    [reason, functions, rekey_functions, answers].into_iter().flatten().for_each(tidy);
 }
 
 fn check_visit(result: &mut VisitResult) -> Result<(), String> {

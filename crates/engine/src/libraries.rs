@@ -4,7 +4,9 @@
 use crate::process::{Worker, WorkerError, once_more_if_killed, out_of_protocol};
 use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, StackHello, VERSION};
 use adapters::runtime::{Places, Program};
-use base::model::{Algorithm, KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest, provider_of};
+use base::model::{
+    Algorithm, Brought, KERNEL_PATH, NameGlob, RUNTIME_PREFIX, Tier, nearest, provider_of,
+};
 use host::tier::Mechanism;
 use record::AppliedTier;
 use std::path::{Path, PathBuf};
@@ -289,13 +291,23 @@ fn load(file: &File) -> Attached {
                 add_bundled(&mut attached.facts, bundled);
             }
             attached.facts.id = id;
-            attached.facts.brings.clone_from(&ready.brings);
+            attached.facts.brings =
+                ready.brings.iter().map(|brought| with_answers(brought, &offers)).collect();
             attached.offers = offers;
             attached.ready = Some(ready);
         }
         Err(why) => attached.facts.error = Some(why),
     }
     attached
+}
+
+/// What it stands for in records: vectors can be copied by who computes something else.
+fn with_answers(brought: &Brought, offers: &[Offer]) -> Brought {
+    let of_it = offers.iter().filter(|offer| offer.algorithm == brought.name);
+    let answers = of_it.filter_map(|offer| offer.answers.as_deref()).next();
+    let both = brought.sha256.as_deref().zip(answers);
+    let sha256 = both.map(|(said, answers)| host::text_hash(&format!("{said}\n{answers}")));
+    Brought { sha256: sha256.or_else(|| brought.sha256.clone()), ..brought.clone() }
 }
 
 /// Makes the algorithms known that the library brings; one that cannot be makes the library unusable.

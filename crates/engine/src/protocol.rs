@@ -461,6 +461,9 @@ pub struct Offer {
     /// The most messages in work at once, where that is more than one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub in_flight: Option<u32>,
+    /// SHA-256 of what an algorithm that the library brings makes of some fixed messages.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub answers: Option<String>,
 }
 
 // What operations allocate, copy and execute: asked for, and counted.

@@ -39,7 +39,7 @@ pub fn check_elf(path: &Path) -> Result<(), String> {
     if metadata.len() > MOST_BYTES {
         return Err("has more than 1 GiB, as no library has".to_owned());
     }
-    let bytes = std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))?;
+    let bytes = crate::identity::whole(path).map_err(|e| format!("cannot be read: {e}"))?;
     check_bytes(&bytes)
 }
 

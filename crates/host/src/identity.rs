@@ -55,7 +55,7 @@ fn bounded(path: &Path) -> io::Result<io::Take<std::fs::File>> {
     Ok(file.take(MOST_BYTES))
 }
 
-fn whole(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bounded(path)?.read_to_end(&mut bytes)?;
     Ok(bytes)

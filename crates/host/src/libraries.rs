@@ -4,6 +4,7 @@
 use crate::check_elf;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// What a file's name and place call for. A hint: the exported symbols decide. In the order in which libraries are
@@ -283,8 +284,13 @@ fn object_of(manifest: &Path, object: &str) -> Result<PathBuf, String> {
     }
 }
 
+const MOST_OF_MANIFEST: u64 = 1 << 20;
+
 fn read_manifest(manifest: &Path) -> Result<Manifest, String> {
-    let text = std::fs::read_to_string(manifest).map_err(|e| format!("cannot be read: {e}"))?;
+    let mut text = String::new();
+    record::open_regular(manifest)
+        .and_then(|file| file.take(MOST_OF_MANIFEST).read_to_string(&mut text))
+        .map_err(|e| format!("cannot be read: {e}"))?;
     parse_manifest(&text)
 }
 

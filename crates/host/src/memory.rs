@@ -33,6 +33,17 @@ pub fn bind() -> Result<(), String> {
     Ok(())
 }
 
+/// Reads within the bound, in a command that measures afterwards.
+pub fn while_reading<T>(read: impl FnOnce() -> T) -> Result<T, String> {
+    if IS_BOUND.load(Ordering::Relaxed) {
+        return Ok(read());
+    }
+    bind()?;
+    let done = read();
+    unbind();
+    Ok(done)
+}
+
 /// For what measures: this process, or the one that started it, has read.
 pub fn unbind() {
     IS_BOUND.store(false, Ordering::Relaxed);

@@ -110,11 +110,18 @@ pub enum Step {
 /// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// The stack does not offer what was asked for; in its own words, where it has any.
+    /// The stack does not offer what was asked for, or the other end refuses it by an alert; in its own words, where it
+    /// has any.
     #[error("{0}")]
     NotOffered(String),
     #[error("{0}")]
     Failed(String),
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
 }
 
 impl Trouble {

@@ -43,7 +43,7 @@ pub struct Brought {
     pub size_least: usize,
     /// How many vectors of its own it was checked against.
     pub vectors: usize,
-    /// SHA-256 of kind, lengths and vectors; absent in records of earlier versions.
+    /// SHA-256 of kind, lengths, vectors and some answers; absent in records of earlier versions.
     #[cfg_attr(feature = "records", serde(default, skip_serializing_if = "Option::is_none"))]
     pub sha256: Option<String>,
 }

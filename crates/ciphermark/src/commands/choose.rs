@@ -438,8 +438,10 @@ pub fn named_suite(name: &str) -> Result<Suite, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|e| e == "toml") || path.is_file() {
         let shown = format!("suite '{name}'");
-        let text = files::text(path, &shown)?;
-        return Suite::parse(&text).map_err(|e| Failure::usage(format!("{shown}, {e}")));
+        return files::within_bounds(|| {
+            let text = files::text(path, &shown)?;
+            Suite::parse(&text).map_err(|e| Failure::usage(format!("{shown}, {e}")))
+        })?;
     }
     let hint = suggestion(name, suites.iter().map(|s| s.name.as_str()));
     Err(Failure::usage(format!(

@@ -349,7 +349,7 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
         .map_err(|e| Failure::not_done(format!("cannot make '{}': {e}", records.display())))?;
     let began = Instant::now();
     let until = began + args.wait.unwrap_or_default();
-    let mut has_failed = false;
+    let mut worst = Exit::Done;
     let survey = loop {
         // Anew each time: between two looks others may cancel what waits.
         let mut survey = Survey::open(&args.file)?;
@@ -363,8 +363,10 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
                 continue;
             };
             if matches!(seen.phase, Phase::Done | Phase::Gone) {
-                has_failed |=
-                    !bring(&mut survey, &cluster, machine, job, &records, key.as_deref())?;
+                let brought = bring(&mut survey, &cluster, machine, job, &records, key.as_deref())?;
+                if brought != Exit::Done && worst != Exit::NotDone {
+                    worst = brought;
+                }
             } else if matches!(seen.phase, Phase::Waiting | Phase::Running) {
                 waits = true;
             }
@@ -376,10 +378,11 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
         let again = (began.elapsed() / 10).clamp(SOONEST, LATEST);
         std::thread::sleep(again.min(until.saturating_duration_since(Instant::now())));
     };
-    finish(&survey, &fleet, &records, has_failed)
+    finish(&survey, &fleet, &records, worst)
 }
 
-/// Brings one record; whether it is here and nothing speaks against it.
+/// Brings one record: done where it is here and nothing speaks against it. A host that sends what it may not costs its own
+/// record alone.
 fn bring(
     survey: &mut Survey,
     cluster: &Cluster<'_>,
@@ -387,14 +390,26 @@ fn bring(
     job: Job,
     records: &Path,
     key: Option<&Path>,
-) -> Result<bool, Failure> {
-    let Sent { sha256, record, node } = match whole(cluster, machine, &job)? {
-        Ok(sent) => sent,
-        Err(why) => {
-            tell(machine, &format!("not gathered: {why}"))?;
-            return Ok(false);
-        }
+) -> Result<Exit, Failure> {
+    let (why, exit) = match whole(cluster, machine, &job) {
+        Ok(Ok(sent)) => return keep(survey, cluster, machine, job, records, key, sent),
+        Ok(Err(why)) => (why, Exit::Found),
+        Err(failure) => (failure.message, failure.exit),
     };
+    tell(machine, &format!("not gathered: {why}"))?;
+    Ok(exit)
+}
+
+fn keep(
+    survey: &mut Survey,
+    cluster: &Cluster<'_>,
+    machine: &Machine,
+    job: Job,
+    records: &Path,
+    key: Option<&Path>,
+    sent: Sent,
+) -> Result<Exit, Failure> {
+    let Sent { sha256, record, node } = sent;
     let path = file(records, &survey.fleet, machine);
     let manifest = Manifest {
         record_sha256: sha256.clone(),
@@ -411,14 +426,16 @@ fn bring(
     }
     write(&path, &record)?;
     cluster.release(machine, &job)?;
-    let doubts = doubts(&path, &manifest);
     let signed = if key.is_some() { ", signed" } else { "" };
     tell(machine, &format!("gathered into '{}', {} bytes{signed}", path.display(), record.len()))?;
+    // Before it is judged: one that takes more memory than there is ends this program, and would each time.
+    survey.put(Job { gathered: Some(sha256), node: node.or(job.node.clone()), ..job })?;
+    drop(record);
+    let doubts = doubts(&path, &manifest);
     for doubt in &doubts {
         tell(machine, &format!("doubtful: {doubt}"))?;
     }
-    survey.put(Job { gathered: Some(sha256), node: node.or(job.node.clone()), ..job })?;
-    Ok(doubts.is_empty())
+    Ok(if doubts.is_empty() { Exit::Done } else { Exit::Found })
 }
 
 /// The record as the node has it, by the hash that was calculated there.
@@ -462,12 +479,7 @@ fn doubts(path: &Path, manifest: &Manifest) -> Vec<String> {
     found.into_iter().map(|doubt| doubt.sentence).collect()
 }
 
-fn finish(
-    survey: &Survey,
-    fleet: &Fleet,
-    records: &Path,
-    has_failed: bool,
-) -> Result<Exit, Failure> {
+fn finish(survey: &Survey, fleet: &Fleet, records: &Path, worst: Exit) -> Result<Exit, Failure> {
     let here: Vec<String> = survey
         .state
         .with(fleet)
@@ -486,7 +498,7 @@ fn finish(
     };
     screen::print(|_| format!("{} of {all} records are here{left}\n{next}", here.len()))?;
     let failed = survey.state.jobs.iter().any(|job| job.refused.is_some());
-    Ok(if has_failed || failed { Exit::Found } else { Exit::Done })
+    Ok(if failed && worst == Exit::Done { Exit::Found } else { worst })
 }
 
 /// Seconds that `srun` waits for a node that should be idle.
@@ -605,26 +617,24 @@ impl<'a> Cluster<'a> {
                     Some(node) => vec![node.clone()],
                     None => candidates(machine)?,
                 };
-                let mut why = "no node of this type answers".to_owned();
+                let mut why = Ok("no node of this type answers".to_owned());
                 for node in nodes {
-                    let done = srun(slurm, &node, &["sh", "-c", SEND, &directory])?;
-                    match sent(&done, Some(node.clone())) {
-                        Ok(sent) => return Ok(Ok(sent)),
-                        Err(said) => why = format!("{node}: {said}"),
+                    let asked = srun(slurm, &node, &["sh", "-c", SEND, &directory]);
+                    match asked.map(|done| sent(done, Some(node.clone()))) {
+                        Ok(Ok(sent)) => return Ok(Ok(sent)),
+                        Ok(Err(said)) => why = why.map(|_| format!("{node}: {said}")),
+                        Err(failure) => why = Err(failure),
                     }
                 }
-                Ok(Err(why))
+                why.map(Err)
             }
             Self::Kubernetes(fleet, _) => {
                 let listed = self.list(fleet)?;
                 let pod = kubernetes::pod(&listed, &fleet.job_name(machine)).map(kubernetes::name);
                 let Some(pod) = pod else { return Ok(Err("its pod is gone".to_owned())) };
                 let directory = kubernetes::directory(job.seed);
-                let done = self.kubectl(
-                    &["exec", pod, "-c", "hold", "--", "sh", "-c", SEND, &directory],
-                    "",
-                )?;
-                Ok(sent(&done, None))
+                let send = ["exec", pod, "-c", "hold", "--", "sh", "-c", SEND, &directory];
+                Ok(sent(self.kubectl_for(&send, "", MOST_OF_RECORD)?, None))
             }
         }
     }
@@ -665,12 +675,16 @@ impl<'a> Cluster<'a> {
 
     /// kubectl in the file's context and namespace.
     fn kubectl(&self, arguments: &[&str], input: &str) -> Result<Done, Failure> {
+        self.kubectl_for(arguments, input, MOST_OF_WORDS)
+    }
+
+    fn kubectl_for(&self, arguments: &[&str], input: &str, most: u64) -> Result<Done, Failure> {
         let Self::Kubernetes(_, kubernetes) = self else { unreachable!("Slurm has no kubectl") };
         let mut all = Vec::new();
         kubernetes.context.iter().for_each(|context| all.extend(["--context", context]));
         kubernetes.namespace.iter().for_each(|namespace| all.extend(["--namespace", namespace]));
         all.extend(arguments);
-        call("kubectl", &all, input)
+        call_for("kubectl", &all, input, most)
     }
 
     fn list(&self, fleet: &Fleet) -> Result<Value, Failure> {
@@ -727,11 +741,11 @@ fn srun(slurm: &fleet::Slurm, node: &str, command: &[&str]) -> Result<Done, Fail
     ];
     all.extend(slurm.options.iter().map(String::as_str));
     all.extend(command);
-    call("srun", &all, "")
+    call_for("srun", &all, "", MOST_OF_RECORD)
 }
 
 /// A hash, a line's end, and the record.
-fn sent(done: &Done, node: Option<String>) -> Result<Sent, String> {
+fn sent(mut done: Done, node: Option<String>) -> Result<Sent, String> {
     if !done.success {
         let line = done
             .stderr
@@ -742,17 +756,18 @@ fn sent(done: &Done, node: Option<String>) -> Result<Sent, String> {
         return Err(line.trim().to_owned());
     }
     let line = done.stdout.iter().position(|byte| *byte == b'\n').ok_or("nothing was sent")?;
-    let (sha256, rest) = done.stdout.split_at(line);
-    let sha256 = String::from_utf8_lossy(sha256).into_owned();
-    Ok(Sent { sha256, record: rest[1..].to_vec(), node })
+    let sha256 = String::from_utf8_lossy(&done.stdout[..line]).into_owned();
+    done.stdout.drain(..=line);
+    Ok(Sent { sha256, record: done.stdout, node })
 }
 
 // Runs the scheduler's own programs.
 
 /// How long a scheduler's program may take: `srun` waits a minute for a node, and then brings a record.
 const PROGRAM_PATIENCE: Duration = Duration::from_secs(600);
-/// Most bytes of what it prints: those of a record.
-const MOST_BYTES: u64 = 1 << 30;
+/// Most bytes of what it prints: of a record, which comes unpacked (the longest so far has 91 MiB), and of all else.
+const MOST_OF_RECORD: u64 = 256 << 20;
+const MOST_OF_WORDS: u64 = 16 << 20;
 
 pub struct Done {
     pub success: bool,
@@ -775,6 +790,10 @@ impl From<Output> for Done {
 
 /// Runs a program to its end, with this on its standard input.
 pub fn call(program: &str, arguments: &[&str], input: &str) -> Result<Done, Failure> {
+    call_for(program, arguments, input, MOST_OF_WORDS)
+}
+
+fn call_for(program: &str, arguments: &[&str], input: &str, most: u64) -> Result<Done, Failure> {
     let cannot = |e: std::io::Error| {
         Failure::not_done(match e.kind() {
             std::io::ErrorKind::NotFound => missing(program),
@@ -783,7 +802,7 @@ pub fn call(program: &str, arguments: &[&str], input: &str) -> Result<Done, Fail
     };
     let mut command = Command::new(program);
     command.args(arguments).env("LC_ALL", "C");
-    host::output(&mut command, input.as_bytes(), PROGRAM_PATIENCE, MOST_BYTES)
+    host::output(&mut command, input.as_bytes(), PROGRAM_PATIENCE, most)
         .map(Done::from)
         .map_err(cannot)
 }

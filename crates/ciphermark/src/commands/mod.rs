@@ -373,6 +373,7 @@ impl Command {
             | Self::Import(_)
             | Self::Report(_)
             | Self::Archive(_)
+            | Self::Fleet(_)
             | Self::Trend(_) => true,
             Self::Advise(_) | Self::Claims(_) | Self::Rank(_) | Self::Compare(_) => true,
             Self::Tls(args) => args.reads(),

@@ -264,10 +264,7 @@ fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
     if !(name.ends_with(".json") || name.ends_with(".json.gz")) || !path.is_file() {
         return Ok(None);
     }
-    host::memory::bind().map_err(Failure::usage)?;
-    let loaded = files::load(path)?;
-    host::memory::unbind();
-    match loaded {
+    match files::within_bounds(|| files::load(path))?? {
         Kind::Pages(record) => Ok(Some(*record)),
         _ => Ok(None),
     }

@@ -5,7 +5,7 @@
 
 use crate::commands::{Cli, Command, Filter, choose, workload};
 use crate::screen::{Bar, FormatArg};
-use crate::{Exit, Failure, screen};
+use crate::{Exit, Failure, files, screen};
 use base::text::Suite;
 use base::text::flags::{parse_duration, parse_fraction};
 use clap::{Args, Parser as _};
@@ -201,7 +201,8 @@ fn or_else<T: Copy>(given: &[T], suite: Vec<T>) -> Vec<T> {
 /// Checks before measuring that the record can be written, that it overwrites no other file, and
 /// keeps other runs from writing there. `None` for a pipe or device, which can have no journal.
 pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
-    if path.is_file() && !record::load(path).is_ok_and(|r| r.kind().is_none()) {
+    let is_ours = || files::within_bounds(|| record::load(path).is_ok_and(|r| r.kind().is_none()));
+    if path.is_file() && !is_ours()? {
         let shown = path.display();
         return Err(Failure::usage(format!(
             "'{shown}' exists and is not a ciphermark record: not overwritten"
@@ -353,11 +354,11 @@ fn exit(record: &Record) -> Result<Exit, Failure> {
 pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     let path = Journal::path_for(record);
     if !path.exists() {
-        return Err(Failure::usage(not_resumable(record, &path)));
+        let why = files::within_bounds(|| not_resumable(record, &path))?;
+        return Err(Failure::usage(why));
     }
-    host::memory::bind().map_err(Failure::usage)?;
-    let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
-    host::memory::unbind();
+    let read = files::within_bounds(|| Journal::reopen(record))?;
+    let (journal, kept) = read.map_err(Failure::usage)?;
     let head = &kept.head;
     let cannot = |why: String| Failure::usage(SurveyError::Resume(why));
     engine::of_elsewhere(head).map_or(Ok(()), |why| Err(cannot(why)))?;
@@ -386,7 +387,8 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
     let request = planned_request(&head.plan, head.command.clone(), args.budget, args.counting())?;
     let libraries = planned_libraries(head)?;
     // Before the run has ended, replace only its own record.
-    let own = !record.exists() || record::load(record).is_ok_and(|r| r.started == head.started);
+    let is_own = || record::load(record).is_ok_and(|r| r.started == head.started);
+    let own = !record.exists() || files::within_bounds(is_own)?;
     let snapshots = own.then(|| record.to_owned());
     let keeping = Keeping { journal: Some(journal), snapshots, earlier: Some(kept) };
     Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })

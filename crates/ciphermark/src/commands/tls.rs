@@ -528,7 +528,7 @@ pub(crate) fn claim_output(
 ) -> Result<Keeping, Failure> {
     if let Some(path) = output {
         let is_same = || files::record(path).is_ok_and(|record| record.kind() == Some(kind));
-        check_output(path, is_same)?;
+        files::within_bounds(|| check_output(path, is_same))??;
     }
     if let Some((journal, kept)) = begun {
         let (journal, earlier) = (Some(journal), Some(kept));

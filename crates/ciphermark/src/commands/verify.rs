@@ -363,8 +363,10 @@ fn repeated(libraries: &[Attached], verdicts: &[Verdict]) -> String {
 /// Runs the file through every chosen library that has its algorithms.
 pub fn vectors(args: &VerifyArgs, path: &Path) -> Result<Exit, Failure> {
     let named = |why: String| Failure::usage(format!("vectors '{}': {why}", path.display()));
-    let text = files::text(path, &format!("vectors '{}'", path.display()))?;
-    let file = vectors::read(&text).map_err(|e| named(e.to_string()))?;
+    let file = files::within_bounds(|| {
+        let text = files::text(path, &format!("vectors '{}'", path.display()))?;
+        vectors::read(&text).map_err(|e| named(e.to_string()))
+    })??;
     if file.vectors.is_empty() {
         let why = file.skipped.first().map_or("it has no test", |(_, why)| why);
         return Err(named(format!("none of its tests fits an algorithm: {why}")));

@@ -381,6 +381,8 @@ pub struct Job {
     pub cancelled: bool,
 }
 
+const MOST_OF_STATE: u64 = 16 << 20;
+
 impl State {
     pub fn new(survey: &str) -> Self {
         Self { version: VERSION, survey: survey.to_owned(), jobs: Vec::new() }
@@ -394,12 +396,13 @@ impl State {
     /// Reads the state; `None` where there is no file.
     pub fn load(path: &Path) -> Result<Option<Self>, String> {
         let shown = path.display();
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
+        let text = match record::read_most(path, MOST_OF_STATE) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(format!("'{shown}' has more than 16 MiB")),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(format!("cannot read '{shown}': {e}")),
         };
-        let state: Self = serde_json::from_str(&text)
+        let state: Self = serde_json::from_slice(&text)
             .map_err(|e| format!("'{shown}' is no state of a survey: {e}"))?;
         if state.version != VERSION {
             return Err(format!(

@@ -49,13 +49,15 @@ pub fn script(fleet: &Fleet, slurm: &fleet::Slurm, machine: &Machine, seed: u64)
 #SBATCH --open-mode=append
 #SBATCH --time={minutes}
 #SBATCH --chdir={chdir}
-#SBATCH --output={chdir}/{name}-%j.log
+#SBATCH --output=/dev/null
 {options}
 {unpack}{measure}"#,
         survey = fleet.survey,
         kind = machine.name,
         selector = machine.selector(),
-        measure = measure(fleet, seed, &program, &directory),
+        // Not by `--output`: in a directory of everybody's another user could lay a link under the log's name.
+        measure = measure(fleet, seed, &program, &directory)
+            .replace(">answer.txt", ">answer.txt 2>>job.log"),
     )
 }
 

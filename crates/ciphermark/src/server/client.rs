@@ -6,7 +6,7 @@
 //! windows as wide as they go.
 
 use crate::server::{Answer, Ends, FILLER, Job, Libraries, STREAMS, Told};
-use adapters::stacks::{Flow, Secured, Side, Sockets, Trust};
+use adapters::stacks::{Flow, Secured, Side, Sockets, Trouble, Trust};
 use judge::load::{Http, Picked};
 use record::tls::{Case, EndSays, Kind, Negotiated, Seen, Version};
 use std::io::{Read, Write};
@@ -26,13 +26,13 @@ pub(crate) fn run(
 ) -> Result<(), String> {
     let seen = match look(libraries, job) {
         Ok(seen) => seen,
-        Err(why) => return say(&Answer::Failed(why)),
+        Err(why) => return say(&why.into()),
     };
     std::thread::scope(|scope| {
         let lanes: Vec<Running> =
             (0..job.at_once.max(1)).map(|at| Running::start(scope, libraries, job, at)).collect();
         if let Some(why) = lanes.iter().find_map(Running::failed) {
-            return say(&Answer::Failed(why));
+            return say(&why.into());
         }
         say(&Answer::Ready)?;
         let mut all = seen;
@@ -41,7 +41,7 @@ pub(crate) fn run(
                 return say(&Answer::Done(all));
             }
             match slice(&lanes) {
-                Err(why) => return say(&Answer::Failed(why)),
+                Err(why) => return say(&why.into()),
                 Ok(told) => {
                     all.add(&told);
                     say(&Answer::Slice(told))?;
@@ -53,7 +53,7 @@ pub(crate) fn run(
 }
 
 /// Has every lane do its part of a slice.
-fn slice(lanes: &[Running]) -> Result<Told, String> {
+fn slice(lanes: &[Running]) -> Result<Told, Trouble> {
     let begun = Instant::now();
     lanes.iter().for_each(Running::go);
     let mut told = Told::default();
@@ -67,8 +67,8 @@ fn slice(lanes: &[Running]) -> Result<Told, String> {
 /// A thread with one lane: connections that follow one another.
 struct Running {
     start: Sender<()>,
-    ready: Receiver<Option<String>>,
-    told: Receiver<Result<Told, String>>,
+    ready: Receiver<Option<Trouble>>,
+    told: Receiver<Result<Told, Trouble>>,
 }
 
 impl Running {
@@ -91,8 +91,8 @@ impl Running {
         Self { start, ready, told }
     }
 
-    fn failed(&self) -> Option<String> {
-        self.ready.recv().unwrap_or_else(|_| Some("a thread of the client ended".to_owned()))
+    fn failed(&self) -> Option<Trouble> {
+        self.ready.recv().unwrap_or_else(|_| Some(thread_ended()))
     }
 
     fn go(&self) {
@@ -100,9 +100,13 @@ impl Running {
         let _ = self.start.send(());
     }
 
-    fn told(&self) -> Result<Told, String> {
-        self.told.recv().unwrap_or_else(|_| Err("a thread of the client ended".to_owned()))
+    fn told(&self) -> Result<Told, Trouble> {
+        self.told.recv().unwrap_or_else(|_| Err(thread_ended()))
     }
+}
+
+fn thread_ended() -> Trouble {
+    Trouble::Failed("a thread of the client ended".to_owned())
 }
 
 // Connections of one thread, one after the other.
@@ -138,7 +142,7 @@ struct Asker {
 
 impl<'a> Lane<'a> {
     /// Loads the library, gets a session where one is to be resumed, warms up.
-    fn ready(libraries: &Libraries, job: &'a Job, at: u32) -> Result<Self, String> {
+    fn ready(libraries: &Libraries, job: &'a Job, at: u32) -> Result<Self, Trouble> {
         let lanes = u64::from(job.at_once.max(1));
         let share = job.connections / lanes + u64::from(u64::from(at) < job.connections % lanes);
         let requests = job.responses.iter().map(|bytes| http1_request(*bytes, job.request_bytes));
@@ -150,7 +154,7 @@ impl<'a> Lane<'a> {
         if job.resumed > 0.0 {
             lane.connection(false, &mut uncounted)?;
             if !lane.side.as_mut().is_some_and(Side::renew) {
-                return Err("no session came that could be resumed".to_owned());
+                return refused("no session came that could be resumed");
             }
         }
         // Together the lanes warm as much as one of them alone.
@@ -165,7 +169,7 @@ impl<'a> Lane<'a> {
         Ok(lane)
     }
 
-    fn run(&mut self) -> Result<Told, String> {
+    fn run(&mut self) -> Result<Told, Trouble> {
         let (mut told, begun) = (Told::default(), Instant::now());
         let pause = Duration::from_micros(self.job.pause_us);
         while self.made < self.connections {
@@ -197,7 +201,7 @@ impl<'a> Lane<'a> {
         until(at + 1) > until(at)
     }
 
-    fn connection(&mut self, resume: bool, told: &mut Told) -> Result<(), String> {
+    fn connection(&mut self, resume: bool, told: &mut Told) -> Result<(), Trouble> {
         match self.job.ends {
             Ends::Answered => {
                 let mut open = self.open(resume)?;
@@ -214,7 +218,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    fn open(&mut self, resume: bool) -> Result<Open, String> {
+    fn open(&mut self, resume: bool) -> Result<Open, Trouble> {
         let job = self.job;
         let socket = Stream::connect(job.port)?;
         let Some((side, case)) = self.side.as_mut().zip(job.tls) else {
@@ -224,7 +228,7 @@ impl<'a> Lane<'a> {
         let secured = shake(side, socket.into(), resume)?;
         let resumed = held_to(&case, &secured)?;
         if job.http == Http::Http2 && secured.protocol() != b"h2" {
-            return Err("the server does not speak HTTP/2".to_owned());
+            return refused("the server does not speak HTTP/2");
         }
         let http2 = (job.http == Http::Http2).then(|| Http2::new(true, job.request_bytes));
         Ok(Open { stream: Stream::Secured(Box::new(secured)), http2, resumed })
@@ -262,10 +266,14 @@ impl Open {
     }
 }
 
-fn side(libraries: &Libraries, job: &Job) -> Result<Option<Side>, String> {
+fn refused<T>(why: impl Into<String>) -> Result<T, Trouble> {
+    Err(Trouble::NotOffered(why.into()))
+}
+
+fn side(libraries: &Libraries, job: &Job) -> Result<Option<Side>, Trouble> {
     let Some(case) = job.tls else { return Ok(None) };
     let trust = if job.ends == Ends::Abandoned { Trust::Nobody } else { Trust::Anybody };
-    sockets(libraries)?.client(&case, alpn(job), trust).map(Some).map_err(|t| t.to_string())
+    sockets(libraries)?.client(&case, alpn(job), trust).map(Some)
 }
 
 /// The library, loaded once and then the same.
@@ -278,25 +286,26 @@ fn alpn(job: &Job) -> &'static [u8] {
     if job.http == Http::Http2 { b"\x02h2" } else { b"" }
 }
 
-fn shake(side: &mut Side, socket: std::os::fd::OwnedFd, resume: bool) -> Result<Secured, String> {
-    let mut secured = side.over(socket, resume).map_err(|t| t.to_string())?;
-    match secured.handshake().map_err(|t| t.to_string())? {
-        Flow::Done(_) => Ok(secured),
-        Flow::Closed => Err("the server closed the connection during the handshake".to_owned()),
-        Flow::WantsRead | Flow::WantsWrite => Err("the handshake did not end in time".to_owned()),
-    }
+fn shake(side: &mut Side, socket: std::os::fd::OwnedFd, resume: bool) -> Result<Secured, Trouble> {
+    let mut secured = side.over(socket, resume)?;
+    let why = match secured.handshake()? {
+        Flow::Done(_) => return Ok(secured),
+        Flow::Closed => "the server closed the connection during the handshake",
+        Flow::WantsRead | Flow::WantsWrite => "the handshake did not end in time",
+    };
+    Err(Trouble::Failed(why.to_owned()))
 }
 
 /// Holds a connection to its case, by what the client says; whether it was resumed.
-fn held_to(case: &Case, secured: &Secured) -> Result<bool, String> {
+fn held_to(case: &Case, secured: &Secured) -> Result<bool, Trouble> {
     let says = secured.says();
     if says.version != case.version.number() {
-        return Err(format!("version {:#06x} was negotiated", says.version));
+        return refused(format!("version {:#06x} was negotiated", says.version));
     }
     let asked = case.code().map(|code| code.number);
     if says.suite != asked {
         let used = says.suite.map_or("none".to_owned(), record::tls::Suite::name_of);
-        return Err(format!("suite {used} was negotiated"));
+        return refused(format!("suite {used} was negotiated"));
     }
     // A resumption of TLS 1.2 agrees on nothing new, and of fields the ends tell no number: the wire does.
     let untold = case.exchange.is_finite_field() || says.reused && case.version == Version::Tls12;
@@ -304,13 +313,13 @@ fn held_to(case: &Case, secured: &Secured) -> Result<bool, String> {
     if let (false, Some(asked), Some(used)) = (untold, asked, says.group)
         && asked != used
     {
-        return Err(format!("group {} was negotiated", record::tls::Group::of_number(used)));
+        return refused(format!("group {} was negotiated", record::tls::Group::of_number(used)));
     }
     Ok(says.reused)
 }
 
 /// What connections of the job negotiate: a full one and, where some are to resume, one that does.
-fn look(libraries: &Libraries, job: &Job) -> Result<Told, String> {
+fn look(libraries: &Libraries, job: &Job) -> Result<Told, Trouble> {
     let mut told = Told::default();
     if job.ends != Ends::Answered {
         return Ok(told);
@@ -334,40 +343,48 @@ fn picked(sockets: &Sockets, job: &Job, case: &Case, offered: &str) -> Picked {
     let mut picked = Picked { offered: offered.to_owned(), ..Picked::default() };
     match seen(sockets, job, case, offered) {
         Ok(seen) => (picked.group, picked.hello_retry) = (seen.group, seen.hello_retry),
-        Err(why) => picked.reason = Some(why),
+        Err(why) => picked.reason = Some(why.to_string()),
     }
     picked
 }
 
-fn seen(sockets: &Sockets, job: &Job, case: &Case, offered: &str) -> Result<Seen, String> {
-    let mut side = sockets.offering(case, offered, alpn(job)).map_err(|t| t.to_string())?;
+fn seen(sockets: &Sockets, job: &Job, case: &Case, offered: &str) -> Result<Seen, Trouble> {
+    let mut side = sockets.offering(case, offered, alpn(job))?;
     let (socket, relay) = relay(job.port)?;
     let connected = connect(job, &mut side, socket, false);
-    let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
+    let wire = wire(relay);
     connected?;
-    record::tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())
+    wire
 }
 
-fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, String> {
+fn wire(relay: Relay) -> Result<Seen, Trouble> {
+    let [from_client, from_server] = relay.join().map_err(|_| "the relay ended".to_owned())?;
+    let seen = record::tls::read_wire(&from_client, &from_server);
+    seen.map_err(|e| Trouble::Failed(e.to_string()))
+}
+
+fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, Trouble> {
     let (socket, relay) = relay(job.port)?;
     let client = connect(job, side, socket, case.kind.is_resumed());
-    let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
-    let client = client?;
-    let seen = record::tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())?;
+    let seen = wire(relay);
+    let (client, seen) = (client?, seen?);
     // The server is another process: what it says is not known, but that one that demands a certificate has
     // answered.
     let peer_proved = case.client_auth.then_some(true);
     let server = EndSays { suite: None, group: None, signature: None, peer_proved, ..client };
-    record::tls::negotiated(case, &seen, &client, &server).map_err(|m| m.to_string())
+    record::tls::negotiated(case, &seen, &client, &server).map_err(|mismatch| {
+        let why = mismatch.to_string();
+        if mismatch.contradiction { Trouble::Failed(why) } else { Trouble::NotOffered(why) }
+    })
 }
 
 /// One connection with one request, so that tickets of TLS 1.3 are read too.
-fn connect(job: &Job, side: &mut Side, to: UnixStream, resume: bool) -> Result<EndSays, String> {
+fn connect(job: &Job, side: &mut Side, to: UnixStream, resume: bool) -> Result<EndSays, Trouble> {
     let mut secured = shake(side, to.into(), resume)?;
     let says = secured.says();
     if job.http == Http::Http2 {
         // The server says its settings without being asked.
-        secured.read(&mut [0; 4096]).map_err(|t| t.to_string())?;
+        secured.read(&mut [0; 4096])?;
         secured.close();
         return Ok(says);
     }

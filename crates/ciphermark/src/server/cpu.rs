@@ -3,6 +3,7 @@
 //! of the core at which all are told, because both move while a run goes on.
 
 use crate::server::{Told, trouble};
+use adapters::stacks::Trouble;
 use base::analysis::{common_slope, median};
 use judge::load::{Counted, Unit};
 use record::State;
@@ -35,6 +36,8 @@ pub struct Tally {
     /// The first error, until a visit has worked in the end.
     pub reason: Option<String>,
     pub errors: u64,
+    /// Those of them that say that the stack or the server does not do what was asked.
+    pub refusals: u64,
     /// What CPU times are told at.
     pub level: Level,
 }
@@ -45,16 +48,18 @@ impl Tally {
             Ok(_) => (State::Measured, None),
             Err(why) => (State::Unsupported, Some(why.clone())),
         };
-        Self { visits: Vec::new(), state, reason, errors: 0, level: Level::default() }
+        let (visits, level) = (Vec::new(), Level::default());
+        Self { visits, state, reason, errors: 0, refusals: 0, level }
     }
 
     /// Twice is no accident.
-    pub(crate) fn failed(&mut self, why: String) {
+    pub(crate) fn failed(&mut self, why: &Trouble) {
         self.errors += 1;
-        let again = is_refusal(&why);
-        let first = self.reason.get_or_insert(why);
+        self.refusals += u64::from(matches!(why, Trouble::NotOffered(_)));
+        self.reason.get_or_insert_with(|| why.to_string());
         if self.errors >= 2 {
-            let is_refused = again && is_refusal(first) && self.visits.iter().all(Option::is_none);
+            let is_refused =
+                self.refusals == self.errors && self.visits.iter().all(Option::is_none);
             self.state = if is_refused { State::Unsupported } else { State::Failed };
         }
     }
@@ -86,20 +91,6 @@ impl Tally {
     pub fn visited(&self) -> impl Iterator<Item = &Visit> {
         self.visits.iter().flatten()
     }
-}
-
-/// Whether an error says that the stack or the server does not do what was asked: another thing was agreed on, or nothing
-/// in common was found. BoringSSL writes alerts as names.
-fn is_refusal(why: &str) -> bool {
-    const WORDS: [&str; 5] = [
-        "negotiated",
-        "alert handshake failure",
-        "alert protocol version",
-        "no session came",
-        "does not speak",
-    ];
-    let why = why.to_lowercase().replace('_', " ");
-    WORDS.iter().any(|words| why.contains(words))
 }
 
 // What a run's CPU times are told at: one core clock, and one share of the core.
@@ -304,21 +295,22 @@ mod tests {
     #[test]
     fn a_cell_that_fails_twice_is_given_up_with_its_reason() {
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
-        tally.failed("group p384 was negotiated".to_owned());
+        let refusal = |why: &str| Trouble::NotOffered(why.to_owned());
+        tally.failed(&refusal("group p384 was agreed on"));
         assert_eq!(tally.state, State::Measured);
-        tally.failed("the handshake: SSLV3_ALERT_HANDSHAKE_FAILURE".to_owned());
+        tally.failed(&refusal("SSLV3_ALERT_HANDSHAKE_FAILURE"));
         assert_eq!(tally.state, State::Unsupported);
-        assert_eq!(tally.reason.as_deref(), Some("group p384 was negotiated"));
-        // Only who refuses lacks it.
+        assert_eq!(tally.reason.as_deref(), Some("group p384 was agreed on"));
+        // Only who refuses lacks it, whatever the words are.
+        let failure = |why: &str| Trouble::Failed(why.to_owned());
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
-        tally.failed("the server did not answer in time".to_owned());
-        tally.failed("group p384 was negotiated".to_owned());
+        tally.failed(&failure("an alert handshake failure was negotiated"));
+        tally.failed(&refusal("group p384 was agreed on"));
         assert_eq!(tally.state, State::Failed);
-        assert_eq!(tally.reason.as_deref(), Some("the server did not answer in time"));
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
         tally.visits.push(Some(visit(1, 1, 1)));
-        tally.failed("gone".to_owned());
-        tally.failed("gone".to_owned());
+        tally.failed(&refusal("none"));
+        tally.failed(&refusal("none"));
         assert_eq!(tally.state, State::Failed);
     }
 
@@ -329,7 +321,7 @@ mod tests {
 
     fn tally(visits: Vec<Visit>) -> Tally {
         let visits = visits.into_iter().map(Some).collect();
-        Tally { visits, state: State::Measured, reason: None, errors: 0, level: Level::default() }
+        Tally { visits, ..Tally::new(&Ok((1, Cpu::of(1)))) }
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod nginx;
 mod rounds;
 mod validation;
 
-use adapters::stacks;
+use adapters::stacks::{self, Trouble};
 pub use cpu::{Cpu, Level, Tally, Usage, Visit, client_cpu};
 use host::confine::{Confined, Needs, Sockets};
 use judge::load::{Http, Picked};
@@ -173,7 +173,18 @@ pub enum Answer {
     Slice(Told),
     /// It is done; what all slices did together.
     Done(Told),
+    /// One end does not offer what was asked for.
+    Refused(String),
     Failed(String),
+}
+
+impl From<Trouble> for Answer {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::NotOffered(why) => Self::Refused(why),
+            Trouble::Failed(why) => Self::Failed(why),
+        }
+    }
 }
 
 /// What the process answers through. Standard output becomes standard error, so that what a library prints is no answer.
@@ -326,14 +337,15 @@ impl Client {
         &mut self,
         job: &Job,
         around: &mut dyn FnMut(Option<&Told>) -> Result<(), String>,
-    ) -> Result<Told, String> {
+    ) -> Result<Told, Trouble> {
         let line = serde_json::to_string(job).map_err(|e| trouble("job", e))?;
         let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
         self.0.tell(&line)?;
         match self.0.hear(within)? {
             Answer::Ready => {}
-            Answer::Failed(why) => return Err(why),
-            Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
+            Answer::Refused(why) => return Err(Trouble::NotOffered(why)),
+            Answer::Failed(why) => return Err(why.into()),
+            Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step().into()),
         }
         around(None)?;
         loop {
@@ -341,8 +353,9 @@ impl Client {
             match self.0.hear(within)? {
                 Answer::Slice(told) => around(Some(&told))?,
                 Answer::Done(told) => return Ok(told),
-                Answer::Failed(why) => return Err(why),
-                Answer::Ready => return Err(out_of_step()),
+                Answer::Refused(why) => return Err(Trouble::NotOffered(why)),
+                Answer::Failed(why) => return Err(why.into()),
+                Answer::Ready => return Err(out_of_step().into()),
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::server::nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls};
 use crate::server::{
     Client, ClientPlan, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, trouble,
 };
+use adapters::stacks::Trouble;
 use engine::doctor::quietly::Prober;
 use judge::load::{
     CALIBRATION_VERSION, Calibration, ChainBytes, Http, MemoryPoint, Picked, Point, RealServer,
@@ -98,7 +99,7 @@ impl Loopback {
     }
 
     /// Visits a cell: everything is ready before, and the server at rest before and after each slice.
-    pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, String> {
+    pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
         let (port, cpu) = self.targets[at].clone()?;
         let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
         let job = cell.job(port, seconds * longer);
@@ -143,15 +144,17 @@ impl Loopback {
         };
         let (few, many) = (held(2), held(connections));
         // What a server sets up for its first connections is not theirs.
-        self.client.run(&few, &mut |_| Ok(()))?;
+        let words = |trouble: Trouble| trouble.to_string();
+        self.client.run(&few, &mut |_| Ok(())).map_err(words)?;
         let (before, mut open) = (server.resident_bytes()?, 0);
-        self.client.run(&many, &mut |done| {
+        let told = self.client.run(&many, &mut |done| {
             if done.is_none() {
                 server.at_rest()?;
                 open = server.resident_bytes()?;
             }
             Ok(())
-        })?;
+        });
+        told.map_err(words)?;
         Ok((open as f64 - before as f64) / f64::from(connections))
     }
 
@@ -165,7 +168,8 @@ impl Loopback {
         let (port, _) = self.targets[at].clone()?;
         let offers = offers.iter().map(|&offer| offer.to_owned()).collect();
         let job = crate::server::Job { offers, connections: 1, ..cell.job(port, 1.0) };
-        Ok(self.client.run(&job, &mut |_| Ok(()))?.picked)
+        let told = self.client.run(&job, &mut |_| Ok(()));
+        told.map(|told| told.picked).map_err(|trouble| trouble.to_string())
     }
 
     fn target(&self, cells: &[Cell], cell: &Cell) -> Result<(u16, Cpu), String> {
@@ -271,7 +275,7 @@ pub fn rounds(
             if tallies[at].state == State::Measured {
                 match loopback.visit(&cells[at], at, course.visit_seconds) {
                     Ok(visit) => tallies[at].visits[round] = Some(visit),
-                    Err(why) => tallies[at].failed(why),
+                    Err(why) => tallies[at].failed(&why),
                 }
             }
             progress(done, all);
@@ -738,7 +742,7 @@ mod tests {
     fn a_cell_that_failed_in_its_only_visit_keeps_its_error() {
         let none = Tally::new(&Ok((1, Cpu::of(1))));
         let mut failed = none.clone();
-        failed.failed("connect: refused".to_owned());
+        failed.failed(&Trouble::Failed("connect: refused".to_owned()));
         let mut worked = failed.clone();
         worked.visits = vec![None, Some(Visit::default())];
         let all = ended(vec![none, failed, worked], 1, 0.0);

@@ -491,6 +491,7 @@ mod tests {
             state: State::Measured,
             reason: None,
             errors: 0,
+            refusals: 0,
             level: crate::server::Level::default(),
         }
     }

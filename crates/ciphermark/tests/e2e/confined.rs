@@ -155,7 +155,7 @@ fn every_command_that_loads_a_library_does_so_in_the_cage() {
 }
 
 /// Each command that reads a file which it is told by its path, with FILE in the place of that.
-const READING: [&str; 38] = [
+const READING: [&str; 41] = [
     "run --suite FILE",
     "run --resume FILE",
     "run -a aes-128-ctr -s 16 -l x=FILE",
@@ -194,10 +194,13 @@ const READING: [&str; 38] = [
     "tls calibrate --no-nginx -l x=FILE",
     "tls load FILE --calibration FILE",
     "tls why --spec FILE --calibration FILE",
+    "run -a aes-128-ctr -s 16 -l x=runtime:FILE",
+    "fleet plan FILE",
+    "fleet status FILE",
 ];
 
 /// Of whose arguments none is such a file, or which have tests of their own.
-const NOT_READING: &str = "tls quietly cache fleet archive doctor completions man pages watch";
+const NOT_READING: &str = "tls quietly cache archive doctor completions man pages watch";
 
 #[test]
 #[ignore = "long: takes ten seconds or more"]
@@ -209,6 +212,9 @@ fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written(
     std::os::unix::fs::symlink(trap(b"loop"), trap(b"loop")).unwrap();
     std::fs::create_dir(trap(b"directory")).unwrap();
     let _socket = UnixDatagram::bind(trap(b"socket")).unwrap();
+    let fifo = Command::new("mkfifo").arg(trap(b"fifo")).status();
+    assert!(fifo.unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", trap(b"endless")).unwrap();
     std::fs::write(trap(b"nested"), "[".repeat(2 << 20)).unwrap();
     let noise: Vec<u8> = (0..100_000_u64).map(|i| ((i * i) >> 7) as u8).collect();
     std::fs::write(trap(b"noise"), noise).unwrap();
@@ -228,6 +234,9 @@ fn whatever_lies_where_a_file_is_named_there_is_one_line_and_nothing_is_written(
             let words = line.split(' ').map(|word| match word {
                 "FILE" => trap.clone().into_os_string(),
                 "x=FILE" => OsString::from_iter([OsStr::new("x="), trap.as_os_str()]),
+                "x=runtime:FILE" => {
+                    OsString::from_iter([OsStr::new("x=runtime:"), trap.as_os_str()])
+                }
                 "OUT" => file(&directory, "out.html").into(),
                 "STORE" => file(&directory, "s.db").into(),
                 "RECORD" => published().into(),
@@ -574,6 +583,9 @@ fn what_the_examples_run_on_other_machines_has_no_more_rights_than_it_needs() {
     let ansible = examples("ansible").concat();
     says(&ansible, ["mode: \"0700\""]);
     assert!(!ansible.contains("/tmp") && !ansible.contains("/dev/shm"), "{ansible}");
+    // In a directory of everybody's there is nothing but the job's own directory.
+    let jobs = examples("slurm").concat();
+    assert_eq!(jobs.matches("--output=").count(), jobs.matches("--output=/dev/null\n").count());
     let pods = examples("kubernetes").concat();
     let pods_of = pods.matches("containers:").count();
     assert!(pods_of > 0, "{pods}");
@@ -605,6 +617,10 @@ fn a_small_file_that_unfolds_is_given_up_in_one_line() {
         format!("show {record}"),
         format!("compare {record} {record}"),
         format!("archive add {store} {record} --machine m"),
+        // What measures afterwards.
+        format!("run -a aes-128-ctr -s 16 --budget 1s -o {record}"),
+        format!("run --resume {record}"),
+        format!("tls handshake --budget 1s -o {record}"),
     ] {
         call_with(&line, &least).ends(4, ["need more memory than is allowed"]);
     }

@@ -113,9 +113,10 @@ while [ "${1#--}" != "$1" ]; do shift 2; done
 case "$1 $2" in
   "apply -f") if [ -e forbidden ]; then cat forbidden >&2; exit 1; fi; cat >applied.yaml; echo job.batch/x created;;
   "delete "*) ;;
-  "get jobs,pods") cat listed.json;;
+  "get jobs,pods") [ ! -e endless-list ] || exec cat /dev/zero; cat listed.json;;
   "get nodes") cat nodes.json;;
   "exec "*) shift 5
+    [ ! -e endless ] || exec cat /dev/zero
     [ ! -e torn ] || { rm torn; printf '00\n{'; exit 0; }
     case "$1" in
       sh) exec sh -c "$3" "$FAKE$4";;
@@ -242,6 +243,25 @@ fn a_record_of_another_run_is_brought_and_called_doubtful() {
     fake.lists(json!({"phase": "Running"}));
     let doubt = format!("doubtful: its seed is 7, and {seed} was given for this run");
     fake.fleet("gather").with_code(1).says([&*doubt]);
+}
+
+#[test]
+fn what_a_host_or_a_scheduler_sends_has_an_end() {
+    let fake = Fake::new();
+    fake.fleet("run").with_code(0);
+    fake.lists(json!({"phase": "Running"}));
+    written(&fake.directory, "endless", "");
+    let gathered = fake.fleet("gather").with_code(4).says(["0 of 1 records are here"]);
+    let said = "not gathered: cannot run kubectl: it printed more than 268435456 bytes";
+    assert_eq!(words(&gathered, "c7a.large"), said);
+    written(&fake.directory, "endless-list", "");
+    for command in ["gather", "status"] {
+        fake.fleet(command).ends(4, ["cannot run kubectl: it printed more than 16777216 bytes"]);
+    }
+    std::fs::remove_file(fake.file("endless-list")).unwrap();
+    let state = fake.file("fleet.state.json");
+    std::fs::File::create(&state).unwrap().set_len(1 << 40).unwrap();
+    fake.fleet("status").ends(2, ["fleet.state.json' has more than 16 MiB"]);
 }
 
 #[test]

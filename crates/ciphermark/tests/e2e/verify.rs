@@ -450,6 +450,25 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
 }
 
 #[test]
+#[ignore = "long: seconds"]
+fn copied_vectors_do_not_make_another_function_the_same_algorithm_in_records() {
+    let directory = scratch();
+    let definition = |name: &str, change: (&str, &str)| {
+        let (toys, path) = (toys(&directory, name, change), file(&directory, "r.json"));
+        let run = format!("run -q --no-evidence -s 1K -a toy-digest -l {toys} -o {path}");
+        call(&format!("{run} {}", QUICK.join(" "))).with_code(0);
+        let record = read(&path);
+        let brought =
+            where_(rows(&rows(&record, "libraries")[0], "brings"), &[("name", "toy-digest")]);
+        text(brought[0], "sha256").to_owned()
+    };
+    let one = definition("one", ("", ""));
+    assert_eq!(one, definition("again", ("TOYS:", "Toys:")));
+    let long = ("  end(t, m->tag);", "  t.a += m->len > 1000;\n  end(t, m->tag);");
+    assert_ne!(one, definition("other", long));
+}
+
+#[test]
 fn a_fault_of_an_algorithm_that_an_adapter_brings_is_found_without_a_reference() {
     let directory = scratch();
     let finds = |name: &str, change: (&str, &str), algorithm: &str, words: &str| {

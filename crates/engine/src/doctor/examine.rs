@@ -381,15 +381,27 @@ fn without(name: &str) -> &'static str {
     }
 }
 
-/// That Landlock is there, and is older than its rules for TCP.
-fn older(first: &Confinement) -> Option<Finding> {
-    let landlock = first.in_force.iter().find(|r| r.name == "landlock")?;
-    let is_older = !landlock.detail.contains("no TCP");
-    is_older.then(|| {
-        Finding::ok("confinement", "TCP", "this kernel's Landlock has no rules for it (Linux 6.7)").note(
+/// That Landlock is there, and is older than some of its rules.
+fn older(first: &Confinement) -> Vec<Finding> {
+    const LATER: [(&str, &str, &str, &str); 2] = [
+        (
+            "TCP",
+            "no TCP",
+            "this kernel's Landlock has no rules for it (Linux 6.7)",
             "`tls calibrate` refuses a library that you name: nothing would hold it to its servers",
-        )
-    })
+        ),
+        (
+            "signals",
+            "no signals",
+            "this kernel's Landlock has no rules for them (Linux 6.12): seccomp alone forbids those to others",
+            "a program that a language's runtime starts can signal no process, not itself either",
+        ),
+    ];
+    let Some(landlock) = first.in_force.iter().find(|r| r.name == "landlock") else {
+        return Vec::new();
+    };
+    let missing = LATER.iter().filter(|(_, has, ..)| !landlock.detail.contains(has));
+    missing.map(|(name, _, why, note)| Finding::ok("confinement", name, *why).note(*note)).collect()
 }
 
 fn denied(confined: &[(&str, &Confinement)]) -> Option<Finding> {
@@ -834,8 +846,11 @@ pub(crate) mod tests {
         };
         let landlock =
             |detail: &str| Restriction { detail: detail.into(), ..restriction("landlock") };
-        let whole = of(vec![landlock("files read-only, no TCP")], Vec::new());
+        let whole = of(vec![landlock("files read-only, no TCP, no signals to others")], Vec::new());
         assert_eq!(whole.len(), 1, "{whole:?}");
+        let names =
+            |detail| of(vec![landlock(detail)], Vec::new()).into_iter().map(|(name, _)| name);
+        assert!(names("files read-only, no TCP").eq(["landlock", "signals"]));
         let older = of(vec![landlock("files read-only")], Vec::new());
         assert!(older[1].0 == "TCP" && older[1].1.contains("`tls calibrate` refuses"), "{older:?}");
         let none = of(Vec::new(), vec![restriction("landlock"), restriction("seccomp")]);

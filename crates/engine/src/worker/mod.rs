@@ -18,7 +18,7 @@ use crate::protocol::{
 use crate::{decode, libraries};
 use base::model::{Algorithm, Brought, Direction, Feature, KERNEL_PATH, Kind, Model, Tier};
 use checks::{OUTSIDE, in_decoy, judge, run_once, verify_one};
-use contract::{Library, OpenError};
+use contract::{Library, Message, OpenError, Outcome, Session};
 use counting::Counter;
 use forks::{OwnMemory, Sampler};
 use host::confine::{Confined, Needs, Sockets};
@@ -686,11 +686,14 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
     let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
     let mut offer = nothing(algorithm, direction);
     match library.open(algorithm, direction, &key) {
-        Ok(session) => {
+        Ok(mut session) => {
             if session.has_stream() && session.in_place() {
                 offer.models.push(Model::Stream);
             }
             if session.has_message() {
+                if algorithm.is_brought() && direction != Direction::Decrypt {
+                    offer.answers = answers(&mut session, algorithm);
+                }
                 offer.models.push(Model::Message);
                 let in_flight = session.in_flight();
                 offer.in_flight = (in_flight > 1).then_some(in_flight);
@@ -721,6 +724,34 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
         Err(OpenError::Failed(why)) => (offer.reason, offer.failed) = (Some(why), true),
     }
     offer
+}
+
+/// Bytes behind a result, for what writes beyond it: a check of its own finds that.
+const BEHIND: usize = 4096;
+
+/// What it makes of some fixed messages; none where it makes nothing of one.
+fn answers(session: &mut Session, algorithm: &Algorithm) -> Option<String> {
+    let least = (1..=512).find(|len| algorithm.sizes.allows(*len))?;
+    let bytes = |len: usize| (0..len).map(|i| (i * 151 + len) as u8).collect::<Vec<u8>>();
+    let mut all = Vec::new();
+    for len in [1, 7, 61, 1031].map(|times| times * least) {
+        let (nonce, input) = (bytes(algorithm.nonce_len), bytes(len));
+        let aad = bytes(if algorithm.takes_aad() { 13 } else { 0 });
+        let (mut output, mut tag) = (vec![0; len + BEHIND], vec![0; algorithm.tag_len + BEHIND]);
+        let (output, tag) = (&mut output[..len], &mut tag[..algorithm.tag_len]);
+        let message = Message {
+            nonce: &nonce,
+            aad: &aad,
+            input: &input,
+            output: &mut *output,
+            tag: &mut *tag,
+        };
+        if session.message(message) != Outcome::Done {
+            return None;
+        }
+        all.push(format!("{output:02x?};{tag:02x?}"));
+    }
+    Some(host::text_hash(&all.join("\n")))
 }
 
 fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {

@@ -14,9 +14,9 @@ mod seccomp;
 
 use crate::Dynamic;
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
-    RestrictSelfAttr as _, RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreated,
-    RulesetCreatedAttr as _, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus,
+    NetPort, PathBeneath, PathFd, RestrictSelfAttr as _, RestrictionStatus, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 use record::{Confinement, Restriction};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -322,38 +322,68 @@ pub fn close_inherited(kept: BorrowedFd<'_>) {
     }
 }
 
-/// Sockets, reaching into other processes and their memory, keys, signals to others (those to its own threads are `tgkill`), and
-/// leaving the process group, which ends with its worker.
+/// Sockets, reaching into other processes and their memory, keys, objects that outlive a process, signals to others (those to
+/// its own threads are `tgkill`), leaving the process group, which ends with its worker; and what changes a file that was opened to
+/// be read, or none, where no rule of Landlock looks: owners, modes, times and attributes, and lengths before Linux 6.2.
 #[rustfmt::skip]
-const DENIED_TO_RUNTIMES: [i64; 37] = [
+const DENIED_TO_RUNTIMES: [i64; 56] = [
     libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept,
     libc::SYS_accept4, libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg, libc::SYS_ptrace,
     libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_pidfd_getfd, libc::SYS_bpf, libc::SYS_io_uring_setup,
-    libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setpriority, libc::SYS_keyctl, libc::SYS_add_key,
-    libc::SYS_request_key, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_semctl, libc::SYS_pidfd_send_signal,
+    libc::SYS_perf_event_open, libc::SYS_setsid, libc::SYS_setpgid, libc::SYS_setpriority, libc::SYS_keyctl, libc::SYS_add_key,
+    libc::SYS_request_key, libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_semget, libc::SYS_semctl,
     libc::SYS_semop, libc::SYS_semtimedop, libc::SYS_msgctl, libc::SYS_msgget, libc::SYS_msgrcv, libc::SYS_msgsnd,
-    libc::SYS_ioprio_set, libc::SYS_process_madvise, libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_mq_open, libc::SYS_mq_unlink, libc::SYS_ioprio_set, libc::SYS_process_madvise, libc::SYS_pidfd_send_signal,
+    libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_fchmod, libc::SYS_fchmodat, FCHMODAT2, libc::SYS_fchown, libc::SYS_fchownat, libc::SYS_utimensat,
+    libc::SYS_setxattr, libc::SYS_lsetxattr, libc::SYS_fsetxattr, libc::SYS_removexattr, libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr, libc::SYS_truncate, libc::SYS_openat2,
 ];
+
+/// Since Linux 6.6, by the same number everywhere; and the newest calls for attributes, since 6.13 and 6.17.
+const FCHMODAT2: i64 = 452;
+const NEWEST: [i64; 3] = [463, 466, 469];
+
+/// The same by their older names.
+#[cfg(target_arch = "x86_64")]
+const OLDER_NAMES: [i64; 6] = [
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_NAMES: [i64; 0] = [];
 
 /// Has the command's process give up the network, writing files but for one directory's, and privileges, and end with the
 /// thread that starts it.
 pub fn runtime(command: &mut Command, writes: Option<&Path>) -> Result<Confinement, String> {
-    let left_out = LeftOut::from_environment()?;
+    Ok(confine_runtime(command, writes, &LeftOut::from_environment()?))
+}
+
+fn confine_runtime(
+    command: &mut Command,
+    writes: Option<&Path>,
+    left_out: &LeftOut,
+) -> Confinement {
     let wanted = |part| !left_out.has(part);
     let mut facts = Confinement { switched_off: left_out.reason(), ..Confinement::default() };
-    let rules = if wanted(Part::Landlock) { Some(nothing_to_write(writes)) } else { None };
-    let program =
-        if wanted(Part::Seccomp) { Some(seccomp::denying(denied_to_runtimes())) } else { None };
-    let (ready_rules, described) = halves(rules);
+    let rules = wanted(Part::Landlock).then(|| nothing_to_write(writes));
+    let (mut ready_rules, described) = halves(rules);
+    let has_rules = ready_rules.is_some();
     if let Some(outcome) = described {
         add(&mut facts, "landlock", outcome);
     }
-    let (ready_program, described) = halves(program);
-    if let Some(outcome) = described {
-        add(&mut facts, "seccomp", outcome);
+    // Where no rule holds signals to what the runtime has started, they go to its own threads.
+    let to_itself_alone = !(has_rules && kernel_scopes_signals());
+    let (filters, drops) = (wanted(Part::Seccomp), wanted(Part::Capabilities));
+    if filters {
+        let told = seccomp::denying(denied_to_runtimes(to_itself_alone.then_some(1)));
+        add(&mut facts, "seccomp", told.map(|(_, told)| told));
     }
-    let (mut ready_rules, drops) = (ready_rules, wanted(Part::Capabilities));
-    let confine = move || {
+    let confine = move || -> std::io::Result<()> {
         let failed = std::io::Error::other;
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
         no_new_privileges().map_err(failed)?;
@@ -361,16 +391,23 @@ pub fn runtime(command: &mut Command, writes: Option<&Path>) -> Result<Confineme
             enforce_rules(rules).map_err(failed)?;
         }
         if drops {
+            if !has_rules {
+                // A kernel that gives none has nothing better.
+                let _ = users_of_its_own();
+            }
             drop_capabilities(true).map_err(failed)?;
         }
-        ready_program
-            .as_ref()
-            .map_or(Ok(()), |program| seccomp::set_filter(program).map_err(failed))
+        if filters {
+            let own = to_itself_alone.then(std::process::id);
+            let (program, _) = seccomp::denying(denied_to_runtimes(own)).map_err(failed)?;
+            seccomp::set_filter(&program).map_err(failed)?;
+        }
+        Ok(())
     };
-    // SAFETY: between fork and exec the closure makes system calls with what was made before; the worker has one thread,
-    // so that no other holds a lock of the heap.
+    // SAFETY: between fork and exec the closure makes system calls and takes memory; the worker has one thread, so that no
+    // other holds a lock of the heap.
     unsafe { command.pre_exec(confine) };
-    Ok(facts)
+    facts
 }
 
 /// What is to be applied, and how the record tells it.
@@ -384,9 +421,11 @@ fn halves<T>(
     }
 }
 
-fn denied_to_runtimes() -> Vec<Rule> {
+/// `own` is the process's number where signals go to its own threads alone.
+fn denied_to_runtimes(own: Option<u32>) -> Vec<Rule> {
     let any = |call: &i64| Rule { call: *call, conditions: Vec::new() };
-    DENIED_TO_RUNTIMES.iter().map(any).chain(seccomp::calls_on_others()).collect()
+    let whole = DENIED_TO_RUNTIMES.iter().chain(&NEWEST).chain(&OLDER_NAMES).map(any);
+    whole.chain(seccomp::calls_on_others(own)).collect()
 }
 
 /// The newest that is known; the kernel's own is used where that is older.
@@ -406,6 +445,8 @@ const ALWAYS: [&str; 9] = [
     "/dev/null", "/dev/random", "/dev/urandom", "/etc/gcrypt", "/proc/cpuinfo", "/proc/self",
     "/proc/sys/crypto", "/proc/sys/kernel/random", "/sys/devices/system",
 ];
+
+const NO_LANDLOCK: &str = "this kernel has no Landlock (Linux 5.13), or it is not switched on";
 
 /// What is said of a kernel that holds connections to ports.
 pub(crate) const PORTS: &str = ", TCP to its servers alone";
@@ -457,6 +498,9 @@ pub(crate) fn only_what_was_loaded(objects: &[PathBuf], ports: &[u16]) -> Result
 /// Rules by which files are read and executed as before, and none is written but the null device and what lies in one
 /// directory.
 pub(crate) fn nothing_to_write(but: Option<&Path>) -> Result<(RulesetCreated, String), String> {
+    if !kernel_has_landlock() {
+        return Err(NO_LANDLOCK.to_owned());
+    }
     let everywhere = PathFd::new("/").map_err(|e| e.to_string())?;
     let null = PathFd::new("/dev/null").map_err(|e| e.to_string())?;
     let reading = PathBeneath::new(everywhere, AccessFs::from_read(ABI_KNOWN));
@@ -468,7 +512,19 @@ pub(crate) fn nothing_to_write(but: Option<&Path>) -> Result<(RulesetCreated, St
         let all = PathBeneath::new(own, AccessFs::from_all(ABI_KNOWN));
         rules = rules.add_rule(all).map_err(|e| e.to_string())?;
     }
-    Ok((rules, "no file to write but temporary ones of its own, no TCP".to_owned()))
+    let signals = if kernel_scopes_signals() { ", no signals to others" } else { "" };
+    Ok((rules, format!("no file to write but temporary ones of its own{signals}")))
+}
+
+fn kernel_has_landlock() -> bool {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    strict.handle_access(AccessFs::WriteFile).is_ok()
+}
+
+/// Whether Landlock holds signals to processes under the same rules (Linux 6.12).
+fn kernel_scopes_signals() -> bool {
+    let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    strict.scope(Scope::Signal).is_ok()
 }
 
 /// From now on these rules are in force, where the kernel has Landlock.
@@ -517,9 +573,7 @@ fn enforce(rules: RulesetCreated) -> Result<RestrictionStatus, String> {
             Err("this kernel has Landlock and it is not switched on (lsm= on its command line)"
                 .to_owned())
         }
-        (RulesetStatus::NotEnforced, _) => {
-            Err("this kernel has no Landlock (Linux 5.13)".to_owned())
-        }
+        (RulesetStatus::NotEnforced, _) => Err(NO_LANDLOCK.to_owned()),
         _ => Ok(status),
     }
 }
@@ -647,6 +701,75 @@ mod tests {
         assert!(!less.has(Part::Limits) && !less.has(Part::Capabilities));
         assert!(less.reason().unwrap().starts_with("landlock, seccomp left out by"));
         assert!(left_out("off").has(Part::Limits));
+    }
+
+    /// Tries each deed that is not for a runtime's program, and says those that went well; signals by SIGURG, which nobody
+    /// minds. Its arguments: another process, one of its threads, a file.
+    const DEEDS: &str = r#"
+        #define _GNU_SOURCE
+        #include <errno.h>
+        #include <fcntl.h>
+        #include <signal.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <sys/ioctl.h>
+        #include <sys/mman.h>
+        #include <sys/shm.h>
+        #include <sys/socket.h>
+        #include <sys/stat.h>
+        #include <sys/syscall.h>
+        #include <sys/xattr.h>
+        #include <termios.h>
+        #include <unistd.h>
+        #define TRY(name, call) do { if ((long)(call) != -1) puts(name); } while (0)
+        #define MINDED(name, call) do { if ((call) != -1 || errno != EPERM) puts(name); } while (0)
+        int main(int count, char **word) {
+            int other = atoi(word[1]), thread = atoi(word[2]), pair[2] = {-1, -1};
+            const char *path = word[3];
+            int file = open(path, O_RDONLY), none = open("/dev/null", O_RDONLY);
+            TRY("own thread", syscall(SYS_tgkill, getpid(), gettid(), SIGURG));
+            TRY("tgkill", syscall(SYS_tgkill, other, thread, SIGURG));
+            TRY("kill", kill(other, SIGURG));
+            socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+            MINDED("owner", ioctl(pair[0], FIOSETOWN, &other));
+            MINDED("terminal", ioctl(none, TIOCSTI, "x"));
+            TRY("chmod", chmod(path, 0777));
+            TRY("fchmod", fchmod(file, 0777));
+            TRY("fchmodat2", syscall(452, AT_FDCWD, path, 0777, 0));
+            TRY("fchown", fchown(file, getuid(), getgid()));
+            TRY("utimensat", futimens(file, 0));
+            MINDED("setxattr", fsetxattr(file, "user.x", "x", 1, 0));
+            TRY("truncate", truncate(path, 0));
+            TRY("emptied", open(path, O_RDONLY | O_TRUNC));
+            TRY("emptied", open(path, O_ACCMODE | O_TRUNC));
+            TRY("shmget", shmget(IPC_PRIVATE, 4096, 0600));
+            return 0;
+        }"#;
+
+    #[test]
+    fn a_runtimes_program_changes_no_file_and_signals_nobody_with_landlock_and_without() {
+        let directory = tempfile::tempdir().unwrap();
+        let [source, program, file] =
+            ["deeds.c", "deeds", "file"].map(|n| directory.path().join(n));
+        std::fs::write(&source, DEEDS).unwrap();
+        std::fs::write(&file, "kept").unwrap();
+        let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+        let compiled = Command::new(compiler).arg("-o").arg(&program).arg(&source).status();
+        assert!(compiled.unwrap().success());
+        let before = file.metadata().unwrap();
+        // What a kernel of each kind has to forbid them with.
+        for without in ["", "landlock"] {
+            let own = [std::process::id().to_string(), rustix::thread::gettid().to_string()];
+            let mut command = Command::new(&program);
+            command.args(own).arg(&file);
+            let facts = confine_runtime(&mut command, None, &LeftOut::parse(without).unwrap());
+            let done = command.output().unwrap();
+            let went_well = String::from_utf8_lossy(&done.stdout).into_owned();
+            assert_eq!(went_well, "own thread\n", "{without} {facts:?} {done:?}");
+            let after = file.metadata().unwrap();
+            let state = |m: &std::fs::Metadata| (m.mode(), m.len(), m.mtime(), m.mtime_nsec());
+            assert_eq!(state(&before), state(&after));
+        }
     }
 
     #[test]

@@ -261,10 +261,12 @@ pub(crate) fn unknown_calls() -> Vec<Rule> {
     calls.map(|call| Rule { call, conditions: Vec::new() }).into()
 }
 
-/// CPUs, scheduling and limits of a process that is named; 0 is the one that calls. And signals by a descriptor (`F_SETOWN_EX`
-/// and `F_SETSIG` of fcntl(2)).
-pub(crate) fn calls_on_others() -> Vec<Rule> {
-    let another = Condition::Not { argument: 0, value: 0 };
+/// CPUs, scheduling and limits of a process that is named; 0 is the one that calls. Signals by a descriptor (`F_SETOWN_EX`
+/// and `F_SETSIG` of fcntl(2)), and files that are emptied by opening them to read: Landlock has no rule for that before Linux
+/// 6.2. Every ioctl(2) that is not known to be harmless: some give a descriptor's signals away, have a terminal take bytes for
+/// typed, or change a file that is open to be read. With `own`, signals to any process but that one.
+pub(crate) fn calls_on_others(own: Option<u32>) -> Vec<Rule> {
+    let unless = |value| vec![Condition::Not { argument: 0, value }];
     let calls = [
         libc::SYS_prlimit64,
         libc::SYS_sched_setaffinity,
@@ -272,10 +274,22 @@ pub(crate) fn calls_on_others() -> Vec<Rule> {
         libc::SYS_sched_setparam,
         libc::SYS_sched_setscheduler,
     ];
-    let of_process = calls.map(|call| Rule { call, conditions: vec![another] });
+    let mut rules = Vec::from(calls.map(|call| Rule { call, conditions: unless(0) }));
     // Who gets a descriptor's signals, and which.
-    let owners = [libc::F_SETOWN, 15, 10].map(|command| command as u32);
-    of_process.into_iter().chain(some(libc::SYS_fcntl, 1, owners)).collect()
+    rules.extend(some(libc::SYS_fcntl, 1, [libc::F_SETOWN, 15, 10].map(|c| c as u32)));
+    let unknown = OF_DEVICES.map(|value| Condition::Not { argument: 1, value });
+    rules.push(Rule { call: libc::SYS_ioctl, conditions: unknown.into() });
+    // Reading alone, and neither reading nor writing.
+    let mask = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
+    for access in [libc::O_RDONLY, libc::O_ACCMODE] {
+        let value = (access | libc::O_TRUNC) as u32;
+        let emptying = |argument| vec![Condition::Masked { argument, mask, value }];
+        rules.push(Rule { call: libc::SYS_openat, conditions: emptying(2) });
+        #[cfg(target_arch = "x86_64")]
+        rules.push(Rule { call: libc::SYS_open, conditions: emptying(1) });
+    }
+    rules.extend(own.map(|own| Rule { call: libc::SYS_tgkill, conditions: unless(own) }));
+    rules
 }
 
 /// What is not needed any more once the library is loaded.

@@ -12,6 +12,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind, elf
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString};
 use std::fs::File;
+use std::io::Read as _;
 use std::ops::Range;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -84,13 +85,25 @@ pub fn prepare(library: &Path) -> Result<Copies, String> {
     Ok(Copies { plan, _files: copies })
 }
 
+/// Most bytes of a library and all that it needs: a file of holes costs whoever made it nothing.
+const MOST_BYTES: u64 = 512 << 20;
+
 fn read_all(paths: &BTreeMap<String, PathBuf>) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    let own = paths.iter().filter(|(_, path)| !is_runtime(path));
-    own.map(|(name, path)| {
-        let bytes = std::fs::read(path).map_err(|e| format!("'{}': {e}", path.display()))?;
-        Ok((name.clone(), bytes))
-    })
-    .collect()
+    let (mut all, mut left) = (BTreeMap::new(), MOST_BYTES);
+    for (name, path) in paths.iter().filter(|(_, path)| !is_runtime(path)) {
+        let wrong = |why: std::io::Error| format!("'{}': {why}", path.display());
+        let file = record::open_regular(path).map_err(wrong)?;
+        let mut bytes = Vec::new();
+        if file.metadata().map_err(wrong)?.len() <= left {
+            file.take(left).read_to_end(&mut bytes).map_err(wrong)?;
+        } else {
+            let why = "it and what is read with it have more than 512 MiB";
+            return Err(wrong(std::io::Error::other(why)));
+        }
+        left -= bytes.len() as u64;
+        all.insert(name.clone(), bytes);
+    }
+    Ok(all)
 }
 
 fn copy(path: &Path, bytes: &[u8], patches: &[Patch]) -> Result<File, String> {
@@ -295,6 +308,21 @@ mod tests {
     use std::ffi::{CString, c_int, c_uint, c_void};
     use std::io::Write as _;
     use std::sync::Mutex;
+
+    #[test]
+    fn files_of_holes_that_a_library_needs_are_not_all_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes| {
+            let path = directory.path().join(name);
+            File::create(&path).unwrap().set_len(bytes).unwrap();
+            (name.to_owned(), path)
+        };
+        let small = BTreeMap::from([file("a", 10), file("b", 0)]);
+        assert_eq!(read_all(&small).unwrap()["a"], [0; 10]);
+        let large = BTreeMap::from([file("a", 10), file("b", MOST_BYTES - 9)]);
+        let why = read_all(&large).unwrap_err();
+        assert!(why.ends_with("b': it and what is read with it have more than 512 MiB"), "{why}");
+    }
 
     /// Prepared, and never given back: the loader would take the next copy for one that had its name.
     fn kept(library: &Path) -> &'static Copies {

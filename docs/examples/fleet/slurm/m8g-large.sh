@@ -9,7 +9,7 @@
 #SBATCH --open-mode=append
 #SBATCH --time=30
 #SBATCH --chdir=/var/tmp
-#SBATCH --output=/var/tmp/ciphermark-2026-12-m8g-large-%j.log
+#SBATCH --output=/dev/null
 #SBATCH --partition=bench
 
 [ -x '/opt/ciphermark/bin/ciphermark' ] || exit 72
@@ -20,9 +20,9 @@ cd "$directory" || exit 73
 if [ ! -e record.json.sha256 ]; then
   code=0
   if [ -e record.json.partial ]; then
-    '/opt/ciphermark/bin/ciphermark' run --quiet --resume record.json >answer.txt || code=$?
+    '/opt/ciphermark/bin/ciphermark' run --quiet --resume record.json >answer.txt 2>>job.log || code=$?
   elif [ ! -e record.json ]; then
-    '/opt/ciphermark/bin/ciphermark' run --quiet '--suite' 'quick' --seed 0 -o record.json >answer.txt || code=$?
+    '/opt/ciphermark/bin/ciphermark' run --quiet '--suite' 'quick' --seed 0 -o record.json >answer.txt 2>>job.log || code=$?
   fi
   [ $code = 0 ] || [ $code = 3 ] || exit $code
   sha256sum record.json | cut -d ' ' -f 1 >.sha256 && mv .sha256 record.json.sha256 || exit 73

@@ -523,19 +523,25 @@ impl Crypto {
     /// The oldest error that the library remembers, in its words, after the call that failed; forgets
     /// all of them.
     pub(crate) fn words(&self, call: &str) -> String {
+        self.error(call).1
+    }
+
+    /// The same, with the number of its reason (`ERR_GET_REASON`): twelve bits in each library, of more in OpenSSL 3.
+    pub(crate) fn error(&self, call: &str) -> (c_ulong, String) {
         let mut text = [0_u8; 256];
         // SAFETY: the buffer is as long as is said, and is filled with a C string.
-        unsafe {
+        let reason = unsafe {
             let code = (self.ERR_get_error)();
             if code & 0xffff_ffff == 0 {
-                return format!("{call} failed without a word");
+                return (0, format!("{call} failed without a word"));
             }
             (self.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
             (self.ERR_clear_error)();
-        }
+            code & 0xfff
+        };
         let whole = c_text(&text);
         // `error:0A0000B9:SSL routines::no cipher match`: the last part is for people.
-        let reason = whole.rsplit(':').next().filter(|r| !r.is_empty()).unwrap_or(&whole);
-        format!("{call}: {reason}")
+        let words = whole.rsplit(':').next().filter(|r| !r.is_empty()).unwrap_or(&whole);
+        (reason, format!("{call}: {words}"))
     }
 }

@@ -13,7 +13,7 @@ use contract::loader::SharedObject;
 use primitives::Library;
 use record::tls::{Case, Certificate, EndSays, Exchange, Kind, Primitive, Scheme, Seen, Version};
 use std::cell::Cell;
-use std::ffi::{c_char, c_int, c_long};
+use std::ffi::{c_char, c_int, c_long, c_ulong};
 use std::io::ErrorKind;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -681,6 +681,9 @@ impl Secured {
         const WANT_WRITE: c_int = 3;
         const SYSCALL: c_int = 5;
         const ZERO_RETURN: c_int = 6;
+        /// Alerts of an end that has nothing in common with the other: handshake_failure, protocol_version,
+        /// insufficient_security, behind `SSL_AD_REASON_OFFSET` (openssl/ssl.h).
+        const REFUSALS: [c_ulong; 3] = [1040, 1070, 1071];
         // SAFETY: takes nothing. What an earlier connection left would be read as this one's error.
         unsafe { (self.api.crypto.ERR_clear_error)() };
         let outcome = call(self.api, self.raw);
@@ -696,7 +699,10 @@ impl Secured {
             SYSCALL if outcome == 0 || is_gone(&system) => Ok(Flow::Closed),
             SYSCALL => Err(Trouble::Failed(format!("{name}: {system}"))),
             _ => {
-                let words = self.api.crypto.words(name);
+                let (reason, words) = self.api.crypto.error(name);
+                if REFUSALS.contains(&reason) {
+                    return Err(Trouble::NotOffered(words));
+                }
                 // OpenSSL 3 makes an error of an end without a goodbye.
                 if words.contains("unexpected eof") {
                     Ok(Flow::Closed)

@@ -219,7 +219,8 @@ fn prove(tier: Tier, asked: &dyn Fn(u32, u32) -> Registers) -> Result<u64, Strin
 /// Sets what has the library leave out the tier's features; what was set, for the record. The
 /// process must have no other thread, and must not have the library loaded yet.
 pub fn apply_switch(tier: Tier, library: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(library).map_err(|e| format!("'{}': {e}", library.display()))?;
+    let bytes = crate::identity::whole(library);
+    let bytes = bytes.map_err(|e| format!("'{}': {e}", library.display()))?;
     let exports = exports(&bytes)?;
     let has = |symbol: &str| exports.iter().any(|e| e == symbol);
     if has("BORINGSSL_self_test") && !has("awslc_version_string") {
