@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::{Measurement, Record};
 use report::Format;
 use serde::Serialize;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -68,7 +68,15 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     if std::io::stdout().is_terminal() {
         text = base::text::for_terminal(&text);
     }
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// A reader that has seen enough (`| head`) is no failure, and takes no exit code away.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::output(&error)),
+    }
 }
 
 /// As [`print`], to standard error: standard output is another program's.
@@ -76,7 +84,7 @@ pub fn print_aside(render: impl FnOnce(Options) -> String) -> Result<(), Failure
     let mut out = anstream::stderr();
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
     let text = render(Options { width: width(), color });
-    out.write_all(text.as_bytes()).map_err(|e| Failure::output(&e))
+    written(out.write_all(text.as_bytes()))
 }
 
 /// Prints what `render` produces, or writes it to a file.
@@ -102,7 +110,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+    written(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// The terminal's width, else that of the variable COLUMNS, else the default.

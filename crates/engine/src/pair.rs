@@ -55,6 +55,9 @@ pub struct PairOutcome {
     pub pairs: Vec<(f64, f64)>,
     /// `cycles`, or `ticks` where core cycles are not known.
     pub unit: &'static str,
+    /// Whether the one that takes fewer cycles takes more time: which is faster depends on the core's clock, so there is
+    /// no verdict.
+    pub clock_decides: bool,
     pub seconds: f64,
     pub sampling_seconds: f64,
     pub samples: usize,
@@ -136,7 +139,7 @@ impl PairBench {
     pub fn trial(&mut self, stop: &Stop) -> Result<PairOutcome, PairError> {
         let begun = Instant::now();
         let mut taken = Taken::default();
-        let (mut ratio, mut verdict) = (None, Verdict::Undecided);
+        let (mut ratio, mut verdict, mut clock_decides) = (None, Verdict::Undecided, false);
         for look in LOOKS {
             self.take_until(look.pairs, begun, stop, &mut taken)?;
             let look = if taken.pairs.len() < look.pairs {
@@ -147,7 +150,11 @@ impl PairBench {
             let Some(Look { alpha, .. }) = look else { break };
             ratio = ratio_of_pairs(&taken.pairs, alpha);
             verdict = ratio.map_or(Verdict::Undecided, |r| r.verdict(self.margin));
-            if verdict != Verdict::Undecided || self.over(begun, stop) {
+            clock_decides = ratio.zip(ratio_of_pairs(&taken.times, alpha)).is_some_and(opposite);
+            if clock_decides {
+                verdict = Verdict::Undecided;
+            }
+            if clock_decides || verdict != Verdict::Undecided || self.over(begun, stop) {
                 break;
             }
         }
@@ -155,6 +162,7 @@ impl PairBench {
             verdict,
             ratio,
             unit: if taken.samples.iter().all(|s| s.clock() > 0.0) { "cycles" } else { "ticks" },
+            clock_decides,
             pairs: taken.pairs,
             seconds: begun.elapsed().as_secs_f64(),
             sampling_seconds: taken.sampling.as_secs_f64(),
@@ -207,7 +215,10 @@ impl PairBench {
         taken.sampling += sampling.elapsed();
         let side = |side| processes.iter().filter(move |p| p.side == side);
         let costs = side(0).map(|p| self.cost(p)).zip(side(1).map(|p| self.cost(p)));
-        taken.pairs.extend(costs.filter_map(|(base, new)| base.zip(new)));
+        for (base, new) in costs.filter_map(|(base, new)| base.zip(new)) {
+            taken.pairs.push((base.cost, new.cost));
+            taken.times.push((base.ticks, new.ticks));
+        }
         taken.samples.extend(processes.iter().flat_map(|p| &p.samples));
         Ok(())
     }
@@ -281,11 +292,15 @@ impl PairBench {
     }
 
     /// A process's cost of one operation; `None` as long as it has too few clean samples.
-    fn cost(&self, process: &Process) -> Option<f64> {
+    fn cost(&self, process: &Process) -> Option<Cost> {
         let cost =
             |s: &RawSample| if s.clock() > 0.0 { s.cycles_per_op() } else { s.ticks_per_op() };
         let mut costs: Vec<f64> = self.clean(process).map(cost).collect();
-        if costs.len() < CLEAN { None } else { median(&mut costs) }
+        if costs.len() < CLEAN {
+            return None;
+        }
+        let mut ticks: Vec<f64> = self.clean(process).map(RawSample::ticks_per_op).collect();
+        Some(Cost { cost: median(&mut costs)?, ticks: median(&mut ticks)? })
     }
 
     fn lost(&self, side: usize, error: WorkerError) -> PairError {
@@ -293,10 +308,23 @@ impl PairBench {
     }
 }
 
+/// What one operation costs in a process: in the unit that is compared, and in time.
+struct Cost {
+    cost: f64,
+    ticks: f64,
+}
+
+/// Whether the one that takes fewer cycles takes more time, by intervals that lie on either side of no difference.
+fn opposite((cycles, time): (Ratio, Ratio)) -> bool {
+    cycles.high < 1.0 && time.low > 1.0 || cycles.low > 1.0 && time.high < 1.0
+}
+
 /// What a comparison has so far.
 #[derive(Default)]
 struct Taken {
     pairs: Vec<(f64, f64)>,
+    /// The same pairs, in ticks.
+    times: Vec<(f64, f64)>,
     samples: Vec<RawSample>,
     sampling: Duration,
 }
@@ -319,4 +347,19 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_cycles_and_more_time_are_opposite_only_by_intervals_that_both_exclude_equality() {
+        let of = |low, high| Ratio { estimate: f64::midpoint(low, high), low, high, level: 0.999 };
+        assert!(opposite((of(0.9, 0.95), of(1.02, 1.1))) && opposite((of(1.1, 1.2), of(0.8, 0.9))));
+        for time in [of(0.9, 0.95), of(0.99, 1.02)] {
+            assert!(!opposite((of(0.9, 0.95), time)), "{time:?}");
+        }
+        assert!(!opposite((of(0.99, 1.01), of(1.02, 1.1))));
+    }
 }

@@ -1,7 +1,7 @@
 //! Answers over an archive: its records, the best of each machine, comparisons of machines, histories.
 
 use crate::comparison::{ComparisonFormat, comparison, words};
-use crate::labels::{size, supported, versioned};
+use crate::labels::{size, supported};
 use crate::ranking::{absences, not_measured, place, sign};
 use base::analysis::{Ratio, Verdict};
 use base::text::{
@@ -173,9 +173,7 @@ fn best_of_machines_table(answers: &[BestOfMachine]) -> Table {
             (Column::left("day").goes(2), &|(a, _, first)| once(&a.day, *first)),
             (Column::left("#"), &|(_, r, _)| Cell::new(place(r), style(r))),
             (Column::left("algorithm"), &|(_, r, _)| Cell::new(clean(&r.case.algorithm), style(r))),
-            (Column::left("library"), &|(_, r, _)| {
-                Cell::new(versioned(&r.library.name, &r.library.version), style(r))
-            }),
+            (Column::left("library"), &|(_, r, _)| Cell::new(crate::ranking::library(r), style(r))),
             (Column::point(heading), &|(a, r, _)| {
                 let speed = speed(r).unwrap_or_default();
                 Cell::number(format!("{}{speed}", sign(&a.ranking, r)), style(r))
@@ -283,6 +281,7 @@ fn best_of_machines_csv(answers: &[BestOfMachine], without: &[Without]) -> Strin
             ("contended", &|row| field(row, |_, r| r.contended.to_string())),
             ("absent", &|row| once(row).map(BestOfMachine::lacks).unwrap_or_default()),
             ("why", &|row| row.err().map(|w| w.why.clone()).unwrap_or_default()),
+            ("imported", &|row| field(row, |a, _| a.ranking.imported.to_string())),
         ],
     )
 }
@@ -310,7 +309,9 @@ pub fn machines(
     options: Options,
 ) -> String {
     let failing = || all.iter().filter(|m| !m.found.is_empty());
-    let lines = without_lines("not compared", without);
+    let mut lines = without_lines("not compared", without);
+    // Of the others their own comparison below the table says it.
+    lines.extend(all.iter().filter(|m| m.found.is_empty()).filter_map(beside_the_libraries));
     match format {
         ComparisonFormat::Json => record::pretty(&Document { machines: all, without }),
         ComparisonFormat::Markdown => {
@@ -333,6 +334,15 @@ pub fn machines(
             out
         }
     }
+}
+
+/// What changed on a machine beside the libraries, and which changes are no library's.
+fn beside_the_libraries(m: &ComparedMachine) -> Option<String> {
+    let c = &m.comparison;
+    let beside = c.beside_the_libraries().join(", ");
+    let between = (!beside.is_empty()).then(|| format!("not the same in both runs: {beside}"));
+    let said: Vec<String> = between.into_iter().chain(words::own(c)).collect();
+    (!said.is_empty()).then(|| clean(&format!("{}: {}", m.machine, said.join("; "))))
 }
 
 /// Each comparison keeps its own promise; together they err more often.
@@ -399,6 +409,8 @@ pub struct Point {
     pub version: String,
     /// Whether the figure is from elsewhere, without an interval.
     pub imported: bool,
+    /// Whether only a busy core was seen: it takes at most so long.
+    pub contended: bool,
     pub ns_per_op: Estimate,
     /// Megabytes (10^6 bytes) a second.
     pub mb_per_s: Option<f64>,
@@ -406,10 +418,10 @@ pub struct Point {
     pub verdict: Option<Verdict>,
     /// The cost over that of the run before.
     pub ratio: Option<Ratio>,
-    /// What else is not as it was in the run before: the processor, the kernel, what decides which code runs.
+    /// What else is not as it was in the run before: the processor, the kernel, ciphermark, what decides which code runs.
     pub differing: Vec<String>,
     /// What the verdict, or that there is none, does not say by itself.
-    pub remark: Option<&'static str>,
+    pub remark: Option<String>,
 }
 
 impl Line {
@@ -457,8 +469,16 @@ pub fn trend(lines: &[Line], options: Options) -> String {
         out += &history_table(line).text(options);
     }
     out.push('\n');
-    if lines.iter().flat_map(|line| &line.points).any(|p| p.imported) {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    if points().any(|p| p.imported) {
         out += &options.hang(crate::ranking::IMPORTED, 2, ASIDE);
+    }
+    if points().any(|p| p.contended) {
+        let speed =
+            if points().any(|p| p.mb_per_s.is_some()) { "is at least so fast and " } else { "" };
+        let note =
+            format!("> and <: only a busy core was seen, so it {speed}takes at most so long");
+        out += &options.hang(&note, 2, ASIDE);
     }
     let note = "a change is what `ciphermark compare`, with the same filters, says of a run and the one before it";
     out + &options.hang(note, 2, ASIDE)
@@ -466,11 +486,16 @@ pub fn trend(lines: &[Line], options: Options) -> String {
 
 fn history_table(line: &Line) -> Table {
     let speed = if line.case.model.has_bytes() { "MB/s" } else { "" };
-    let mark = |p: &Point| if p.imported { "†" } else { "" };
+    let mark = |p: &Point, bound: &'static str| match (p.imported, p.contended) {
+        (true, _) => "†",
+        (_, true) => bound,
+        _ => "",
+    };
     let digits = |p: &Point, value| supported(value, Some(&p.ns_per_op));
-    let interval = |p: &Point| match p.imported {
-        true => "no interval".to_owned(),
-        false => interval(&p.ns_per_op),
+    let interval = |p: &Point| match (p.imported, p.contended) {
+        (true, _) => "no interval".to_owned(),
+        (_, true) => format!("at most {}", digits(p, p.ns_per_op.high)),
+        _ => interval(&p.ns_per_op),
     };
     Table::of(
         &line.points,
@@ -478,11 +503,12 @@ fn history_table(line: &Line) -> Table {
             (Column::left("day"), &|p| Cell::plain(p.day.clone())),
             (Column::left("version"), &|p| Cell::plain(clean(&p.version))),
             (Column::point(speed), &|p| {
-                let speed = p.mb_per_s.map(|v| format!("{}{}", mark(p), digits(p, v)));
+                let speed = p.mb_per_s.map(|v| format!("{}{}", mark(p, ">"), digits(p, v)));
                 Cell::number(speed.unwrap_or_default(), PLAIN)
             }),
             (Column::point("ns/op"), &|p| {
-                Cell::number(format!("{}{}", mark(p), digits(p, p.ns_per_op.median)), PLAIN)
+                let ns = digits(p, p.ns_per_op.median);
+                Cell::number(format!("{}{ns}", mark(p, "<")), PLAIN)
             }),
             (Column::right("95 % interval").goes(1), &|p| Cell::new(interval(p), ASIDE)),
             (Column::left("change"), &|p| change(p)),
@@ -499,17 +525,20 @@ fn change(p: &Point) -> Cell {
         [] => String::new(),
         all => clean(&format!("; {} differs, too", all.join(", "))),
     };
-    more += &p.remark.map(|remark| format!("; {remark}")).unwrap_or_default();
+    let remark = p.remark.as_deref().map(clean);
+    let behind = remark.as_ref().map(|remark| format!("; {remark}")).unwrap_or_default();
+    more += &behind;
     match p.verdict {
         Some(Verdict::Slower) => Cell::new(format!("slower by {percent:.1} %{more}"), ALARM),
         Some(Verdict::Faster) => Cell::new(format!("faster by {:.1} %{more}", -percent), GOOD),
-        Some(verdict) => Cell::new(verdict.name().to_owned(), ASIDE),
-        None => Cell::new(p.remark.unwrap_or_default().to_owned(), ASIDE),
+        Some(verdict) => Cell::new(verdict.name().to_owned() + &behind, ASIDE),
+        None => Cell::new(remark.unwrap_or_default(), ASIDE),
     }
 }
 
 pub fn trend_csv(lines: &[Line]) -> String {
-    let end = |p: &Point, ns: f64| if p.imported { String::new() } else { ns.to_string() };
+    let low = |p: &Point| (!p.imported && !p.contended).then_some(p.ns_per_op.low);
+    let high = |p: &Point| (!p.imported).then_some(p.ns_per_op.high);
     let rows = lines.iter().flat_map(|line| line.points.iter().map(move |p| (line, p)));
     csv_of(
         rows,
@@ -529,39 +558,45 @@ pub fn trend_csv(lines: &[Line]) -> String {
             ("record", &|(_, p)| p.record.clone()),
             ("version", &|(_, p)| p.version.clone()),
             ("ns_per_op_median", &|(_, p)| p.ns_per_op.median.to_string()),
-            ("ns_per_op_low", &|(_, p)| end(p, p.ns_per_op.low)),
-            ("ns_per_op_high", &|(_, p)| end(p, p.ns_per_op.high)),
+            ("ns_per_op_low", &|(_, p)| number(low(p))),
+            ("ns_per_op_high", &|(_, p)| number(high(p))),
             ("verdict", &|(_, p)| p.verdict.map(|v| v.name().to_owned()).unwrap_or_default()),
             ("ratio", &|(_, p)| p.ratio.map(|r| r.estimate.to_string()).unwrap_or_default()),
             ("differing", &|(_, p)| p.differing.join("; ")),
-            ("remark", &|(_, p)| p.remark.unwrap_or_default().to_owned()),
+            ("remark", &|(_, p)| p.remark.clone().unwrap_or_default()),
+            ("imported", &|(_, p)| p.imported.to_string()),
+            ("contended", &|(_, p)| p.contended.to_string()),
         ],
     )
 }
 
-/// Files for Apache Otava: a CSV of each history, and `otava.yaml`, which names them as tests.
+/// Files for Apache Otava: a CSV of each history, and `otava.yaml`, which names them as tests. Otava knows neither bounds
+/// nor figures from elsewhere: among measured ones each would be a change.
 pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
     let mut yaml = "tests:\n".to_owned();
     let mut files = Vec::new();
     for line in lines {
         let name = line.slug();
         let file = format!("{name}.csv");
-        let rows = line.points.iter().map(|p| {
+        let is_measured = line.points.iter().any(|p| !p.imported);
+        let counts = |p: &&Point| !p.contended && !(p.imported && is_measured);
+        let mut rows = line.points.iter().filter(counts).map(|p| {
             [
                 p.started.to_string(),
                 p.version.clone(),
                 p.record.clone(),
+                p.differing.join("; "),
                 p.ns_per_op.median.to_string(),
             ]
         });
-        files.push((
-            file.clone(),
-            base::text::csv_as_is(&["time", "version", "record", "ns"], rows),
-        ));
+        let Some(first) = rows.next() else { continue };
+        let rows = std::iter::once(first).chain(rows);
+        let heading = ["time", "version", "record", "differing", "ns"];
+        files.push((file.clone(), base::text::csv_as_is(&heading, rows)));
         // JSON text is YAML text.
         let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
         yaml += &format!(
-            "  {}:\n    type: csv\n    file: {}\n    time_column: time\n    attributes: [version, record]\n    metrics:\n      \
+            "  {}:\n    type: csv\n    file: {}\n    time_column: time\n    attributes: [version, record, differing]\n    metrics:\n      \
              ns: {{column: ns, direction: -1}}\n    csv_options: {{delimiter: ','}}\n",
             quoted(&name),
             quoted(&directory.join(&file).display().to_string()),
@@ -671,9 +706,22 @@ mod tests {
         assert_eq!(json["machines"][0]["machine"], "c7i");
     }
 
+    #[test]
+    fn a_machine_says_what_was_changed_beside_its_libraries_though_no_condition_holds() {
+        let mut moved = compared(Matching::ByName);
+        moved.comparison.differing.push("the processor".to_owned());
+        let unmoved = ComparedMachine { machine: "m8g".to_owned(), ..compared(Matching::ByName) };
+        for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+            let said = machines(&[moved.clone(), unmoved.clone()], &[], format, 10, WIDE);
+            says(&said, ["c7i: not the same in both runs: the processor"]);
+            assert!(!said.contains("m8g: not the same"), "{said}");
+        }
+    }
+
     fn line(machine: &str) -> Line {
         let point = |day: i64, ns: f64, verdict| Point {
             imported: false,
+            contended: false,
             started: 1_793_491_200 + day * 86_400,
             day: format!("2026-11-0{}", day + 1),
             record: "ab".repeat(32),
@@ -683,7 +731,7 @@ mod tests {
             verdict,
             ratio: Some(Ratio { estimate: 1.1, low: 1.09, high: 1.11, level: 0.95 }),
             differing: vec!["the processor".to_owned()],
-            remark: Some("the run's own"),
+            remark: Some("the run's own".to_owned()),
         };
         Line {
             machine: machine.to_owned(),
@@ -721,11 +769,44 @@ mod tests {
             name,
             "..-c7i---x--.openssl.aes-256-gcm.encrypt.8192.message.native.1.hot.apart.csv"
         );
-        assert_eq!(csv.lines().next(), Some("time,version,record,ns"));
+        assert_eq!(csv.lines().next(), Some("time,version,record,differing,ns"));
         assert_eq!(csv.lines().count(), 4);
         let (name, yaml) = &files[1];
         assert_eq!(name, "otava.yaml");
         says(yaml, ["metrics:\n      ns: {column: ns, direction: -1}"]);
+    }
+
+    #[test]
+    fn a_bound_of_a_busy_core_is_one_in_a_history_and_no_change_for_otava() {
+        let mut bound = line("c7i");
+        bound.points[1].contended = true;
+        (bound.points[1].verdict, bound.points[1].ratio) = (Some(Verdict::Undecided), None);
+        bound.points[1].remark = Some("one side saw only a busy core".to_owned());
+        let text = trend(std::slice::from_ref(&bound), WIDE);
+        let row = text.lines().find(|line| line.contains("2026-11-02")).unwrap();
+        says(row, [">", "<660", "at most ", "undecided; one side saw only a busy core"]);
+        says(&text, ["only a busy core was seen"]);
+        let csv = trend_csv(std::slice::from_ref(&bound));
+        assert!(csv.lines().nth(2).unwrap().ends_with(",false,true"), "{csv}");
+        let [(_, csv), _] = &otava(std::slice::from_ref(&bound), Path::new("h"))[..] else {
+            panic!("a history and the names")
+        };
+        assert_eq!(csv.lines().count(), 3, "{csv}");
+        bound.points.iter_mut().for_each(|p| p.contended = true);
+        assert_eq!(otava(&[bound], Path::new("h")).len(), 1, "no history of bounds alone");
+    }
+
+    #[test]
+    fn a_figure_from_elsewhere_among_measured_ones_is_no_change_for_otava() {
+        let mut mixed = line("c7i");
+        mixed.points[2].imported = true;
+        let rows =
+            |line: &Line| otava(std::slice::from_ref(line), Path::new("h"))[0].1.lines().count();
+        assert_eq!(rows(&mixed), 3);
+        let csv = trend_csv(std::slice::from_ref(&mixed));
+        assert!(csv.lines().nth(3).unwrap().ends_with(",true,false"), "{csv}");
+        mixed.points.iter_mut().for_each(|p| p.imported = true);
+        assert_eq!(rows(&mixed), 4, "a history of imports alone is one");
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! to ask next.
 
 use crate::comparison::words::{interval_heading, with_level};
-use crate::labels::{Libraries, percent, size, size_with_unit, speed, supported, versioned};
+use crate::labels::{
+    Libraries, percent, short_id, size, size_with_unit, speed, supported, versioned,
+};
 use crate::leaks::mark as mark_of;
 use crate::screen::{LINES, Screen, WARNINGS, headline};
 use crate::summary::without_aes;
@@ -98,9 +100,7 @@ fn table(answer: &Ranking) -> Table {
         (Column::left("best of"), &|(group, _)| Cell::plain(group)),
         (Column::left("#"), &|(_, r)| Cell::new(place(r), style(r))),
         (Column::left("algorithm"), &|(_, r)| Cell::new(clean(&r.case.algorithm), style(r))),
-        (Column::left("library"), &|(_, r)| {
-            Cell::new(versioned(&r.library.name, &r.library.version) + mark_of(r.leaks), style(r))
-        }),
+        (Column::left("library"), &|(_, r)| Cell::new(library(r) + mark_of(r.leaks), style(r))),
         (Column::point(cost), &|(_, r)| {
             Cell::number(format!("{}{}", sign(answer, r), main(r).unwrap_or_default()), style(r))
         }),
@@ -142,6 +142,13 @@ fn is_grouped(answer: &Ranking) -> bool {
 fn group(answer: &Ranking, standing: &Standing, row: usize) -> String {
     let named = standing.group.as_deref().filter(|_| row == 0 && is_grouped(answer));
     named.map(clean).unwrap_or_default()
+}
+
+/// The library; with the beginning of its build's id where another build of the version takes part.
+pub(crate) fn library(r: &Ranked) -> String {
+    let id = if r.has_twin { short_id(&r.library.id) } else { String::new() };
+    let name = versioned(&r.library.name, &r.library.version);
+    if id.is_empty() { name } else { format!("{name}#{id}") }
 }
 
 /// `2–5`: the places that it may have.
@@ -193,6 +200,10 @@ fn notes(answer: &Ranking) -> Vec<String> {
         notes.push(format!("{} {what} are not ranked", answer.unranked));
     }
     notes.extend(answer.imported.then(|| IMPORTED.to_owned()));
+    if !answer.machines.is_empty() {
+        let names: Vec<String> = answer.machines.iter().map(|name| clean(name)).collect();
+        notes.push(format!("figures of several machines: {}", names.join("; ")));
+    }
     notes.extend(answer.secret.map(|left_out| left_out.to_string()));
     notes.extend(not_measured(answer).map(|note| {
         format!("{note}, and so does the same with --complete, where the record was taken")
@@ -203,10 +214,7 @@ fn notes(answer: &Ranking) -> Vec<String> {
 /// Rows of which one takes fewer cycles and another less time.
 fn hang_on_clock(answer: &Ranking) -> Option<String> {
     let rows = answer.standings.iter().flat_map(|s| &s.rows).filter(|r| r.clock_decides);
-    let name = |r: &Ranked| {
-        let library = versioned(&r.library.name, &r.library.version);
-        format!("{} in {library}", clean(&r.case.algorithm))
-    };
+    let name = |r: &Ranked| format!("{} in {}", clean(&r.case.algorithm), library(r));
     let names: Vec<String> = rows.map(name).collect();
     (!names.is_empty()).then(|| {
         format!(
@@ -342,11 +350,21 @@ fn markdown(answers: &[Ranking]) -> String {
 
 // Answers for programs.
 
-/// A ranked case with the question and the group that it is ranked in.
+/// A ranked case with the answer and the group that it is ranked in.
 struct CsvRow<'a> {
-    question: &'a str,
+    answer: &'a Ranking,
     group: &'a str,
+    is_first: bool,
     r: &'a Ranked,
+}
+
+impl CsvRow<'_> {
+    /// What could take part and has no number, once an answer.
+    fn absent(&self) -> String {
+        let lines = absences(self.answer).into_iter().chain(not_measured(self.answer));
+        let lines = lines.filter(|_| self.is_first);
+        lines.collect::<Vec<_>>().join("; ")
+    }
 }
 
 fn number(value: Option<f64>) -> String {
@@ -354,15 +372,17 @@ fn number(value: Option<f64>) -> String {
 }
 
 fn csv(answers: &[Ranking]) -> String {
-    let standings = answers.iter().flat_map(|a| a.standings.iter().map(move |s| (a, s)));
-    let rows = standings.flat_map(|(answer, s)| {
-        let (question, group) = (&*answer.terms.sentence, s.group.as_deref().unwrap_or_default());
-        s.rows.iter().map(move |r| CsvRow { question, group, r })
+    let rows = answers.iter().flat_map(|answer| {
+        let all = answer.standings.iter().flat_map(|s| s.rows.iter().map(move |r| (s, r)));
+        all.enumerate().map(move |(at, (s, r))| {
+            let group = s.group.as_deref().unwrap_or_default();
+            CsvRow { answer, group, is_first: at == 0, r }
+        })
     });
     csv_of(
         rows,
         &[
-            ("question", &|row| row.question.to_owned()),
+            ("question", &|row| row.answer.terms.sentence.clone()),
             ("group", &|row| row.group.to_owned()),
             ("place", &|row| row.r.place.to_string()),
             ("last_place", &|row| row.r.last_place.to_string()),
@@ -388,6 +408,8 @@ fn csv(answers: &[Ranking]) -> String {
             ("contended", &|row| row.r.contended.to_string()),
             ("clock_decides", &|row| row.r.clock_decides.to_string()),
             ("leaks", &|row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
+            ("imported", &|row| row.answer.imported.to_string()),
+            ("absent", &CsvRow::absent),
         ],
     )
 }
@@ -396,6 +418,8 @@ fn csv(answers: &[Ranking]) -> String {
 const FAMILIES: usize = 5;
 /// Most libraries of a family.
 const BEST_OF: usize = 3;
+/// Most columns of a library's name.
+const LIBRARY: usize = 26;
 /// What a survey comes to, in words: the first screen of a terminal and the head of the page.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -465,7 +489,7 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
         + &precision.unwrap_or_default()
         + &circumstances.collect::<String>()
         + "\n";
-    let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.line(text, PLAIN)));
+    let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.sentence(text)));
     let below =
         newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &next(&screen, path, notes);
     let taken = above.lines().count() + below.lines().count();
@@ -552,9 +576,18 @@ impl<'a> Found<'a> {
         let number =
             |m: &Option<&Measurement>| m.and_then(marked).unwrap_or_else(|| "–".to_owned());
         let limit = row.cells.last().copied().flatten().and_then(|m| m.limit_fraction);
+        let label = self.libraries.label(row.library);
+        let library = match family.ties {
+            1.. if is_first => {
+                let others = if family.ties == 1 { "other" } else { "others" };
+                let others = format!(" or {} {others}", family.ties);
+                clip(label, LIBRARY.saturating_sub(others.len())) + &others
+            }
+            _ => label.to_owned(),
+        };
         Line {
             algorithm: if is_first { clean(family.algorithm) } else { String::new() },
-            library: self.libraries.label(row.library).to_owned(),
+            library,
             speeds: row.cells.iter().map(number).collect(),
             limit: limit.map(|part| format!("{} %", percent(part))).unwrap_or_default(),
             system: if is_first { family.system } else { SystemStanding::Unknown },
@@ -564,12 +597,17 @@ impl<'a> Found<'a> {
     fn newer(&self) -> Option<String> {
         let (newer, system) = self.answer.newer.as_ref().zip(self.answer.system)?;
         let (new, own) = (self.libraries.label(newer.library), self.libraries.label(system));
-        let (ratio, tally) = (newer.ratio.estimate, newer.tally);
+        let (ratio, tally) = (newer.ratio, newer.tally);
         Some(format!(
-            "Your {own}: {new} takes {ratio:.2} of its time over {} cases: {} faster, {} slower.",
-            tally.cases(),
+            "Your {own}: {new} takes {:.2} of its time ({:.2} to {:.2}), the mean of {} cases; {} faster, {} slower, \
+             {} undecided.",
+            ratio.estimate,
+            ratio.low,
+            ratio.high,
+            newer.ratios,
             tally.faster,
-            tally.slower
+            tally.slower,
+            tally.undecided
         ))
     }
 
@@ -639,8 +677,10 @@ fn title(asked: Asked) -> &'static str {
 fn row(line: &Line) -> Vec<Cell> {
     let is_first = !line.algorithm.is_empty();
     let style = if is_first { BEST } else { PLAIN };
-    let mut cells =
-        vec![Cell::plain(format!("  {}", line.algorithm)), Cell::plain(clip(&line.library, 26))];
+    let mut cells = vec![
+        Cell::plain(format!("  {}", line.algorithm)),
+        Cell::plain(clip(&line.library, LIBRARY)),
+    ];
     cells.extend(line.speeds.iter().map(|speed| Cell::number(speed.clone(), style)));
     cells.push(Cell::new(line.limit.clone(), ASIDE));
     let style = match line.system {
@@ -717,6 +757,45 @@ mod tests {
             );
             assert!(!said(&self::record(), format).contains("releases of different years"));
         }
+    }
+
+    #[test]
+    fn two_builds_of_one_version_are_told_apart() {
+        let mut record = record();
+        let mut twins = record.measurements.clone();
+        twins.retain(|m| m.library.name == "openssl");
+        twins.iter_mut().for_each(|m| m.library.id = "build-id:99887766".to_owned());
+        record.measurements.extend(twins);
+        let answers = asked(&record, &questions()[..1]);
+        for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+            let said = rankings(&answers, format, PLAIN_100);
+            says(&said, ["openssl@3.0.22#998877"]);
+        }
+    }
+
+    #[test]
+    fn csv_says_which_figures_are_imported_and_once_what_has_no_number() {
+        let rows = |record: &Record, question: &Question| {
+            let csv = rankings(
+                &asked(record, std::slice::from_ref(question)),
+                ComparisonFormat::Csv,
+                PLAIN_100,
+            );
+            csv.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let class = Some(Class::Authenticated);
+        let question = Question { class, size: Some(65_536), ..Question::default() };
+        let measured = rows(&record(), &question);
+        assert!(measured[0].ends_with(",imported,absent"), "{}", measured[0]);
+        let named = measured.iter().filter(|row| row.contains("SIGSEGV")).count();
+        assert!(named == 1 && measured[1].contains(",false,"), "{measured:?}");
+        let mut elsewhere = record();
+        elsewhere.measurements.retain(|m| m.state == State::Measured);
+        for m in &mut elsewhere.measurements {
+            (m.state, m.reason) = (State::Imported, None);
+        }
+        let imported = rows(&elsewhere, &questions()[0]);
+        assert!(imported[1..].iter().all(|row| row.contains(",true,")), "{imported:?}");
     }
 
     #[test]

@@ -4,11 +4,14 @@
 
 use crate::commands::{Filter, choose, no_password};
 use crate::{Exit, Failure, files, screen};
+use base::analysis::Verdict;
 use base::text::{Price, Prices};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
 use judge::compare::trust::{Given, Known, Manifest, Told};
-use judge::compare::{Case, Compared, Comparison, Matching, Settings, Side, trust};
+use judge::compare::{
+    Case, Compared, Comparison, Matching, OTHER_MODEL, Only, Settings, Side, trust,
+};
 use record::archive::{Added, Archive, ArchiveError, Chosen, Entry, Listed, Selection, Trust};
 use record::{Estimate, LibraryId, Measurement, Record, State};
 use report::{Point, TrendLine as Line};
@@ -277,17 +280,23 @@ fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Fail
         added: now.as_second(),
     });
     let added = added.map_err(failure)?;
-    let trust = archive.find(&sha256).map_err(failure)?.trust;
-    tell(args, path, added, trust, &judged);
-    Ok(trust)
+    let listed = archive.find(&sha256).map_err(failure)?;
+    tell(args, path, added, &listed, &judged);
+    Ok(listed.trust)
 }
 
 /// One line a record, and one for each doubt and what could not be checked.
-fn tell(args: &AddArgs, path: &Path, added: Added, trust: Trust, judged: &Judged) {
+fn tell(args: &AddArgs, path: &Path, added: Added, listed: &Listed, judged: &Judged) {
     let shown = base::text::one_line(&path.display().to_string());
+    let trust = listed.trust;
+    let of_other = args.machine.as_ref().filter(|named| **named != listed.machine);
     match added {
         _ if args.quiet && trust.counts() => {}
-        Added::Known => anstream::eprintln!("ciphermark: {shown} is in already, {}", trust.name()),
+        Added::Known => {
+            let other = of_other.map(|_| base::text::one_line(&listed.machine));
+            let other = other.map(|other| format!(", of machine '{other}'")).unwrap_or_default();
+            anstream::eprintln!("ciphermark: {shown} is in already, {}{other}", trust.name());
+        }
         Added::New(cases) => {
             anstream::eprintln!("ciphermark: added {shown}: {cases} cases, {}", trust.name());
             for doubt in &judged.doubts {
@@ -414,14 +423,16 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
     for runs in machines {
         let (left_out, runs) = runs.split_at(runs.len().saturating_sub(most));
         older += left_out.len();
-        let mut own: Vec<Run<'_>> = Vec::new();
+        let (mut own, mut kept): (Vec<Run<'_>>, _) = (Vec::new(), None);
         for run in runs {
             if !archive.has_case(run, &of_cases).map_err(failure)? {
                 continue;
             }
             let record = archive.load(run, &of_cases).map_err(failure)?;
             if record.measurements.iter().any(has_point) {
-                let before = own.last().map(|before| beside(&mut archive, before, run, &record));
+                let before = own.last();
+                let before =
+                    before.map(|before| beside(&mut archive, before, run, &record, &mut kept));
                 let compared = before.transpose()?;
                 own.push(Run { listed: run, record, compared });
             }
@@ -456,18 +467,25 @@ fn beside(
     before: &Run<'_>,
     listed: &Listed,
     record: &Record,
+    kept: &mut Option<(i64, Record)>,
 ) -> Result<Comparison, Failure> {
     let found = compared(&before.record, record, &|_| true);
-    if found.tally.faster + found.tally.slower == 0 {
+    if found.tally.undecided == found.tally.cases() {
         return Ok(found);
     }
-    // A change is held against what the runs add to all cases, which is learned from those that nobody asks for, too.
+    // A verdict allows for what the runs add to all cases, which is learned from those that nobody asks for, too.
     let key = |m: &Measurement| (m.library.clone(), Case::of(m));
     let both = before.record.measurements.iter().chain(&record.measurements);
     let asked: BTreeSet<_> = both.map(key).collect();
     let mut whole = |run| archive.load(run, &Chosen::default()).map_err(failure);
-    let (base, new) = (whole(before.listed)?, whole(listed)?);
-    Ok(compared(&base, &new, &|m| asked.contains(&key(m))))
+    let base = match kept.take() {
+        Some((id, record)) if id == before.listed.id => record,
+        _ => whole(before.listed)?,
+    };
+    let new = whole(listed)?;
+    let found = compared(&base, &new, &|m| asked.contains(&key(m)));
+    *kept = Some((listed.id, new));
+    Ok(found)
 }
 
 fn compared(before: &Record, now: &Record, takes: &dyn Fn(&Measurement) -> bool) -> Comparison {
@@ -509,6 +527,8 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
             let (Some(ns), case) = (m.ns_per_op, Case::of(m)) else { continue };
             let of = |c: &&Compared| c.new_library == m.library && c.case == case;
             let found = run.compared.as_ref().and_then(|c| Some((c, c.cases.iter().find(of)?)));
+            let alone = |o: &&Only| o.library == m.library && o.case == case;
+            let alone = run.compared.iter().find_map(|c| c.only.iter().find(alone));
             let label = m.library.label();
             let library = match (several.contains(&m.library.name), twins.contains(&label)) {
                 (_, true) => format!("{label}, {}", m.library.id),
@@ -523,7 +543,12 @@ fn lines_of(runs: &[Run<'_>]) -> impl Iterator<Item = Line> {
             };
             let line = lines.entry((library.clone(), case.clone())).or_insert_with(new);
             let is_first = line.points.is_empty();
-            line.points.push(point(run.listed, m, ns, found, is_first));
+            let missing = match alone.is_some_and(|only| only.reason == OTHER_MODEL) {
+                _ if is_first => None,
+                true => Some("not compared: ciphermark's model is another"),
+                false => Some("not compared: the run before lacks it"),
+            };
+            line.points.push(point(run.listed, m, ns, found, missing));
         }
     }
     lines.into_values()
@@ -535,12 +560,16 @@ fn twice(names: impl Iterator<Item = String>) -> Vec<String> {
     names.filter(|name| !seen.insert(name.clone())).collect()
 }
 
+fn is_sure(case: &Compared) -> bool {
+    matches!(case.verdict, Verdict::Faster | Verdict::Slower)
+}
+
 fn point(
     run: &Listed,
     m: &Measurement,
     ns: record::Estimate,
     found: Option<(&Comparison, &Compared)>,
-    is_first: bool,
+    missing: Option<&str>,
 ) -> Point {
     let verdict = found.map(|(_, case)| case);
     Point {
@@ -549,15 +578,18 @@ fn point(
         record: run.sha256.clone(),
         version: m.library.version.clone(),
         imported: m.state == State::Imported,
+        contended: m.contended,
         ns_per_op: ns,
         mb_per_s: m.mb_per_s,
         verdict: verdict.map(|c| c.verdict),
         ratio: verdict.and_then(|c| c.ratio),
-        differing: found.map(|(all, _)| all.differing.clone()).unwrap_or_default(),
+        differing: found.map(|(all, _)| all.beside_the_libraries()).unwrap_or_default(),
         remark: match found {
-            Some((all, case)) if all.is_runs_own(case) => Some("the same build: the run's own"),
-            None if !is_first => Some("not compared: the run before lacks it"),
-            _ => None,
+            Some((all, case)) if is_sure(case) && all.is_runs_own(case) => {
+                Some("the same build: the run's own".to_owned())
+            }
+            Some((_, case)) => case.reason.clone(),
+            None => missing.map(str::to_owned),
         },
     }
 }

@@ -60,6 +60,13 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else {
         screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
     }
+    let keeps_histories = matches!(
+        args.format,
+        FormatArg::Bencher | FormatArg::Gha | FormatArg::Lnt | FormatArg::Benchstat
+    );
+    let bounds = rows.iter().filter(|m| m.contended && m.mb_per_s.is_some()).count();
+    let text = format!("left out: {bounds} figures that only a busy core showed, which are bounds");
+    screen::say(false, keeps_histories && bounds > 0, &text);
     Ok(Exit::Done)
 }
 

@@ -154,8 +154,9 @@ fn text_of(
     let [base, new] = libraries else { return String::new() };
     let algorithm = request.algorithms[0];
     let mut out = format!(
-        "{algorithm} of {} bytes: {} against {}\n",
+        "{algorithm} of {} bytes{}: {} against {}\n",
         request.sizes[0],
+        unusual(request),
         new.label(),
         base.label()
     );
@@ -175,6 +176,17 @@ fn text_of(
         out += &format!("{} trials: {}\n", outcomes.len(), counted.join(", "));
     }
     out
+}
+
+/// What of the case is not as where nobody says anything: `, decrypt, rekey, noaes`.
+fn unusual(request: &Request) -> String {
+    let (direction, model, tier) = (request.directions[0], request.models[0], request.tiers[0]);
+    let words = [
+        (direction != Direction::Encrypt).then(|| direction.to_string()),
+        (model != Model::Message).then(|| model.to_string()),
+        (tier != Tier::Native).then(|| tier.to_string()),
+    ];
+    words.into_iter().flatten().map(|word| format!(", {word}")).collect()
 }
 
 fn line(o: &PairOutcome, margin: f64) -> String {
@@ -212,6 +224,7 @@ fn document(
             );
             json!({
                 "verdict": o.verdict.name(), "ratio": ratio, "unit": o.unit, "pairs": o.pairs,
+                "clock_decides": o.clock_decides,
                 "seconds": o.seconds, "sampling_seconds": o.sampling_seconds,
                 "samples": o.samples, "disturbed": o.disturbed, "advice": advice,
             })
@@ -238,6 +251,10 @@ pub fn advice(o: &PairOutcome, margin: f64, budget: Duration) -> String {
             longer(budget, 3.0)
         );
     };
+    if o.clock_decides {
+        return "fewer cycles at a lower clock, and more time: which is faster depends on the core's clock"
+            .to_owned();
+    }
     let half = (ratio.high / ratio.low).ln() / 2.0;
     let distance = ratio.estimate.ln().abs();
     // The interval has to lie within the margin, or clear of no difference.
@@ -281,6 +298,7 @@ mod tests {
             ratio: ratio.map(|(low, estimate, high)| Ratio { estimate, low, high, level: 0.999 }),
             pairs: vec![(1.0, 1.0); pairs],
             unit: "cycles",
+            clock_decides: false,
             seconds: 1.0,
             sampling_seconds: 1.0,
             samples: 100,
@@ -304,6 +322,29 @@ mod tests {
         assert!(
             all.starts_with("192 pairs are the maximum") && all.contains("--margin 0.4%"),
             "{all}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_usual_of_the_case_is_said() {
+        let budget = Budget { precision: 0.0, time: Duration::ZERO };
+        let mut request = choose::plain_request(Vec::new(), budget);
+        (request.directions, request.models) = (vec![Direction::Encrypt], vec![Model::Message]);
+        request.tiers = vec![Tier::Native];
+        assert_eq!(unusual(&request), "");
+        (request.directions, request.models) = (vec![Direction::Decrypt], vec![Model::Rekey]);
+        request.tiers = vec![Tier::Noaes];
+        assert_eq!(unusual(&request), ", decrypt, rekey, noaes");
+    }
+
+    #[test]
+    fn no_time_helps_where_the_cores_clock_decides() {
+        let mut wide = outcome(12, Some((0.9, 0.91, 0.92)));
+        wide.clock_decides = true;
+        let said = said(&wide);
+        assert!(
+            said.contains("fewer cycles at a lower clock") && !said.contains("--budget"),
+            "{said}"
         );
     }
 

@@ -9,8 +9,10 @@ use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
 use base::text::Prices;
 use clap::Args;
-use judge::compare::{Case, Compared, Matching, Settings, Side};
-use record::archive::{Archive, Listed};
+use judge::compare::{
+    Case, Compared, Comparison, Matching, RunEffect, Settings, Side, compare_with,
+};
+use record::archive::{Archive, Chosen, Listed};
 use record::{LibraryId, Measurement, Record, State};
 use report::ComparisonFormat;
 use report::page::{
@@ -252,7 +254,10 @@ type Versions = BTreeMap<(Vec<u64>, String), Release>;
 
 struct Run {
     library: LibraryId,
+    /// The version, with the build's id where the run has several builds of it.
+    version: String,
     record: Rc<Record>,
+    listed: Listed,
     place: usize,
 }
 
@@ -263,6 +268,8 @@ struct Builder<'a> {
     libraries: BTreeMap<(String, String), usize>,
     workloads: BTreeMap<Case, usize>,
     used: BTreeSet<String>,
+    /// What pairs of records, by their places, add to all costs.
+    effects: BTreeMap<(usize, usize), RunEffect>,
 }
 
 impl Builder<'_> {
@@ -283,10 +290,11 @@ impl Builder<'_> {
             price: price.map(|p| (p.per_hour, p.currency.clone(), p.date.clone())),
         });
         for releases in self.releases(archive, runs, machine)?.into_values() {
-            let mut before: Option<&Release> = None;
-            for release in releases.values() {
-                self.cells(release, before);
-                before = Some(release);
+            let releases: Vec<&Release> = releases.values().collect();
+            for (place, release) in releases.iter().enumerate() {
+                let is_other = |other: &&&Release| other.version() != release.version();
+                let before = releases[..place].iter().rev().find(is_other).copied();
+                self.cells(archive, release, before)?;
             }
         }
         Ok(())
@@ -310,7 +318,9 @@ impl Builder<'_> {
             }
             let asked = record::archive::asked(&archive.load(run, &none).map_err(failure)?);
             let mut own = archive.uses(run).map_err(failure)?;
-            own.retain(|id| seen.insert((id.name.clone(), id.version.clone(), asked.clone())));
+            let release = |id: &LibraryId| (id.name.clone(), id.version.clone(), asked.clone());
+            own.retain(|id| !seen.contains(&release(id)));
+            seen.extend(own.iter().map(release));
             if own.is_empty() {
                 continue;
             }
@@ -325,21 +335,28 @@ impl Builder<'_> {
             let link = format!("{}/{}.json.gz", self.at.trim_end_matches('/'), run.sha256);
             self.site.records.push(SiteRecord { machine, day: run.day(), link });
             self.used.insert(run.sha256.clone());
-            for library in own {
+            for library in &own {
+                let named = labelled(library, &own);
                 let versions = releases.entry(library.name.clone()).or_default();
-                let version = (version(&library.version), library.version.clone());
-                let run = Run { library, record: Rc::clone(&record), place };
-                versions.entry(version).or_default().0.push(run);
+                let key = (version(&library.version), named.clone());
+                let (library, listed, record) = (library.clone(), run.clone(), Rc::clone(&record));
+                let run = Run { library, version: named, record, listed, place };
+                versions.entry(key).or_default().0.push(run);
             }
         }
         Ok(releases)
     }
 
     /// Each case of the newest run that has it.
-    fn cells(&mut self, release: &Release, before: Option<&Release>) {
+    fn cells(
+        &mut self,
+        archive: &mut Archive,
+        release: &Release,
+        before: Option<&Release>,
+    ) -> Result<(), Failure> {
         let mut seen = BTreeSet::new();
         for run in &release.0 {
-            let name = (run.library.name.clone(), run.library.version.clone());
+            let name = (run.library.name.clone(), run.version.clone());
             let next = self.libraries.len();
             let library = *self.libraries.entry(name.clone()).or_insert(next);
             if library == next {
@@ -347,40 +364,66 @@ impl Builder<'_> {
             }
             let base =
                 before.and_then(|b| b.0.iter().find(|r| r.place == run.place).or(b.0.first()));
-            let verdicts = base.map(|base| verdicts(base, run)).unwrap_or_default();
+            let against = base.map(|base| self.against(archive, base, run)).transpose()?;
+            let beside = against.as_ref().map(|all| all.beside_the_libraries().join(", "));
+            let beside = beside.unwrap_or_default();
+            let verdicts = against.iter().flat_map(|all| &all.cases);
+            let verdicts: BTreeMap<&Case, &Compared> = verdicts.map(|c| (&c.case, c)).collect();
             for m in run.measured() {
                 let case = Case::of(m);
                 if let Some(ns) = m.ns_per_op.filter(|_| seen.insert(case.clone())) {
-                    self.cell(run, library, case, ns, &verdicts);
+                    let found = verdicts.get(&case).copied();
+                    let beside = found.map_or_else(String::new, |_| beside.clone());
+                    let beside = self.site.beside(beside);
+                    let cell = SiteCell {
+                        record: run.place,
+                        library,
+                        workload: self.workload(case),
+                        ns: ns.median,
+                        half: (ns.high - ns.low) / 2.0 / ns.median,
+                        is_bound: m.contended,
+                        beside,
+                        verdict: found.map_or(0, |c| number(c.verdict)),
+                        change: found.and_then(|c| c.ratio).map_or(0.0, |r| r.estimate - 1.0),
+                    };
+                    self.site.cells.push(cell);
                 }
             }
         }
+        Ok(())
     }
 
-    fn cell(
+    /// What `compare` says of a release and the one before, which allows for what whole runs add to all costs.
+    fn against(
         &mut self,
-        run: &Run,
-        library: usize,
-        case: Case,
-        ns: record::Estimate,
-        verdicts: &BTreeMap<Case, Compared>,
-    ) {
-        let against = verdicts.get(&case);
+        archive: &mut Archive,
+        before: &Run,
+        now: &Run,
+    ) -> Result<Comparison, Failure> {
+        let settings = Settings::of(Matching::Every);
+        if before.place == now.place {
+            return Ok(compare_with(&before.side(), &now.side(), &settings, None));
+        }
+        let effect = match self.effects.get(&(before.place, now.place)) {
+            Some(known) => *known,
+            None => {
+                let mut whole = |run: &Run| archive.load(&run.listed, &Chosen::default());
+                let (base, new) = (whole(before).map_err(failure)?, whole(now).map_err(failure)?);
+                *self.effects.entry((before.place, now.place)).or_insert(RunEffect::of(&base, &new))
+            }
+        };
+        Ok(compare_with(&before.side(), &now.side(), &settings, Some(effect)))
+    }
+
+    /// Its place in the site.
+    fn workload(&mut self, case: Case) -> usize {
         let next = self.workloads.len();
-        let workload = *self.workloads.entry(case.clone()).or_insert(next);
-        if workload == next {
+        let place = *self.workloads.entry(case.clone()).or_insert(next);
+        if place == next {
             let (words, size) = (words(&case), case.size);
             self.site.workloads.push(SiteWorkload { algorithm: case.algorithm, words, size });
         }
-        self.site.cells.push(SiteCell {
-            record: run.place,
-            library,
-            workload,
-            ns: ns.median,
-            half: (ns.high - ns.low) / 2.0 / ns.median,
-            verdict: against.map_or(0, |c| number(c.verdict)),
-            change: against.and_then(|c| c.ratio).map_or(0.0, |r| r.estimate - 1.0),
-        });
+        place
     }
 }
 
@@ -395,11 +438,21 @@ impl Run {
     }
 }
 
-/// What `compare --libraries BEFORE,NOW` says of the two releases.
-fn verdicts(before: &Run, now: &Run) -> BTreeMap<Case, Compared> {
-    let settings = Settings::of(Matching::Every);
-    let cases = judge::compare::compare(&before.side(), &now.side(), &settings).cases;
-    cases.into_iter().map(|c| (c.case.clone(), c)).collect()
+impl Release {
+    fn version(&self) -> Option<&str> {
+        self.0.first().map(|run| &*run.library.version)
+    }
+}
+
+/// The version; where others of these are builds of it, too, with the beginning of its id.
+fn labelled(id: &LibraryId, all: &[LibraryId]) -> String {
+    let is_twin = |other: &&LibraryId| (&other.name, &other.version) == (&id.name, &id.version);
+    let digits = id.id.split_once(':').map_or(&*id.id, |(_, digits)| digits);
+    let digits: String = digits.chars().take(6).collect();
+    match all.iter().filter(is_twin).count() {
+        2.. if !digits.is_empty() => format!("{}#{digits}", id.version),
+        _ => id.version.clone(),
+    }
 }
 
 fn number(verdict: Verdict) -> u8 {

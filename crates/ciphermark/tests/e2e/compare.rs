@@ -6,7 +6,7 @@ use crate::support::{fakes, *};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use yaml_rust2::{Yaml, YamlLoader};
 
 fn compare(arguments: &str) -> Done {
@@ -24,6 +24,20 @@ fn two_versions_in_one_record_are_compared_by_case_and_family() {
     assert_eq!(whole["failed"][0]["condition"], "slower");
     for lenient in ["--fail-if never", "--fail-if slower:60% --fail-if refused"] {
         compare(&format!("{versions} {lenient}")).with_code(0);
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_takes_no_exit_code_away() {
+    // More than a pipe holds, so that the program meets its end.
+    let format = "--format json --libraries openssl@3.0*,openssl@4*";
+    for (gate, code) in [("slower:2%", 1), ("never", 0)] {
+        let line = format!("compare {} {format} --fail-if {gate}", published());
+        let mut program = Command::new(program());
+        let mut child =
+            program.args(line.split_whitespace()).stdout(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{gate}");
     }
 }
 

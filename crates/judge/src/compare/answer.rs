@@ -1,7 +1,7 @@
 //! What a survey comes to, for somebody who reads one screen of it: for each question the best with what ties
 //! with it, and where the system's own library stands.
 
-use crate::compare::cost::Cost;
+use crate::compare::cost::{Cost, lies_above};
 use crate::compare::{Case, Matching, Settings, Side, Tally, Unit, compare, family};
 use base::analysis::{ALPHA, Ratio, surely_faster};
 use base::model::{Algorithm, Direction, Footprint, Kind, Mode, Model, Tier};
@@ -48,6 +48,8 @@ pub struct Family<'a> {
     /// Its algorithm with the longest key; of these the fastest.
     pub algorithm: &'a str,
     pub libraries: Vec<Row<'a>>,
+    /// How many libraries beside the first one may be the fastest.
+    pub ties: usize,
     pub system: Standing,
 }
 
@@ -65,7 +67,7 @@ pub enum Standing {
     Unknown,
     NotOffered,
     Refused,
-    /// It is the fastest, or shown to be as fast to 5 %.
+    /// It is shown to be as fast as the fastest, to 5 %.
     Best,
     /// Nothing is surely faster (95 %), and it is not shown to be as fast.
     Undecided,
@@ -73,12 +75,14 @@ pub enum Standing {
     Slower(f64, f64),
 }
 
-/// A library against the system's, over all cases that both have.
+/// A library against the system's, over the usual cases that both have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Newer<'a> {
     pub library: &'a LibraryId,
     /// Geometric mean of its time over the system's.
     pub ratio: Ratio,
+    /// Of how many cases: what only a busy core showed has none.
+    pub ratios: usize,
     /// The verdicts of [`compare`] on the cases.
     pub tally: Tally,
 }
@@ -202,13 +206,15 @@ impl<'a> Family<'a> {
             Row { library: &m.library, cells }
         };
         let libraries = own.iter().map(row).collect();
+        let own: Vec<&Measurement> = own.iter().map(|m| **m).collect();
         let standing = system.map_or(Standing::Unknown, |system| {
             let at = |m: &&&Measurement| {
                 (&m.library, m.algorithm.as_str(), m.size) == (system, algorithm, reference)
             };
-            rows.iter().find(at).map_or(Standing::Unknown, |m| standing(record, m, fastest))
+            let found = rows.iter().find(at);
+            found.map_or(Standing::Unknown, |m| standing(record, m, fastest, &own))
         });
-        Some(Self { algorithm, libraries, system: standing })
+        Some(Self { algorithm, libraries, ties: ties(record, &own), system: standing })
     }
 
     fn speed(&self) -> f64 {
@@ -217,10 +223,32 @@ impl<'a> Family<'a> {
     }
 }
 
+/// How many of these, the fastest first, may be faster than the first one: of those that surely take longer none. What has
+/// samples of too few processes does so if its interval lies above.
+fn ties(record: &Record, all: &[&Measurement]) -> usize {
+    let unit = common_unit(all);
+    let costs: Vec<_> = all.iter().map(|m| (*m, Cost::of(record, m, unit))).collect();
+    let [(first, own), others @ ..] = &costs[..] else { return 0 };
+    let each = ALPHA / others.len().max(1) as f64;
+    let takes_longer = |m: &Measurement, cost: &Option<Cost<'_>>| match (own, cost) {
+        (Some(own), Some(cost)) => own.is_surely_below(cost, each),
+        _ => {
+            let both = m.ns_per_op.zip(first.ns_per_op);
+            !m.contended && both.is_some_and(|(other, first)| lies_above(&other, &first))
+        }
+    };
+    others.iter().filter(|(m, cost)| !takes_longer(m, cost)).count()
+}
+
 /// What takes less than so many times as long as the fastest at the most is as fast.
 const AS_FAST: f64 = 1.05;
 
-fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Standing {
+fn standing(
+    record: &Record,
+    system: &Measurement,
+    fastest: &Measurement,
+    all: &[&Measurement],
+) -> Standing {
     let numbers = (system.ns_per_op, fastest.ns_per_op, system.mb_per_s);
     let (Some(own), Some(best), Some(speed)) = numbers else {
         return match system.state {
@@ -236,11 +264,21 @@ fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Sta
     let factor = own.median / best.median;
     if is_surely_slower && factor > 1.0 {
         Standing::Slower(factor, speed)
-    } else if std::ptr::eq(system, fastest) || !system.contended && own.high < AS_FAST * best.low {
+    } else if system.library == fastest.library && all.len() == 1 || is_as_fast(system, all) {
         Standing::Best
     } else {
         Standing::Undecided
     }
+}
+
+/// Whether none of the others may take less than so many times as long: a busy core shows no least time.
+fn is_as_fast(system: &Measurement, all: &[&Measurement]) -> bool {
+    let takes_as_long = |other: &&Measurement| {
+        let both = system.ns_per_op.zip(other.ns_per_op);
+        !other.contended && both.is_some_and(|(own, other)| own.high < AS_FAST * other.low)
+    };
+    let mut others = all.iter().filter(|m| m.library != system.library);
+    !system.contended && others.all(takes_as_long)
 }
 
 /// Of the other builds of OpenSSL the one with the highest version, compared as `compare` does.
@@ -255,11 +293,11 @@ fn newer<'a>(record: &'a Record, system: &LibraryId) -> Option<Newer<'a>> {
     let side = |of: &LibraryId| Side {
         name: of.name.clone(),
         record,
-        rows: record.measurements.iter().filter(|m| m.library == *of).collect(),
+        rows: record.measurements.iter().filter(|m| m.library == *of && is_usual(m)).collect(),
     };
     let comparison = compare(&side(system), &side(library), &Settings::of(Matching::Every));
-    let ratio = comparison.overall.first()?.ratio?;
-    Some(Newer { library, ratio, tally: comparison.tally })
+    let all = comparison.overall.first()?;
+    Some(Newer { library, ratio: all.ratio?, ratios: all.ratios, tally: comparison.tally })
 }
 
 /// Which cases are the fastest among those that differ in library and algorithm only.
@@ -377,6 +415,73 @@ mod tests {
         let newer = answer.newer.unwrap();
         assert_eq!((&*newer.library.version, newer.tally.faster), ("4.0.3", 1));
         assert!((newer.ratio.estimate - 0.625).abs() < 0.01, "{}", newer.ratio.estimate);
+    }
+
+    #[test]
+    fn the_systems_library_is_as_fast_only_if_nothing_may_be_faster() {
+        let fast = |cost| of("fast", "1", "/opt/fast.so", "aes-256-gcm", cost);
+        let standing = |rows: Vec<Measurement>| {
+            Answer::of(&record("a", rows)).unwrap().questions[0].1[0].system
+        };
+        let own = || openssl("aes-256-gcm", 4000.0);
+        assert_eq!(standing(vec![own(), fast(4001.0)]), Standing::Best);
+        assert_eq!(standing(vec![own()]), Standing::Best, "nothing else was measured");
+        // What only a busy core showed may be faster by any factor, whichever of the two it is.
+        for cost in [3999.0, 4001.0, 8000.0] {
+            let bound = Measurement { contended: true, ..fast(cost) };
+            assert_eq!(standing(vec![own(), bound]), Standing::Undecided, "{cost}");
+        }
+        // Nor is it the first by luck alone.
+        let wide = [0.8, 0.9, 1.0, 1.1, 1.2, 1.3];
+        let unsure = |mut m: Measurement, factor: f64| {
+            let of_case = case("aes-256-gcm", 8192, &wide.map(|part| part * 4000.0 * factor));
+            (m.raw, m.ns_per_op, m.cycles_per_op) =
+                (of_case.raw, of_case.ns_per_op, of_case.cycles_per_op);
+            m.ns_per_op = m.ns_per_op.map(|ns| record::Estimate {
+                low: ns.median * 0.9,
+                high: ns.median * 1.1,
+                ..ns
+            });
+            m
+        };
+        let rows = vec![unsure(own(), 1.0), unsure(fast(4000.0), 1.02)];
+        assert_eq!(standing(rows), Standing::Undecided);
+    }
+
+    #[test]
+    fn the_first_of_a_family_says_how_many_others_may_be_the_first() {
+        let fast = |name: &str, cost| of(name, "1", "/opt/a.so", "aes-256-gcm", cost);
+        let few = |mut m: Measurement| {
+            m.raw = case("aes-256-gcm", 8192, &[1000.0; 2]).raw;
+            m
+        };
+        let ties =
+            |rows: Vec<Measurement>| Answer::of(&record("a", rows)).unwrap().questions[0].1[0].ties;
+        assert_eq!(ties(vec![fast("a", 1000.0), fast("b", 1000.2), fast("c", 1500.0)]), 1);
+        let bound = Measurement { contended: true, ..fast("b", 2000.0) };
+        assert_eq!(ties(vec![fast("a", 1000.0), bound]), 1, "it may be faster by any factor");
+        let rows = vec![fast("a", 1000.0), few(fast("b", 1000.2)), few(fast("c", 1500.0))];
+        assert_eq!(ties(rows), 1, "an interval of few processes is one, too");
+        assert_eq!(ties(vec![fast("a", 1000.0)]), 0);
+    }
+
+    #[test]
+    fn a_newer_release_is_held_against_the_systems_in_usual_cases_with_a_ratio_alone() {
+        let newer = |cost| of("openssl", "4.0.3", "/opt/libcrypto.so", "aes-256-gcm", cost);
+        let bound = |m| Measurement { contended: true, size: 64, ..m };
+        let masked = |m| Measurement { tier: Tier::Noaes, ..m };
+        let rows = vec![
+            openssl("aes-256-gcm", 4000.0),
+            newer(2000.0),
+            bound(openssl("aes-256-gcm", 40.0)),
+            bound(newer(40.0)),
+            masked(openssl("aes-256-gcm", 40_000.0)),
+            masked(newer(400_000.0)),
+        ];
+        let record = record("a", rows);
+        let newer = Answer::of(&record).unwrap().newer.unwrap();
+        assert!((newer.ratio.estimate - 0.5).abs() < 0.01, "{}", newer.ratio.estimate);
+        assert_eq!((newer.ratios, newer.tally.cases()), (1, 2));
     }
 
     #[test]

@@ -141,6 +141,16 @@ pub struct Comparison {
 
 /// Holds two sides against each other.
 pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparison {
+    compare_with(base, new, settings, None)
+}
+
+/// The same, where the sides' records are parts of runs and what the whole runs show is known.
+pub fn compare_with(
+    base: &Side<'_>,
+    new: &Side<'_>,
+    settings: &Settings,
+    effect: Option<RunEffect>,
+) -> Comparison {
     let pairs = pairs(base, new, settings.matching);
     let mut met = Meeting::default();
     let apart = settings.apart;
@@ -152,9 +162,13 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         met.pair(sides.0, sides.1);
     }
     met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), Which::Base);
-    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), Which::New);
+    // The one that all others are held against lacks no counterpart in its own run.
+    let is_own = sides::is_one_run(base.record, new.record) && settings.matching == Matching::Every;
+    let of_one = pairs.iter().filter(|_| is_own).map(|(b, _)| b);
+    met.unmatched(new, &pairs.iter().map(|(_, n)| n).chain(of_one).collect(), Which::New);
     let unit = unit(base.record, new.record, &met.measured);
-    let cases = judge(&met.measured, base.record, new.record, unit, settings);
+    let effect = effect.map(|effect| effect.in_unit(unit));
+    let cases = judge(&met.measured, base.record, new.record, unit, settings, effect);
     let (families, overall) = summaries(&cases, settings.matching);
     // What two algorithms or sizes execute is no change of the one.
     let both = matches!(apart, Apart::Nothing | Apart::Tier);
@@ -227,6 +241,9 @@ struct Meeting<'a> {
     only: Vec<Only>,
 }
 
+/// Why a case of a model that was changed between two versions of this program has no counterpart.
+pub const OTHER_MODEL: &str = "the model is defined otherwise on the other side";
+
 fn why_not(other: &Measurement) -> &'static str {
     if other.is_left_out() {
         "not measured in the time of the other side"
@@ -241,9 +258,8 @@ impl<'a> Meeting<'a> {
             match new.get(key) {
                 None => self.alone(b, Which::Base, "not asked for on the other side"),
                 Some(n) if b.model_version != n.model_version => {
-                    let why = "the model is defined otherwise on the other side";
-                    self.alone(b, Which::Base, why);
-                    self.alone(n, Which::New, why);
+                    self.alone(b, Which::Base, OTHER_MODEL);
+                    self.alone(n, Which::New, OTHER_MODEL);
                 }
                 Some(n) => match meet(b, n) {
                     Met::Compared => self.measured.push((b, n)),
@@ -303,11 +319,16 @@ fn judge(
     new: &Record,
     unit: Unit,
     settings: &Settings,
+    effect: Option<f64>,
 ) -> Vec<Compared> {
-    let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
+    let one_run = sides::is_one_run(base, new);
     let known: Vec<Known> =
         measured.iter().map(|(b, n)| know(base, b, new, n, unit, settings.apart)).collect();
-    let common = if one_run { 0.0 } else { between_runs(base, new, unit) };
+    let common = match effect {
+        _ if one_run => 0.0,
+        Some(known) => known,
+        None => between_runs(base, new, unit),
+    };
     let clock = if one_run { 1.0 } else { sides::clock_of_new_run(measured) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
@@ -399,6 +420,29 @@ fn kinds(base: &Measurement, new: &Measurement) -> Option<String> {
 /// What is learned is the effect that nine cases of ten stay below, 1.64 standard deviations; the largest of
 /// hundreds lies at three.
 const MOST_OF_HUNDREDS: f64 = 1.8;
+
+/// By how much two runs move all costs of a case, in either unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunEffect {
+    cycles: f64,
+    nanoseconds: f64,
+}
+
+impl RunEffect {
+    /// Of whole records.
+    pub fn of(base: &Record, new: &Record) -> Self {
+        let [cycles, nanoseconds] =
+            [Unit::Cycles, Unit::Nanoseconds].map(|unit| between_runs(base, new, unit));
+        Self { cycles, nanoseconds }
+    }
+
+    fn in_unit(self, unit: Unit) -> f64 {
+        match unit {
+            Unit::Cycles => self.cycles,
+            Unit::Nanoseconds => self.nanoseconds,
+        }
+    }
+}
 
 /// By how much a run moves all costs of a case: learned from all cases whose library is the same build in both
 /// runs, where there are enough, whichever of them are asked for.
@@ -623,6 +667,13 @@ impl Comparison {
     /// Whether a verdict says nothing of a library: it is one build on both sides, under the same circumstances.
     pub fn is_runs_own(&self, case: &Compared) -> bool {
         case.same_build && self.differing.is_empty()
+    }
+
+    /// What is not the same in both runs beside the libraries: also what measured them.
+    pub fn beside_the_libraries(&self) -> Vec<String> {
+        let tool = self.base.tool_version != self.new.tool_version;
+        let tool = tool.then(|| "ciphermark".to_owned());
+        self.differing.iter().cloned().chain(tool).collect()
     }
 
     /// Cases that pairs are worth it for, the one that matters most first: what would fail a gate before

@@ -18,8 +18,8 @@ pub use answer::{
 use base::analysis::Group;
 use base::model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};
 pub use comparison::{
-    ByPairs, Compared, Comparison, Condition, Confirmation, Facts, Found, Settings, Side, Sought,
-    Summary, Tally, Told, compare,
+    ByPairs, Compared, Comparison, Condition, Confirmation, Facts, Found, OTHER_MODEL, RunEffect,
+    Settings, Side, Sought, Summary, Tally, Told, compare, compare_with,
 };
 pub use missing::Missing;
 pub use ranking::{Absent, Ranked, Ranking, Secret, Standing, Terms, rank};

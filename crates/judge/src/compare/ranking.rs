@@ -4,6 +4,7 @@
 use crate::compare::answer::{common_unit, leaks};
 use crate::compare::cost::Cost;
 use crate::compare::missing::{Missing, missing};
+use crate::compare::sides::machine_of;
 use crate::compare::{By, Case, Per, Question, Unit, family, instructions_of, label};
 use base::analysis::{ALPHA, Ratio, Standing as Place, surely_faster};
 use base::model::{Direction, Footprint, Model, NameGlob, Tier};
@@ -48,6 +49,9 @@ pub struct Ranked {
     /// The last one: all but those that are surely slower.
     pub last_place: usize,
     pub library: LibraryId,
+    /// Whether another build of the same name and version takes part.
+    #[serde(skip)]
+    pub has_twin: bool,
     #[serde(flatten)]
     pub case: Case,
     /// What must stand beside the algorithm: `no-integrity`, `accident-only`, `composite`, …
@@ -106,6 +110,9 @@ pub struct Ranking {
     /// Whether these are figures from elsewhere, which have no interval: so it is where none was measured.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
+    /// The machines that the figures are from, where they are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<String>,
     /// Cases without raw samples of two processes or more (or without counts, where instructions
     /// are asked for), which cannot be ranked.
     pub unranked: usize,
@@ -146,14 +153,20 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         absent: found.iter().filter_map(absent).collect(),
         missing: missing(record, question, &terms),
         imported: state == State::Imported,
+        machines: machines(record, found.iter().copied().filter(|m| contends(m))),
         unranked: found.iter().filter(|m| m.state == State::Imported && !contends(m)).count(),
         secret,
         terms,
     };
+    let twins = twins(found.iter().copied().filter(|m| contends(m)).map(|m| &m.library));
     let mut groups: BTreeMap<Option<String>, Vec<Contender<'_>>> = BTreeMap::new();
     for m in found.into_iter().filter(|m| contends(m)) {
         match Contender::of(record, m, &ranking.terms) {
-            Some(contender) => groups.entry(group_of(question.per, m)).or_default().push(contender),
+            Some(contender) => {
+                let has_twin = twins.contains(&(&*m.library.name, &*m.library.version));
+                let contender = Contender { has_twin, ..contender };
+                groups.entry(group_of(question.per, m)).or_default().push(contender);
+            }
             None => ranking.unranked += 1,
         }
     }
@@ -179,6 +192,20 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
         ));
     }
     Ok(ranking)
+}
+
+/// Where figures are from, where that is not one machine.
+fn machines<'a>(record: &Record, rows: impl Iterator<Item = &'a Measurement>) -> Vec<String> {
+    let all: BTreeSet<String> = rows.map(|m| machine_of(record, m)).collect();
+    if all.len() > 1 { Vec::from_iter(all) } else { Vec::new() }
+}
+
+/// Names and versions that several of these builds have.
+fn twins<'a>(libraries: impl Iterator<Item = &'a LibraryId>) -> BTreeSet<(&'a str, &'a str)> {
+    let builds: BTreeSet<&LibraryId> = libraries.collect();
+    let release = |id: &&'a LibraryId| (&*id.name, &*id.version);
+    let mut seen = BTreeSet::new();
+    builds.iter().map(release).filter(|release| !seen.insert(*release)).collect()
 }
 
 pub(crate) fn of_library(question: &Question, m: &Measurement) -> bool {
@@ -354,6 +381,7 @@ fn either(globs: &[NameGlob]) -> Option<String> {
 
 struct Contender<'a> {
     m: &'a Measurement,
+    has_twin: bool,
     cost: f64,
     /// Of costs that scatter; a count is exact, and a figure from elsewhere has no interval.
     costs: Option<Cost<'a>>,
@@ -365,15 +393,13 @@ impl<'a> Contender<'a> {
     fn of(record: &'a Record, m: &'a Measurement, terms: &Terms) -> Option<Self> {
         let instructions = instructions_of(record, m);
         let leaks = record.leaks_of(m).map(|l| l.verdict);
-        let Some(unit) = terms.unit else {
-            return Some(Self { m, cost: instructions?, costs: None, instructions, leaks });
-        };
+        let with = |cost, costs| Self { m, has_twin: false, cost, costs, instructions, leaks };
+        let Some(unit) = terms.unit else { return Some(with(instructions?, None)) };
         if m.state == State::Imported {
-            let cost = unit.of(m)?.median;
-            return Some(Self { m, cost, costs: None, instructions, leaks });
+            return Some(with(unit.of(m)?.median, None));
         }
         let costs = Cost::of(record, m, unit)?;
-        Some(Self { m, cost: costs.group.cost(), costs: Some(costs), instructions, leaks })
+        Some(with(costs.group.cost(), Some(costs)))
     }
 
     fn is_surely_below(&self, other: &Self, alpha: f64) -> bool {
@@ -431,6 +457,7 @@ fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
         place: 0,
         last_place: 0,
         library: c.m.library.clone(),
+        has_twin: c.has_twin,
         case: Case::of(c.m),
         label: label(c.m),
         mb_per_s: c.m.mb_per_s,
@@ -568,6 +595,41 @@ mod tests {
         assert_eq!((&*absent.library.name, absent.reason.as_deref()), ("e", Some("wrong tag")));
         let few = rank(&some(), &authenticated(), 1).unwrap();
         assert_eq!(few.standings[0].rows.len(), 2, "few rows leave no tie out");
+    }
+
+    #[test]
+    fn figures_of_several_machines_are_ranked_with_their_names() {
+        let from = |name: &str, machine: Option<&str>| Measurement {
+            state: State::Imported,
+            reason: None,
+            imported: Some(record::Imported {
+                source: "a page".to_owned(),
+                machine: machine.map(str::to_owned),
+            }),
+            ..row(name, "aes-128-gcm", 8192, 1.0)
+        };
+        let of = |rows: Vec<Measurement>| asked(&record("a", rows), &authenticated()).machines;
+        assert_eq!(of(vec![from("a", Some("x")), from("b", Some("y"))]), ["x", "y"]);
+        assert_eq!(of(vec![from("a", Some("x")), from("b", None)]).len(), 2);
+        for one in [Some("x"), None] {
+            assert_eq!(of(vec![from("a", one), from("b", one)]), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn two_builds_of_a_version_are_known_as_twins_though_one_is_not_shown() {
+        let build = |id: &str, factor| {
+            let mut m = row("a", "aes-128-gcm", 8192, factor);
+            m.library.id = id.to_owned();
+            m
+        };
+        let rows = vec![build("build-id:01", 1.0), build("build-id:02", 2.0)];
+        let others = vec![row("b", "aes-128-gcm", 8192, 1.5)];
+        let record = record("a", [rows, others].concat());
+        let ranking = rank(&record, &authenticated(), 2).unwrap();
+        let found: Vec<_> =
+            ranking.standings[0].rows.iter().map(|r| (&*r.library.name, r.has_twin)).collect();
+        assert_eq!(found, [("a", true), ("b", false)]);
     }
 
     #[test]

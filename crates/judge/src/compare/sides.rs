@@ -28,11 +28,14 @@ pub(crate) fn pairs(
     new: &Side<'_>,
     matching: Matching,
 ) -> Vec<(LibraryId, LibraryId)> {
+    let one_run = is_one_run(base.record, new.record);
     let (mut base, mut new) = (libraries(base), libraries(new));
     if matching == Matching::Every {
         let with_all =
             |b: &LibraryId| new.iter().map(|n| (b.clone(), n.clone())).collect::<Vec<_>>();
-        return base.iter().flat_map(with_all).filter(|(b, n)| b != n).collect();
+        // Of two runs a build has two measurements.
+        let is_pair = |(b, n): &(LibraryId, LibraryId)| !one_run || b != n;
+        return base.iter().flat_map(with_all).filter(is_pair).collect();
     }
     let mut pairs = Vec::new();
     let ways: [fn(&LibraryId, &LibraryId) -> bool; 4] = [
@@ -46,6 +49,10 @@ pub(crate) fn pairs(
     }
     pairs.sort();
     pairs
+}
+
+pub(crate) fn is_one_run(base: &Record, new: &Record) -> bool {
+    (&base.started, base.plan.seed) == (&new.started, new.plan.seed) && same_core(base, new)
 }
 
 /// Those of the rows; where nothing was measured, those that were judged.
@@ -336,6 +343,12 @@ pub(crate) fn warnings_of(
                 .to_owned(),
         );
     }
+    if let Some([b, n]) = hidden(b, n) {
+        warnings.push(format!(
+            "the CPU's features differ, and libraries choose their code by them: only in the base {b}; only in the \
+             new run {n}"
+        ));
+    }
     let mut differ = |what: &str, b: &str, n: &str| {
         if b != n {
             warnings.push(format!("{what} differs: {} and {}", said(b), said(n)));
@@ -352,6 +365,19 @@ pub(crate) fn warnings_of(
         format!("{name} decides which code runs, and differs: {} and {}", set(b), set(n))
     };
     warnings.extend(circumstances.iter().map(of_circumstance));
+    let is_imported = |m: &&Measurement| m.state == State::Imported;
+    if base.rows.iter().chain(&new.rows).any(is_imported) {
+        let of = |side: &Side<'_>| -> BTreeSet<String> {
+            let rows = side.rows.iter().copied().filter(|m| m.state.has_number());
+            rows.map(|m| machine_of(side.record, m)).collect()
+        };
+        let all: BTreeSet<String> = of(base).union(&of(new)).cloned().collect();
+        if all.len() > 1 {
+            let names: Vec<String> = all.into_iter().collect();
+            warnings
+                .push(format!("figures of several machines are compared: {}", names.join("; ")));
+        }
+    }
     let rows = base.rows.iter().chain(&new.rows);
     let machines: BTreeSet<Tier> = rows.map(|m| m.tier).filter(|t| t.is_machine()).collect();
     warnings.extend(machines.into_iter().map(|tier| format!("tier {}", tier.in_words())));
@@ -365,6 +391,13 @@ pub(crate) fn warnings_of(
         )
     }));
     warnings
+}
+
+/// The machine that a figure is from: what is imported without a name is of the record's own.
+pub(crate) fn machine_of(record: &Record, m: &Measurement) -> String {
+    let from = m.imported.as_ref().and_then(|from| from.machine.clone());
+    let own = || Some(record.host.cpu.name.clone()).filter(|name| !name.is_empty());
+    from.or_else(own).unwrap_or_else(|| "a machine without a name".to_owned())
 }
 
 /// Names that adapters bring on both sides, with different meanings.
@@ -406,10 +439,32 @@ pub(crate) fn clock_of_new_run(measured: &[(&Measurement, &Measurement)]) -> f64
 pub(crate) fn differing(base: &Record, new: &Record) -> Vec<String> {
     let (b, n) = (&base.host, &new.host);
     let processor = (!same_core(base, new)).then(|| "the processor".to_owned());
+    let processor = processor.or(hidden(base, new).map(|_| "the CPU's features".to_owned()));
     let facts = differing_facts(b, n).map(|(what, ..)| what.to_owned());
     let circumstances = differing_circumstances(&b.circumstances, &n.circumstances);
     let circumstances = circumstances.into_iter().map(|[name, ..]| name);
     processor.into_iter().chain(facts).chain(circumstances).collect()
+}
+
+/// Features that say nothing of which code a library chooses: clocks, random numbers, what a hypervisor says of itself.
+fn is_aside(feature: &str) -> bool {
+    feature.contains("tsc")
+        || ["hypervisor", "cpuid", "cpuid_fault", "rdrand", "rdseed", "rng"].contains(&feature)
+}
+
+/// Features that one of two processors of the same kind shows and the other hides, as virtual machines do: those of the
+/// base, those of the new run.
+fn hidden(base: &Record, new: &Record) -> Option<[String; 2]> {
+    let of = |record: &Record| -> BTreeSet<String> {
+        record.host.cpu.features.iter().filter(|feature| !is_aside(feature)).cloned().collect()
+    };
+    let (b, n) = (of(base), of(new));
+    let only = |one: &BTreeSet<String>, other| -> String {
+        let names: Vec<&str> = one.difference(other).map(String::as_str).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let is_known = same_core(base, new) && !b.is_empty() && !n.is_empty();
+    (is_known && b != n).then(|| [only(&b, &n), only(&n, &b)])
 }
 
 /// What is under the libraries, where it differs: its name, and what it is on either side.

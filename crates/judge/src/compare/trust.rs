@@ -753,6 +753,20 @@ mod tests {
     }
 
     #[test]
+    fn one_run_is_of_one_type_of_machine() {
+        let whole = ladder();
+        let known = Known::of("whole.json", Some("c8i.large"), &whole);
+        let of = |machine_type| {
+            let told = Told { machine_type: Some(machine_type), ..told() };
+            doubts(&whole, &told, std::slice::from_ref(&known))
+        };
+        assert_eq!(of("c8i.large"), []);
+        let [doubt] = &of("c8i.xlarge")[..] else { panic!("{:?}", of("c8i.xlarge")) };
+        assert_eq!(doubt.code, Code::Replayed);
+        assert_eq!(doubt.sentence, "it has the samples of 'whole.json', which is of c8i.large");
+    }
+
+    #[test]
     fn what_a_format_does_not_have_is_unchecked_and_no_doubt() {
         let mut record = ladder();
         record.noise = None;

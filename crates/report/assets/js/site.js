@@ -44,7 +44,7 @@ function read(bytes) {
   const next = () => { const numbers = column(bytes, place, cells); place += 4 * cells; return numbers; };
   const shard = { workloads: workloads.map(([words, size]) => ({ words, size })), workload: summed(next()), library: summed(next()), record: summed(next()) };
   shard.ns = Float64Array.from(summed(next()), (part) => Math.exp(part / OF_TIME));
-  return { ...shard, half: next(), verdict: next(), change: Int32Array.from(next(), signed) };
+  return { ...shard, half: next(), verdict: next(), change: Int32Array.from(next(), signed), bound: next(), beside: next() };
 }
 
 // Files of figures call this.
@@ -109,10 +109,19 @@ function cell(shard, i, machine, best) {
   const verdict = shard.verdict[i];
   const by = verdict > 1 ? ` (${(shard.change[i] / 10).toFixed(1)} % of time)` : "";
   const record = head.records[shard.record[i]];
-  const title = [`${record.day}, ±${(shard.half[i] / 100).toFixed(2)} %`, WORDS[verdict] && WORDS[verdict] + by].filter(Boolean).join("; ");
+  const beside = shard.beside[i] ? head.beside[shard.beside[i] - 1] : "";
+  const besides = beside && `not the same in the two runs: ${beside}`;
+  const exact = shard.bound[i] ? "only a busy core was seen" : `±${(shard.half[i] / 100).toFixed(2)} %`;
+  const title = [`${record.day}, ${exact}`, WORDS[verdict] && WORDS[verdict] + by, besides].filter(Boolean).join("; ");
   return el("td", { class: i === best ? "best" : null },
-    el("a", { href: record.link, title }, supported(value, shard.half[i] / 1e4)),
-    verdict > 1 && el("span", { class: verdict === 3 ? "slower" : "faster", title: WORDS[verdict] }, MARKS[verdict]));
+    el("a", { href: record.link, title }, bound(shard, i) + supported(value, shard.half[i] / 1e4)),
+    verdict > 1 && el("span", { class: verdict === 3 ? "slower" : "faster", title: [WORDS[verdict], besides].filter(Boolean).join("; ") }, MARKS[verdict] + (beside && "*")));
+}
+
+// At least so fast, at most so long.
+function bound(shard, i) {
+  if (!shard.bound[i]) return "";
+  return WAYS[wanted.way].up ? ">" : "<";
 }
 
 function valueOf(shard, i, machine) {
@@ -164,6 +173,9 @@ async function draw() {
   controls(shard);
   const workload = shard.workloads[wanted.workload];
   const notes = ["Each figure links to its record. ▲ slower and ▼ faster: what ciphermark compare says against the release before on the same machine."];
+  const some = (of) => shard.workload.some((w, i) => w === wanted.workload && of(i));
+  if (some((i) => shard.verdict[i] > 1 && shard.beside[i])) notes.push("*: more than the release changed between the two runs; the mark's title names it.");
+  if (some((i) => shard.bound[i])) notes.push("> and <: only a busy core was seen, so it is at least so fast.");
   if (wanted.way === 2) notes.push("The machine's price by the hour is shared out evenly over all its CPUs, as if all did the same at this speed.");
   $("main").replaceChildren(grid(shard), ...notes.map((n) => el("p", { class: "note" }, n)));
   say(`${head.shards[algorithm][0]}: ${plural(head.machines.length, "machine")}`);

@@ -510,6 +510,7 @@ fn csv(comparison: &Comparison) -> String {
             ("clock_decides", &|row| of(row.c, |c| c.clock_decides.to_string())),
             ("pairs_verdict", &|row| of(by_pairs(row), |p| p.verdict.name().to_owned())),
             ("samples_verdict", &|row| of(by_pairs(row), |p| p.verdict_before.name().to_owned())),
+            ("same_build", &|row| of(row.c, |c| c.same_build.to_string())),
         ],
     )
 }

@@ -39,15 +39,17 @@ pub(crate) fn pair(base: &LibraryId, new: &LibraryId) -> String {
 /// `12 same, 30 faster, 2 slower, 1 undecided`, what of `same` is the same measurement, and what of `slower` and
 /// `faster` is no library's doing.
 pub(crate) fn tally(c: &Comparison) -> String {
+    let own = own(c).map(|own| format!("; {own}")).unwrap_or_default();
+    counts(&c.tally) + &own
+}
+
+/// What of `slower` and `faster` is no library's doing.
+pub(crate) fn own(c: &Comparison) -> Option<String> {
     let sure = |case: &&Compared| matches!(case.verdict, Verdict::Faster | Verdict::Slower);
     let own = c.cases.iter().filter(sure).filter(|case| c.is_runs_own(case)).count();
-    let own = match own {
-        0 => String::new(),
-        n => {
-            format!("; {n} of the faster and slower are of one build on both sides: the runs' own")
-        }
-    };
-    counts(&c.tally) + &own
+    (own > 0).then(|| {
+        format!("{own} of the faster and slower are of one build on both sides: the runs' own")
+    })
 }
 
 fn counts(tally: &Tally) -> String {

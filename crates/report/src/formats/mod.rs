@@ -94,12 +94,13 @@ fn name(m: &Measurement) -> String {
     words.join(" ")
 }
 
-/// The measured rows under names of their own: a library of which there are several builds has its version in them.
+/// The measured rows under names of their own: a library of which there are several builds has its version in them. What
+/// only a busy core showed is a bound, which those programs would take for a change.
 fn named<'a>(rows: &[&'a Measurement]) -> Vec<(String, &'a Measurement)> {
     let measured: Vec<&Measurement> = rows
         .iter()
         .copied()
-        .filter(|m| m.state == State::Measured && m.ns_per_op.is_some())
+        .filter(|m| m.state == State::Measured && m.ns_per_op.is_some() && !m.contended)
         .collect();
     let several = |m: &Measurement| {
         measured.iter().any(|o| o.library.name == m.library.name && o.library != m.library)
@@ -424,6 +425,16 @@ mod tests {
         let part = record::from_json(&as_json(&record, &selection(&record)[..2]), "part").unwrap();
         assert_eq!(part.measurements, record.measurements[..2]);
         assert_eq!(part.host, record.host);
+    }
+
+    #[test]
+    fn a_bound_is_no_figure_for_programs_that_keep_histories() {
+        let mut record = sample::record();
+        let names = |record: &Record| -> usize { named(&selection(record)).len() };
+        let all = names(&record);
+        let first = record.measurements.iter_mut().find(|m| m.state == State::Measured).unwrap();
+        first.contended = true;
+        assert_eq!(names(&record), all - 1);
     }
 
     #[test]

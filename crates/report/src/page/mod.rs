@@ -276,6 +276,22 @@ pub struct Site {
     pub workloads: Vec<SiteWorkload>,
     #[serde(skip)]
     pub cells: Vec<SiteCell>,
+    /// What cells name that changed beside the library.
+    pub beside: Vec<String>,
+}
+
+impl Site {
+    /// One more than the place of what changed beside a library, in words; 0 if nothing did.
+    pub fn beside(&mut self, words: String) -> usize {
+        if words.is_empty() {
+            return 0;
+        }
+        let known = self.beside.iter().position(|known| *known == words);
+        known.unwrap_or_else(|| {
+            self.beside.push(words);
+            self.beside.len() - 1
+        }) + 1
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -319,6 +335,10 @@ pub struct SiteCell {
     pub ns: f64,
     /// Half the interval's width over the median.
     pub half: f64,
+    /// Whether only a busy core was seen: it takes at most so long.
+    pub is_bound: bool,
+    /// What changed beside the library since the release before: [`Site::beside`].
+    pub beside: usize,
     /// Against the release before on the same machine: 0 no verdict or undecided, 1 same, 2 faster, 3 slower.
     pub verdict: u8,
     /// The cost over that of the release before, less 1; shown where that is faster or slower.
@@ -414,6 +434,8 @@ fn shard(workloads: &[SiteWorkload], cells: &[&SiteCell]) -> io::Result<Vec<u8>>
     column(&mut out, cells.iter().map(|c| c.verdict.into()).collect());
     let change = |c: &SiteCell| if c.verdict > 1 { (c.change * 1e3).round() as i32 } else { 0 };
     column(&mut out, cells.iter().map(|c| zigzag(change(c))).collect());
+    column(&mut out, cells.iter().map(|c| c.is_bound.into()).collect());
+    column(&mut out, cells.iter().map(|c| c.beside as u32).collect());
     Ok(out)
 }
 
@@ -542,6 +564,8 @@ mod tests {
             workload,
             ns: 1_234.567_89,
             half: 0.01,
+            is_bound: false,
+            beside: 0,
             verdict: 3,
             change: 0.05,
         };
@@ -561,7 +585,19 @@ mod tests {
             }],
             workloads: vec![workload("aes-128-gcm"), workload("aes-256-gcm")],
             cells: vec![cell(0), cell(1)],
+            beside: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_changed_beside_the_libraries_is_named_once_for_all_cells() {
+        let mut site = made("a");
+        let places =
+            ["", "the kernel", "the processor", "the kernel"].map(|w| site.beside(w.to_owned()));
+        assert_eq!(places, [0, 1, 2, 1]);
+        let files = super::site(&site).unwrap();
+        let page = String::from_utf8(files[2].1.clone()).unwrap();
+        assert!(page.contains(r#""beside":["the kernel","the processor"]"#), "{page}");
     }
 
     #[test]

@@ -369,6 +369,12 @@ fn one_library_is_held_against_each_of_the_others() {
         c.cases.iter().map(|c| (c.new_library.name.as_str(), c.verdict.name())).collect();
     assert_eq!(verdicts, [("b", "slower"), ("c", "faster")]);
     assert_eq!(c.overall.len(), 2, "each has its own mean");
+    assert_eq!(c.only, [], "the one lacks nothing in its own run");
+    // Of another run it is held against itself, too.
+    let later = Record { started: "b".to_owned(), ..one.clone() };
+    let new = Side { record: &later, rows: later.measurements.iter().collect(), ..side(&later) };
+    let c = compare(&of(&["a"]), &new, &settings);
+    assert_eq!(c.cases.len(), 3);
     assert_eq!(c.cases[0].case.direction, Direction::Encrypt);
 }
 
@@ -445,6 +451,84 @@ fn what_a_library_loads_is_part_of_its_build_and_older_records_know_its_own_file
         said.contains("by the content of libcore.so") && !said.contains("the same build"),
         "{said}"
     );
+}
+
+#[test]
+fn features_that_one_of_two_processors_of_a_kind_hides_are_no_librarys_doing() {
+    let with = |started, features: &[&str]| {
+        let mut of = record(started, vec![gcm(if started == "a" { 1.0 } else { 1.5 })]);
+        of.host.cpu.features = features.iter().map(|f| (*f).to_owned()).collect();
+        of
+    };
+    let whole = with("a", &["aes", "vaes", "tsc_known_freq"]);
+    let hiding = with("b", &["aes", "gfni"]);
+    let c = compare(&side(&whole), &side(&hiding), &SETTINGS);
+    assert_eq!(c.differing, ["the CPU's features"]);
+    let said = c.warnings.join("\n");
+    assert!(said.contains("only in the base vaes; only in the new run gfni"), "{said}");
+    assert!(c.cases[0].same_build && !c.is_runs_own(&c.cases[0]));
+    // A clock's names, and records that say nothing of features.
+    for like in [with("b", &["vaes", "aes"]), with("b", &[])] {
+        let c = compare(&side(&whole), &side(&like), &SETTINGS);
+        assert!(c.differing.is_empty() && c.is_runs_own(&c.cases[0]), "{:?}", c.differing);
+    }
+}
+
+#[test]
+fn what_whole_runs_add_holds_for_parts_of_them() {
+    let twenty = |factor: f64, id: &str| -> Vec<Measurement> {
+        (1..=24)
+            .map(|n| {
+                let mut m = case(
+                    "aes-128-ctr",
+                    n * 16,
+                    &scaled(if n % 2 == 0 { factor } else { 1.0 / factor }),
+                );
+                m.library = library("same", "1", id);
+                m
+            })
+            .collect()
+    };
+    let whole = |started, factor, own: f64| {
+        let mut rows = twenty(factor, "same");
+        rows.push(gcm(own));
+        record(started, rows)
+    };
+    let (mut base, mut new) = (whole("a", 1.0, 1.0), whole("b", 1.08, 1.05));
+    // Another build of the one that is judged.
+    let id =
+        |r: &mut Record, id: &str| r.measurements.last_mut().unwrap().library.id = id.to_owned();
+    id(&mut base, "build-id:01");
+    id(&mut new, "build-id:02");
+    let part = |r: &Record| record(&r.started, r.measurements[24..].to_vec());
+    let (of_base, of_new) = (part(&base), part(&new));
+    let settings = Settings::of(Matching::Every);
+    let verdict = |effect| {
+        let c = compare_with(&side(&of_base), &side(&of_new), &settings, effect);
+        c.cases[0].verdict
+    };
+    assert_eq!(verdict(None), Verdict::Slower, "a part does not show what the run adds");
+    assert_eq!(verdict(Some(RunEffect::of(&base, &new))), Verdict::Undecided);
+}
+
+#[test]
+fn figures_of_several_machines_are_not_compared_without_a_word() {
+    let from = |machine: Option<&str>| {
+        let mut figure = gcm(1.0);
+        (figure.state, figure.costs, figure.raw) = (State::Imported, None, Default::default());
+        figure.imported = Some(record::Imported {
+            source: "a page".to_owned(),
+            machine: machine.map(str::to_owned),
+        });
+        figure
+    };
+    let said = |base, new| compared(vec![base], vec![new]).warnings.join("\n");
+    let several = said(from(Some("x")), from(Some("y")));
+    assert!(several.contains("figures of several machines are compared: x; y"), "{several}");
+    assert!(said(gcm(1.0), from(Some("y"))).contains("several machines"));
+    for one in [said(gcm(1.0), from(None)), said(from(Some("x")), from(Some("x")))] {
+        assert!(!one.contains("several machines"), "{one}");
+    }
 }
 
 /// As many processes as it takes to be sure of one case among several.

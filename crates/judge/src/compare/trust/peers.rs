@@ -38,7 +38,11 @@ pub(crate) fn check_peers(
     copies(record, &own, findings);
     let kin = Kin::of(&record.host.cpu);
     let digest = samples_digest(record);
-    let is_same_run = |peer: &&Known| peer.started == record.started && peer.cpu == kin;
+    // Of another type of machine it would count twice.
+    let is_same_run = |peer: &&Known| {
+        let type_of = (peer.machine_type.as_deref(), &peer.cpu);
+        peer.started == record.started && type_of == (told.machine_type, &kin)
+    };
     let others: Vec<&Known> = peers.iter().filter(|peer| !is_same_run(peer)).collect();
     replays(record, digest.as_deref(), &own, &others, findings);
     label(&kin, told, &others, findings);
@@ -135,13 +139,13 @@ fn replays(
     for peer in others {
         if digest.is_some() && digest == peer.samples.as_deref() {
             let (began, at) = (&record.started, &peer.started);
-            findings.doubt(
-                Code::Replayed,
-                format!(
-                    "it has the samples of '{}', which began at {at} on '{}'; it says {began}",
-                    peer.name, peer.cpu.name
-                ),
-            );
+            let apart = if began == at {
+                format!("which is of {}", peer.machine_type.as_deref().unwrap_or("no named type"))
+            } else {
+                format!("which began at {at} on '{}'; it says {began}", peer.cpu.name)
+            };
+            let what = format!("it has the samples of '{}', {apart}", peer.name);
+            findings.doubt(Code::Replayed, what);
             continue;
         }
         let theirs: std::collections::BTreeSet<u64> =
