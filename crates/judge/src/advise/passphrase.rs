@@ -5,7 +5,7 @@ use crate::advise::evaluate::beside;
 use crate::advise::question::{Fips, Only};
 use crate::advise::render::{Format, Page};
 use base::analysis::Estimate;
-use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
+use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, SizeRule, Tier};
 use base::text::{
     Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped,
 };
@@ -266,6 +266,9 @@ fn memory(algorithm: &Algorithm, cost: usize) -> usize {
     }
 }
 
+/// The logarithm of bcrypt's most rounds.
+const MOST_BCRYPT: u32 = 31;
+
 fn in_mib(bytes: usize) -> String {
     match bytes {
         0 => "next to no memory".to_owned(),
@@ -356,12 +359,15 @@ pub struct Bought {
     pub within_ms: f64,
     /// Null where the time is too short for any.
     pub parameters: Option<String>,
+    /// Bytes that a call with them takes, by definition.
+    pub memory: usize,
     /// Whether that is as much as the rule wants.
     pub enough: bool,
 }
 
 impl Price {
-    fn of(question: &Question, m: &Measurement) -> Option<Self> {
+    /// `room` is what a call may take of the machine's memory.
+    fn of(question: &Question, m: &Measurement, room: usize) -> Option<Self> {
         let ns = m.ns_per_op.as_ref().filter(|_| m.state == State::Measured)?;
         let algorithm = Algorithm::find(&m.algorithm).ok()?;
         let at = RULES.iter().position(|r| r.is_met(algorithm, m.size))?;
@@ -392,30 +398,39 @@ impl Price {
         };
         let mut times = vec![1e8, 5e8, 1e9];
         times.extend(question.time_ns.filter(|t| !times.contains(t)));
-        price.buys = times.into_iter().map(|t| price.bought(question, t)).collect();
+        price.buys = times.into_iter().map(|t| price.bought(question, room, t)).collect();
         Some(price)
     }
 
-    fn bought(&self, question: &Question, time_ns: f64) -> Bought {
+    fn bought(&self, question: &Question, room: usize, time_ns: f64) -> Bought {
         let times = time_ns / self.ns.high;
         let (algorithm, cost) = (self.algorithm, self.cost as f64);
+        let mut memory = self.memory;
         let bought = match (algorithm.mode, algorithm.cipher) {
             (Mode::MemoryHard, Primitive::Argon2id { .. }) => {
                 let n = (times * self.passes as f64) as usize;
                 (n >= question.least_passes()).then(|| parameters(algorithm, n, self.cost))
             }
             (Mode::MemoryHard | Mode::Bcrypt, _) => {
-                let most = question.memory.filter(|_| self.memory == self.cost).map(usize::ilog2);
-                let log = (cost * times).log2().floor().min(most.map_or(f64::MAX, f64::from));
+                let most = match algorithm.mode {
+                    Mode::Bcrypt => MOST_BCRYPT,
+                    _ => question.memory.unwrap_or(usize::MAX).min(room).max(1).ilog2(),
+                };
+                let log = (cost * times).log2().floor().min(f64::from(most));
                 let cost = log.exp2() as usize;
-                algorithm.sizes.allows(cost).then(|| parameters(algorithm, 1, cost))
+                memory = self::memory(algorithm, cost);
+                let least = match algorithm.sizes {
+                    SizeRule::PowerOfTwo(least, _) => least,
+                    _ => 1,
+                };
+                (cost >= least).then(|| parameters(algorithm, 1, cost))
             }
             _ => {
                 let n = (cost * times / 1e3) as usize * 1000;
                 (n > 0).then(|| parameters(algorithm, 1, n))
             }
         };
-        Bought { within_ms: time_ns / 1e6, parameters: bought, enough: times >= 1.0 }
+        Bought { within_ms: time_ns / 1e6, parameters: bought, memory, enough: times >= 1.0 }
     }
 
     /// From the rule's own cost.
@@ -441,7 +456,13 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
     let is_row =
         |m: &&Measurement| m.model == Model::Message && m.threads == 1 && question.takes(m);
     let rows: Vec<&Measurement> = record.measurements.iter().filter(is_row).collect();
-    let mut prices: Vec<Price> = rows.iter().filter_map(|m| Price::of(question, m)).collect();
+    // As much as a worker may take.
+    let room = match record.host.memory.total_bytes {
+        0 => usize::MAX,
+        bytes => usize::try_from(bytes / 2).unwrap_or(usize::MAX),
+    };
+    let mut prices: Vec<Price> =
+        rows.iter().filter_map(|m| Price::of(question, m, room)).collect();
     prices.retain(|p| question.refusal(p.function, p.memory).is_none());
     // Of each build and rule what was measured at the rule's own cost, or nearest to it.
     prices.sort_by(|a, b| (a.at, &a.build, a.distance()).cmp(&(b.at, &b.build, b.distance())));
@@ -684,7 +705,8 @@ const NOTE: &str = "Times of one call in one thread, with 95 % intervals: measur
 
 fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     let asked = price.buys.iter().find(|b| Some(b.within_ms) == advice.within_ms);
-    let text = asked.and_then(|b| b.parameters.as_ref()).unwrap_or(&price.parameters);
+    let bought = asked.and_then(|b| Some((b.parameters.as_ref()?, b.memory)));
+    let (text, memory) = bought.unwrap_or((&price.parameters, price.memory));
     // What comes before it by the rules and has no price is named below.
     let (topic, style) = if advice.open { ("so far", CAUTION) } else { ("choice", BEST) };
     page.line(topic, &format!("{} with {text} in {}", price.function, price.library), style);
@@ -702,7 +724,7 @@ fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
         }
         None => price.time(),
     };
-    let memory = in_mib(price.memory);
+    let memory = in_mib(memory);
     page.line("a call", &format!("{time} ({how}); {memory} by definition"), PLAIN);
     let rule = &RULES[price.at];
     page.line("rule", &format!("{}: {}", rule.parameters(), rule.says), PLAIN);
@@ -974,8 +996,26 @@ mod tests {
         };
         let text = call(&[("scrypt", 128 << 20, "fast", Some(400.0))]);
         assert!(text.contains("2 s at most if it grows as N does, computed from 400 ms"), "{text}");
+        assert!(text.contains("scrypt with N=2^19") && text.contains("512 MiB by definition"), "{text}");
         let text = call(&[("pbkdf2-sha256", 10_000, "fast", Some(2.0))]);
         assert!(text.contains("2 s at most, computed from 120 ms"), "{text}");
+    }
+
+    #[test]
+    fn more_time_never_buys_less_and_no_more_memory_than_the_machine_gives() {
+        let rows = [
+            ("scrypt", 128 << 20, "fast", Some(100.0)),
+            ("bcrypt", 1 << 10, "fast", Some(20.0)),
+        ];
+        let mut rows = record(&rows);
+        rows.host.memory.total_bytes = 3 << 30;
+        let functions = Some(only("scrypt,bcrypt").unwrap());
+        let long = Question { time_ns: Some(60e9), only: functions, ..question() };
+        let advice = advise(&long, &rows);
+        let last = |i: usize| advice.prices[i].buys.last().unwrap();
+        assert_eq!(last(0).parameters.as_deref(), Some("N=2^20, r=8, p=1"));
+        assert_eq!(last(0).memory, 1 << 30);
+        assert_eq!(last(1).parameters.as_deref(), Some("cost 21"));
     }
 
     #[test]
