@@ -32,7 +32,7 @@ template <class Hash> struct Pbkdf2 : Derivation {
 
   int32_t message(const cm_message &m) {
     if (m.len > std::numeric_limits<unsigned>::max()) return CM_FAILED;
-    function.DeriveKey(m.tag, derived_len, 0, key, key.size(), m.nonce, salt_len,
+    function.DeriveKey(m.tag, derived_len, 0, key.begin(), key.size(), m.nonce, salt_len,
                        static_cast<unsigned>(m.len));
     return CM_OK;
   }
@@ -45,7 +45,8 @@ struct Scrypt : Derivation {
 
   // With r = 8 each of N takes 1 KiB.
   int32_t message(const cm_message &m) {
-    function.DeriveKey(m.tag, derived_len, key, key.size(), m.nonce, salt_len, m.len / 1024, 8, 1);
+    function.DeriveKey(m.tag, derived_len, key.begin(), key.size(), m.nonce, salt_len,
+                       m.len / 1024, 8, 1);
     return CM_OK;
   }
 };
@@ -56,7 +57,8 @@ template <class Hash> struct Hkdf : Derivation {
   using Derivation::Derivation;
 
   int32_t message(const cm_message &m) {
-    function.DeriveKey(m.tag, derived_len, key, key.size(), m.nonce, salt_len, m.input, m.len);
+    function.DeriveKey(m.tag, derived_len, key.begin(), key.size(), m.nonce, salt_len, m.input,
+                       m.len);
     return CM_OK;
   }
 };

@@ -83,7 +83,8 @@ impl Library for Runtime {
         has_direction(algorithm, direction)?;
         if !algorithm.reads_input() {
             // There is nothing behind the input's pointer.
-            let why = format!("a runtime's program is asked for messages alone, not for {algorithm}");
+            let why =
+                format!("a runtime's program is asked for messages alone, not for {algorithm}");
             return Err(OpenError::Unsupported(why));
         }
         open_session(self, algorithm, direction, key)
@@ -861,7 +862,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("yes");
         let replies = r"\013\000\000\000\000version 1\n\002\000\000\000\000x";
-        std::fs::write(&path, format!("#!/bin/sh\nprintf '{replies}'\nexec cat >/dev/null\n")).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\nprintf '{replies}'\nexec cat >/dev/null\n"))
+            .unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
         let program = prepare(path.to_str().unwrap(), &places(directory.path())).unwrap();
         let library = attach(&program, "yes", &mut |_| Ok(())).unwrap();

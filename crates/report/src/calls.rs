@@ -355,7 +355,11 @@ mod tests {
         rows[0].algorithm = "des-ede3-cbc".to_owned();
         rows[1].algorithm = "des-ede3-cbc".to_owned();
         let text = watched(&calls, Options { width: 200, color: false });
-        assert_eq!(text.matches("des-ede3-cbc: weak: blocks of 64 bits repeat").count(), 1, "{text}");
+        assert_eq!(
+            text.matches("des-ede3-cbc: weak: blocks of 64 bits repeat").count(),
+            1,
+            "{text}"
+        );
         assert!(!watched(&example(), Options::default()).contains("weak"));
     }
 

@@ -13,8 +13,7 @@ type Pbkdf2Fn = unsafe extern "C" fn(Out, In, c_int, In, c_int, c_int, c_int, c_
 type ScryptFn =
     unsafe extern "C" fn(Out, In, c_int, In, c_int, c_int, c_int, c_int, c_int) -> c_int;
 /// `wc_Argon2`: variant, output, passphrase, salt, lanes, memory in KiB, passes.
-type Argon2Fn =
-    unsafe extern "C" fn(c_int, Out, u32, In, u32, In, u32, u32, u32, u32) -> c_int;
+type Argon2Fn = unsafe extern "C" fn(c_int, Out, u32, In, u32, In, u32, u32, u32, u32) -> c_int;
 /// `wc_HKDF`: hash, key, salt, info, output.
 type HkdfFn = unsafe extern "C" fn(c_int, In, u32, In, u32, In, u32, Out, u32) -> c_int;
 

@@ -1342,9 +1342,12 @@ mod tests {
         }
         assert_eq!(Algorithm::meant_by_alias("aes-256"), None, "a block cipher to other programs");
         assert_eq!(Algorithm::meant_by_alias("hmac"), None);
-        for (theirs, ours) in
-            [("rijndael", "aes"), ("3DES", "des-ede3"), ("aes-256", "aes-256"), ("Serpent", "serpent")]
-        {
+        for (theirs, ours) in [
+            ("rijndael", "aes"),
+            ("3DES", "des-ede3"),
+            ("aes-256", "aes-256"),
+            ("Serpent", "serpent"),
+        ] {
             assert_eq!(Algorithm::beginning_meant_by(theirs), Some(ours), "{theirs}");
         }
         assert_eq!(Algorithm::beginning_meant_by("rot13"), None);

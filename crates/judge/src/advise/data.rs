@@ -591,7 +591,8 @@ mod tests {
         };
         assert!(has("aes-256-xts") && has("adiantum") && has("aes-256-hctr2"));
         // Linux took AEGIS-128L and AEGIS-256 out in 5.4; AEGIS-128, which it kept, is another cipher.
-        for scheme in ["aegis-128l", "aegis-256", "aes-256-siv", "aes-256-gcm-siv", "aes-256-eme2"] {
+        for scheme in ["aegis-128l", "aegis-256", "aes-256-siv", "aes-256-gcm-siv", "aes-256-eme2"]
+        {
             assert!(!has(scheme), "{scheme}");
         }
     }

@@ -461,8 +461,7 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
         0 => usize::MAX,
         bytes => usize::try_from(bytes / 2).unwrap_or(usize::MAX),
     };
-    let mut prices: Vec<Price> =
-        rows.iter().filter_map(|m| Price::of(question, m, room)).collect();
+    let mut prices: Vec<Price> = rows.iter().filter_map(|m| Price::of(question, m, room)).collect();
     prices.retain(|p| question.refusal(p.function, p.memory).is_none());
     // Of each build and rule what was measured at the rule's own cost, or nearest to it.
     prices.sort_by(|a, b| (a.at, &a.build, a.distance()).cmp(&(b.at, &b.build, b.distance())));
@@ -996,17 +995,18 @@ mod tests {
         };
         let text = call(&[("scrypt", 128 << 20, "fast", Some(400.0))]);
         assert!(text.contains("2 s at most if it grows as N does, computed from 400 ms"), "{text}");
-        assert!(text.contains("scrypt with N=2^19") && text.contains("512 MiB by definition"), "{text}");
+        assert!(
+            text.contains("scrypt with N=2^19") && text.contains("512 MiB by definition"),
+            "{text}"
+        );
         let text = call(&[("pbkdf2-sha256", 10_000, "fast", Some(2.0))]);
         assert!(text.contains("2 s at most, computed from 120 ms"), "{text}");
     }
 
     #[test]
     fn more_time_never_buys_less_and_no_more_memory_than_the_machine_gives() {
-        let rows = [
-            ("scrypt", 128 << 20, "fast", Some(100.0)),
-            ("bcrypt", 1 << 10, "fast", Some(20.0)),
-        ];
+        let rows =
+            [("scrypt", 128 << 20, "fast", Some(100.0)), ("bcrypt", 1 << 10, "fast", Some(20.0))];
         let mut rows = record(&rows);
         rows.host.memory.total_bytes = 3 << 30;
         let functions = Some(only("scrypt,bcrypt").unwrap());
