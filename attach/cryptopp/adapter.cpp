@@ -18,15 +18,17 @@ namespace adapter {
 namespace {
 
 const Algorithm *find(const char *name) {
-  for (const Algorithm *table : {modes, xts_modes, authenticated_modes, streams, digest_functions})
+  for (const Algorithm *table :
+       {modes, xts_modes, authenticated_modes, streams, digest_functions, derivations})
     for (const Algorithm *a = table; a->name != nullptr; a++)
       if (std::strcmp(a->name, name) == 0) return a;
   return nullptr;
 }
 
 bool has_direction(const cm_request &request, const Algorithm &algorithm) {
-  for (const Algorithm *a = digest_functions; a->name != nullptr; a++)
-    if (a == &algorithm) return request.direction == CM_DIGEST;
+  for (const Algorithm *table : {digest_functions, derivations})
+    for (const Algorithm *a = table; a->name != nullptr; a++)
+      if (a == &algorithm) return request.direction == CM_DIGEST;
   return request.direction == CM_ENCRYPT || request.direction == CM_DECRYPT;
 }
 

@@ -38,5 +38,6 @@ extern const Algorithm xts_modes[];
 extern const Algorithm authenticated_modes[];
 extern const Algorithm streams[];
 extern const Algorithm digest_functions[];
+extern const Algorithm derivations[];
 
 } // namespace adapter

@@ -82,7 +82,7 @@ func provide(name string, direction byte, key []byte, s *session) (operation, st
 	mode := name[strings.LastIndexByte(name, '-')+1:]
 	create := blocks[strings.TrimSuffix(name, "-"+mode)]
 	if create == nil || mode != "ctr" && mode != "cbc" && (mode != "gcm" || name[0] != 'a') {
-		return nil, "Go's crypto packages have no " + name, nil
+		return nil, "not asked of Go's crypto packages: " + name, nil
 	}
 	block, err := create(key)
 	if err != nil {

@@ -99,7 +99,7 @@ function web(name, direction, raw) {
   const hash = name.startsWith('hmac-') && hashes[name.slice(5)];
   if (!hash && !mode) {
     const why = name.endsWith('-cbc') ? ' without padding' : '';
-    return `WebCrypto has no ${name}${why}`;
+    return `not asked of WebCrypto: ${name}${why}`;
   }
   if (hash) {
     const key = subtle.importKey('raw', raw, { name: 'HMAC', hash }, false, ['sign']);

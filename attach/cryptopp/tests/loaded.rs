@@ -46,6 +46,6 @@ fn everything_that_it_offers_passes_every_check_but_aria_in_place() {
         blake2b512 crc32c hmac-sha512 poly1305 serpent-192-cbc twofish-256-eax bf-cfb cast5-ofb \
         idea-ecb rc2-cbc seed-ctr des-cbc aes-256-ccm8 xchacha20 salsa20 rc4 xsalsa20-poly1305 md4 sha1 \
         shake256 blake2b256 sm3 rmd160 whirlpool crc32 adler32 hmac-sha3-256 hmac-sm3 aes-192-cmac \
-        des-ede3-cmac siphash-1-3 blake2b512-mac blake2s256-mac",
+        des-ede3-cmac siphash-1-3 blake2b512-mac blake2s256-mac pbkdf2-sha1 pbkdf2-sha512 scrypt hkdf-sha256",
     );
 }

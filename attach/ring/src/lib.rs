@@ -2,16 +2,20 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 use contract::export::{
-    Buffer, Digest, Done, Generator, Mode, OpenError, Opened, Refusal, StreamingDigest, Wanted, raw,
+    Buffer, Derivation, Digest, Done, Generator, Mode, OpenError, Opened, Refusal, StreamingDigest,
+    Wanted, raw,
 };
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey,
 };
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, SHA384, SHA512, SHA512_256};
+use ring::hkdf::{HKDF_SHA256, HKDF_SHA512, KeyType, Salt};
 use ring::hmac::{HMAC_SHA1_FOR_LEGACY_USE_ONLY, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
+use ring::pbkdf2::{PBKDF2_HMAC_SHA1, PBKDF2_HMAC_SHA256, PBKDF2_HMAC_SHA512};
 use ring::rand::{SecureRandom as _, SystemRandom};
-use ring::{digest, hmac};
+use ring::{digest, hkdf, hmac, pbkdf2};
 use std::ffi::CStr;
+use std::num::NonZeroU32;
 
 contract::adapter! { c"ring", open }
 
@@ -31,6 +35,11 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "hmac-sha256" => wanted.streaming_digest(Hmac::<32>::new(HMAC_SHA256, wanted.key)),
         "hmac-sha384" => wanted.streaming_digest(Hmac::<48>::new(HMAC_SHA384, wanted.key)),
         "hmac-sha512" => wanted.streaming_digest(Hmac::<64>::new(HMAC_SHA512, wanted.key)),
+        "pbkdf2-sha1" => wanted.derivation(Pbkdf2(PBKDF2_HMAC_SHA1)),
+        "pbkdf2-sha256" => wanted.derivation(Pbkdf2(PBKDF2_HMAC_SHA256)),
+        "pbkdf2-sha512" => wanted.derivation(Pbkdf2(PBKDF2_HMAC_SHA512)),
+        "hkdf-sha256" => wanted.derivation(Hkdf(HKDF_SHA256)),
+        "hkdf-sha512" => wanted.derivation(Hkdf(HKDF_SHA512)),
         "random" => wanted.generator(System(SystemRandom::new())),
         name => Err(OpenError::Unsupported(format!("ring has no {name}"))),
     }
@@ -93,6 +102,47 @@ impl Generator for System {
 
     fn fill(&mut self, output: &mut [u8]) -> Done {
         self.0.fill(output).map_err(|_| Refusal::Failed)
+    }
+}
+
+// Key derivation.
+
+struct Pbkdf2(pbkdf2::Algorithm);
+
+impl Derivation for Pbkdf2 {
+    const CALL: &'static CStr = c"pbkdf2::derive";
+
+    fn derive(&self, key: &[u8], salt: &[u8], cost: usize, derived: &mut [u8]) -> Done {
+        let rounds = cost.try_into().ok().and_then(NonZeroU32::new).ok_or(Refusal::Failed)?;
+        pbkdf2::derive(self.0, rounds, salt, key, derived);
+        Ok(())
+    }
+}
+
+struct Hkdf(hkdf::Algorithm);
+
+/// How much is to come out.
+struct Len(usize);
+
+impl KeyType for Len {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+impl Derivation for Hkdf {
+    const CALL: &'static CStr = c"Salt::new, Salt::extract, Prk::expand, Okm::fill";
+    const READS_INFO: bool = true;
+
+    fn derive(&self, _: &[u8], _: &[u8], _: usize, _: &mut [u8]) -> Done {
+        Err(Refusal::Failed)
+    }
+
+    fn expand(&self, key: &[u8], salt: &[u8], info: &[u8], derived: &mut [u8]) -> Done {
+        let extracted = Salt::new(self.0, salt).extract(key);
+        let (info, len) = ([info], Len(derived.len()));
+        let expanded = extracted.expand(&info, len).map_err(|_| Refusal::Failed)?;
+        expanded.fill(derived).map_err(|_| Refusal::Failed)
     }
 }
 

@@ -81,6 +81,12 @@ impl Library for Runtime {
         key: &[u8],
     ) -> Result<Session, OpenError> {
         has_direction(algorithm, direction)?;
+        if !algorithm.reads_input() {
+            // There is nothing behind the input's pointer.
+            let why =
+                format!("a runtime's program is asked for messages alone, not for {algorithm}");
+            return Err(OpenError::Unsupported(why));
+        }
         open_session(self, algorithm, direction, key)
     }
 }
@@ -847,6 +853,33 @@ mod tests {
         let program = prepare("/bin/true", &places(directory.path())).unwrap();
         let error = attach(&program, "mine", &mut |_| Ok(())).err().unwrap().to_string();
         assert!(error.contains("mine's process ended"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_accepts_everything_is_not_asked_for_what_has_no_message() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("yes");
+        let replies = r"\013\000\000\000\000version 1\n\002\000\000\000\000x";
+        std::fs::write(&path, format!("#!/bin/sh\nprintf '{replies}'\nexec cat >/dev/null\n"))
+            .unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let program = prepare(path.to_str().unwrap(), &places(directory.path())).unwrap();
+        let library = attach(&program, "yes", &mut |_| Ok(())).unwrap();
+        for (name, direction) in [
+            ("pbkdf2-sha256", Direction::Digest),
+            ("scrypt", Direction::Digest),
+            ("random", Direction::Generate),
+        ] {
+            let algorithm = Algorithm::find(name).unwrap();
+            let error = library.open(algorithm, direction, &[0; 16]).unwrap_err();
+            assert!(
+                matches!(&error, OpenError::Unsupported(why) if why.contains(name)),
+                "{error:?}"
+            );
+        }
+        let sha256 = Algorithm::find("sha256").unwrap();
+        assert!(library.open(sha256, Direction::Digest, &[]).is_ok());
     }
 
     #[test]

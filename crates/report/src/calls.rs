@@ -9,6 +9,7 @@ use base::text::{
 };
 use judge::calls::{Fault, FaultKind, ProgramCalls, is_work, programs};
 use record::{CallCount, CallOperation, Calls, Sampled, SampledKind};
+use std::collections::BTreeSet;
 
 /// Programs and rows that are shown; the rest is one line.
 const MOST_PROGRAMS: usize = 4;
@@ -76,10 +77,20 @@ fn of_program(program: &ProgramCalls, calls: &Calls, options: Options) -> String
         let count = program.rows.len() - shown.len();
         text += &format!("  {:>6}  everything else: {count} kinds\n", percent(rest / cpu));
     }
+    for warning in weak(&shown) {
+        text += &options.behind("  ", 4, &warning, CAUTION);
+    }
     for fault in program.faults.iter().filter(|fault| fault.seconds / cpu >= LEAST_FAULT) {
         text += &options.behind("  ", 4, &sentence(fault, cpu), CAUTION);
     }
     text + "\n"
+}
+
+/// What nothing new should be protected with, once each.
+fn weak(rows: &[&CallCount]) -> BTreeSet<String> {
+    let known = rows.iter().filter_map(|row| Algorithm::find(&row.algorithm).ok());
+    let weak = known.filter(|a| a.is_weak());
+    weak.filter_map(|a| Some(format!("{a}: {}", a.warning()?))).collect()
 }
 
 fn table(rows: &[&CallCount], cpu: f64, calls: &Calls) -> Table {
@@ -335,6 +346,21 @@ mod tests {
         assert!(!text.contains('\u{1b}'), "names of strangers steer no terminal");
         let narrow = watched(&example(), Options { width: 60, color: false });
         assert!(narrow.lines().all(|line| base::text::width(line) <= 60), "{narrow}");
+    }
+
+    #[test]
+    fn what_is_weak_carries_that_word_once() {
+        let mut calls = example();
+        let rows = &mut calls.processes[0].rows;
+        rows[0].algorithm = "des-ede3-cbc".to_owned();
+        rows[1].algorithm = "des-ede3-cbc".to_owned();
+        let text = watched(&calls, Options { width: 200, color: false });
+        assert_eq!(
+            text.matches("des-ede3-cbc: weak: blocks of 64 bits repeat").count(),
+            1,
+            "{text}"
+        );
+        assert!(!watched(&example(), Options::default()).contains("weak"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Key derivation: `wc_PBKDF2`, `wc_scrypt`, `wc_HKDF`.
+//! Key derivation: `wc_PBKDF2`, `wc_scrypt`, `wc_HKDF`, and `wc_Argon2`, which 5.9.4 brought.
 
 use super::Request;
 use crate::derivation::{Derive, done, session};
@@ -12,6 +12,8 @@ type Pbkdf2Fn = unsafe extern "C" fn(Out, In, c_int, In, c_int, c_int, c_int, c_
 /// `wc_scrypt`: output, passphrase, salt, binary logarithm of N, r, p, bytes of output.
 type ScryptFn =
     unsafe extern "C" fn(Out, In, c_int, In, c_int, c_int, c_int, c_int, c_int) -> c_int;
+/// `wc_Argon2`: variant, output, passphrase, salt, lanes, memory in KiB, passes.
+type Argon2Fn = unsafe extern "C" fn(c_int, Out, u32, In, u32, In, u32, u32, u32, u32) -> c_int;
 /// `wc_HKDF`: hash, key, salt, info, output.
 type HkdfFn = unsafe extern "C" fn(c_int, In, u32, In, u32, In, u32, Out, u32) -> c_int;
 
@@ -26,6 +28,10 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         (Mode::Pbkdf2, _) => pbkdf2(request, hash),
         (Mode::Hkdf, _) => hkdf(request, hash),
         (Mode::MemoryHard, Primitive::Scrypt) => scrypt(request),
+        // enum wc_Argon2Type
+        (Mode::MemoryHard, Primitive::Argon2d { passes }) => argon2(request, 0, passes),
+        (Mode::MemoryHard, Primitive::Argon2i { passes }) => argon2(request, 1, passes),
+        (Mode::MemoryHard, Primitive::Argon2id { passes }) => argon2(request, 2, passes),
         _ => Err(request.absent("wolfCrypt")),
     }
 }
@@ -50,6 +56,20 @@ fn scrypt(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let log_n = d.kib().ilog2() as c_int;
         // SAFETY: every pointer covers the length beside it.
         let code = unsafe { f(d.out, d.key.as_ptr(), len, d.salt, salt_len, log_n, 8, 1, out_len) };
+        done(code == 0)
+    }))
+}
+
+fn argon2(request: &Request<'_>, variant: c_int, passes: u8) -> Result<raw::Session, OpenError> {
+    // SAFETY: the type is that of argon2.h.
+    let f: Argon2Fn = unsafe { request.library.object.exported("wc_Argon2") }?;
+    Ok(session(request, c"wc_Argon2", move |d: &Derive<'_>| {
+        let [len, salt_len, out_len, kib] =
+            [d.key.len(), d.salt_len, d.out_len, d.kib()].map(Derive::len::<u32>);
+        let (key, passes) = (d.key.as_ptr(), u32::from(passes));
+        // SAFETY: every pointer covers the length beside it.
+        let code =
+            unsafe { f(variant, d.out, out_len, key, len, d.salt, salt_len, 1, kib, passes) };
         done(code == 0)
     }))
 }

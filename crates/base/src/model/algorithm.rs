@@ -433,12 +433,6 @@ impl Algorithm {
     /// The algorithm that people mean by another name: in other cases and with other dashes, by the names of OpenSSL's
     /// objects, of other libraries and of standards (`id-aes128-GCM`, `rijndael-256-cbc`, `des3`, `SHA-1`).
     pub fn meant_by(text: &str) -> Option<&'static Self> {
-        let squeezed = |text: &str| -> String {
-            text.chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|c| c.to_ascii_lowercase())
-                .collect()
-        };
         let text = squeezed(text);
         // How dm-crypt is to number sectors is no part of the cipher.
         let text = text.trim_end_matches("plain64");
@@ -455,6 +449,22 @@ impl Algorithm {
             .into_iter()
             .flatten()
             .find_map(|text| Self::all().iter().find(|a| squeezed(a.name) == text))
+    }
+
+    /// The algorithm that OpenSSL's commands mean by a cipher's name without a mode (`aes256`, `bf`, `des`): CBC.
+    pub fn meant_by_alias(text: &str) -> Option<&'static Self> {
+        let cbc = (!text.contains('-')).then(|| format!("{text}-cbc"))?;
+        Self::meant_by(&cbc).filter(|a| a.mode == Mode::Cbc)
+    }
+
+    /// What names of algorithms begin with that are meant by a name of all of them: `aes` by `rijndael`.
+    pub fn beginning_meant_by(text: &str) -> Option<&'static str> {
+        let text = squeezed(text);
+        let other = OTHER_NAMES.iter().find(|(theirs, _)| *theirs == text);
+        let meant = other.map_or_else(|| text.clone(), |(_, ours)| squeezed(ours));
+        let beginnings =
+            |a: &'static Self| a.name.match_indices('-').map(move |(dash, _)| &a.name[..dash]);
+        Self::all().iter().flat_map(beginnings).find(|begin| squeezed(begin) == meant)
     }
 
     /// Whether an adapter has brought it: nothing here knows what it computes, so it is checked against the adapter's
@@ -689,6 +699,12 @@ impl Algorithm {
             _ => Some("no-encryption"),
         }
     }
+}
+
+/// A name without case and dashes.
+fn squeezed(text: &str) -> String {
+    let kept = text.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|c| c.to_ascii_lowercase()).collect()
 }
 
 impl fmt::Display for Algorithm {
@@ -1317,6 +1333,24 @@ mod tests {
             assert_eq!(Algorithm::meant_by(theirs).map(|a| a.name), Some(ours), "{theirs}");
         }
         assert_eq!(Algorithm::meant_by("rot13"), None);
+        // `openssl list -cipher-algorithms`
+        let aliases = "aes128=aes-128-cbc AES256=aes-256-cbc camellia192=camellia-192-cbc aria128=aria-128-cbc bf=bf-cbc \
+        blowfish=bf-cbc cast=cast5-cbc des=des-cbc rc2=rc2-cbc seed=seed-cbc sm4=sm4-cbc idea=idea-cbc";
+        for pair in aliases.split_whitespace() {
+            let (theirs, ours) = pair.split_once('=').unwrap();
+            assert_eq!(Algorithm::meant_by_alias(theirs).map(|a| a.name), Some(ours), "{theirs}");
+        }
+        assert_eq!(Algorithm::meant_by_alias("aes-256"), None, "a block cipher to other programs");
+        assert_eq!(Algorithm::meant_by_alias("hmac"), None);
+        for (theirs, ours) in [
+            ("rijndael", "aes"),
+            ("3DES", "des-ede3"),
+            ("aes-256", "aes-256"),
+            ("Serpent", "serpent"),
+        ] {
+            assert_eq!(Algorithm::beginning_meant_by(theirs), Some(ours), "{theirs}");
+        }
+        assert_eq!(Algorithm::beginning_meant_by("rot13"), None);
         for a in &ALL {
             assert_eq!(Algorithm::meant_by(a.name), Some(a), "{a}");
             assert!(!a.family().is_empty(), "{a}");

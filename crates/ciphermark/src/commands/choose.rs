@@ -18,12 +18,16 @@ pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> 
         let mut matched: Vec<_> =
             Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
         if matched.is_empty() {
-            matched.push(Algorithm::meant_by(text).ok_or_else(|| no_algorithm(text))?);
+            matched.push(meant_by(text).ok_or_else(|| no_algorithm(text))?);
         }
         chosen.extend(matched);
     }
     let wanted = |a: &&'static Algorithm| chosen.iter().any(|c| c.name == a.name);
     Ok(Algorithm::all().iter().filter(wanted).collect())
+}
+
+fn meant_by(text: &str) -> Option<&'static Algorithm> {
+    Algorithm::meant_by(text).or_else(|| Algorithm::meant_by_alias(text))
 }
 
 /// What stands between the commas of a list, unless it is one name that has some, of which a part means nothing:
@@ -47,7 +51,7 @@ pub fn learn(texts: &[String], names: &[String]) -> Result<Vec<&'static Algorith
 pub fn algorithm_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     let meant = |glob: NameGlob| {
         let is_known = Algorithm::all().iter().any(|a| glob.matches(a.name));
-        match Algorithm::meant_by(glob.text()).filter(|_| !is_known) {
+        match meant_by(glob.text()).filter(|_| !is_known) {
             Some(algorithm) => NameGlob::parse(algorithm.name).map_err(Failure::usage),
             None => Ok(glob),
         }
@@ -67,6 +71,11 @@ fn no_algorithm(text: &str) -> Failure {
         return Failure::usage(format!(
             "'{text}' agrees on keys or signs: `ciphermark tls primitives` measures that, `ciphermark tls handshake` \
              in connections"
+        ));
+    }
+    if let Some(begin) = Algorithm::beginning_meant_by(text) {
+        return Failure::usage(format!(
+            "'{text}' is not one algorithm; -a '{begin}-*' takes all of that name"
         ));
     }
     match Algorithm::find(text) {

@@ -5,7 +5,7 @@ use crate::advise::evaluate::beside;
 use crate::advise::question::{Fips, Only};
 use crate::advise::render::{Format, Page};
 use base::analysis::Estimate;
-use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, Tier};
+use base::model::{Algorithm, Mode, Model, NameGlob, Primitive, SizeRule, Tier};
 use base::text::{
     Align, BEST, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, grouped,
 };
@@ -44,36 +44,64 @@ const NEVER: [(&str, &str); 2] = [
 ];
 
 const GO: &str = "has scrypt, in Go's own code, which is not measured here: times are of others";
-/// What a program offers: functions and libraries as globs, and the sentence behind its name.
+/// What a program offers: functions and libraries as globs, the sentence behind its name, and how parameters are given to
+/// it.
 struct Program {
     name: &'static str,
     functions: &'static [&'static str],
     libraries: &'static [&'static str],
     says: &'static str,
+    sets: &'static str,
 }
 const PROGRAMS: [Program; 6] = [
-    Program { name: "age", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "age",
+        functions: &["scrypt"],
+        libraries: &[],
+        says: GO,
+        sets: "age takes no parameters: `age -p` has N=2^18, r=8, p=1, twice OWASP's minimum",
+    },
     Program {
         name: "borg",
         functions: &["argon2id", "pbkdf2-sha256"],
         libraries: &[],
         says: "has Argon2id (2.0) and PBKDF2 with SHA-256 (1.x)",
+        sets: "borg takes no parameters: 2.0 has t=3, m=64 MiB, p=4; 1.x has 100,000 iterations, below every rule",
     },
-    Program { name: "gocryptfs", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "gocryptfs",
+        functions: &["scrypt"],
+        libraries: &[],
+        says: GO,
+        sets: "`gocryptfs -init -scryptn N`, the logarithm of N; 16 without it, half of OWASP's minimum",
+    },
     Program {
         name: "luks",
         functions: &["argon2id", "pbkdf2-*"],
         libraries: &["openssl", "libgcrypt"],
         says: "has Argon2id and PBKDF2, from libgcrypt, OpenSSL or its own code",
+        sets: "`cryptsetup luksFormat` with --pbkdf, --pbkdf-force-iterations (of Argon2id 4 at least), \
+            --pbkdf-memory in KiB, --pbkdf-parallel 1",
     },
-    Program { name: "restic", functions: &["scrypt"], libraries: &[], says: GO },
+    Program {
+        name: "restic",
+        functions: &["scrypt"],
+        libraries: &[],
+        says: GO,
+        sets: "restic takes no parameters: it chooses an N up to 2^15 and a p that fill 500 ms on the machine that \
+            makes the key",
+    },
     Program {
         name: "sqlcipher",
         functions: &["pbkdf2-sha512"],
         libraries: &["openssl", "libressl", "boringssl", "aws-lc", "libtomcrypt"],
         says: "has PBKDF2 with SHA-512, from OpenSSL, LibTomCrypt or NSS",
+        sets: "`PRAGMA kdf_iter`; 256,000 iterations without it",
     },
 ];
+
+/// Fewer passes of Argon2 cryptsetup refuses (its lib/crypto_backend/pbkdf_check.c).
+const LUKS_PASSES: usize = 4;
 
 /// A program's functions, or those of a list of globs.
 pub fn only(text: &str) -> Result<Only, String> {
@@ -106,6 +134,16 @@ pub struct Question {
 }
 
 impl Question {
+    fn program(&self) -> Option<&'static Program> {
+        let only = self.only.as_ref()?;
+        PROGRAMS.iter().find(|p| p.name == only.typed)
+    }
+
+    /// The fewest passes of Argon2 that the program takes.
+    fn least_passes(&self) -> usize {
+        if self.program().is_some_and(|p| p.name == "luks") { LUKS_PASSES } else { 1 }
+    }
+
     /// Why parameters may not be used.
     fn refusal(&self, function: &str, needs: usize) -> Option<String> {
         if self.fips != Fips::None && !function.starts_with("pbkdf2") {
@@ -228,6 +266,9 @@ fn memory(algorithm: &Algorithm, cost: usize) -> usize {
     }
 }
 
+/// The logarithm of bcrypt's most rounds.
+const MOST_BCRYPT: u32 = 31;
+
 fn in_mib(bytes: usize) -> String {
     match bytes {
         0 => "next to no memory".to_owned(),
@@ -261,6 +302,8 @@ pub struct Advice {
     pub within_ms: Option<f64>,
     /// Place of the choice among the prices; null where nothing may be chosen.
     pub choice: Option<usize>,
+    /// How the program of `--only` takes parameters, or which it has instead.
+    pub set: Option<&'static str>,
     /// What is known of the choice's addresses and branches.
     pub secrets: String,
     /// Parameters that fulfil a rule and have a price, by rule and then by time.
@@ -290,6 +333,8 @@ pub struct Price {
     pub ns: Estimate,
     /// The cost that was measured, where it is another: the time is computed from it, in proportion.
     pub computed_from: Option<usize>,
+    /// The passes that were measured, where the program takes more: the time is computed from them, in proportion.
+    pub computed_from_passes: Option<usize>,
     /// Whether only a busy core was seen: it takes no longer than this.
     pub contended: bool,
     pub buys: Vec<Bought>,
@@ -304,6 +349,8 @@ pub struct Price {
     algorithm: &'static Algorithm,
     #[serde(skip)]
     cost: usize,
+    #[serde(skip)]
+    passes: usize,
 }
 
 /// What a time buys, computed from the upper end of the interval.
@@ -312,27 +359,34 @@ pub struct Bought {
     pub within_ms: f64,
     /// Null where the time is too short for any.
     pub parameters: Option<String>,
+    /// Bytes that a call with them takes, by definition.
+    pub memory: usize,
     /// Whether that is as much as the rule wants.
     pub enough: bool,
 }
 
 impl Price {
-    fn of(question: &Question, m: &Measurement) -> Option<Self> {
+    /// `room` is what a call may take of the machine's memory.
+    fn of(question: &Question, m: &Measurement, room: usize) -> Option<Self> {
         let ns = m.ns_per_op.as_ref().filter(|_| m.state == State::Measured)?;
         let algorithm = Algorithm::find(&m.algorithm).ok()?;
         let at = RULES.iter().position(|r| r.is_met(algorithm, m.size))?;
         let rule = &RULES[at];
         let cost = if rule.is_linear() { rule.cost } else { m.size };
-        let times = cost as f64 / m.size as f64;
+        let measured = passes(algorithm);
+        let is_argon2 = matches!(algorithm.cipher, Primitive::Argon2id { .. });
+        let passes = if is_argon2 { measured.max(question.least_passes()) } else { measured };
+        let times = cost as f64 / m.size as f64 * (passes as f64 / measured as f64);
         let ns = ns.map(|ns| ns * times);
         let mut price = Self {
             function: rule.function(),
             library: clean(&m.library.label()),
-            parameters: parameters(algorithm, passes(algorithm), cost),
+            parameters: parameters(algorithm, passes, cost),
             rule: rule.says,
             memory: memory(algorithm, cost),
             ns,
             computed_from: (m.size != cost).then_some(m.size),
+            computed_from_passes: (passes != measured).then_some(measured),
             contended: m.contended,
             buys: Vec::new(),
             at,
@@ -340,33 +394,43 @@ impl Price {
             measured: m.size,
             algorithm,
             cost,
+            passes,
         };
         let mut times = vec![1e8, 5e8, 1e9];
         times.extend(question.time_ns.filter(|t| !times.contains(t)));
-        price.buys = times.into_iter().map(|t| price.bought(question, t)).collect();
+        price.buys = times.into_iter().map(|t| price.bought(question, room, t)).collect();
         Some(price)
     }
 
-    fn bought(&self, question: &Question, time_ns: f64) -> Bought {
+    fn bought(&self, question: &Question, room: usize, time_ns: f64) -> Bought {
         let times = time_ns / self.ns.high;
         let (algorithm, cost) = (self.algorithm, self.cost as f64);
+        let mut memory = self.memory;
         let bought = match (algorithm.mode, algorithm.cipher) {
             (Mode::MemoryHard, Primitive::Argon2id { .. }) => {
-                let n = (times * passes(algorithm) as f64) as usize;
-                (n > 0).then(|| parameters(algorithm, n, self.cost))
+                let n = (times * self.passes as f64) as usize;
+                (n >= question.least_passes()).then(|| parameters(algorithm, n, self.cost))
             }
             (Mode::MemoryHard | Mode::Bcrypt, _) => {
-                let most = question.memory.filter(|_| self.memory == self.cost).map(usize::ilog2);
-                let log = (cost * times).log2().floor().min(most.map_or(f64::MAX, f64::from));
+                let most = match algorithm.mode {
+                    Mode::Bcrypt => MOST_BCRYPT,
+                    _ => question.memory.unwrap_or(usize::MAX).min(room).max(1).ilog2(),
+                };
+                let log = (cost * times).log2().floor().min(f64::from(most));
                 let cost = log.exp2() as usize;
-                algorithm.sizes.allows(cost).then(|| parameters(algorithm, 1, cost))
+                memory = self::memory(algorithm, cost);
+                let least = match algorithm.sizes {
+                    SizeRule::PowerOfTwo(least, _) => least,
+                    _ => 1,
+                };
+                (cost >= least).then(|| parameters(algorithm, 1, cost))
             }
             _ => {
                 let n = (cost * times / 1e3) as usize * 1000;
                 (n > 0).then(|| parameters(algorithm, 1, n))
             }
         };
-        Bought { within_ms: time_ns / 1e6, parameters: bought, enough: times >= 1.0 }
+        Bought { within_ms: time_ns / 1e6, parameters: bought, memory, enough: times >= 1.0 }
     }
 
     /// From the rule's own cost.
@@ -392,7 +456,12 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
     let is_row =
         |m: &&Measurement| m.model == Model::Message && m.threads == 1 && question.takes(m);
     let rows: Vec<&Measurement> = record.measurements.iter().filter(is_row).collect();
-    let mut prices: Vec<Price> = rows.iter().filter_map(|m| Price::of(question, m)).collect();
+    // As much as a worker may take.
+    let room = match record.host.memory.total_bytes {
+        0 => usize::MAX,
+        bytes => usize::try_from(bytes / 2).unwrap_or(usize::MAX),
+    };
+    let mut prices: Vec<Price> = rows.iter().filter_map(|m| Price::of(question, m, room)).collect();
     prices.retain(|p| question.refusal(p.function, p.memory).is_none());
     // Of each build and rule what was measured at the rule's own cost, or nearest to it.
     prices.sort_by(|a, b| (a.at, &a.build, a.distance()).cmp(&(b.at, &b.build, b.distance())));
@@ -446,6 +515,7 @@ pub fn advise(question: &Question, record: &Record) -> Advice {
         within_ms: question.time_ns.map(|ns| ns / 1e6),
         secrets: choice.map(|i| secrets(&prices[i], record, question)).unwrap_or_default(),
         choice,
+        set: choice.and(question.program()).map(|p| p.sets),
         prices,
         ruled_out,
         missing,
@@ -629,30 +699,37 @@ pub fn render(
 }
 
 const NOTE: &str = "Times of one call in one thread, with 95 % intervals: measured, where = stands computed in proportion to \
-    iterations or rounds from fewer. What a time buys is computed from the interval's upper end: passes of Argon2 in \
+    iterations, rounds or passes from fewer. What a time buys is computed from the interval's upper end: passes of Argon2 in \
     proportion, N and cost by doubling. !: below the rule. Other libraries were not measured.";
 
 fn chosen(page: &mut Page, advice: &Advice, price: &Price) {
     let asked = price.buys.iter().find(|b| Some(b.within_ms) == advice.within_ms);
-    let text = asked.and_then(|b| b.parameters.as_ref()).unwrap_or(&price.parameters);
+    let bought = asked.and_then(|b| Some((b.parameters.as_ref()?, b.memory)));
+    let (text, memory) = bought.unwrap_or((&price.parameters, price.memory));
     // What comes before it by the rules and has no price is named below.
     let (topic, style) = if advice.open { ("so far", CAUTION) } else { ("choice", BEST) };
     page.line(topic, &format!("{} with {text} in {}", price.function, price.library), style);
-    let how = match price.computed_from {
-        Some(cost) => format!("computed from {}", price.algorithm.size_in_words(cost)),
-        None => "measured".to_owned(),
+    let how = match (price.computed_from, price.computed_from_passes) {
+        (Some(cost), _) => format!("computed from {}", price.algorithm.size_in_words(cost)),
+        (None, Some(passes)) => format!("computed from {passes} passes"),
+        (None, None) => "measured".to_owned(),
     };
     let time = match advice.within_ms.filter(|_| text != &price.parameters) {
         Some(ms) => {
             let from = &price.parameters;
-            format!("{} at most, computed from {} with {from}", in_time(ms), price.time())
+            // More memory may take more than its share of the time.
+            let grows = if price.function == "scrypt" { " if it grows as N does" } else { "" };
+            format!("{} at most{grows}, computed from {} with {from}", in_time(ms), price.time())
         }
         None => price.time(),
     };
-    let memory = in_mib(price.memory);
+    let memory = in_mib(memory);
     page.line("a call", &format!("{time} ({how}); {memory} by definition"), PLAIN);
     let rule = &RULES[price.at];
     page.line("rule", &format!("{}: {}", rule.parameters(), rule.says), PLAIN);
+    if let Some(set) = advice.set {
+        page.line("set by", set, PLAIN);
+    }
     let same =
         |p: &&Price| p.at == price.at && p.build != price.build && beside(p.ns, price.ns).is_same();
     let ties: Vec<&str> = advice.prices.iter().filter(same).map(|p| p.library.as_str()).collect();
@@ -682,7 +759,8 @@ fn table(advice: &Advice, most: usize) -> Table {
     let times = advice.prices.first().map(|p| &p.buys[..]).unwrap_or_default();
     columns.extend(times.iter().map(|b| Column::named(in_time(b.within_ms), Align::Right)));
     let row = |p: &Price| {
-        let computed = if p.computed_from.is_some() { "= " } else { "" };
+        let is_computed = p.computed_from.or(p.computed_from_passes).is_some();
+        let computed = if is_computed { "= " } else { "" };
         let first = [
             p.function.to_owned(),
             p.library.clone(),
@@ -901,6 +979,66 @@ mod tests {
         assert!(words[2].contains("may depend on the passphrase, by taint only"), "{words:?}");
         words.dedup();
         assert_eq!(words.len(), 4, "{words:?}");
+    }
+
+    #[test]
+    fn what_more_memory_takes_is_no_bound() {
+        let scrypt = Question {
+            time_ns: Some(2e9),
+            only: Some(only("scrypt,pbkdf2-sha256").unwrap()),
+            ..question()
+        };
+        let call = |rows: &[(&str, usize, &str, Option<f64>)]| {
+            let advice = advise(&scrypt, &record(rows));
+            let text = render(&advice, "record x", Format::Text, false, Options::default());
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let text = call(&[("scrypt", 128 << 20, "fast", Some(400.0))]);
+        assert!(text.contains("2 s at most if it grows as N does, computed from 400 ms"), "{text}");
+        assert!(
+            text.contains("scrypt with N=2^19") && text.contains("512 MiB by definition"),
+            "{text}"
+        );
+        let text = call(&[("pbkdf2-sha256", 10_000, "fast", Some(2.0))]);
+        assert!(text.contains("2 s at most, computed from 120 ms"), "{text}");
+    }
+
+    #[test]
+    fn more_time_never_buys_less_and_no_more_memory_than_the_machine_gives() {
+        let rows =
+            [("scrypt", 128 << 20, "fast", Some(100.0)), ("bcrypt", 1 << 10, "fast", Some(20.0))];
+        let mut rows = record(&rows);
+        rows.host.memory.total_bytes = 3 << 30;
+        let functions = Some(only("scrypt,bcrypt").unwrap());
+        let long = Question { time_ns: Some(60e9), only: functions, ..question() };
+        let advice = advise(&long, &rows);
+        let last = |i: usize| advice.prices[i].buys.last().unwrap();
+        assert_eq!(last(0).parameters.as_deref(), Some("N=2^20, r=8, p=1"));
+        assert_eq!(last(0).memory, 1 << 30);
+        assert_eq!(last(1).parameters.as_deref(), Some("cost 21"));
+    }
+
+    #[test]
+    fn a_program_gets_parameters_that_it_takes_or_is_said_to_take_none() {
+        // cryptsetup: "Forced iteration count is too low for argon2id (minimum is 4)."
+        let rows = record(&[("argon2id-t3", 64 << 20, "libgcrypt", Some(90.0))]);
+        let luks = Question { only: Some(only("luks").unwrap()), ..question() };
+        assert_eq!(choice(&luks, &rows), of("t=4, m=64 MiB, p=1", "libgcrypt"));
+        let advice = advise(&luks, &rows);
+        let price = &advice.prices[0];
+        assert_eq!((price.ns.median, price.computed_from_passes), (120e6, Some(3)));
+        assert_eq!(price.buys[0].parameters, None, "three passes, which it refuses");
+        assert_eq!(price.buys[1].parameters.as_deref(), Some("t=16, m=64 MiB, p=1"));
+        let text = render(&advice, "record x", Format::Text, false, Options::default());
+        assert!(text.contains("computed from 3 passes") && text.contains("pbkdf-force"), "{text}");
+        let soon = Question { time_ns: Some(100e6), ..luks };
+        assert_eq!(choice(&soon, &rows), None, "four passes take longer");
+        for program in ["age", "borg", "restic"] {
+            let asked = Question { only: Some(only(program).unwrap()), ..question() };
+            let set = advise(&asked, &everything()).set.unwrap();
+            assert!(set.contains("takes no parameters"), "{set}");
+        }
+        assert_eq!(advise(&question(), &everything()).set, None);
     }
 
     #[test]

@@ -297,6 +297,14 @@ fn cryptsetup_row(line: &str) -> Option<(&str, usize, [Option<f64>; 2])> {
     (line.contains("MiB/s") || line.contains("N/A")).then_some((name, bits, both))
 }
 
+/// With the bits of the cipher's own key, unless the cipher has one length, which no name says.
+fn cryptsetup_name(cipher: &str, mode: &str, own: usize, bits: usize) -> String {
+    let with_bits = format!("{cipher}-{own}-{mode}");
+    let plain = format!("{cipher}-{mode}").replace("des3_ede", "des-ede3");
+    let is_known = |name: &str| Algorithm::meant_by(name).is_some_and(|a| 8 * a.key_len == bits);
+    if !is_known(&with_bits) && is_known(&plain) { plain } else { with_bits }
+}
+
 pub(crate) fn cryptsetup(text: &str, said: &Said) -> Found {
     let mut rows = Rows::new(Format::Cryptsetup, said, "linux-kernel", Model::Message);
     for line in text.lines() {
@@ -304,7 +312,8 @@ pub(crate) fn cryptsetup(text: &str, said: &Said) -> Found {
             let (cipher, mode) = name.split_once('-').unwrap_or((name, ""));
             // XTS has two keys of half the length.
             let own = if mode.starts_with("xts") { bits / 2 } else { bits };
-            let name = format!("{cipher}-{own}-{}", mode.split('-').next().unwrap_or_default());
+            let mode = mode.split('-').next().unwrap_or_default();
+            let name = cryptsetup_name(cipher, mode, own, bits);
             for (way, figure) in [Direction::Encrypt, Direction::Decrypt].into_iter().zip(both) {
                 match figure.filter(|speed| *speed > 0.0) {
                     Some(speed) => {
@@ -744,6 +753,28 @@ mod tests {
             (&*of.rows[0].library, of.left_out.values().sum::<usize>()),
             ("linux-kernel", 3)
         );
+    }
+
+    #[test]
+    fn ciphers_with_one_length_of_key_are_those_of_the_table() {
+        let name = |line: &str| {
+            let line = format!("{line}  100.0 MiB/s  200.0 MiB/s\n");
+            found(&line, Format::Cryptsetup).rows[0].algorithm.clone()
+        };
+        for (theirs, ours) in [
+            ("xchacha12,aes-adiantum 256b", "adiantum"),
+            ("xchacha20,aes-adiantum 256b", "adiantum-xchacha20"),
+            ("aes-hctr2 256b", "aes-256-hctr2"),
+            ("sm4-xts 256b", "sm4-xts"),
+            ("cast5-cbc 128b", "cast5-cbc"),
+            ("blowfish-cbc 128b", "bf-cbc"),
+            ("des3_ede-cbc 192b", "des-ede3-cbc"),
+            ("serpent-xts 512b", "serpent-256-xts"),
+        ] {
+            assert_eq!(name(theirs), ours, "{theirs}");
+        }
+        // The table has Blowfish with 128 bits alone.
+        assert_eq!(name("blowfish-cbc 256b"), "blowfish-256-cbc");
     }
 
     const SLOPE: &str = "Cipher:\n AES            |  nanosecs/byte   mebibytes/sec   cycles/byte  auto Mhz\n\
