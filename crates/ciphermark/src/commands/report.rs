@@ -7,6 +7,7 @@ use crate::commands::watch::predicted::{self, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
+use base::model::version_numbers;
 use base::text::Prices;
 use clap::Args;
 use judge::compare::{Case, Compared, Matching, Settings, Side};
@@ -327,7 +328,7 @@ impl Builder<'_> {
             self.used.insert(run.sha256.clone());
             for library in own {
                 let versions = releases.entry(library.name.clone()).or_default();
-                let version = (version(&library.version), library.version.clone());
+                let version = (version_numbers(&library.version), library.version.clone());
                 let run = Run { library, record: Rc::clone(&record), place };
                 versions.entry(version).or_default().0.push(run);
             }
@@ -409,12 +410,6 @@ fn number(verdict: Verdict) -> u8 {
         Verdict::Faster => 2,
         Verdict::Slower => 3,
     }
-}
-
-/// `3.10.2` after `3.9`.
-fn version(text: &str) -> Vec<u64> {
-    let parts = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-    parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
 }
 
 /// Everything of a case but algorithm and size.
