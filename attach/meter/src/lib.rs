@@ -21,7 +21,6 @@ pub struct Counts {
     pub allocations: u64,
     /// Bytes that they were asked for.
     pub allocated_bytes: u64,
-    /// Bytes that were copied.
     pub copied_bytes: u64,
     /// Pieces of memory that were given and not given back.
     pub held: i64,

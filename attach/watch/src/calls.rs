@@ -213,7 +213,6 @@ impl Call<'_> {
         put(self.region, self.area, &message);
     }
 
-    /// The context that the call is about.
     fn context(&self) -> Option<Words> {
         let address = self.address();
         (address != 0).then(|| {
@@ -420,7 +419,6 @@ impl Call<'_> {
 }
 
 impl Function {
-    /// Whether a cipher reads data in it.
     pub fn reads_data(&self) -> bool {
         let reads = matches!(self.does, Does::Whole | Does::Update | Does::Each | Does::Last);
         let is_plain = self.length != NONE && self.length & VECTORS == 0;

@@ -49,7 +49,6 @@ pub struct Thread {
     pub far: u64,
 }
 
-/// Most arguments of a function.
 pub const MOST_ARGUMENTS: usize = 14;
 
 /// Words of the stack that every function gets again: an even number keeps the stack aligned.
@@ -66,7 +65,6 @@ unsafe extern "C" {
     static ciphermark_watch_places: u8;
 }
 
-/// The code of a place.
 pub fn place(index: usize) -> usize {
     &raw const ciphermark_watch_places as usize + index * PLACE_BYTES
 }

@@ -59,7 +59,6 @@ pub const LOCK: usize = 13;
 /// one more before the program goes on, which takes as long as the one ahead of the call.
 pub const OWN_TICKS: usize = 14;
 pub const OWN_COUNT: usize = 15;
-/// Name of the program.
 pub const PROGRAM: usize = 16;
 pub const PROGRAM_WORDS: usize = 32;
 
@@ -86,7 +85,6 @@ pub const C_AAD: usize = 4;
 /// Pieces, and keys in the upper half.
 pub const C_PIECES: usize = 5;
 pub const C_KEY_TICKS: usize = 6;
-/// When it was last used.
 pub const C_USED: usize = 7;
 /// What of its input was read ahead of the call: `far`.
 pub const C_FAR: usize = 8;

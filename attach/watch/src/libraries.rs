@@ -47,14 +47,12 @@ impl Library {
     }
 }
 
-/// Which families an object is of, as bits.
 pub fn families(object: &elf::Object) -> u64 {
     let has = |marks: &[&str]| marks.iter().any(|mark| object.find(mark.as_bytes()).is_some());
     let bits = FAMILIES.iter().enumerate().map(|(i, family)| u64::from(has(family.marks)) << i);
     bits.sum()
 }
 
-/// Takes a library in.
 pub fn add(region: Words, object: &elf::Object, path: &[u8]) -> Option<u64> {
     let index = region::library(region, path)?;
     for (place, symbols) in library(index).getters.iter().zip(GETTERS) {
@@ -88,7 +86,6 @@ pub fn prepare() {
     }
 }
 
-/// The function of that name, of one of the families.
 pub fn function(name: &[u8], families: u64) -> Option<&'static Function> {
     let mut at = hash(name);
     loop {

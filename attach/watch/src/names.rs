@@ -7,7 +7,6 @@ use crate::table::{Arguments, Function, Getter, NONE, Name};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Longest name that is kept.
 const LONGEST: usize = 47;
 
 /// Names of OpenSSL's objects that were asked for before: the address, and the index of the name behind it.

@@ -122,7 +122,6 @@ fn clock_ticks() -> u64 {
     gaps[gaps.len() / 2]
 }
 
-/// A free region.
 fn new() -> Option<Words> {
     let head = head()?;
     let claims = &head[FILE_CLAIMED..][..REGIONS];

@@ -25,7 +25,6 @@ pub enum Does {
     /// Adds bytes to it and ends it.
     Last,
     New,
-    /// Gives one back.
     Free,
     /// Copies one: the context gets what the one in `input` has.
     Copy,
@@ -33,7 +32,6 @@ pub enum Does {
     Reset,
 }
 
-/// Where the name of an algorithm is.
 #[derive(Clone, Copy)]
 pub enum Name {
     /// Nowhere: the context's stays.
@@ -121,7 +119,6 @@ getters! {
 /// A call's arguments; what a function does not have is anything.
 pub type Arguments = [u64; crate::enter::MOST_ARGUMENTS];
 
-/// No such argument.
 pub const NONE: u8 = u8::MAX;
 /// In the place of an argument: what the function returned.
 pub const RESULT: u8 = 0x20;

@@ -836,7 +836,6 @@ operations! { impl for BlockState;
 enum Begin {
     /// Nothing: the object is ready after the message before.
     Nothing,
-    /// The nonce (GMAC).
     Nonce(BytesFn, usize),
     /// The key, which is good for one message only (Poly1305; SipHash in Botan 2).
     Key(BytesFn),

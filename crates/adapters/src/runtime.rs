@@ -5,7 +5,7 @@
 //! `runtime/README.md` has the protocol.
 
 use crate::family::has_direction;
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Direction, version_numbers};
 use contract::loader::LoadError;
 use contract::{
     Identity, Library, OpenError, Operations, Placed, Ran, Remote, Session, Table, Turn, raw,
@@ -624,7 +624,6 @@ fn go(places: &Places) -> Result<Program, String> {
 
 /// How long a compiler may take.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Most bytes of what one prints.
 const MOST_PRINTED: u64 = 1 << 20;
 
 /// Runs a compiler: what it prints, or its last line as the reason. One that does not end is ended.
@@ -797,8 +796,7 @@ fn collect(directory: &Path, begins: &str, depth: usize, found: &mut Vec<PathBuf
 
 /// The numbers in a file's name, so that 1.9 comes before 1.80.
 fn java_version(path: &Path) -> Vec<u64> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    name.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+    version_numbers(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 #[cfg(test)]

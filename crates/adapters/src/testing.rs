@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use testing::trial::{Offer, offered, open, primitives};
 
-/// Names of algorithms.
 pub(crate) enum Names {
     All,
     /// With blanks between them.
@@ -35,7 +34,6 @@ pub(crate) struct Family {
     /// Below `target/libs`: tested as well where it was built.
     pub(crate) bundled: Option<&'static str>,
     pub(crate) name: &'static str,
-    /// What its version begins with.
     pub(crate) version: &'static str,
     /// What lines of its build facts begin with.
     pub(crate) facts: &'static [&'static str],

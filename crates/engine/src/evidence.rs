@@ -601,7 +601,6 @@ fn pmu(slope: Option<Slope<'_>>, runs: &[Steps]) -> Option<PmuCount> {
     })
 }
 
-/// Gives each measurement its counts.
 pub(crate) fn tell(measurements: &mut [Measurement], executed: &[Executed]) {
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let Some(counts) = executed.iter().find(|e| e.is_of(m)) else { continue };

@@ -29,7 +29,6 @@ pub(crate) struct Pass {
     pub(crate) clean: usize,
 }
 
-/// What a case is of.
 #[derive(Clone, Debug)]
 pub(crate) enum Subject {
     /// Operations of a library on messages or a stream.
@@ -344,7 +343,6 @@ pub(crate) struct Tls {
 pub(crate) struct Ends(pub(crate) Vec<HandshakeSample>);
 
 impl Ends {
-    /// The other end's samples.
     pub(crate) fn others(&self) -> Vec<RawSample> {
         self.0.iter().map(HandshakeSample::client_sample).collect()
     }

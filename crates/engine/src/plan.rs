@@ -5,7 +5,9 @@ mod properties;
 
 use crate::libraries::{Attached, at_asked_tiers};
 use crate::protocol::{Finding, NO_FORGERY, Offer};
-use base::model::{Algorithm, Case, Direction, Footprint, Kind, Model, NameGlob, Tier};
+use base::model::{
+    Algorithm, Case, Direction, Footprint, Kind, Model, NameGlob, Tier, ranges_of_list,
+};
 use probe::Place;
 use record::{Cache, Host, PlannedCase};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -104,7 +106,6 @@ pub struct Request {
 /// What [`Request::cases`] differ in mostly.
 type Key<'a> = (&'a str, Direction, Model, usize, Footprint);
 
-/// The tier and the libraries of one.
 type OfCase = (Option<Tier>, Option<NameGlob>);
 
 /// [`Request::cases`].
@@ -431,7 +432,6 @@ impl Machine {
         (sharing <= 1).then_some(cache.size_bytes)
     }
 
-    /// The setting of a case.
     pub(crate) fn setting(
         &self,
         footprint: Footprint,
@@ -486,11 +486,7 @@ impl Machine {
 
 /// Whether a list of CPUs as the kernel writes it (`0-3,8`) has this one.
 pub(crate) fn lists(list: &str, cpu: u32) -> bool {
-    list.split(',').any(|part| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let bounds = from.trim().parse::<u32>().ok().zip(to.trim().parse::<u32>().ok());
-        bounds.is_some_and(|(from, to)| (from..=to).contains(&cpu))
-    })
+    ranges_of_list(list).into_iter().flatten().any(|range| range.contains(&cpu))
 }
 
 #[cfg(test)]

@@ -51,7 +51,6 @@ pub(crate) struct Sampled<'s> {
     pub(crate) time: Duration,
 }
 
-/// All cases with what samples them.
 pub(crate) struct Schedule<'a> {
     pools: Vec<WorkerPool<'a>>,
     all_progress: Vec<CaseProgress>,

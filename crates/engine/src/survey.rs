@@ -247,7 +247,6 @@ fn evidence(
 
 // Sampling of all cases from a journal's head to the state in which a run ended.
 
-/// What is to be sampled, and when that ends.
 pub(crate) struct Sampling<'a> {
     pub(crate) head: JournalHead,
     pub(crate) all_progress: Vec<CaseProgress>,
@@ -526,7 +525,6 @@ impl Seen<'_> {
 pub enum Looks {
     /// What they saw is not looked at again, and what this one sees is kept.
     Known,
-    /// All is looked at, and kept.
     Renewed,
     /// All is looked at, and nothing kept.
     Ignored,

@@ -119,7 +119,6 @@ impl Deadline {
 /// half a minute for each.
 const VARIABLE: &str = "CIPHERMARK_PATIENCE";
 
-/// The deadline that is meant by this one.
 pub(crate) fn patient(deadline: Duration) -> Duration {
     deadline.mul_f64(of_this_process())
 }
@@ -168,25 +167,24 @@ impl RunQueue {
     }
 }
 
-/// The second number of each thread's `schedstat`: nanoseconds on a run queue
-/// (Documentation/scheduler/sched-stats.rst).
+/// Nanoseconds on a run queue, of each thread.
 fn delays(process: u32) -> HashMap<String, u64> {
     // Of the process that it has forked too, where the work is done (`CONFIG_PROC_CHILDREN`).
     let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
-    let mut all = delays_of(&process.to_string());
-    children.iter().flat_map(|c| c.split_whitespace()).for_each(|c| all.extend(delays_of(c)));
+    let mut all: HashMap<_, _> = counters(&process.to_string(), 1).collect();
+    children.iter().flat_map(|c| c.split_whitespace()).for_each(|c| all.extend(counters(c, 1)));
     all
 }
 
-fn delays_of(process: &str) -> HashMap<String, u64> {
+/// Each thread of a process with one of the scheduler's exact counters of it, `/proc/PID/task/TID/schedstat`: nanoseconds
+/// on a CPU, then on a run queue (Linux, Documentation/scheduler/sched-stats.rst).
+pub(crate) fn counters(process: &str, which: usize) -> impl Iterator<Item = (String, u64)> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
-    let delay = |thread: std::io::Result<std::fs::DirEntry>| {
-        let thread = thread.ok()?;
+    threads.flatten().filter_map(move |thread| {
         let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        let delay = text.split_whitespace().nth(1)?.parse().ok()?;
-        Some((thread.file_name().to_string_lossy().into_owned(), delay))
-    };
-    threads.filter_map(delay).collect()
+        let ns = text.split_whitespace().nth(which)?.parse().ok()?;
+        Some((thread.file_name().to_string_lossy().into_owned(), ns))
+    })
 }
 
 // Time in which the whole machine slept.

@@ -74,7 +74,6 @@ fn summary(samples: &Samples, seconds: f64, calls: &[SeenByCalls]) -> Sampled {
     }
 }
 
-/// Samples by what they are in.
 #[derive(Default)]
 struct Attributed {
     by_file: BTreeMap<FileIndex, Counted>,

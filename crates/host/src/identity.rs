@@ -1,6 +1,7 @@
 //! Which build a file is, by its id or its content; and which instructions stand in the code of the shared
 //! objects that a process has loaded: what a library was built with, whatever its name or version says.
 
+use base::model::Mapped;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use object::{Architecture, LittleEndian, Object as _, ObjectSection as _, SectionFlags, elf};
@@ -203,13 +204,9 @@ pub fn loaded_objects_of(process: u32) -> std::io::Result<BTreeSet<PathBuf>> {
 
 /// The file of one line of `/proc/self/maps`, if it is code.
 pub(crate) fn code_file(line: &str) -> Option<PathBuf> {
-    let mut words = line.split_ascii_whitespace();
-    let permissions = words.nth(1)?;
-    let at = line.find('/')?;
-    let path = Path::new(&line[at..]);
-    let name = path.file_name()?.to_str()?;
-    let is_code = permissions.contains('x') && !RUNTIME.iter().any(|r| name.starts_with(r));
-    is_code.then(|| path.to_owned())
+    let mapped = Mapped::parse(line).filter(Mapped::is_code)?;
+    let name = mapped.name.strip_prefix('/')?.rsplit('/').next()?;
+    (!RUNTIME.iter().any(|r| name.starts_with(r))).then(|| mapped.name.into())
 }
 
 /// The instruction sets for ciphers that the objects' code has, as the kernel's CPU flags name

@@ -34,9 +34,9 @@ pub use libraries::{
     Bundled, Family, Found, bundled, companion, find_libraries, find_stacks, is_stack,
 };
 use machine::Tree;
-pub use machine::{Counters, CpuTimes, cpu_times, ranges_of_list, ticks_per_second};
+pub use machine::{Counters, CpuTimes, cpu_times, ticks_per_second};
 use record::{Clock, Host};
-pub use watched::{WATCH_VARIABLE, WatchFile, cpu_of_children, share, stat_field};
+pub use watched::{WATCH_VARIABLE, WatchFile, cpu_of_children, is_running, share, stat_field};
 
 /// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
 /// on: caches, frequency and siblings are its own.

@@ -3,9 +3,9 @@
 //! below and the counters; of memory; where a CPU's time went. And the files in which it says so, below a
 //! root that tests can choose.
 
+use base::model::ranges_of_list;
 use record::{Cache, Cpu, Kernel, Memory, Mitigation};
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -423,16 +423,6 @@ fn names_in(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> = entries.filter_map(|e| e.file_name().into_string().ok()).collect();
     names.sort();
     names
-}
-
-/// The ranges of numbers that a kernel list names: `0-3,8` has two. `None` when it is no list.
-pub fn ranges_of_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let range = first.parse().ok()?..=last.parse().ok()?;
-        (!range.is_empty()).then_some(range)
-    };
-    list.trim().split(',').map(range).collect()
 }
 
 /// How many numbers a kernel list names.

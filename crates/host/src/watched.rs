@@ -462,7 +462,8 @@ fn blur(row: &mut CallCount) {
     }
 }
 
-fn is_running(pid: u64) -> bool {
+/// Whether a process is there and not only waited for.
+pub fn is_running(pid: u64) -> bool {
     stat_field(&pid.to_string(), 0).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }
 

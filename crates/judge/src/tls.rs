@@ -26,7 +26,6 @@ pub type Wanted = (Subject, Temperature);
 /// Rows that one table compares: the stacks are ranked by the first.
 pub type Group = Vec<Wanted>;
 
-/// What a kind of run is asked.
 pub fn groups(kind: RunKind) -> Vec<Group> {
     match kind {
         RunKind::Handshakes => vec![servers(), post_quantum()],

@@ -377,7 +377,6 @@ impl Codec {
         mac.tag(&parts[..count], tag)
     }
 
-    /// Draws a nonce into what is stored of it.
     #[inline]
     fn draw(&mut self, at: &Position, draw: Draw, stored: &mut [u8]) -> Result<(), i32> {
         match (draw, &mut self.generator) {
@@ -430,7 +429,6 @@ impl Codec {
         nonce
     }
 
-    /// The place that is bound.
     #[inline]
     fn place(&self, at: &Position) -> Place {
         let mut room = [0; LONGEST_PLACE];

@@ -8,11 +8,13 @@
 pub mod kinds;
 pub mod objects;
 
+use base::model::{Mapped, ranges_of_list};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, SampleFlag, data};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -52,7 +54,6 @@ pub struct CodeFile {
     pub file: Option<File>,
 }
 
-/// A place in code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     pub file: FileIndex,
@@ -66,7 +67,7 @@ pub struct Program {
     pub name: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Samples {
     pub interval_ns: u64,
     pub with_kernel: bool,
@@ -131,14 +132,13 @@ impl Sampler {
             events.disable();
             events.take(&mut book);
             book.settle(u64::MAX);
-            book.samples(with_kernel)
+            Samples { with_kernel, ..book.found }
         };
         let drains = std::thread::Builder::new().name("samples".to_owned()).spawn(work);
         let drains = drains.map_err(|e| format!("no thread to take the samples: {e}"))?;
         Ok(Self { stop, drains })
     }
 
-    /// Ends it.
     pub fn finish(self) -> Result<Samples, String> {
         self.stop.store(true, Ordering::Release);
         self.drains.thread().unpark();
@@ -330,13 +330,8 @@ fn parent(pid: u32) -> Option<u32> {
 /// The CPUs that anything runs on: `0-3,6`.
 fn online_cpus() -> Vec<usize> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
-            cpus.extend(first..=last.min(1 << 16));
-        }
-    }
+    let cpus = ranges_of_list(&text).into_iter().flatten().flatten();
+    let cpus: Vec<usize> = cpus.map(|cpu| cpu as usize).take(1 << 16).collect();
     if cpus.is_empty() { vec![0] } else { cpus }
 }
 
@@ -422,15 +417,10 @@ struct Book {
     processes: HashMap<u32, Process>,
     ended: VecDeque<u32>,
     indices: HashMap<FileKey, FileIndex>,
-    files: Vec<CodeFile>,
     /// Files are opened when the first sample is in them.
     looked_for: Vec<Option<u64>>,
     open: usize,
-    places: HashMap<Place, u64>,
-    programs: Vec<Program>,
-    lost: u64,
-    throttled: u64,
-    merged: u64,
+    found: Samples,
 }
 
 impl Book {
@@ -438,7 +428,11 @@ impl Book {
         let names = ["[kernel]", "[made while running]", "[unknown]"];
         Self {
             looked_for: vec![None; names.len()],
-            files: names.map(|name| CodeFile { path: name.into(), file: None }).into(),
+            found: Samples {
+                interval_ns: INTERVAL_NS,
+                files: names.map(|name| CodeFile { path: name.into(), file: None }).into(),
+                ..Samples::default()
+            },
             ..Self::default()
         }
     }
@@ -483,11 +477,11 @@ impl Book {
             data::Record::Exit(exit) if exit.pid == exit.tid => What::Ended { pid: exit.pid },
             data::Record::Lost(data::Lost { lost, .. })
             | data::Record::LostSamples(data::LostSamples { lost, .. }) => {
-                self.lost += lost;
+                self.found.lost += lost;
                 return;
             }
             data::Record::Throttle(_) => {
-                self.throttled += 1;
+                self.found.throttled += 1;
                 return;
             }
             _ => return,
@@ -545,21 +539,20 @@ impl Book {
             None => (UNKNOWN, 0),
         };
         let program = *process.program.get_or_insert_with(|| {
-            if self.programs.len() < MOST_NAMES {
-                self.programs.push(Program { pid, name: process.name.clone() });
+            if self.found.programs.len() < MOST_NAMES {
+                self.found.programs.push(Program { pid, name: process.name.clone() });
             }
-            self.programs.len() as u32 - 1
+            self.found.programs.len() as u32 - 1
         });
         self.open(pid, file);
         let mut place = Place { file, offset, program };
-        if self.places.len() >= MOST_PLACES && !self.places.contains_key(&place) {
+        if self.found.places.len() >= MOST_PLACES && !self.found.places.contains_key(&place) {
             place.offset = 0;
-            self.merged += 1;
+            self.found.merged += 1;
         }
-        *self.places.entry(place).or_default() += 1;
+        *self.found.places.entry(place).or_default() += 1;
     }
 
-    /// The index of a file that is mapped.
     fn file(&mut self, key: FileKey) -> FileIndex {
         // `//anon`, `[heap]` and `/dev/zero` have no file behind them; the kernel's `[vdso]` is none of the program's.
         let is_kernels = key.path.as_os_str().as_encoded_bytes().starts_with(b"[v");
@@ -569,11 +562,11 @@ impl Book {
         if let Some(index) = self.indices.get(&key) {
             return *index;
         }
-        if self.files.len() >= MOST_FILES {
+        if self.found.files.len() >= MOST_FILES {
             return UNKNOWN;
         }
-        let index = self.files.len() as FileIndex;
-        self.files.push(CodeFile { path: key.path.clone(), file: None });
+        let index = self.found.files.len() as FileIndex;
+        self.found.files.push(CodeFile { path: key.path.clone(), file: None });
         self.looked_for.push(Some(key.inode));
         self.indices.insert(key, index);
         index
@@ -586,7 +579,7 @@ impl Book {
         if self.open >= MOST_OPEN {
             return;
         }
-        let path = &self.files[at].path;
+        let path = &self.found.files[at].path;
         let within =
             Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(path));
         let is_it = |file: &File| {
@@ -602,7 +595,7 @@ impl Book {
             open(Path::new(&link)).filter(|file| file.metadata().is_ok_and(|about| about.is_file()))
         });
         self.open += usize::from(opened.is_some());
-        self.files[at].file = opened;
+        self.found.files[at].file = opened;
     }
 
     /// Takes up a process that runs: its name, its mappings.
@@ -610,43 +603,19 @@ impl Book {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         let mut process = Process { name: name.trim_end().to_owned(), ..Process::default() };
-        for line in String::from_utf8_lossy(&maps).lines() {
-            if let Some((start, end, offset, key)) = mapped(line) {
-                process.map(start, Mapping { end, offset, file: self.file(key) });
-            }
+        let maps = String::from_utf8_lossy(&maps);
+        for mapped in maps.lines().filter_map(Mapped::parse).filter(Mapped::is_code) {
+            let file = self.file(FileKey { path: mapped.name.into(), inode: mapped.inode });
+            let Range { start, end } = mapped.range;
+            process.map(start, Mapping { end, offset: mapped.offset, file });
         }
         self.processes.insert(pid, process);
-    }
-
-    fn samples(self, with_kernel: bool) -> Samples {
-        Samples {
-            interval_ns: INTERVAL_NS,
-            with_kernel,
-            places: self.places,
-            files: self.files,
-            programs: self.programs,
-            lost: self.lost,
-            throttled: self.throttled,
-            merged: self.merged,
-        }
     }
 }
 
 /// Opens a file to read; one that is a pipe does not make it wait.
 fn open(path: &Path) -> Option<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()
-}
-
-/// Start, end, offset and file of a line of proc_pid_maps(5) that is code.
-fn mapped(line: &str) -> Option<(u64, u64, u64, FileKey)> {
-    let mut words = line.splitn(6, ' ');
-    let (start, end) = words.next()?.split_once('-')?;
-    let executable = words.next()?.contains('x');
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let offset = hex(words.next()?)?;
-    let inode = words.nth(1)?.parse().ok()?;
-    let path = PathBuf::from(words.next().unwrap_or_default().trim_start());
-    executable.then_some((hex(start)?, hex(end)?, offset, FileKey { path, inode }))
 }
 
 #[cfg(test)]

@@ -109,15 +109,11 @@ pub struct CallCount {
     /// Mean time of a message without the slowest twentieth, in ns.
     pub trimmed_ns: f64,
     /// Long inputs of which a byte was read ahead of the call.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "base::model::is_default")]
     pub looks: u64,
     /// How much longer that took than once the byte was in the first-level cache, in ns; mean.
     #[serde(default)]
     pub far_ns: f64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// What a call does; a watched process writes the number.

@@ -465,19 +465,17 @@ pub fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
 
 /// A file's text, unpacked where it is packed, whatever its name.
 pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    unpack_at_most(bytes, MOST_UNPACKED)
+    if bytes.starts_with(&MAGIC) { unpack_at_most(&bytes, MOST_UNPACKED) } else { Ok(bytes) }
 }
 
-fn unpack_at_most(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
-    if !bytes.starts_with(&MAGIC) {
-        return Ok(bytes);
-    }
-    let mut text = Vec::new();
-    MultiGzDecoder::new(bytes.as_slice()).take(most + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > most {
+/// Unpacks what gzip packed, unless it is more than so many bytes: it may be anybody's.
+pub(crate) fn unpack_at_most(packed: &[u8], most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(packed).take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("it is more than {} MiB unpacked", most >> 20)));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -774,12 +772,12 @@ mod tests {
         let zeroes = "0".repeat(5 << 20);
         let packed = pack(Path::new("r.gz"), zeroes.clone()).unwrap();
         assert!(packed.len() < 1 << 14);
-        let why = unpack_at_most(packed.clone(), 1 << 20).unwrap_err().to_string();
+        let why = unpack_at_most(&packed, 1 << 20).unwrap_err().to_string();
         assert_eq!(why, "it is more than 1 MiB unpacked");
         // Several members one after the other count together.
         let twice = [packed.clone(), packed].concat();
-        assert!(unpack_at_most(twice.clone(), 9 << 20).is_err());
-        assert_eq!(unpack_at_most(twice, 10 << 20).unwrap().len(), 10 << 20);
+        assert!(unpack_at_most(&twice, 9 << 20).is_err());
+        assert_eq!(unpack_at_most(&twice, 10 << 20).unwrap().len(), 10 << 20);
     }
 
     #[test]

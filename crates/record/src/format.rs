@@ -89,7 +89,6 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This program.
     pub fn here(command: Vec<String>) -> Self {
         let (name, version) = ("ciphermark".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
         Self { name, version, command }

@@ -255,7 +255,7 @@ pub struct Noise {
     /// steps of 10 ms; null where the kernel does not count them.
     pub stolen_seconds: Option<f64>,
     /// Seconds for which workers waited for their core to be quiet, of all CPUs together (since 1.6).
-    #[serde(default, skip_serializing_if = "is_no_time")]
+    #[serde(default, skip_serializing_if = "base::model::is_default")]
     pub waited_seconds: f64,
     /// What kept other programs off the core's other hardware threads: `core-scheduling`, where the
     /// kernel let nothing else run there while a worker ran, or `none`.
@@ -279,21 +279,11 @@ pub struct Disturbances {
     /// A busy sibling hardware thread took execution slots.
     pub contended: u64,
     /// The process had not run the case for as long as it needs to reach its speed (since 1.6).
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "base::model::is_default")]
     pub unsettled: u64,
     /// The core was taken in between, as a faster sample of the process shows.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "base::model::is_default")]
     pub interrupted: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_no_time(seconds: &f64) -> bool {
-    *seconds == 0.0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Disturbances {
@@ -308,7 +298,6 @@ impl Disturbances {
         *copy.of_mut(why)
     }
 
-    /// Whether there is none.
     pub fn is_none(&self) -> bool {
         self.total() == 0
     }

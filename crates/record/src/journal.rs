@@ -376,7 +376,6 @@ pub struct Kept {
     pub facts: Vec<JournalFacts>,
     /// Its cases without a number.
     pub findings: Vec<JournalFinding>,
-    /// Seconds of measuring.
     pub seconds: f64,
     /// Whole lines that were left out, because they stand behind a damaged one. A line that is torn
     /// off at the end is no damage.

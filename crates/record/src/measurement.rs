@@ -589,106 +589,62 @@ const CLOCK_DIGITS: usize = 5;
 /// The throughput probe is held against a threshold of 7 %: four digits are plenty.
 const PROBE_DIGITS: usize = 4;
 
-impl Samples {
-    /// Adds one; readings are rounded to the digits that mean something. A reading that is no
-    /// finite number is kept as 0, because JSON has no other number for it.
-    pub fn push(&mut self, s: &RawSample, clean: bool) {
-        self.process.push(s.process);
-        self.ops.push(s.ops);
-        self.ticks.push(s.ticks);
-        self.clock_before.push(significant(s.clock_before, CLOCK_DIGITS));
-        self.clock_after.push(significant(s.clock_after, CLOCK_DIGITS));
-        self.probe_before.push(significant(s.probe_before, PROBE_DIGITS));
-        self.probe_after.push(significant(s.probe_after, PROBE_DIGITS));
-        self.switches.push(s.switches);
-        self.migrated.push(s.migrated);
-        self.clean.push(clean);
-        let before = self.clean.len() - 1;
-        push_rare(&mut self.thread, before, s.thread);
-        push_rare(&mut self.voluntary, before, s.voluntary);
-        push_rare(&mut self.page_faults, before, s.page_faults);
-        push_rare(&mut self.major_faults, before, s.major_faults);
-        push_rare(&mut self.stolen, before, s.stolen);
-        push_rare(&mut self.cpu, before, s.cpu);
-        push_rare(&mut self.settled_us, before, s.settled_us);
-        push_rare(&mut self.unsettled, before, s.unsettled);
-        push_rare(&mut self.interrupted, before, s.interrupted);
-        push_rare(&mut self.waited_us, before, s.waited_us);
-        push_rare(&mut self.away_ticks, before, s.away_ticks);
-    }
+/// What goes through all columns, which are listed once: those that every sample fills, and those that stay empty until
+/// one says something.
+macro_rules! columns {
+    (always: $($always:ident)*; rare: $($rare:ident)*) => {
+        impl Samples {
+            /// Adds one; readings are rounded to the digits that mean something. A reading that is no
+            /// finite number is kept as 0, because JSON has no other number for it.
+            pub fn push(&mut self, sample: &RawSample, clean: bool) {
+                let sample = RawSample {
+                    clock_before: significant(sample.clock_before, CLOCK_DIGITS),
+                    clock_after: significant(sample.clock_after, CLOCK_DIGITS),
+                    probe_before: significant(sample.probe_before, PROBE_DIGITS),
+                    probe_after: significant(sample.probe_after, PROBE_DIGITS),
+                    ..*sample
+                };
+                let before = self.clean.len();
+                self.clean.push(clean);
+                $(self.$always.push(sample.$always);)*
+                $(push_rare(&mut self.$rare, before, sample.$rare);)*
+            }
 
+            /// Each sample with whether it counts, in the order in which they were taken.
+            pub fn iter(&self) -> impl Iterator<Item = (RawSample, bool)> + '_ {
+                (0..self.len()).map(|i| {
+                    let sample = RawSample {
+                        $($always: self.$always[i],)*
+                        $($rare: rare(&self.$rare, i),)*
+                    };
+                    (sample, self.clean[i])
+                })
+            }
+
+            /// Whether every array has the same length.
+            pub fn is_rectangular(&self) -> bool {
+                let Self { clean, $($always,)* $($rare,)* } = self;
+                let (always, rare) = ([$($always.len()),*], [$($rare.len()),*]);
+                always.iter().all(|length| *length == clean.len())
+                    && rare.iter().all(|length| *length == 0 || *length == clean.len())
+            }
+        }
+    };
+}
+
+columns! {
+    always: process ops ticks clock_before clock_after probe_before probe_after switches migrated;
+    rare: thread voluntary page_faults major_faults stolen cpu settled_us unsettled interrupted
+        waited_us away_ticks
+}
+
+impl Samples {
     pub fn len(&self) -> usize {
         self.ticks.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ticks.is_empty()
-    }
-
-    /// Each sample with whether it counts, in the order in which they were taken.
-    pub fn iter(&self) -> impl Iterator<Item = (RawSample, bool)> + '_ {
-        (0..self.len()).map(|i| {
-            let sample = RawSample {
-                process: self.process[i],
-                thread: rare(&self.thread, i),
-                ops: self.ops[i],
-                ticks: self.ticks[i],
-                clock_before: self.clock_before[i],
-                clock_after: self.clock_after[i],
-                probe_before: self.probe_before[i],
-                probe_after: self.probe_after[i],
-                switches: self.switches[i],
-                migrated: self.migrated[i],
-                voluntary: rare(&self.voluntary, i),
-                page_faults: rare(&self.page_faults, i),
-                major_faults: rare(&self.major_faults, i),
-                stolen: rare(&self.stolen, i),
-                cpu: rare(&self.cpu, i),
-                settled_us: rare(&self.settled_us, i),
-                unsettled: rare(&self.unsettled, i),
-                interrupted: rare(&self.interrupted, i),
-                waited_us: rare(&self.waited_us, i),
-                away_ticks: rare(&self.away_ticks, i),
-            };
-            (sample, self.clean[i])
-        })
-    }
-
-    /// Whether every array has the same length.
-    pub fn is_rectangular(&self) -> bool {
-        let Self {
-            process,
-            thread,
-            ops,
-            ticks,
-            clock_before,
-            clock_after,
-            probe_before,
-            probe_after,
-            switches,
-            migrated,
-            clean,
-            voluntary,
-            page_faults,
-            major_faults,
-            stolen,
-            cpu,
-            settled_us,
-            unsettled,
-            interrupted,
-            waited_us,
-            away_ticks,
-        } = self;
-        macro_rules! lengths {
-            ($($column:ident)*) => { [$($column.len()),*] };
-        }
-        let always = lengths!(process ops clock_before clock_after probe_before probe_after
-            switches migrated clean);
-        let rare = lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled
-            interrupted waited_us away_ticks);
-        always.iter().all(|length| *length == ticks.len())
-            && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
 }
 

@@ -34,7 +34,6 @@ pub(crate) fn samples(count: u32) -> Samples {
     samples
 }
 
-/// Processes of a case, and samples of each.
 const PROCESSES: u32 = 8;
 const PER_PROCESS: usize = 5;
 

@@ -103,7 +103,6 @@ pub struct Money {
 #[derive(Clone, Debug, Serialize)]
 pub struct BestOfMachine {
     pub machine: String,
-    /// Where it is rented.
     pub region: Option<String>,
     pub cpu: String,
     pub day: String,

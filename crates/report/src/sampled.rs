@@ -64,7 +64,6 @@ fn share(sampled: &Sampled, samples: u64) -> Cell {
     Cell::number(plus_minus(sampled.share(samples)), PLAIN)
 }
 
-/// The first of some rows.
 fn table<'a, R>(rows: &'a [R], columns: &[(Column, Held<'_, &'a R, Cell>)]) -> Table {
     Table::of(rows.iter().take(MOST_ROWS), columns)
 }

@@ -28,7 +28,6 @@ const PROCESSES: f64 = 12.0;
 /// timestamps.
 const FIRST_FLIGHT: u64 = 10 * 1448;
 
-/// How many rows a thorough run has of each stack.
 fn all_rows(kind: RunKind) -> usize {
     match kind {
         RunKind::Handshakes => rows(&matrix(&Filter::default()), &[]).len(),
@@ -37,7 +36,6 @@ fn all_rows(kind: RunKind) -> usize {
     }
 }
 
-/// What a run of everything has beside.
 fn beside(kind: RunKind) -> &'static str {
     match kind {
         RunKind::Handshakes => {

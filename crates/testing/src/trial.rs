@@ -17,7 +17,6 @@ use std::process::Command;
 use verify::Finding;
 use verify::reference::Reference;
 
-/// The object, loaded.
 pub fn load(object: &Path) -> Box<dyn Library> {
     adapters::load(object, None).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -882,7 +882,6 @@ mod tests {
 
     /// Where the test below says that it is to be the child.
     const CHILD: &str = "CIPHERMARK_TEST_EVP_CHILD";
-    /// How it ends.
     const OPENED: i32 = 40;
     const NOT_OPENED: i32 = 41;
 

@@ -234,7 +234,6 @@ steps! { impl for CipherState;
         (self.ctl)(cipher.raw, command, buffer, len)
     }
 
-    /// The lengths of a message of CCM.
     fn set_lengths(&self, m: &raw::Message) -> Error {
         let mut lengths = [m.len as u64, m.aad_len as u64, self.tag_len as u64];
         let (buffer, size) = (lengths.as_mut_ptr().cast(), size_of_val(&lengths));

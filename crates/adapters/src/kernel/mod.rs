@@ -16,7 +16,6 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::slice;
 
-/// Attaches the running kernel.
 pub(crate) fn attach(name: Option<&str>) -> Attached {
     af_alg::probe().map_err(|why| LoadError::Unusable { path: PathBuf::from(KERNEL_PATH), why })?;
     let (version, build) = version_and_build();

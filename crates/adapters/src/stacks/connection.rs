@@ -167,7 +167,6 @@ impl Run<'_> {
 /// Bytes of data in a batch at most: what is sent, the wire and what is received then stay in a core's own
 /// caches. One record of the largest size always fits.
 const BATCH_BYTES: usize = 1 << 16;
-/// Records in a batch at most.
 const MOST_RECORDS: usize = 32;
 /// As many bytes of what is sent in a row are what is not to be seen on the wire.
 const TELLING: usize = 16;
@@ -189,7 +188,6 @@ pub struct Line {
     overhead: usize,
 }
 
-/// Why there is no such connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLine {
     /// In the stack's words.

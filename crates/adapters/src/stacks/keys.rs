@@ -22,7 +22,6 @@ pub struct Keys {
     /// Leaf and intermediate.
     pub chain: &'static str,
     pub key: &'static str,
-    /// Its public part.
     pub(crate) public: &'static str,
     /// The root that the other end trusts.
     pub root: &'static str,

@@ -41,7 +41,6 @@ pub enum Digest {
     Sha512,
 }
 
-/// The digest of some bytes.
 pub fn digest(kind: Digest, bytes: &[u8]) -> Vec<u8> {
     match kind {
         Digest::Sha256 => Sha256::digest(bytes).to_vec(),
@@ -171,7 +170,6 @@ pub fn agreement_answer(of: Scheme) -> Option<AgreementAnswer> {
     Some(AgreementAnswer { private, peer, secret })
 }
 
-/// A published signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureAnswer {
     pub public: Vec<u8>,
@@ -371,7 +369,6 @@ pub struct Field {
 }
 
 impl Field {
-    /// Bits of the prime.
     pub fn bits(&self) -> u64 {
         self.prime.bits()
     }

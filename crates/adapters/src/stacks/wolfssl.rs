@@ -411,7 +411,6 @@ impl Context {
     }
 }
 
-/// The groups that an end takes, by their numbers.
 fn group_numbers(case: &Case, end: End) -> Vec<c_int> {
     let number = |group: Group| c_int::from(group.number().expect("groups of the matrix have one"));
     groups(case, end).into_iter().map(number).collect()
@@ -531,7 +530,6 @@ type Ptr = *mut c_void;
 type Io = unsafe extern "C" fn(Ptr, *mut c_char, c_int, Ptr) -> c_int;
 
 functions! {
-    /// Of libwolfssl.
     struct Api
     required {
         wolfSSL_Init: fn() -> c_int;

@@ -1,7 +1,7 @@
 //! The words of ciphermark as types: algorithm, direction, model, size, tier, case, sample, measurement.
 //! Pure: no I/O, no clock, no unsafe code. Here: paths that stand for no library's file; what names and
 //! sizes are written in, globs over names, with the nearest right spelling, and the grammar of message sizes
-//! (lists, doubling ranges, stepped ranges, suffixes and powers); and which extension of AArch64 an
+//! (lists, doubling ranges, stepped ranges, suffixes and powers); what Linux writes of memory and CPUs; and which extension of AArch64 an
 //! instruction belongs to, as far as ciphers are made of it: each instruction is a word of 32 bits.
 
 mod algorithm;
@@ -21,9 +21,10 @@ pub use brought::{BadBrought, Brought, MOST_OF_LIBRARY, MOST_VECTORS};
 #[cfg(feature = "records")]
 pub use sample::{
     Case, Disturbance, Footprint, Model, OtherEnd, QUIET_PROBE_FRACTION, RawSample, SAME_SPEED,
-    Settling, mark_interrupted,
+    Settling, is_default, mark_interrupted,
 };
 use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
 #[cfg(feature = "records")]
 pub use tier::{Feature, Features, Tier};
 
@@ -41,6 +42,57 @@ pub fn runs_elsewhere(path: &std::path::Path) -> bool {
 /// What a runtime's path names: one of those that are known, or a program's path.
 pub fn runtime_name(path: &std::path::Path) -> Option<&str> {
     path.to_str()?.strip_prefix(RUNTIME_PREFIX)
+}
+
+/// The numbers in a version, so that 3.10 is newer than 3.9.
+pub fn version_numbers(text: &str) -> Vec<u64> {
+    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
+    numbers.map(|n| n.parse().unwrap_or(u64::MAX)).collect()
+}
+
+// What Linux writes of memory and of CPUs.
+
+/// A line of `/proc/PID/maps` (proc_pid_maps(5)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped<'a> {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// As in `r-xp`.
+    pub permissions: &'a str,
+    /// Where it begins in its file.
+    pub offset: u64,
+    /// The file's number; 0 where there is none.
+    pub inode: u64,
+    /// The file's path, or a name in brackets; empty where there is neither.
+    pub name: &'a str,
+}
+
+impl<'a> Mapped<'a> {
+    /// None of anything else.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let mut words = line.splitn(6, ' ');
+        let (start, end) = words.next()?.split_once('-')?;
+        let (range, permissions) = (hex(start)?..hex(end)?, words.next()?);
+        let (offset, inode) = (hex(words.next()?)?, words.nth(1)?.parse().ok()?);
+        let name = words.next().unwrap_or_default().trim_start();
+        (range.start <= range.end).then_some(Self { range, permissions, offset, inode, name })
+    }
+
+    /// Whether it can be executed.
+    pub fn is_code(&self) -> bool {
+        self.permissions.contains('x')
+    }
+}
+
+/// The ranges of numbers that a kernel list names: `0-3,8` has two. `None` when it is no list.
+pub fn ranges_of_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let range = first.parse().ok()?..=last.parse().ok()?;
+        (!range.is_empty()).then_some(range)
+    };
+    list.trim().split(',').map(range).collect()
 }
 
 // What the throughput probe gives on a core where nothing else runs.
@@ -285,6 +337,22 @@ pub fn extension_of(word: u32) -> Option<&'static str> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_line_of_maps_has_the_parts_that_the_kernel_gives_it_and_nothing_else_is_one() {
+        let line =
+            "7f00a000-7f00b000 r-xp 00001000 fe:00 12345                      /opt/a b/libx.so.3";
+        let mapped = Mapped::parse(line).unwrap();
+        assert_eq!((mapped.range.clone(), mapped.offset), (0x7f00_a000..0x7f00_b000, 0x1000));
+        assert_eq!((mapped.inode, mapped.name), (12345, "/opt/a b/libx.so.3"));
+        assert!(mapped.is_code());
+        assert!(!Mapped::parse(&line.replace("r-xp", "r--p")).unwrap().is_code());
+        let unnamed = Mapped::parse("7f00a000-7f00b000 rw-p 00000000 00:00 0 ").unwrap();
+        assert_eq!((unnamed.inode, unnamed.name), (0, ""));
+        for other in ["", "no mapping", "1-2 r-xp", "2-1 r-xp 00000000 00:00 0"] {
+            assert_eq!(Mapped::parse(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_glob_matches_names_with_stars_and_alternatives() {

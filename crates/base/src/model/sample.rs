@@ -190,7 +190,7 @@ pub struct RawSample {
     pub process: u32,
     /// Which of the threads that measured at once took it. The samples of one visit stand one
     /// after the other.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub thread: u32,
     /// Operations in the batch.
     pub ops: u32,
@@ -211,36 +211,36 @@ pub struct RawSample {
     pub migrated: bool,
     /// Of `switches`, those that the thread asked for by waiting: a library that sleeps in the
     /// kernel, not another program.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub voluntary: u32,
     /// Page faults, from before the first probe to after the last.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub page_faults: u32,
     /// Of `page_faults`, those that had to wait for a disk.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub major_faults: u32,
     /// Whether the hypervisor ran something else on this CPU while the block of samples was taken
     /// to which this one belongs.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stolen: bool,
     /// The CPU that it was taken on.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cpu: u32,
     /// Microseconds for which the process ran the case untimed before its first sample.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub settled_us: u32,
     /// Whether that was shorter than the case needs, as other processes have shown.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unsettled: bool,
     /// Whether a faster one of its process shows that the core was taken in between, by what no kernel counts.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted: bool,
     /// Of operations that take longer than a program is left alone: `ticks` are of the process's CPU time then, and these
     /// are the ticks for which it did not run.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub away_ticks: u64,
     /// Microseconds for which the core was waited for to be quiet, since the sample before.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub waited_us: u32,
 }
 
@@ -300,15 +300,9 @@ pub struct OtherEnd {
     pub own_setup_ticks: u64,
 }
 
-/// What most samples have none of is left out of what is written.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_zero<N: Default + PartialEq>(count: &N) -> bool {
-    *count == N::default()
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
+/// What there mostly is none of is left out of what is written.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Why a sample does not count.
@@ -365,10 +359,6 @@ const CLOCK_MOVED_FRACTION: f64 = 0.02;
 /// The share of a sample's CPU time for which the thread may have been away: a scheduler's slice of another program is
 /// some milliseconds, which is little beside tens of them.
 const MOST_AWAY: f64 = 0.25;
-
-fn is_first(thread: &u32) -> bool {
-    *thread == 0
-}
 
 impl Disturbance {
     /// Every reason, in the order in which they are looked at.

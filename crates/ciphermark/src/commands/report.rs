@@ -7,6 +7,7 @@ use crate::commands::watch::predicted::{self, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
+use base::model::version_numbers;
 use base::text::Prices;
 use clap::Args;
 use judge::compare::{
@@ -338,7 +339,7 @@ impl Builder<'_> {
             for library in &own {
                 let named = labelled(library, &own);
                 let versions = releases.entry(library.name.clone()).or_default();
-                let key = (version(&library.version), named.clone());
+                let key = (version_numbers(&library.version), named.clone());
                 let (library, listed, record) = (library.clone(), run.clone(), Rc::clone(&record));
                 let run = Run { library, version: named, record, listed, place };
                 versions.entry(key).or_default().0.push(run);
@@ -462,12 +463,6 @@ fn number(verdict: Verdict) -> u8 {
         Verdict::Faster => 2,
         Verdict::Slower => 3,
     }
-}
-
-/// `3.10.2` after `3.9`.
-fn version(text: &str) -> Vec<u64> {
-    let parts = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-    parts.map(|part| part.parse().unwrap_or(u64::MAX)).collect()
 }
 
 /// Everything of a case but algorithm and size.

@@ -69,7 +69,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         .time
         .map_or_else(|| "it ends".to_owned(), |t| format!("{} s are over", t.as_secs_f64()));
     eprintln!("watching process {pid} until {end}; Ctrl-C ends it before");
-    while !stop.is_over() && is_alive(pid) {
+    while !stop.is_over() && host::is_running(pid.into()) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let sampled = sampling.finish(&[]).map_err(Failure::not_done)?.without_home();
@@ -93,9 +93,4 @@ fn claim(path: &Path) -> Result<(), Failure> {
     let opened = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
     let why = |e| Failure::not_done(format!("cannot write '{}': {e}", path.display()));
     opened.map(drop).map_err(why)
-}
-
-/// Whether a process is there and not only waited for.
-fn is_alive(pid: u32) -> bool {
-    host::stat_field(&pid.to_string(), 0).is_some_and(|state: char| !matches!(state, 'Z' | 'X'))
 }

@@ -250,7 +250,7 @@ impl Usage {
 pub fn client_cpu(server_cpu: u32) -> Option<u32> {
     let place = format!("/sys/devices/system/cpu/cpu{server_cpu}/topology/thread_siblings_list");
     let siblings = std::fs::read_to_string(place).ok();
-    let siblings = siblings.and_then(|list| host::ranges_of_list(&list)).unwrap_or_default();
+    let siblings = siblings.and_then(|list| base::model::ranges_of_list(&list)).unwrap_or_default();
     let others = || probe::allowed_cpus().into_iter().rev().filter(|cpu| *cpu != server_cpu);
     let is_sibling = |cpu: &u32| siblings.iter().any(|range| range.contains(cpu));
     others().find(|cpu| !is_sibling(cpu)).or_else(|| others().next())

@@ -280,13 +280,10 @@ fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
 
 /// The first process whose parent is this one.
 fn child_of(parent: u32) -> Option<u32> {
-    let wanted = parent.to_string();
     fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
-        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-        // The name, in parentheses, may hold anything; state and parent come after it.
-        let after = stat.rsplit_once(')')?.1;
-        (after.split_ascii_whitespace().nth(1)? == wanted).then_some(pid)
+        let (name, behind_its_state) = (entry.file_name(), 1);
+        let of = host::stat_field::<u32>(name.to_str()?, behind_its_state)?;
+        (of == parent).then(|| name.to_str()?.parse().ok())?
     })
 }
 

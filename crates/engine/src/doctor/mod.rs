@@ -215,7 +215,6 @@ fn neighbours(clock: &Clock, cpu: u32, allowed: &[u32], quiet: f64) -> Vec<Neigh
         .collect()
 }
 
-/// The other CPUs that are tried.
 fn others(cpu: u32, allowed: &[u32], listed: &[u32]) -> Vec<u32> {
     let mut others: Vec<u32> = allowed.iter().copied().filter(|c| *c != cpu).collect();
     others.sort_by_key(|other| !listed.contains(other));
@@ -227,7 +226,7 @@ fn others(cpu: u32, allowed: &[u32], listed: &[u32]) -> Vec<u32> {
 pub(crate) fn siblings(cpu: u32, list: Option<&str>) -> Vec<u32> {
     /// More than any core has.
     const MOST: usize = 64;
-    let ranges = list.and_then(host::ranges_of_list).unwrap_or_default();
+    let ranges = list.and_then(base::model::ranges_of_list).unwrap_or_default();
     ranges.into_iter().flatten().filter(|other| *other != cpu).take(MOST).collect()
 }
 

@@ -2,6 +2,7 @@
 //! which part of a second another tenant had the core's other hardware thread: here it is stopped, the core
 //! is looked at, and it goes on for a few milliseconds when the core is quiet (docs/METHOD.md).
 
+use crate::time::counters;
 use base::analysis::{median, quiet_rate, watched_rate};
 use base::model::QUIET_PROBE_FRACTION;
 use host::Remembered;
@@ -13,9 +14,8 @@ use rustix::process::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -367,12 +367,11 @@ impl Tally {
     }
 }
 
-// CPU time of a process with its threads, from the scheduler's exact counter (`/proc/PID/task/TID/schedstat`:
-// nanoseconds; Linux, Documentation/scheduler/sched-stats.rst).
+// CPU time of a process with its threads, from the scheduler's exact counter.
 
 #[derive(Debug)]
 pub(crate) struct Counter {
-    tasks: PathBuf,
+    process: String,
     /// What each thread had used when it was last seen: those that ended stay.
     used_ns: BTreeMap<String, u64>,
 }
@@ -380,19 +379,13 @@ pub(crate) struct Counter {
 impl Counter {
     /// Of a process, all zero before the first reading.
     pub(crate) fn of(pid: u32) -> Self {
-        Self { tasks: PathBuf::from(format!("/proc/{pid}/task")), used_ns: BTreeMap::new() }
+        Self { process: pid.to_string(), used_ns: BTreeMap::new() }
     }
 
     /// Nanoseconds that it has used from its beginning, user and system.
     pub(crate) fn read_ns(&mut self) -> u64 {
         // A thread that ends in between, and a process that is gone, keep what they had.
-        for task in fs::read_dir(&self.tasks).into_iter().flatten().flatten() {
-            let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-            let used = text.split_ascii_whitespace().next().and_then(|n| n.parse().ok());
-            if let Some(used) = used {
-                self.used_ns.insert(task.file_name().to_string_lossy().into_owned(), used);
-            }
-        }
+        self.used_ns.extend(counters(&self.process, 0));
         self.used_ns.values().sum()
     }
 }

@@ -516,7 +516,6 @@ const LEAST_PASSES: u32 = 2;
 /// Time for prices that are known, and not well enough for what is asked.
 const REFINE: Duration = Duration::from_secs(2);
 
-/// What is timed, and where.
 struct Scene<'a> {
     plan: &'a PagesPlan,
     libraries: &'a [Attached],
@@ -666,15 +665,6 @@ fn samples(progress: &CaseProgress) -> CellSamples {
 const RANDOM_SOURCE: &str =
     "the library's own generator where it has one that passes the checks, else getrandom(2)";
 
-fn rounds(known: &[Kept]) -> u32 {
-    known.iter().map(|kept| kept.cell.rounds).max().unwrap_or(0)
-}
-
-/// When the first of these prices was taken.
-fn oldest(known: &[Kept]) -> Option<String> {
-    known.iter().map(|kept| kept.taken.clone()).min()
-}
-
 impl Scene<'_> {
     fn cpu(&self) -> u32 {
         self.cpus.first().copied().unwrap_or(0)
@@ -733,18 +723,7 @@ impl Scene<'_> {
     /// What stands in the price list, where nothing is left to be timed.
     fn listed(&self, known: Vec<Kept>) -> Timed {
         let host = host(self.libraries);
-        let timing = Timing {
-            rounds: rounds(&known),
-            seconds: 0.0,
-            pages_per_visit: self.plan.pages_per_visit,
-            window_bytes: self.stage.pages as u64 * self.page_size as u64,
-            clock: host.clock.source.clone(),
-            random_source: RANDOM_SOURCE.to_owned(),
-            scratch: None,
-            quiet_throughput: 0.0,
-            precision: Some(self.plan.precision),
-            from_list: oldest(&known),
-        };
+        let timing = self.timed(&host, &known);
         let cells = known.into_iter().map(|kept| kept.cell).collect();
         let started = self.before.began.clone();
         Timed { started, host, timing: Some(timing), cells, journal: None }
@@ -757,18 +736,31 @@ impl Scene<'_> {
             all.dedup();
             all.len()
         };
+        let own = sampled.all_progress.iter().map(processes).max().unwrap_or(0);
+        let of_list = self.timed(&sampled.host, known);
         Timing {
-            rounds: (sampled.all_progress.iter().map(processes).max().unwrap_or(0) as u32)
-                .max(rounds(known)),
+            rounds: of_list.rounds.max(own as u32),
             seconds: sampled.seconds,
-            pages_per_visit: self.plan.pages_per_visit,
-            window_bytes: self.stage.pages as u64 * self.page_size as u64,
-            clock: sampled.host.clock.source.clone(),
-            random_source: RANDOM_SOURCE.to_owned(),
             scratch: self.plan.scratch().and_then(file_system),
             quiet_throughput: sampled.quiet.of(self.cpu()),
+            ..of_list
+        }
+    }
+
+    /// Of these prices alone.
+    fn timed(&self, host: &Host, known: &[Kept]) -> Timing {
+        Timing {
+            rounds: known.iter().map(|kept| kept.cell.rounds).max().unwrap_or(0),
+            seconds: 0.0,
+            pages_per_visit: self.plan.pages_per_visit,
+            window_bytes: self.stage.pages as u64 * self.page_size as u64,
+            clock: host.clock.source.clone(),
+            random_source: RANDOM_SOURCE.to_owned(),
+            scratch: None,
+            quiet_throughput: 0.0,
             precision: Some(self.plan.precision),
-            from_list: oldest(known),
+            // When the first of them was taken.
+            from_list: known.iter().map(|kept| kept.taken.clone()).min(),
         }
     }
 }

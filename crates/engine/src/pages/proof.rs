@@ -127,7 +127,6 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// The libraries in which a scheme stands.
     fn standing_of(&self, scheme: usize) -> Vec<usize> {
         let own = standing(self.standings).into_iter().filter(|pair| pair.1 == scheme);
         own.map(|pair| pair.0).collect()

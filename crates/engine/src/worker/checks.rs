@@ -190,7 +190,6 @@ impl Pulse {
         Self { signals: Signals::now(), time: OthersTime::now() }
     }
 
-    /// What is no longer as it was.
     pub(crate) fn changed(&self) -> Option<Finding> {
         let mut changes = self.signals.changes(&Signals::now());
         if probe::surroundings::children_exist() {

@@ -108,7 +108,6 @@ impl Material {
 
 #[derive(Debug, Default)]
 pub(crate) struct Ciphertexts {
-    /// One after the other.
     pub(crate) inputs: Vec<u8>,
     pub(crate) nonces: Vec<Vec<u8>>,
     pub(crate) tags: Vec<Vec<u8>>,
@@ -384,7 +383,6 @@ pub(crate) struct Expected<'a> {
     pub(crate) model: Model,
     /// Bytes of a message.
     pub(crate) size: usize,
-    /// What a derivation costs.
     pub(crate) cost: Option<usize>,
     pub(crate) reference: &'a Reference<'static>,
     pub(crate) aad: &'a [u8],

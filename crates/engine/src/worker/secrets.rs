@@ -9,7 +9,7 @@ use crate::worker::material::{Material, Plaintext};
 use crate::worker::original;
 use crate::worker::stack::not_offered;
 use adapters::stacks::{PrivateKeys, Secret};
-use base::model::{Algorithm, Direction};
+use base::model::{Algorithm, Direction, Mapped};
 use contract::{Library, Message, Outcome, Session};
 use host::confine::Forked;
 use probe::leaks::{Judgement, Operation, Recordings, Stage, judge};
@@ -153,7 +153,6 @@ enum Kept {
     Rejections,
     /// A key's set-up and a first message.
     Opening,
-    /// The first that has a message.
     FirstMessage,
 }
 
@@ -262,7 +261,6 @@ impl Children {
 
 // What is stepped: a new key, messages of all sizes encrypted and decrypted, forgeries rejected.
 
-/// One call.
 type Step<'a> = dyn FnMut() -> i32 + 'a;
 
 /// Makes a call, recorded or not.
@@ -561,7 +559,9 @@ const PIECE: usize = 1 << 20;
 fn find_images(images: &[Vec<u8>]) -> Vec<Range<u64>> {
     let longest = images.iter().map(Vec::len).max().unwrap_or(0);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let mappings: Vec<Range<u64>> = maps.lines().filter_map(data).collect();
+    let is_data = |m: &Mapped<'_>| m.permissions == "rw-p" && !m.name.starts_with("[stack");
+    let mappings = maps.lines().filter_map(Mapped::parse).filter(is_data).map(|m| m.range);
+    let mappings: Vec<Range<u64>> = mappings.collect();
     let Ok(memory) = File::open("/proc/self/mem") else { return Vec::new() };
     // Only now is there a copy of memory, in a mapping that is not among those.
     let mut piece = vec![0; PIECE + longest];
@@ -585,16 +585,6 @@ fn image_places(memory: &[u8], image: &[u8]) -> Vec<Range<usize>> {
     let begins = memory[..last].iter().enumerate().filter(|(_, byte)| *byte == first);
     let begins = begins.map(|(at, _)| at).filter(|at| memory[*at..].starts_with(image));
     begins.map(|at| at..at + image.len()).collect()
-}
-
-/// A mapping that is written to, and no stack.
-fn data(line: &str) -> Option<Range<u64>> {
-    let mut words = line.split_ascii_whitespace();
-    let (from, to) = words.next()?.split_once('-')?;
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let is_data = words.next()? == "rw-p" && !words.nth(3).is_some_and(|n| n.starts_with("[stack"));
-    is_data.then_some(())?;
-    Some(hex(from)?..hex(to)?)
 }
 
 // Private keys under TLS: each is read in a process of its own and used twice, and the uses are stepped.

@@ -6,10 +6,12 @@
 //! with tomorrow's. The file itself is loaded and its pages are replaced afterwards: a copy under another
 //! name would find other dependencies (`$ORIGIN`), or none.
 
+use base::model::Mapped;
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
@@ -97,9 +99,12 @@ struct Mapping {
 /// one (SELinux: `execmem`), the file's stay.
 pub fn give_own_pages(files: &[PathBuf]) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    for (line, mapping) in maps.lines().filter_map(|line| Some((line, mapping(line, files)?))) {
+    for mapped in maps.lines().filter_map(Mapped::parse) {
+        let path = Path::new(mapped.name);
+        let Some(mapping) = mapping(&mapped).filter(|_| files.iter().any(|f| f == path)) else {
+            continue;
+        };
         if mapping.protection & libc::PROT_WRITE == 0 {
-            let path = Path::new(&line[line.find('/').unwrap_or(0)..]);
             replace(&mapping, copied_name(path).map_or(path, Path::new));
         } else {
             // Threads of the library may write there: the kernel copies, page by page (Linux 5.14).
@@ -111,20 +116,15 @@ pub fn give_own_pages(files: &[PathBuf]) {
     }
 }
 
-fn mapping(line: &str, files: &[PathBuf]) -> Option<Mapping> {
-    let path = Path::new(&line[line.find('/')?..]);
-    let mut fields = line.split_ascii_whitespace();
-    let (begin, end) = fields.next()?.split_once('-')?;
-    let address = |text| usize::from_str_radix(text, 16).ok();
-    let (begin, end) = (address(begin)?, address(end)?);
-    let protection = match fields.next()? {
+fn mapping(mapped: &Mapped<'_>) -> Option<Mapping> {
+    let protection = match mapped.permissions {
         "r-xp" => libc::PROT_READ | libc::PROT_EXEC,
         "r--p" => libc::PROT_READ,
         "rw-p" => libc::PROT_READ | libc::PROT_WRITE,
         _ => return None,
     };
-    let len = end.checked_sub(begin)?;
-    files.iter().any(|file| file == path).then_some(Mapping { begin, len, protection })
+    let Range { start, end } = mapped.range;
+    Some(Mapping { begin: start as usize, len: (end - start) as usize, protection })
 }
 
 /// Mappings from this size on get a file's pages, smaller ones memory. A fork copies the entry of every page of memory, a
@@ -165,7 +165,6 @@ fn as_file(&Mapping { begin, len, protection }: &Mapping, of: &Path) -> Option<*
     (copy != libc::MAP_FAILED).then_some(copy)
 }
 
-/// A copy in memory.
 fn as_memory(&Mapping { begin, len, .. }: &Mapping) -> Option<*mut libc::c_void> {
     let at = begin as *mut libc::c_void;
     let (writable, kind) =
@@ -229,19 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn mappings_of_the_files_are_found_by_their_names() {
-        let files = [PathBuf::from("/opt/a b/libx.so")];
-        let line = |permissions: &str, path: &str| {
-            mapping(&format!("7000-9000 {permissions} 00001000 fe:00 12345   {path}"), &files)
+    fn private_mappings_that_can_be_read_are_replaced_and_no_others() {
+        let of = |permissions: &str| {
+            let line = format!("7000-9000 {permissions} 00001000 fe:00 12345   /opt/libx.so");
+            mapping(&Mapped::parse(&line).unwrap())
         };
-        let found = line("r-xp", "/opt/a b/libx.so").unwrap();
         let protection = libc::PROT_READ | libc::PROT_EXEC;
-        assert_eq!(found, Mapping { begin: 0x7000, len: 0x2000, protection });
-        for (permissions, path) in
-            [("---p", "/opt/a b/libx.so"), ("r-xs", "/opt/a b/libx.so"), ("r-xp", "/opt/liby.so")]
-        {
-            assert_eq!(line(permissions, path), None, "{permissions} {path}");
-        }
+        assert_eq!(of("r-xp"), Some(Mapping { begin: 0x7000, len: 0x2000, protection }));
+        assert_eq!((of("---p"), of("r-xs")), (None, None));
     }
 
     #[test]

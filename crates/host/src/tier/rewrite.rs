@@ -4,19 +4,23 @@
 //! And what is read of an ELF file for it: its code, where functions begin and end, what it depends on.
 
 use crate::tier::copy::{is_runtime, of_bytes, sorted};
-use crate::tier::{Copies, Object, Plan, arch};
+use crate::tier::{Applied, Copies, Mechanism, Object, Plan, arch};
+use base::model::Tier;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection as _};
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind, elf};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs::File;
 use std::io::Read as _;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// How a file asks the CPU what it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,8 +120,32 @@ fn copy(path: &Path, bytes: &[u8], patches: &[Patch]) -> Result<File, String> {
     of_bytes(path, &bytes)
 }
 
+impl Applied {
+    /// By copies, which `proof` says to be answered: what the library depends on is loaded.
+    pub(crate) fn of_copies(
+        tier: Tier,
+        mechanism: Mechanism,
+        plan: &Plan,
+        proof: String,
+    ) -> Result<Self, String> {
+        let (own, dependencies) = plan.objects.split_last().ok_or("nothing to load")?;
+        dependencies.iter().try_for_each(preload)?;
+        let rewritten = |o: &&Object| o.load != o.original;
+        Ok(Self {
+            tier,
+            mechanism,
+            load: own.load.clone(),
+            originals: plan.objects.iter().filter(rewritten).map(|o| o.original.clone()).collect(),
+            cpuid_instructions: Some(plan.cpuid_instructions()),
+            answered_before: 0,
+            proof,
+            note: None,
+        })
+    }
+}
+
 /// Loads what the library depends on before it: the dynamic loader then knows each by its name.
-pub(crate) fn preload(object: &Object) -> Result<(), String> {
+fn preload(object: &Object) -> Result<(), String> {
     let path = CString::new(object.load.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
     // SAFETY: loads what the library would load itself; it stays loaded.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -295,6 +323,80 @@ fn unwound(file: &ElfFile64<'_, Endian>) -> Vec<Range<u64>> {
     functions
 }
 
+// The signal handler that answers what was written in the place of an instruction. It is strict about async-signal
+// safety: no allocation, no lock, no errno, nothing but loads and stores on its own statics.
+
+pub(crate) struct Handler {
+    signal: c_int,
+    /// Index of the tier in `Tier::ALL`.
+    pub(crate) tier: AtomicU8,
+    answered: AtomicU64,
+    /// What handled the signal before.
+    before: OnceLock<libc::sigaction>,
+}
+
+impl Handler {
+    pub(crate) const fn of(signal: c_int) -> Self {
+        let (tier, answered) = (AtomicU8::new(0), AtomicU64::new(0));
+        Self { signal, tier, answered, before: OnceLock::new() }
+    }
+
+    /// How many questions have been answered in this process.
+    pub(crate) fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count(&self) {
+        self.answered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        Tier::ALL[usize::from(self.tier.load(Ordering::Relaxed))]
+    }
+
+    /// From now on it answers as the tier does.
+    pub(crate) fn install(
+        &self,
+        tier: Tier,
+        handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void),
+    ) -> Result<(), String> {
+        let index = Tier::ALL.iter().position(|t| *t == tier).expect("every tier is in the list");
+        self.tier.store(index as u8, Ordering::Relaxed);
+        if self.before.get().is_some() {
+            return Ok(());
+        }
+        // SAFETY: a `sigaction` of zeroes is a valid one, and one that sets a handler of the type that
+        // SA_SIGINFO asks for is too.
+        let error = unsafe {
+            let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = handler as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            if libc::sigaction(self.signal, std::ptr::null(), before.as_mut_ptr()) != 0 {
+                true
+            } else {
+                // Kept before ours is in force: it may be needed at once.
+                self.before.get_or_init(|| before.assume_init());
+                libc::sigaction(self.signal, &raw const action, std::ptr::null_mut()) != 0
+            }
+        };
+        if error { Err("no signal handler can be set".to_owned()) } else { Ok(()) }
+    }
+
+    /// Leaves the signal to whoever handled it before: the instruction runs again and faults again.
+    pub(crate) fn step_back(&self, code: c_int) {
+        let Some(before) = self.before.get() else { return };
+        // SAFETY: what `sigaction` gave is valid to set; `sigaction` and `raise` are async-signal-safe.
+        unsafe {
+            libc::sigaction(self.signal, before, std::ptr::null_mut());
+            if code <= 0 {
+                // Sent by a process: nothing will fault again.
+                libc::raise(self.signal);
+            }
+        }
+    }
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
@@ -304,7 +406,6 @@ mod tests {
     use crate::tier::x86_64::fixtures::{CONFUSING, compiled, compiled_in};
     use crate::tier::x86_64::trap;
     use crate::tier::x86_64::trap::{CPUID, MARKER, tests};
-    use base::model::Tier;
     use std::ffi::{CString, c_int, c_uint, c_void};
     use std::io::Write as _;
     use std::sync::Mutex;

@@ -280,7 +280,6 @@ pub struct Open {
     pub scheme: String,
     /// In which library; `any library` where it is not known who has it.
     pub library: String,
-    /// What is not known.
     pub kind: OpenWhy,
     /// Its cost over the chosen one's, at the least; none where nothing bounds it, or nothing was chosen.
     pub times_at_least: Option<f64>,

@@ -44,7 +44,6 @@ pub struct Program {
     /// Whether only the system's own packages count.
     #[serde(default)]
     pub of_system: bool,
-    /// Where that is from.
     pub source: String,
 }
 
@@ -135,7 +134,6 @@ fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, String> {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum NonceRule {
-    /// It has none.
     None,
     /// It is made for the unit's place: a repeat is expected.
     Position,
@@ -316,7 +314,6 @@ pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
 #[serde(deny_unknown_fields)]
 pub struct Use {
     pub id: String,
-    /// In words.
     pub title: String,
     pub unit: String,
     /// Bytes of the unit.

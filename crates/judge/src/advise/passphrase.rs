@@ -342,7 +342,6 @@ pub struct Price {
     at: usize,
     #[serde(skip)]
     build: LibraryId,
-    /// The cost that was measured.
     #[serde(skip)]
     measured: usize,
     #[serde(skip)]

@@ -106,7 +106,6 @@ pub(crate) fn secrets(choice: &Choice) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Where a price comes from.
 fn how(price: &Price) -> String {
     let drawn = price.drawn.as_ref();
     let drawn = drawn.map(|d| format!("; {:.0} ns of it draw the nonce ({})", d.ns, d.by));

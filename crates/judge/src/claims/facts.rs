@@ -3,7 +3,9 @@
 
 use crate::claims::expression::{Argument, Expression, Kind, Missing, Term, Unit, Value};
 use base::analysis::Estimate;
-use base::model::{Algorithm, Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier};
+use base::model::{
+    Algorithm, Direction, Footprint, MAX_SIZE, Model, NameGlob, Tier, version_numbers,
+};
 use record::import::Row;
 use record::tls::{Case, Filter, Row as Handshake, Run, Temperature};
 use record::{Call, LibraryId, Measurement, Record, State};
@@ -128,14 +130,8 @@ impl Fact {
 }
 
 fn newest<'a>(evidence: &Evidence<'a>, glob: &NameGlob) -> Result<&'a LibraryId, Missing> {
-    let found = evidence.libraries(glob).into_iter().max_by_key(|l| version(&l.version));
+    let found = evidence.libraries(glob).into_iter().max_by_key(|l| version_numbers(&l.version));
     found.ok_or_else(|| Missing::Impossible(format!("no library '{}' was measured", glob.text())))
-}
-
-/// Numbers in a version, so that 3.10 is newer than 3.9.
-fn version(text: &str) -> Vec<u64> {
-    let numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty());
-    numbers.map(|n| n.parse().unwrap_or(u64::MAX)).collect()
 }
 
 /// `speed(aes-128-ctr, 8192, decrypt, noaes, message, in = openssl@3.*)`

@@ -206,7 +206,6 @@ pub struct CaseOutcome {
 pub struct Answer {
     /// Label of the library; empty where the expression names its own.
     pub library: String,
-    /// The value, or what is missing.
     pub value: Result<Value, String>,
 }
 

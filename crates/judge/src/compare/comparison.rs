@@ -103,7 +103,6 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     pub base: Facts,
-    /// The new side.
     pub new: Facts,
     /// The two things that were asked to be compared, where it was not two records.
     #[serde(skip_serializing_if = "Option::is_none")]

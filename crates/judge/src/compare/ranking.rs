@@ -478,7 +478,6 @@ pub struct Secret {
     pub depends: usize,
     /// By taint a place may depend on it.
     pub may_depend: usize,
-    /// Not all could be judged.
     pub not_judged: usize,
     pub without_verdict: usize,
 }

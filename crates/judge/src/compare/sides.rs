@@ -95,7 +95,6 @@ pub enum Apart {
     Algorithm {
         /// Where the part is in the base's names.
         base: Part,
-        /// Where it is in the new side's.
         new: Part,
     },
     Direction,
@@ -211,13 +210,11 @@ impl Change {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateRow {
     pub base_library: LibraryId,
-    /// The new side's library.
     pub new_library: LibraryId,
     #[serde(flatten)]
     pub case: Case,
     pub change: Change,
     pub base_state: State,
-    /// The new side's state.
     pub new_state: State,
     /// Why it was refused or failed: the new side's reason where it was, else the base's.
     pub reason: Option<String>,
@@ -551,7 +548,6 @@ pub struct InstructionRow {
     pub tier: Tier,
     /// The base's counts per byte and per message, where there are any.
     pub base: Option<Counts>,
-    /// The new side's.
     pub new: Option<Counts>,
     /// By which fraction the instructions for each byte grew; below zero where they fell.
     pub per_byte_growth: Option<f64>,
@@ -589,7 +585,6 @@ impl InstructionRow {
         self.is_counted() && self.base == self.new && self.sizes.iter().all(|s| s.base == s.new)
     }
 
-    /// Whether both sides have counts.
     pub fn is_counted(&self) -> bool {
         self.per_byte_growth.is_some() || !self.sizes.is_empty()
     }

@@ -142,7 +142,6 @@ impl Prices {
         self.requests.regimes(self.server)
     }
 
-    /// Bytes of the calibrated chain.
     pub(crate) fn chain_bytes(&self, certificate: Certificate) -> Option<u32> {
         self.chains.iter().find(|c| c.certificate == certificate).map(|c| c.bytes)
     }

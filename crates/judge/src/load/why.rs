@@ -139,7 +139,6 @@ pub(crate) struct Asked<'a> {
     pub(crate) most_bytes_per_s: Option<f64>,
 }
 
-/// Answers.
 pub fn why(question: &Question, inputs: &Inputs<'_>) -> Result<Why, String> {
     let rise_percent = rise(question)?;
     let prices = Prices::of(inputs);

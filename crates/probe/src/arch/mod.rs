@@ -266,7 +266,6 @@ mod tests {
         1
     }
 
-    /// A ring with its keys.
     fn with_ring(run: impl FnOnce(*mut u8)) {
         let layout = Layout::from_size_align(2 * RING_BYTES, RING_BYTES).unwrap();
         // SAFETY: a zeroed ring and its keys, of the right size and alignment.

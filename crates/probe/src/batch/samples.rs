@@ -28,7 +28,6 @@ pub struct Together {
 const PIECES: u32 = 8;
 
 impl Together {
-    /// A meeting of so many threads, for one sample of each.
     pub fn new(threads: usize) -> Self {
         let (begun, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { threads, parked: Barrier::new(threads), begun, done }

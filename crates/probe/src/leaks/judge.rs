@@ -224,7 +224,6 @@ impl<'a> Judging<'a> {
         leaks
     }
 
-    /// A group as the record has it.
     fn leak(&mut self, group: &Group, keys: &[Key], compared: &Found, tainted: &Found) -> Leak {
         let places = |key: &Key| compared.get(key).into_iter().chain(tainted.get(key));
         let begin = |key: &Key| places(key).map(|place| place.first).min().unwrap_or(0);
@@ -585,7 +584,6 @@ pub(crate) const LINE: u64 = 64;
 /// A place within a stage, and what is found there. Tag comparisons are branches and lookups here.
 pub(crate) type Key = (usize, LeakKind, u64);
 
-/// What is known of a place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     /// The step of the stage, in the first trace, at which it was found first.

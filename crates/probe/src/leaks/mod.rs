@@ -28,7 +28,6 @@ pub struct Stage {
     pub outputs: Vec<Range<u64>>,
 }
 
-/// What is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Operation {

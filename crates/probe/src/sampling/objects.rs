@@ -25,7 +25,6 @@ pub struct Object {
     pub(crate) is_arm: bool,
 }
 
-/// The function that an offset is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub range: Range<u64>,

@@ -25,7 +25,7 @@ fn mapped_file(book: &mut Book, path: &str) -> FileIndex {
 }
 
 fn counts(book: Book) -> Vec<(String, String, u64, u64)> {
-    let samples = book.samples(true);
+    let samples = book.found;
     let mut all: Vec<_> = samples
         .places
         .iter()
@@ -85,20 +85,6 @@ fn the_kernel_code_made_at_run_time_and_strange_addresses_are_told_apart() {
     let expected =
         [of("[kernel]", u64::MAX, 1), of("[made while running]", 0, 2), of("[unknown]", 0, 1)];
     assert_eq!(found, expected);
-}
-
-#[test]
-fn lines_of_maps_are_code_or_nothing() {
-    let line =
-        "7f00a000-7f00b000 r-xp 00001000 fe:00 12345                      /opt/a b/libx.so.3";
-    let (start, end, offset, key) = mapped(line).unwrap();
-    assert_eq!((start, end, offset, key.inode), (0x7f00_a000, 0x7f00_b000, 0x1000, 12345));
-    assert_eq!(key.path, Path::new("/opt/a b/libx.so.3"));
-    assert!(mapped(&line.replace("r-xp", "r--p")).is_none());
-    assert!(mapped("").is_none() && mapped("1-2 r-xp").is_none());
-    assert!(
-        mapped("7f00a000-7f00b000 r-xp 00000000 00:00 0 ").is_some_and(|(.., key)| key.inode == 0)
-    );
 }
 
 #[test]

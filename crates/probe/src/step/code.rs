@@ -4,6 +4,7 @@
 //! From addresses to what they mean.
 
 use crate::step::{Class, Decoded, Trace, Visit, arch};
+use base::model::Mapped;
 use object::{
     Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
     ReadRef, RelocationTarget, SymbolKind,
@@ -198,19 +199,9 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// From a line of `/proc/self/maps`; `None` when it cannot be executed.
     fn parse(line: &str) -> Option<Self> {
-        let mut words = line.split_ascii_whitespace();
-        let (start, end) = words.next()?.split_once('-')?;
-        let executable = words.next()?.contains('x');
-        let offset = words.next()?;
-        let name = line.find(['/', '[']).map_or("", |at| &line[at..]);
-        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-        executable.then_some(())?;
-        Some(Self {
-            start: hex(start)?,
-            end: hex(end)?,
-            offset: hex(offset)?,
-            name: name.to_owned(),
-        })
+        let mapped = Mapped::parse(line).filter(Mapped::is_code)?;
+        let (Range { start, end }, offset) = (mapped.range, mapped.offset);
+        Some(Self { start, end, offset, name: mapped.name.to_owned() })
     }
 
     /// The name that people know the object by: the file's last part, without what the kernel adds
@@ -461,7 +452,6 @@ impl Symbols {
         self.functions[..after].last().map(|f| f.address)
     }
 
-    /// The address within the object, as its symbols have it.
     pub(crate) fn within(&self, mapping: &Mapping, address: u64) -> Option<u64> {
         self.address(address.checked_sub(mapping.start)?.checked_add(mapping.offset)?)
     }

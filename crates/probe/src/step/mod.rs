@@ -207,7 +207,6 @@ impl Class {
     }
 }
 
-/// What one instruction is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) class: Class,
@@ -238,7 +237,6 @@ const REGISTER_PLACES: [usize; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 ];
 
-/// The number of the stack pointer.
 const STACK_POINTER: usize = if cfg!(target_arch = "aarch64") { 31 } else { 4 };
 
 impl Step {
@@ -282,7 +280,6 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Room for so many steps.
     pub fn new(room: usize) -> std::io::Result<Self> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -5,11 +5,12 @@
 //! are made of), and the instructions that were counted in a library.
 
 use crate::archive::records::Words;
+use crate::file::unpack_at_most;
 use crate::{
     Estimate, Executed, ExecutedSize, Measurement, ProcessCosts, RecordError, UncountedSize,
 };
 use flate2::Compression;
-use flate2::read::{GzEncoder, MultiGzDecoder};
+use flate2::read::GzEncoder;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -401,27 +402,16 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Unpacks what [`pack`] packed, as much of it as a record may have: a store may be anybody's.
+/// Unpacks what [`pack`] packed, as much of it as a record may have.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
-    unpack_at_most(packed, MOST_BYTES)
+    unpack_at_most(packed, MOST_BYTES).map_err(|e| e.to_string())
 }
 
 /// Unpacks a field, as much of it as all but the samples of a record may have.
 pub(crate) fn unpack_field(packed: &[u8]) -> Result<Vec<u8>, String> {
-    unpack_at_most(packed, MOST_FIELD_BYTES)
+    unpack_at_most(packed, MOST_FIELD_BYTES).map_err(|e| e.to_string())
 }
 
-fn unpack_at_most(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let unpacked = MultiGzDecoder::new(packed).take(most + 1).read_to_end(&mut bytes);
-    unpacked.map_err(|e| e.to_string())?;
-    if bytes.len() as u64 > most {
-        return Err(format!("it is more than {} MiB unpacked", most >> 20));
-    }
-    Ok(bytes)
-}
-
-/// Most bytes of one answer.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 const MOST_ANSWER_BYTES: usize = 256 << 20;
 
@@ -782,15 +772,6 @@ mod tests {
         assert_eq!(row_of_case(1, MOST + 1, 1), None);
         assert_eq!(row_of_case(1, 1, MOST + 1), None);
         assert_eq!(row_of_case(1 << 23, 1, 1), None);
-    }
-
-    #[test]
-    fn what_unpacks_to_more_than_a_record_may_have_is_refused() {
-        let packed = pack(&vec![0; 4 << 20]);
-        assert!(packed.len() < 1 << 16);
-        assert_eq!(unpack_at_most(&packed, 4 << 20).unwrap().len(), 4 << 20);
-        let why = unpack_at_most(&packed, (4 << 20) - 1).unwrap_err();
-        assert_eq!(why, "it is more than 3 MiB unpacked");
     }
 
     fn back(m: &Measurement, costs: Option<&ProcessCosts>) -> Measurement {

@@ -489,7 +489,6 @@ pub struct Seen {
     pub snapshot: usize,
     /// Number of the page within it, for its name.
     pub page: usize,
-    /// Where it lies.
     pub position: Position,
     pub content: u128,
 }

@@ -12,7 +12,6 @@ use std::collections::HashMap;
 /// Narrowest table that is made: below, lines are longer than the terminal.
 const NARROWEST: usize = 60;
 
-/// The record for a terminal of so many columns.
 pub fn table(record: &PagesRecord, columns: usize) -> String {
     let columns = columns.max(NARROWEST);
     let mut out = String::new();

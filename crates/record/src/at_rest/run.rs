@@ -41,9 +41,7 @@ pub struct CellSamples {
 /// What turns ticks into figures.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    /// Ticks in a nanosecond.
     pub ticks_per_ns: f64,
-    /// Bytes of a page.
     pub page_size: usize,
     /// What the throughput probe says of each quiet core.
     pub quiet: QuietRates,

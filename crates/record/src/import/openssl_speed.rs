@@ -154,15 +154,12 @@ pub(crate) fn is_own(line: &str) -> bool {
 
 #[derive(Default)]
 struct Reader {
-    version: Option<String>,
-    engine: Option<String>,
-    is_elapsed: bool,
+    /// With a figure for each result and each row.
+    output: Output,
     /// What is done in the columns of a table of keys or signatures that is being read.
     operations: Vec<&'static str>,
-    keys: Vec<KeyFigure>,
     /// Operations a second, and why they are doubted, of tests of keys that took too little of their time.
     short_keys: Vec<(f64, String)>,
-    unread: usize,
     /// The columns of the table that is being read.
     sizes: Vec<usize>,
     /// What the last line `+DT` announced: name, seconds and size.
@@ -172,8 +169,6 @@ struct Reader {
     /// Whether a test began before the one before it had ended: so it is with several processes.
     interleaved: bool,
     tests: Vec<Figure>,
-    results: Vec<Figure>,
-    infinite: Vec<(String, usize)>,
 }
 
 impl Reader {
@@ -192,15 +187,15 @@ impl Reader {
             return Ok(());
         }
         if let Some(version) = stated_version(line) {
-            self.version = Some(version);
+            self.output.version = Some(version);
             return Ok(());
         }
         if let Some(engine) = line.strip_prefix("engine ").and_then(|l| l.strip_suffix(" set.")) {
-            self.engine = Some(quoted(engine.trim_matches('"')));
+            self.output.engine = Some(quoted(engine.trim_matches('"')));
             return Ok(());
         }
         if line.starts_with("You have chosen to measure elapsed time") {
-            self.is_elapsed = true;
+            self.output.is_elapsed = true;
             return Ok(());
         }
         if let Some(operations) = operations(line) {
@@ -245,7 +240,7 @@ impl Reader {
                 }
             }
             // Keys and signatures: +DTP, +F2, +R1, …
-            (kind, _) => self.unread += usize::from(kind.starts_with('F')),
+            (kind, _) => self.output.unread += usize::from(kind.starts_with('F')),
         }
         Ok(())
     }
@@ -302,7 +297,7 @@ impl Reader {
         }
         for (operation, rate) in self.operations.iter().zip(rates) {
             let per_second = rate.parse().ok().filter(|rate| RATES.contains(rate));
-            self.keys.extend(per_second.map(|per_second| KeyFigure {
+            self.output.keys.extend(per_second.map(|per_second| KeyFigure {
                 name: scheme(&name.join(" "), operation),
                 per_second,
                 processes: self.forked.max(1),
@@ -314,7 +309,7 @@ impl Reader {
     /// One test: so many operations in so much of the time that it was to take.
     fn test(&mut self, name: String, size: usize, count: f64, seconds: f64, of: f64) {
         if seconds <= 0.0 && count > 0.0 {
-            self.infinite.push((name, size));
+            self.output.infinite.push((name, size));
             return;
         }
         let found = figure(name, size, count * size as f64 / seconds);
@@ -338,10 +333,12 @@ impl Reader {
     fn add(&mut self, name: &str, speeds: &[f64]) {
         for (size, speed) in self.sizes.iter().zip(speeds) {
             if speed.is_infinite() {
-                self.infinite.push((plain(name), *size));
+                self.output.infinite.push((plain(name), *size));
             }
             let found = figure(plain(name), *size, *speed);
-            self.results.extend(found.map(|f| Figure { processes: self.forked.max(1), ..f }));
+            self.output
+                .figures
+                .extend(found.map(|f| Figure { processes: self.forked.max(1), ..f }));
         }
     }
 
@@ -350,34 +347,34 @@ impl Reader {
             self.tests.iter_mut().for_each(|test| test.doubt = Some(OF_ONE_CHILD.to_owned()));
         }
         self.doubt_results();
-        let Self { version, engine, is_elapsed, unread, mut infinite, .. } = self;
-        let mut figures: Vec<Figure> = Vec::new();
+        let Self { mut output, tests, short_keys, .. } = self;
         let mut places: HashMap<(String, usize), usize> = HashMap::new();
-        for figure in self.tests.into_iter().chain(self.results) {
+        let results = std::mem::take(&mut output.figures);
+        for figure in tests.into_iter().chain(results) {
             match places.entry((figure.name.clone(), figure.size)) {
-                Entry::Occupied(place) => figures[*place.get()] = figure,
+                Entry::Occupied(place) => output.figures[*place.get()] = figure,
                 Entry::Vacant(place) => {
-                    place.insert(figures.len());
-                    figures.push(figure);
+                    place.insert(output.figures.len());
+                    output.figures.push(figure);
                 }
             }
         }
-        let mut keys: Vec<KeyFigure> = Vec::new();
-        for mut key in self.keys {
+        for mut key in std::mem::take(&mut output.keys) {
             let is_its =
                 |(rate, _): &&(f64, String)| (rate / key.per_second - 1.0).abs() < SAME_RATE;
-            key.doubt = self.short_keys.iter().find(is_its).map(|(_, why)| why.clone());
-            match keys.iter_mut().find(|known| known.name == key.name) {
+            key.doubt = short_keys.iter().find(is_its).map(|(_, why)| why.clone());
+            match output.keys.iter_mut().find(|known| known.name == key.name) {
                 Some(known) => *known = key,
-                None => keys.push(key),
+                None => output.keys.push(key),
             }
         }
-        if figures.is_empty() && keys.is_empty() {
-            return Err(if infinite.is_empty() { NotSpeed::Nothing } else { NotSpeed::NoTime });
+        output.infinite.sort();
+        output.infinite.dedup();
+        match output.figures.is_empty() && output.keys.is_empty() {
+            true if output.infinite.is_empty() => Err(NotSpeed::Nothing),
+            true => Err(NotSpeed::NoTime),
+            false => Ok(output),
         }
-        infinite.sort();
-        infinite.dedup();
-        Ok(Output { version, figures, keys, engine, is_elapsed, unread, infinite })
     }
 
     /// Results are computed from the tests' times, so that they are to be believed as these are. That of all children is not
@@ -386,8 +383,8 @@ impl Reader {
         let key = |figure: &Figure| (figure.name.clone(), figure.size);
         let tests: HashMap<_, _> =
             self.tests.iter().map(|test| (key(test), test.doubt.clone())).collect();
-        for result in self.results.iter_mut().filter(|result| result.processes == 1) {
-            let beside = self.infinite.iter().any(|(name, _)| *name == result.name);
+        for result in self.output.figures.iter_mut().filter(|result| result.processes == 1) {
+            let beside = self.output.infinite.iter().any(|(name, _)| *name == result.name);
             let untested = || beside.then(|| BESIDE_INFINITE.to_owned());
             result.doubt = tests.get(&key(result)).cloned().unwrap_or_else(untested);
         }

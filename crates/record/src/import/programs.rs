@@ -44,7 +44,6 @@ pub(crate) fn unit(word: &str) -> Option<f64> {
     })
 }
 
-/// What a program calls a direction.
 fn direction(word: &str) -> Option<Direction> {
     match word.to_lowercase().as_str() {
         "encrypt" | "enc" | "seal" => Some(Direction::Encrypt),

@@ -263,7 +263,6 @@ impl Row {
         Some(self.cost()?.median_ns - self.bare.encrypt?.median_ns)
     }
 
-    /// The same when it receives.
     pub fn added_to_receiving(&self) -> Option<f64> {
         let [_, receive] = self.costs?;
         Some(receive.median_ns - self.bare.decrypt?.median_ns)

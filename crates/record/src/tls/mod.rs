@@ -363,13 +363,8 @@ pub struct Visit {
     /// Handshakes in a sample; null lets the worker find how many fill one, as it does with records.
     pub ops: Option<u32>,
     /// Microseconds for which the subject runs untimed before the first sample, at least.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "base::model::is_default")]
     pub settle_us: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
-fn is_zero(us: &u32) -> bool {
-    *us == 0
 }
 
 /// What a process found before its first sample.

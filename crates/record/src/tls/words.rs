@@ -53,7 +53,6 @@ impl Version {
         }
     }
 
-    /// The version of a number.
     pub fn of_number(number: u16) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.number() == number)
     }

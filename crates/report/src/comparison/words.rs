@@ -305,7 +305,6 @@ pub(crate) fn bytes(case: &Compared) -> String {
     both(case.base.size.map(size), size(case.case.size))
 }
 
-/// The direction, likewise.
 pub(crate) fn directions(case: &Compared) -> String {
     both(case.base.direction.map(direction), direction(case.case.direction))
 }

@@ -14,40 +14,22 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::ops::Deref;
 
-/// The record with the selected measurements only.
 pub(crate) fn as_json(record: &Record, selection: &[&Measurement]) -> String {
-    // Everything but the measurements, which may be large and are replaced, and what follows them.
-    let Record {
-        format_version,
-        tool,
-        started,
-        measuring_seconds,
-        host,
-        libraries,
-        plan,
-        noise,
-        limits,
-        executed,
-        leaks: _,
-        measurements: _,
-        fits,
-        details,
-    } = record;
     record::to_json(&Record {
-        format_version: format_version.clone(),
-        tool: tool.clone(),
-        started: started.clone(),
-        measuring_seconds: *measuring_seconds,
-        host: host.clone(),
-        libraries: libraries.clone(),
-        plan: plan.clone(),
-        noise: noise.clone(),
-        limits: limits.clone(),
-        executed: executed_by(executed, selection),
+        format_version: record.format_version.clone(),
+        tool: record.tool.clone(),
+        started: record.started.clone(),
+        measuring_seconds: record.measuring_seconds,
+        host: record.host.clone(),
+        libraries: record.libraries.clone(),
+        plan: record.plan.clone(),
+        noise: record.noise.clone(),
+        limits: record.limits.clone(),
+        executed: executed_by(&record.executed, selection),
         leaks: leaks_of(record, selection),
         measurements: selection.iter().copied().cloned().collect(),
-        fits: fits.clone(),
-        details: details.clone(),
+        fits: record.fits.clone(),
+        details: record.details.clone(),
     })
 }
 
@@ -212,7 +194,6 @@ pub fn lnt(record: &Record, rows: &[&Measurement]) -> String {
 pub(crate) struct Row<'a> {
     m: &'a Measurement,
     leaks: Option<&'a Leaks>,
-    /// Of one operation.
     instructions: Option<f64>,
 }
 
@@ -237,7 +218,6 @@ pub(crate) enum Of {
     /// A whole number, never negative.
     Count(fn(&Row<'_>) -> Option<u64>),
     Real(fn(&Row<'_>) -> Option<f64>),
-    /// Yes or no.
     Flag(fn(&Row<'_>) -> bool),
 }
 

@@ -297,7 +297,6 @@ impl Site {
 #[derive(Clone, Debug, Serialize)]
 pub struct SiteMachine {
     pub name: String,
-    /// Where it is rented.
     pub region: Option<String>,
     pub cpu: String,
     pub cpus: u32,
@@ -310,7 +309,6 @@ pub struct SiteRecord {
     /// Place of its machine in [`Site::machines`].
     pub machine: usize,
     pub day: String,
-    /// Where the record is.
     pub link: String,
 }
 

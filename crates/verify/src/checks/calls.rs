@@ -373,7 +373,6 @@ fn after_a_forgery(
 const UPDATES: [usize; 14] = [16, 32, 16, 64, 48, 256, 272, 1024, 128, 4096, 16, 512, 4080, 96];
 /// Bytes of each update of a stream of equal ones, as the timing loop makes them.
 const EQUAL: [usize; 5] = [16, 64, 256, 1024, 4096];
-/// Updates in it.
 const REPEATS: usize = 5;
 /// Bytes of a message that a digest takes in parts, and of the parts: single bytes, less than a
 /// block, around the blocks of 64, 128 and 136 bytes, more than half, all.

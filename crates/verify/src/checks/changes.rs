@@ -209,7 +209,6 @@ struct Forgery {
 }
 
 impl Forgery {
-    /// The message as it is, to be changed.
     fn new(example: &Example, what: String) -> Self {
         let Example { nonce, aad, ciphertext, tag, .. } = example.clone();
         Self { nonce, aad, ciphertext, tag, what }

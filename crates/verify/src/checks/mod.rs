@@ -24,7 +24,6 @@ use std::time::Duration;
 
 pub(crate) struct Definition {
     pub(crate) name: &'static str,
-    /// Whether the algorithm has what is checked.
     pub(crate) applies: fn(&'static Algorithm) -> bool,
     pub(crate) run: fn(&mut Context<'_>) -> Verdict,
 }

@@ -177,7 +177,6 @@ impl<N: ArraySize> BlockCipherDecrypt for AnyCipher<N> {
     }
 }
 
-/// One direction of a cipher.
 struct Way<N, F>(F, PhantomData<N>);
 
 impl<N, F> BlockSizeUser for Way<N, F>

@@ -80,7 +80,6 @@ enum TestResult {
     Acceptable,
 }
 
-/// Reads a file.
 pub fn read(text: &str) -> Result<VectorFile, BadVectors> {
     let file: File = serde_json::from_str(text).map_err(|e| BadVectors(plain(&e)))?;
     if !is_known_name(&file.algorithm) {
@@ -162,7 +161,6 @@ pub enum Judged {
     Rejected,
 }
 
-/// Holds a library to a vector.
 pub fn judge(
     library: &dyn Library,
     algorithm: &'static Algorithm,

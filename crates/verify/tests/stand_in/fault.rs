@@ -1,9 +1,7 @@
 //! The faults of stand-in libraries.
 
-/// What is wrong with a stand-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
     None,
     /// Returns success at once.
     ReturnsEarly,
@@ -83,7 +81,6 @@ pub enum Fault {
     WrongSecondUpdate,
     /// A new nonce does not restart a stream.
     StreamDoesNotRestart,
-    /// The algorithm is not there.
     Unsupported,
     /// The algorithm is there in one direction.
     OnlyEncrypts,

@@ -21,7 +21,6 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// With that fault.
     pub fn new(fault: Fault) -> Self {
         let identity =
             Identity { name: "stand-in".to_owned(), version: "1".to_owned(), build: Vec::new() };
@@ -288,7 +287,6 @@ impl Drop for State {
     }
 }
 
-/// Faults in what is computed.
 fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
     let wrong = match state.fault {
         Fault::WrongRest => m.len > 4096 && m.len % 4096 <= 16,

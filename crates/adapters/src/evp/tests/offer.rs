@@ -152,7 +152,6 @@ const REQUIRED: &str = "
     void EVP_DecryptFinal_ex(void) {}
 ";
 
-/// Loads an object of these functions.
 fn object(functions: &str) -> Result<Box<dyn Library>, LoadError> {
     let dir = tempfile::tempdir().unwrap();
     let (source, object) = (dir.path().join("fake.c"), dir.path().join("fake.so"));

@@ -283,7 +283,6 @@ impl Context {
     }
 }
 
-/// The groups that an end takes, by their names.
 fn group_names(case: &Case, end: End) -> String {
     let names = groups(case, end).into_iter();
     names

@@ -18,7 +18,6 @@ enum Set {
     Large,
 }
 
-/// What is beside ML-KEM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Beside {
     Nothing,
@@ -185,7 +184,6 @@ impl Receiver {
         Some(Self { set, beside, key: Lattice::new(set), own: beside.new_key() })
     }
 
-    /// What a sender is given.
     pub fn public(&self) -> Vec<u8> {
         self.beside.joined(&self.key.public(), &self.own.public())
     }

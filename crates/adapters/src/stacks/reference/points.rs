@@ -6,7 +6,6 @@ use p521::ecdsa::{DerSignature, VerifyingKey};
 use p521::elliptic_curve::sec1::ToSec1Point as _;
 use rand::Rng as _;
 
-/// Which curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Curve {
     P256,

@@ -250,7 +250,6 @@ struct Prober<'a> {
     fit: Vec<usize>,
 }
 
-/// A page as it is stored.
 #[derive(Clone)]
 struct Stored {
     cipher: Vec<u8>,

@@ -21,7 +21,6 @@ use std::time::Duration;
 /// its pages are not.
 const WARM_UPS: usize = 6;
 
-/// What a process times pages with.
 pub(crate) struct PageBench {
     pub(crate) process: u32,
     pub(crate) tick_ns: f64,
@@ -308,7 +307,6 @@ struct Pages<'a> {
     picks: &'a [usize],
     sealed: &'a mut Room,
     back: &'a mut Room,
-    /// What is stored beside each.
     beside: Vec<u8>,
 }
 
@@ -365,7 +363,6 @@ struct Kept<'a> {
     file: &'a File,
     /// Byte of the file at which its pages begin.
     offset: u64,
-    /// Which staged pages they are.
     picks: Vec<usize>,
     beside: Vec<Vec<u8>>,
 }

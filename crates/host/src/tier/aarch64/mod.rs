@@ -8,9 +8,8 @@ mod registers;
 use crate::tier::mask::{
     HWCAP, ID_REGISTERS, WORDS, answer_of_register, lacks_in_word, left_of_word,
 };
-use crate::tier::rewrite::preload;
-use crate::tier::{Applied, Mechanism, Object, Plan};
-use base::model::{Feature, Tier};
+use crate::tier::{Applied, Mechanism, Plan};
+use base::model::{Feature, Mapped, Tier};
 pub use registers::answered;
 pub(crate) use registers::{features, questions};
 use std::ffi::{CStr, c_void};
@@ -125,23 +124,10 @@ pub fn apply(
     masked(tier, &plan)?;
     let proof = prove(tier)?;
     let answered_before = registers::answered();
-    let (own, dependencies) = plan.objects.split_last().ok_or("nothing to load")?;
-    dependencies.iter().try_for_each(preload)?;
-    let rewritten = |o: &&Object| o.load != o.original;
-    Ok(Applied {
-        tier,
-        mechanism,
-        load: own.load.clone(),
-        originals: plan.objects.iter().filter(rewritten).map(|o| o.original.clone()).collect(),
-        cpuid_instructions: Some(plan.cpuid_instructions()),
-        answered_before,
-        proof,
-        note: SAME_AS
-            .get()
-            .cloned()
-            .flatten()
-            .or_else(|| note_on_kernel_copy().map(ToOwned::to_owned)),
-    })
+    let same = SAME_AS.get().cloned().flatten();
+    let note = same.or_else(|| note_on_kernel_copy().map(ToOwned::to_owned));
+    let applied = Applied::of_copies(tier, mechanism, &plan, proof)?;
+    Ok(Applied { answered_before, note, ..applied })
 }
 
 /// Asks as a library would, and holds the answers against the tier's.
@@ -310,8 +296,9 @@ impl Writable {
         let from = at & !(page - 1);
         let len = (at + len).next_multiple_of(page) - from;
         let maps = std::fs::read_to_string("/proc/self/maps").map_err(|e| e.to_string())?;
-        let read_only =
-            maps.lines().find_map(|l| permissions(l, at)).is_none_or(|p| !p.contains('w'));
+        let mut mapped = maps.lines().filter_map(Mapped::parse);
+        let own = mapped.find(|mapped| mapped.range.contains(&(at as u64)));
+        let read_only = own.is_none_or(|mapped| !mapped.permissions.contains('w'));
         let this = Self { from, len, read_only };
         this.protect(libc::PROT_READ | libc::PROT_WRITE)?;
         Ok(this)
@@ -335,14 +322,6 @@ impl Drop for Writable {
         // What stays writable is no less right.
         let _ = self.protect(libc::PROT_READ);
     }
-}
-
-/// The permissions of the mapping that a line of `/proc/self/maps` is of, if the address is in it.
-fn permissions(line: &str, address: usize) -> Option<&str> {
-    let (range, rest) = line.split_once(' ')?;
-    let (from, to) = range.split_once('-')?;
-    let number = |text| usize::from_str_radix(text, 16).ok();
-    (number(from)?..number(to)?).contains(&address).then(|| rest.get(..4)).flatten()
 }
 
 /// Where the kernel has put things at the start (proc_pid_stat(5)).
@@ -438,6 +417,7 @@ impl Start {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tier::Object;
     use crate::tier::mask::AES;
 
     /// The words of a Cortex-A72 and of a Neoverse N1 as Linux gives them.
@@ -514,13 +494,5 @@ mod tests {
         let value = |word| start.vector().iter().find(|e| e.kind == word).map_or(0, |e| e.value);
         assert_eq!(value(16), kernel_says(16));
         assert_eq!(value(6) as usize, rustix::param::page_size());
-    }
-
-    #[test]
-    fn the_mapping_of_an_address_is_found_by_its_line() {
-        let line = "7f0010-7f0020 r--p 00001000 fe:00 12345   /lib/ld.so";
-        assert_eq!(permissions(line, 0x7f_0010), Some("r--p"));
-        assert_eq!(permissions(line, 0x7f_0020), None);
-        assert_eq!(permissions("nothing", 5), None);
     }
 }

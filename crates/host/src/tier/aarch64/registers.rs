@@ -4,57 +4,28 @@
 
 use crate::tier::aarch64::marker;
 use crate::tier::mask::{ID_REGISTERS, answer_of_register};
-use crate::tier::rewrite::{Code, Image, Patch, Questions};
+use crate::tier::rewrite::{Code, Handler, Image, Patch, Questions};
 use base::model::{Tier, extension_of};
 use object::read::elf::ElfFile64;
 use object::{LittleEndian, Object as _, ObjectSymbol as _};
 use std::arch::asm;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Index of the tier in `Tier::ALL`.
-static TIER: AtomicU8 = AtomicU8::new(0);
-/// Reads answered so far.
-static ANSWERED: AtomicU64 = AtomicU64::new(0);
-/// What handled SIGTRAP before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+static HANDLER: Handler = Handler::of(libc::SIGTRAP);
 
 /// `si_code` of a breakpoint in the code (`asm-generic/siginfo.h`).
 const TRAP_BRKPT: c_int = 1;
 
 /// How many reads have been answered in this process.
 pub fn answered() -> u64 {
-    ANSWERED.load(Ordering::Relaxed)
+    HANDLER.answered()
 }
 
 /// From now on the handler answers as the tier does.
 pub fn install(tier: Tier) -> Result<(), String> {
-    let index = Tier::ALL.iter().position(|t| *t == tier).expect("every tier is in the list");
-    TIER.store(index as u8, Ordering::Relaxed);
-    if BEFORE.get().is_some() {
-        return Ok(());
-    }
-    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_trap;
-    // SAFETY: a `sigaction` of zeroes is a valid one, and one that sets a handler of the type that
-    // SA_SIGINFO asks for is too.
-    let error = unsafe {
-        let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        action.sa_sigaction = handler as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        if libc::sigaction(libc::SIGTRAP, std::ptr::null(), before.as_mut_ptr()) != 0 {
-            true
-        } else {
-            // Kept before ours is in force: it may be needed at once.
-            BEFORE.get_or_init(|| before.assume_init());
-            libc::sigaction(libc::SIGTRAP, &raw const action, std::ptr::null_mut()) != 0
-        }
-    };
-    if error { Err("no signal handler can be set".to_owned()) } else { Ok(()) }
+    HANDLER.install(tier, on_trap)
 }
 
 extern "C" fn on_trap(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -65,30 +36,16 @@ extern "C" fn on_trap(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
         let at = std::ptr::with_exposed_provenance::<u32>(machine.pc as usize);
         // SAFETY: the word was just executed, so it can be read.
         if let Some((register, to)) = marker::replaced(unsafe { at.read() }) {
-            let tier = Tier::ALL[usize::from(TIER.load(Ordering::Relaxed))];
             // The last number is the register that is always zero.
             if let Some(place) = machine.regs.get_mut(to as usize) {
-                *place = answer_of_register(tier, register, id_register(register));
+                *place = answer_of_register(HANDLER.tier(), register, id_register(register));
             }
             machine.pc += 4;
-            ANSWERED.fetch_add(1, Ordering::Relaxed);
+            HANDLER.count();
             return;
         }
     }
-    step_back(code);
-}
-
-/// Leaves the signal to whoever handled it before: the instruction runs again and faults again.
-fn step_back(code: c_int) {
-    let Some(before) = BEFORE.get() else { return };
-    // SAFETY: what `sigaction` gave is valid to set; `sigaction` and `raise` are async-signal-safe.
-    unsafe {
-        libc::sigaction(libc::SIGTRAP, before, std::ptr::null_mut());
-        if code <= 0 {
-            // Sent by a process: nothing will fault again.
-            libc::raise(libc::SIGTRAP);
-        }
-    }
+    HANDLER.step_back(code);
 }
 
 /// What an ID register of [`crate::tier::mask::ID_REGISTERS`] holds, as the kernel gives it to programs; 0 for others.

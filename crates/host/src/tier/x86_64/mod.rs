@@ -8,8 +8,8 @@ mod sites;
 pub(crate) mod trap;
 
 use crate::tier::mask::{Registers, answer, lacks, leaves};
-use crate::tier::rewrite::{Image, Patch, Questions, preload};
-use crate::tier::{Applied, Mechanism, Object, Plan};
+use crate::tier::rewrite::{Image, Patch, Questions};
+use crate::tier::{Applied, Mechanism, Plan};
 use base::model::Feature::*;
 use base::model::{Feature, Tier};
 use object::read::elf::ElfFile64;
@@ -155,21 +155,9 @@ fn by_rewrite(tier: Tier, plan: Result<Plan, String>) -> Result<Applied, Refusal
     trap::install(tier, false)?;
     let leaves = prove(tier, &trap::rewritten_cpuid)?;
     let answered_before = trap::answered();
-    let Some((own, dependencies)) = plan.objects.split_last() else {
-        return Err(Refusal::Mechanism("nothing to load".to_owned()));
-    };
-    dependencies.iter().try_for_each(preload)?;
-    let rewritten = |o: &&Object| o.load != o.original;
-    Ok(Applied {
-        tier,
-        mechanism: Mechanism::CpuidRewrite,
-        load: own.load.clone(),
-        originals: plan.objects.iter().filter(rewritten).map(|o| o.original.clone()).collect(),
-        cpuid_instructions: Some(plan.cpuid_instructions()),
-        proof: format!("{leaves} answers of CPUID"),
-        note: None,
-        answered_before,
-    })
+    let proof = format!("{leaves} answers of CPUID");
+    let applied = Applied::of_copies(tier, Mechanism::CpuidRewrite, &plan, proof)?;
+    Ok(Applied { answered_before, ..applied })
 }
 
 fn by_switch(tier: Tier, library: &Path) -> Result<Applied, Refusal> {
@@ -368,6 +356,7 @@ fn disable_in_gcrypt(library: &Path, features: &[&str]) -> Result<String, String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tier::Object;
     use std::collections::BTreeSet;
 
     /// A CPU with these bits of leaf 1 ECX, 7 EBX and 7 ECX.

@@ -7,55 +7,28 @@
 //! any other HLT.
 
 use crate::tier::mask::{Registers, answer};
+use crate::tier::rewrite::Handler;
 use base::model::Tier;
 use std::arch::asm;
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Index of the tier in `Tier::ALL`.
-static TIER: AtomicU8 = AtomicU8::new(0);
-/// CPUID instructions answered so far.
-static ANSWERED: AtomicU64 = AtomicU64::new(0);
+static HANDLER: Handler = Handler::of(libc::SIGSEGV);
 /// Whether CPUID itself faults, and not only what was written in its place.
 static FAULTING: AtomicBool = AtomicBool::new(false);
-/// What handled SIGSEGV before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// `si_code` of a fault that is no page fault (`SI_KERNEL` of `asm-generic/siginfo.h`).
 const SI_KERNEL: c_int = 0x80;
 
 /// How many CPUID instructions have been answered in this process.
 pub fn answered() -> u64 {
-    ANSWERED.load(Ordering::Relaxed)
+    HANDLER.answered()
 }
 
 /// From now on the handler answers CPUID as the tier does; `faulting` when CPUID itself faults.
 pub fn install(tier: Tier, faulting: bool) -> Result<(), String> {
-    let index = Tier::ALL.iter().position(|t| *t == tier).expect("every tier is in the list");
-    TIER.store(index as u8, Ordering::Relaxed);
     FAULTING.store(faulting, Ordering::Relaxed);
-    if BEFORE.get().is_some() {
-        return Ok(());
-    }
-    let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_fault;
-    // SAFETY: a `sigaction` of zeroes is a valid one, and one that sets a handler of the type that
-    // SA_SIGINFO asks for is too.
-    let error = unsafe {
-        let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        action.sa_sigaction = handler as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        if libc::sigaction(libc::SIGSEGV, std::ptr::null(), before.as_mut_ptr()) != 0 {
-            true
-        } else {
-            // Kept before ours is in force: it may be needed at once.
-            BEFORE.get_or_init(|| before.assume_init());
-            libc::sigaction(libc::SIGSEGV, &raw const action, std::ptr::null_mut()) != 0
-        }
-    };
-    if error { Err("no signal handler can be set".to_owned()) } else { Ok(()) }
+    HANDLER.install(tier, on_fault)
 }
 
 extern "C" fn on_fault(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
@@ -71,7 +44,7 @@ extern "C" fn on_fault(_: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             return;
         }
     }
-    step_back(code);
+    HANDLER.step_back(code);
 }
 
 /// Answers the instruction if it is ours: whether it was.
@@ -79,34 +52,20 @@ fn emulate(registers: &mut [libc::greg_t; 23], byte: impl Fn(usize) -> u8) -> bo
     let faulting = FAULTING.load(Ordering::Relaxed);
     let of_cpu = if faulting { length_of_cpuid(CPUID, &byte) } else { None };
     let Some(length) = of_cpu.or_else(|| length_of_cpuid(MARKER, &byte)) else { return false };
-    let tier = Tier::ALL[usize::from(TIER.load(Ordering::Relaxed))];
     let [rax, rbx, rcx, rdx, rip] =
         [libc::REG_RAX, libc::REG_RBX, libc::REG_RCX, libc::REG_RDX, libc::REG_RIP]
             .map(|index| index as usize);
     // CPUID reads 32 bits of two registers and clears the upper halves of four.
     let (leaf, subleaf) = (registers[rax] as u32, registers[rcx] as u32);
     let raw = if faulting { cpuid_while_faulting(leaf, subleaf) } else { cpuid(leaf, subleaf) };
-    let answer = answer(tier, leaf, subleaf, raw);
+    let answer = answer(HANDLER.tier(), leaf, subleaf, raw);
     registers[rax] = i64::from(answer.eax);
     registers[rbx] = i64::from(answer.ebx);
     registers[rcx] = i64::from(answer.ecx);
     registers[rdx] = i64::from(answer.edx);
     registers[rip] += length as i64;
-    ANSWERED.fetch_add(1, Ordering::Relaxed);
+    HANDLER.count();
     true
-}
-
-/// Leaves the signal to whoever handled it before: the instruction runs again and faults again.
-fn step_back(code: c_int) {
-    let Some(before) = BEFORE.get() else { return };
-    // SAFETY: what `sigaction` gave is valid to set; `sigaction` and `raise` are async-signal-safe.
-    unsafe {
-        libc::sigaction(libc::SIGSEGV, before, std::ptr::null_mut());
-        if code <= 0 {
-            // Sent by a process: nothing will fault again.
-            libc::raise(libc::SIGSEGV);
-        }
-    }
 }
 
 /// The CPU's own answer.
@@ -215,6 +174,7 @@ fn is_prefix(byte: u8) -> bool {
 pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
     use super::*;
+    use std::mem::MaybeUninit;
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     /// The handler's statics are the process's: tests that set them take turns.
@@ -224,7 +184,8 @@ pub(crate) mod tests {
     }
 
     fn set(tier: Tier, faulting: bool) {
-        TIER.store(Tier::ALL.iter().position(|t| *t == tier).unwrap() as u8, Ordering::Relaxed);
+        let index = Tier::ALL.iter().position(|t| *t == tier).unwrap();
+        HANDLER.tier.store(index as u8, Ordering::Relaxed);
         FAULTING.store(faulting, Ordering::Relaxed);
     }
 

@@ -48,7 +48,6 @@ pub(crate) struct Parts<'a> {
     tier: Tier,
 }
 
-/// How a unit is timed.
 #[derive(Clone, Copy)]
 pub struct Timed {
     pub size: usize,

@@ -70,7 +70,6 @@ mod x86_64 {
         Object::read(File::open(object).unwrap()).unwrap()
     }
 
-    /// Where a function of it begins.
     fn begin(at: &Path, name: &str) -> u64 {
         use object::{Object as _, ObjectSymbol as _};
         let bytes = std::fs::read(at.join("a.so")).unwrap();

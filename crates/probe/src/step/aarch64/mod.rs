@@ -303,7 +303,6 @@ struct Page {
     process: u64,
     /// Where its registers are to be written, step by step, in its own memory; 0 where steps are counted.
     tape: u64,
-    /// The number that it is told for its own.
     own_number: u64,
     /// Of the error that kept the other process from attaching.
     error: i64,

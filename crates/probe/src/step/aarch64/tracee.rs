@@ -260,7 +260,6 @@ impl Tracee {
         Ok(registers)
     }
 
-    /// Where it goes on.
     fn set_place(&self, place: u64) -> Result<(), Error> {
         let mut registers = self.registers()?;
         registers.pc = place;

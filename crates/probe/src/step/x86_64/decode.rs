@@ -136,7 +136,6 @@ fn scalar_class(instruction: &Instruction, mnemonic: &str) -> Class {
     }
 }
 
-/// A move from or to memory.
 fn moved(instruction: &Instruction) -> Option<Class> {
     if instruction.op0_kind() == OpKind::Memory {
         Some(Class::Store)

@@ -11,7 +11,6 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
-/// The trap flag among the flags.
 const TRAP_FLAG: i64 = 0x100;
 
 /// `SYSCALL`; `CPUID`, and `UD2` or a breakpoint with `NOP` where a tier stands in for it. No trap
@@ -32,7 +31,6 @@ pub(crate) enum Sink {
     },
 }
 
-/// What the handler writes to.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) sink: Sink,
@@ -45,7 +43,6 @@ pub(crate) struct Log {
     pub(crate) stop: u64,
     most_steps: u64,
     last: u64,
-    /// The handler's stack.
     pub(crate) stack: Range<u64>,
     /// Whose call is stepped, by [`thread_pointer`].
     thread: u64,

@@ -51,7 +51,6 @@ pub(crate) enum Next {
     },
     /// A return that takes nothing but its address from the stack.
     Return,
-    /// A row, by its number.
     Row(usize),
 }
 
@@ -61,7 +60,6 @@ pub(crate) struct Row {
     pub(crate) copy: u64,
     /// Where the copy's breakpoint leaves the instruction pointer.
     ends: u64,
-    /// The instruction behind the row.
     pub(crate) behind: u64,
     /// The row's last instruction.
     pub(crate) last: u64,

@@ -144,7 +144,6 @@ pub enum OnReuse {
 }
 
 impl Sum {
-    /// Bytes.
     pub fn bytes(self) -> usize {
         match self {
             Self::Crc32c => 4,
@@ -365,7 +364,6 @@ pub fn write_fields(fields: &[Field], position: &Position, page_size: usize, to:
 }
 
 impl Field {
-    /// Bytes that it takes.
     #[inline]
     pub fn bytes(self) -> usize {
         self.of(&Position::default(), 0).1

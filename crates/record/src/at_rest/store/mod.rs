@@ -31,7 +31,6 @@ pub(crate) struct PageFile {
     listed: Option<Listed>,
     /// Path within the store.
     name: String,
-    /// Where its first page lies.
     first: Position,
     pages: u64,
 }
@@ -125,7 +124,6 @@ impl Store {
         }
     }
 
-    /// A store of so many bytes, made of a seed.
     pub fn synthetic(seed: u64, bytes: u64, page_size: usize) -> Self {
         kinds::store(seed, bytes, page_size)
     }
@@ -387,7 +385,6 @@ pub enum StoreError {
     /// It is no store, is in use, or holds what no store has.
     #[error("'{}' {why}", .path.display())]
     Unfit {
-        /// The store, or the file of it.
         path: PathBuf,
         /// What is wrong, and the remedy where there is one.
         why: String,

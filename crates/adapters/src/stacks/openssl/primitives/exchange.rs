@@ -195,10 +195,8 @@ struct Pair {
     own: Key,
     /// The other side's public key, as it is on the wire.
     bytes: Vec<u8>,
-    /// Ready for the call.
     ready: Context,
     _peer: Key,
-    /// What the other side has.
     secret: Option<Vec<u8>>,
 }
 
@@ -484,7 +482,6 @@ pub(crate) fn kem(scheme: Scheme) -> Option<Scheme> {
     scheme.operations().contains(&Operation::Encapsulate).then_some(scheme)
 }
 
-/// Which of the two.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Sender,

@@ -160,7 +160,6 @@ enum Use {
     Decapsulate,
 }
 
-/// A key that was read.
 enum Ready {
     No,
     Agree { context: Context, _own: Key, _peer: Key },
@@ -314,7 +313,6 @@ impl Context {
     }
 }
 
-/// What keys are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// Curve25519 or Curve448, by its name: keys are bytes.
@@ -394,7 +392,6 @@ impl KeyKind {
         self.width
     }
 
-    /// What makes such keys.
     #[inline]
     pub(crate) fn maker(&self) -> Result<Maker, Trouble> {
         let (library, f) = (self.library, &self.library.f);
@@ -566,7 +563,6 @@ unsafe fn copied(
     }
 }
 
-/// What makes keys.
 pub(crate) enum Maker {
     Context(Context),
     /// `BoringSSL` makes keys of ML-KEM without a context.
