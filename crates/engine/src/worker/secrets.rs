@@ -559,7 +559,6 @@ const PIECE: usize = 1 << 20;
 fn find_images(images: &[Vec<u8>]) -> Vec<Range<u64>> {
     let longest = images.iter().map(Vec::len).max().unwrap_or(0);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let is_data = |m: &Mapped<'_>| m.permissions == "rw-p" && !m.name.starts_with("[stack");
     let mappings = maps.lines().filter_map(Mapped::parse).filter(is_data).map(|m| m.range);
     let mappings: Vec<Range<u64>> = mappings.collect();
     let Ok(memory) = File::open("/proc/self/mem") else { return Vec::new() };
@@ -577,6 +576,11 @@ fn find_images(images: &[Vec<u8>]) -> Vec<Range<u64>> {
         }
     }
     found
+}
+
+/// A mapping that is written to, and no stack.
+fn is_data(mapped: &Mapped<'_>) -> bool {
+    mapped.permissions == "rw-p" && !mapped.name.starts_with("[stack")
 }
 
 fn image_places(memory: &[u8], image: &[u8]) -> Vec<Range<usize>> {
@@ -765,13 +769,13 @@ mod tests {
 
     #[test]
     fn only_data_is_looked_through() {
+        let is_data = |line: &str| is_data(&Mapped::parse(line).expect("a line of maps"));
         let line = "7f00-17f00 rw-p 00000000 00:00 0";
-        assert_eq!(data(line), Some(0x7f00..0x1_7f00));
-        assert_eq!(data(&format!("{line}   [heap]")), Some(0x7f00..0x1_7f00));
-        assert_eq!(data(&format!("{line}   /opt/libx.so")), Some(0x7f00..0x1_7f00));
-        assert_eq!(data(&format!("{line}   [stack]")), None);
-        assert_eq!(data("7f00-17f00 r-xp 00000000 00:00 0"), None);
-        assert_eq!(data("7f00-17f00 rw-s 00000000 00:01 9   /dev/zero (deleted)"), None);
+        assert!(is_data(line) && is_data(&format!("{line}   [heap]")));
+        assert!(is_data(&format!("{line}   /opt/libx.so")));
+        assert!(!is_data(&format!("{line}   [stack]")));
+        assert!(!is_data("7f00-17f00 r-xp 00000000 00:00 0"));
+        assert!(!is_data("7f00-17f00 rw-s 00000000 00:01 9   /dev/zero (deleted)"));
     }
 
     #[test]
