@@ -310,7 +310,10 @@ mod tests {
     fn counts_of_another_model_than_messages_say_so() {
         let mut row = row();
         row.executed.model = Model::Rekey;
-        says(executed_lines(&row, OPTIONS), ["400 a message (rekey, single-step, 1024 and 4096 B)"]);
+        says(
+            executed_lines(&row, OPTIONS),
+            ["400 a message (rekey, single-step, 1024 and 4096 B)"],
+        );
     }
 
     #[test]

@@ -498,9 +498,7 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
         Group { title, style: HEADING, lines, most: BEST_OF + 1 }
     });
     Answer {
-        title: format!(
-            "What a message costs in {what}, of {total}: the least at 16 KiB first"
-        ),
+        title: format!("What a message costs in {what}, of {total}: the least at 16 KiB first"),
         groups: groups.collect(),
         sentences,
         next: next(&[
@@ -702,15 +700,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_in_other_circumstances_is_not_in_one_group_and_no_other_tiers_leak_is_told() {
+    fn what_is_counted_in_other_circumstances_is_not_in_one_group_and_no_other_tiers_leak_is_told()
+    {
         let counts = |library: &str| {
             let at = |model, tier, per_byte| ExecutedRow {
                 executed: Executed { model, tier, per_byte: Some(per_byte), ..sample::executed() },
                 refused: None,
                 exact: Vec::new(),
             };
-            let depends =
-                Leaks { tier: Tier::Noaes, verdict: LeakVerdict::Depends, ..sample::leaks().remove(3) };
+            let depends = Leaks {
+                tier: Tier::Noaes,
+                verdict: LeakVerdict::Depends,
+                ..sample::leaks().remove(3)
+            };
             CallRow {
                 library: library.to_owned(),
                 algorithm: "aes-256-gcm".to_owned(),
@@ -761,7 +763,10 @@ mod tests {
             leaks: Vec::new(),
         };
         let text = explain_screen(&[row], Some(&record), &selection, WIDE);
-        assert!(text.contains("EVP_EncryptUpdate") && !text.contains("What a message costs"), "{text}");
+        assert!(
+            text.contains("EVP_EncryptUpdate") && !text.contains("What a message costs"),
+            "{text}"
+        );
     }
 
     #[test]

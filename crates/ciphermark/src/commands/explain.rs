@@ -149,7 +149,8 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
         };
         stepped.iter().filter(|evidence| same(&evidence.subject)).cloned().collect::<Vec<_>>()
     };
-    let lacks_tier = |e: &Explained| tiers.iter().any(|t| libraries[e.library].offers_at(*t).is_err());
+    let lacks_tier =
+        |e: &Explained| tiers.iter().any(|t| libraries[e.library].offers_at(*t).is_err());
     let rows = explained.iter().map(|e| {
         let row = row(&libraries, e, &own(e));
         Row { incomplete: row.incomplete || lacks_tier(e), ..row }

@@ -214,7 +214,8 @@ fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
     assert_eq!(text(row, "state"), "unsupported");
     says(text(row, "reason"), ["its code needs AES and has no CPUID instruction"]);
     let code = "its code needs AES and has no CPUID instruction";
-    for (command, said) in [("leaks", "not judged"), ("explain", "noaes instructions not counted")] {
+    for (command, said) in [("leaks", "not judged"), ("explain", "noaes instructions not counted")]
+    {
         let done = call(&format!("{command} -q -l {fixed} -a aes-128-ctr -t noaes")).with_code(3);
         says(flat(done.stdout), [said, code]);
     }

@@ -153,7 +153,9 @@ pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, St
         None => recognised(text)?,
     };
     if said.decrypt && !matches!(format, Format::OpensslSpeed | Format::Table) {
-        return Err(format!("--decrypt is for openssl-speed and tables: {format} says its directions"));
+        return Err(format!(
+            "--decrypt is for openssl-speed and tables: {format} says its directions"
+        ));
     }
     let is_json = text.trim_start().starts_with('[');
     let mut found = match format {

@@ -184,7 +184,10 @@ fn of_call(found: &mut Found, output: Output, said: &Said) {
             remarks: [
                 remarks(figure.processes),
                 without_time(&output.infinite, &row.algorithm).into_iter().collect(),
-                (row.model == Model::Rekey).then(|| EACH_A_MESSAGE.to_owned()).into_iter().collect(),
+                (row.model == Model::Rekey)
+                    .then(|| EACH_A_MESSAGE.to_owned())
+                    .into_iter()
+                    .collect(),
             ]
             .concat(),
             size: Some(figure.size),
@@ -209,8 +212,7 @@ fn of_call(found: &mut Found, output: Output, said: &Said) {
 /// (<https://github.com/openssl/openssl/issues/28063>).
 const WITH_MESSAGES: [[u32; 3]; 5] = [[3, 0, 16], [3, 1, 8], [3, 2, 4], [3, 3, 3], [3, 4, 1]];
 
-const EACH_A_MESSAGE: &str =
-    "openssl speed sets key and nonce for each operation since 3.0.16 and 3.4.1: its earlier figures are of another model";
+const EACH_A_MESSAGE: &str = "openssl speed sets key and nonce for each operation since 3.0.16 and 3.4.1: its earlier figures are of another model";
 
 /// What one operation is.
 fn model(library: &str, version: &str, algorithm: &str) -> Model {
@@ -1132,9 +1134,7 @@ mod tests {
         let only: Vec<&Measurement> = record
             .measurements
             .iter()
-            .filter(|m| {
-                m.library.version == "3.0.22" && m.direction == Direction::Encrypt
-            })
+            .filter(|m| m.library.version == "3.0.22" && m.direction == Direction::Encrypt)
             .collect();
         let text = text(&record, &only);
         let sizes = Regex::new(r"(?i)type\s*((?:[0-9]+\s*bytes\s*)+)").unwrap();

@@ -761,19 +761,27 @@ mod tests {
     #[test]
     fn boringssl_writes_the_way_behind_the_size_and_aws_lc_before_it() {
         let line = |name: &str, size: u32| {
-            format!("Did 1000000 {name} operations in 1000000us (1000000.0 ops/sec): {size}.0 MB/s\n")
+            format!(
+                "Did 1000000 {name} operations in 1000000us (1000000.0 ops/sec): {size}.0 MB/s\n"
+            )
         };
         let text = line("AES-128-GCM (16 bytes) seal", 16)
             + &line("AES-128-GCM (16 bytes) open", 16)
             + &line("SHA-256 (256 bytes)", 256);
-        let expected =
-            [("aes-128-gcm encrypt", 16, 16.0), ("aes-128-gcm decrypt", 16, 16.0), ("sha256", 256, 256.0)];
+        let expected = [
+            ("aes-128-gcm encrypt", 16, 16.0),
+            ("aes-128-gcm decrypt", 16, 16.0),
+            ("sha256", 256, 256.0),
+        ];
         are(&text, Format::BsslSpeed, &expected);
         let json = "[{\"description\": \"AES-128-GCM (16 bytes) open\", \"numCalls\": 1000000, \"microseconds\": 1000000, \
             \"bytesPerCall\": 16}]";
         are(json, Format::BsslSpeed, &expected[1..2]);
         let library = |text: &str| found(text, Format::BsslSpeed).rows[0].library.clone();
-        assert_eq!([library(&text), library(json), library(BSSL)], ["boringssl", "boringssl", "aws-lc"]);
+        assert_eq!(
+            [library(&text), library(json), library(BSSL)],
+            ["boringssl", "boringssl", "aws-lc"]
+        );
         assert_eq!(library(&json.replace("\"AES", "\"EVP-AES")), "aws-lc");
     }
 
@@ -882,7 +890,11 @@ mod tests {
         are(text, Format::Wolfcrypt, &expected);
         assert_eq!(found(text, Format::Wolfcrypt).left_out.values().sum::<usize>(), 2);
         let siv = text.replace("AES-128-CBC", "AES-256-SIV");
-        assert_eq!(rows(&siv, Format::Wolfcrypt)[0].0, "aes-128-siv encrypt", "two keys of 128 bits");
+        assert_eq!(
+            rows(&siv, Format::Wolfcrypt)[0].0,
+            "aes-128-siv encrypt",
+            "two keys of 128 bits"
+        );
         let of_ten = text.replace("MiB", "MB");
         assert_eq!(rows(&of_ten, Format::Wolfcrypt)[0].2, 50.0, "since 5.6 MB are of 10^6 bytes");
         assert_eq!(rows(&of_ten.replace("5.9.0", "5.3.0"), Format::Wolfcrypt)[0].2, 52.0);
@@ -983,7 +995,9 @@ mod tests {
     #[test]
     fn a_table_may_say_the_way_and_decrypt_means_no_program_that_says_its_own() {
         let names = |said: &Said| {
-            let rows = read("AES-256-GCM dec 16K 2 GB/s\naes-128-cbc 16K 3 GB/s\n", None, said).unwrap().rows;
+            let rows = read("AES-256-GCM dec 16K 2 GB/s\naes-128-cbc 16K 3 GB/s\n", None, said)
+                .unwrap()
+                .rows;
             rows.into_iter().map(|row| (row.algorithm, row.direction)).collect::<Vec<_>>()
         };
         let of = |name: &str, way| (name.to_owned(), way);
