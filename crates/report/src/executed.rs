@@ -1,6 +1,7 @@
 //! What an operation executes and what runs inside the clock, in words and counts; and where it depends on secrets.
 
 use crate::labels::{part, size_with_unit};
+use base::model::Model;
 use base::text::{ALARM, ASIDE, CAUTION, HEADING, Options, PLAIN, clean, paint};
 use record::{ClassCount, Executed, FunctionCount, Leak, Leaks, Share};
 
@@ -70,8 +71,12 @@ fn total(e: &Executed) -> String {
         between.extend(e.sizes.iter().rev().take(2).rev().map(|s| s.size));
     }
     let sizes: Vec<String> = between.iter().map(usize::to_string).collect();
+    let model = match e.model {
+        Model::Message => String::new(),
+        model => format!("{model}, "),
+    };
     format!(
-        "{} instructions a byte + {} a message ({}, {} B)",
+        "{} instructions a byte + {} a message ({model}{}, {} B)",
         figure(per_byte),
         figure(per_message),
         clean(e.source.as_deref().unwrap_or("?")),
@@ -298,6 +303,16 @@ mod tests {
              memory     0.0625 a byte + 120 read, 0.0312 a byte + 60 write\n  \
              needs      avx512f, vaes\n  \
              in         93 % of 4 KiB: 0.2500 a byte + 300 in aes_gcm_encrypt of libcrypto.so.3\n"
+        );
+    }
+
+    #[test]
+    fn counts_of_another_model_than_messages_say_so() {
+        let mut row = row();
+        row.executed.model = Model::Rekey;
+        says(
+            executed_lines(&row, OPTIONS),
+            ["400 a message (rekey, single-step, 1024 and 4096 B)"],
         );
     }
 

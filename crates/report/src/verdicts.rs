@@ -9,9 +9,10 @@ use crate::lists::{CheckRow, checks, comparisons, pairs, totals};
 use crate::screen::{LINES, Screen, cut};
 use crate::survey::costs;
 use anstyle::Style;
-use base::model::{Algorithm, Tier};
+use base::model::{Algorithm, Model, Tier};
 use base::text::{ALARM, ASIDE, CAUTION, HEADING, Options, PLAIN, clean, clip, width};
 use judge::claims::{Judged, Verdict};
+use judge::compare::Case;
 use record::{LeakVerdict, Leaks, Measurement, Record, State};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -287,7 +288,9 @@ fn of_checks(rows: &[CheckRow], tried: &[(String, String)]) -> Answer {
     passed.sort_by(|a, b| a.subject.cmp(&b.subject));
     let is_wrong =
         rows.iter().any(|row| matches!(row.outcome, Err((State::Refused | State::Failed, _))));
-    let mut sentences = vec![if is_wrong {
+    let mut sentences = vec![if !is_wrong && passed.is_empty() {
+        "No check could run: nothing is known of what these libraries compute."
+    } else if is_wrong {
         "What is refused or failed gets no number from any command. `ciphermark once` runs one operation, to see who is right."
     } else {
         "Every check that could run passed: what these libraries compute is right, as far as was looked."
@@ -421,9 +424,9 @@ pub fn explain_screen(
         let costs = record.map(|record| costs(record, selection, options));
         calls(rows, options) + &costs.unwrap_or_default()
     };
-    let of_rows = rows.iter().map(|row| (&*row.library, &*row.algorithm));
-    let of_record = selection.iter().map(|m| (&*m.library.name, &*m.algorithm));
-    let subjects: BTreeSet<(&str, &str)> = of_rows.chain(of_record).collect();
+    let of_rows = rows.iter().map(|row| (row.library.clone(), &*row.algorithm));
+    let of_record = selection.iter().map(|m| (m.library.label(), &*m.algorithm));
+    let subjects: BTreeSet<(String, &str)> = of_rows.chain(of_record).collect();
     if subjects.len() > 1 {
         return on_a_screen(options, whole, || of_costs(rows, record, selection));
     }
@@ -447,7 +450,10 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
     let own = own.map(|library| library.label());
     let libraries: BTreeSet<&str> =
         found.values().flatten().map(|cost| cost.library.as_str()).collect();
-    let total = libraries.len();
+    let total = match libraries.len() {
+        1 => "one library".to_owned(),
+        more => format!("{more} libraries"),
+    };
     let mut groups: Vec<(String, Vec<Cost>)> = found.into_iter().collect();
     for (_, costs) in &mut groups {
         costs.sort_by(|a, b| a.whole.total_cmp(&b.whole));
@@ -492,9 +498,7 @@ fn of_costs(rows: &[CallRow], record: Option<&Record>, selection: &[&Measurement
         Group { title, style: HEADING, lines, most: BEST_OF + 1 }
     });
     Answer {
-        title: format!(
-            "What a message costs in {what}, of {total} libraries: the least at 16 KiB first"
-        ),
+        title: format!("What a message costs in {what}, of {total}: the least at 16 KiB first"),
         groups: groups.collect(),
         sentences,
         next: next(&[
@@ -519,28 +523,34 @@ fn fitted(record: &Record, selection: &[&Measurement]) -> BTreeMap<String, Vec<C
             says += &format!(", no line (off by up to {:.0} %)", 100.0 * fit.residual);
         }
         let library = labels.label(&m.library);
-        let mut group = format!("{} {}", m.algorithm, m.direction);
-        if m.model != base::model::Model::Message {
-            group += &format!(", {}", m.model);
-        }
+        let group = group(&m.algorithm, &m.direction.to_string(), Case::of(m).circumstances());
         let cost = Cost { library: library.to_owned(), whole: a + MESSAGE * b, says };
         found.entry(group).or_default().insert(library, cost);
     }
     found.into_iter().map(|(group, costs)| (group, costs.into_values().collect())).collect()
 }
 
-/// By algorithm and direction, from counts at the first tier of each row.
+/// What is compared with each other: the same operation in the same circumstances.
+fn group(algorithm: &str, direction: &str, circumstances: Vec<String>) -> String {
+    let usual = [Model::Message.name(), Tier::Native.name()];
+    let other = circumstances.into_iter().filter(|word| !usual.contains(&&**word));
+    [format!("{algorithm} {direction}")].into_iter().chain(other).collect::<Vec<_>>().join(", ")
+}
+
+/// By algorithm and direction, from counts.
 fn counted(rows: &[CallRow]) -> BTreeMap<String, Vec<Cost>> {
     let mut found: BTreeMap<String, Vec<Cost>> = BTreeMap::new();
-    for row in rows {
-        let Some(e) = row.executed.first().map(|e| &e.executed) else { continue };
+    let all = rows.iter().flat_map(|row| row.executed.iter().map(move |e| (row, &e.executed)));
+    for (row, e) in all {
         let Some((per_byte, per_message)) = e.per_byte.zip(e.per_message) else { continue };
         let mut says =
             format!("{} instructions a byte + {} a message", figure(per_byte), figure(per_message));
-        if let Some(leak) = row.leaks.iter().find(|l| l.verdict == LeakVerdict::Depends) {
-            says += &format!("; {} on the key", short(leak.verdict).0);
+        let depends = |l: &Leaks| l.verdict == LeakVerdict::Depends && l.tier == e.tier;
+        if row.leaks.iter().any(depends) {
+            says += &format!("; {} on the key", short(LeakVerdict::Depends).0);
         }
-        let group = format!("{} {}", row.algorithm, row.direction);
+        let circumstances = vec![e.model.to_string(), e.tier.to_string()];
+        let group = group(&row.algorithm, &row.direction, circumstances);
         let whole = per_message + MESSAGE * per_byte;
         found.entry(group).or_default().push(Cost { library: row.library.clone(), whole, says });
     }
@@ -550,10 +560,13 @@ fn counted(rows: &[CallRow]) -> BTreeMap<String, Vec<Cost>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executed::ExecutedRow;
+    use crate::sample;
     use crate::screen::WIDTH;
+    use base::model::Footprint;
     use judge::claims::{Evidence, Format, Handshakes};
-    use record::Check;
     use record::tls::Run;
+    use record::{Check, Executed};
 
     const WIDE: Options = Options { width: 150, color: false };
 
@@ -676,6 +689,98 @@ mod tests {
         insta::assert_snapshot!(text);
         let few = checks_screen(&rows[..3], &tried, WIDE);
         assert!(few.contains("fixed sizes  0 to 257"), "what fits is shown whole: {few}");
+    }
+
+    #[test]
+    fn where_no_check_could_run_nothing_is_called_right() {
+        let rows: Vec<CheckRow> =
+            (0..60).map(|i| row(i, 9, Err((State::Unsupported, "no way to hide AES")))).collect();
+        let text = checks_screen(&rows, &[], WIDE);
+        assert!(text.contains("No check could run") && !text.contains("right"), "{text}");
+    }
+
+    #[test]
+    fn what_is_counted_in_other_circumstances_is_not_in_one_group_and_no_other_tiers_leak_is_told()
+    {
+        let counts = |library: &str| {
+            let at = |model, tier, per_byte| ExecutedRow {
+                executed: Executed { model, tier, per_byte: Some(per_byte), ..sample::executed() },
+                refused: None,
+                exact: Vec::new(),
+            };
+            let depends = Leaks {
+                tier: Tier::Noaes,
+                verdict: LeakVerdict::Depends,
+                ..sample::leaks().remove(3)
+            };
+            CallRow {
+                library: library.to_owned(),
+                algorithm: "aes-256-gcm".to_owned(),
+                direction: "encrypt".to_owned(),
+                functions: None,
+                copies: false,
+                allocates: false,
+                costs: Ok(Vec::new()),
+                executed: vec![
+                    at(Model::Stream, Tier::Native, 1.0),
+                    at(Model::Message, Tier::Native, 2.0),
+                    at(Model::Message, Tier::Noaes, 30.0),
+                ],
+                leaks: vec![depends],
+            }
+        };
+        let found = counted(&[counts("a@1"), counts("b@1")]);
+        let groups: Vec<(&str, usize, bool)> = found
+            .iter()
+            .map(|(name, all)| (&**name, all.len(), all[0].says.contains("depends")))
+            .collect();
+        let expected = [
+            ("aes-256-gcm encrypt", 2, false),
+            ("aes-256-gcm encrypt, noaes", 2, true),
+            ("aes-256-gcm encrypt, stream", 2, false),
+        ];
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn of_one_algorithm_in_one_library_of_a_record_the_functions_are_the_answer() {
+        let record = published("runtimes-2026-11-25-zen4");
+        let of_one = |m: &&Measurement| m.library.name == "openssl" && m.algorithm == "aes-256-gcm";
+        let first = record.measurements.iter().find(of_one).unwrap();
+        let own = |m: &&Measurement| m.library == first.library && m.algorithm == first.algorithm;
+        let selection: Vec<&Measurement> = record.measurements.iter().filter(own).collect();
+        let exact = (1..60).map(|size| (size, Ok(size as u64))).collect();
+        let executed = ExecutedRow { executed: sample::executed(), refused: None, exact };
+        let row = CallRow {
+            library: first.library.label(),
+            algorithm: first.algorithm.clone(),
+            direction: "encrypt".to_owned(),
+            functions: Some("EVP_EncryptUpdate".to_owned()),
+            copies: false,
+            allocates: false,
+            costs: Ok(Vec::new()),
+            executed: vec![executed],
+            leaks: Vec::new(),
+        };
+        let text = explain_screen(&[row], Some(&record), &selection, WIDE);
+        assert!(
+            text.contains("EVP_EncryptUpdate") && !text.contains("What a message costs"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn lines_through_times_of_cold_buffers_do_not_pass_for_hot_ones() {
+        let mut record = published("runtimes-2026-11-25-zen4");
+        let mut cold: Vec<Measurement> = record.measurements.clone();
+        cold.iter_mut().for_each(|m| m.footprint = Footprint::Memory);
+        let fits = record.fits.clone().into_iter();
+        record.fits.extend(fits.map(|fit| record::Fit { footprint: Footprint::Memory, ..fit }));
+        record.measurements.extend(cold);
+        let rows: Vec<&Measurement> = record.measurements.iter().collect();
+        let found = fitted(&record, &rows);
+        let cold = found.keys().filter(|name| name.ends_with(", memory")).count();
+        assert_eq!((cold > 0, 2 * cold), (true, found.len()), "{:?}", found.keys());
     }
 
     #[test]

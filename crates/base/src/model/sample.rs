@@ -80,7 +80,7 @@ impl fmt::Display for Case {
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.
+    /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does with ciphers that make no tag.
     Stream,
     /// New nonce, associated data, whole message, tag; key schedule reused.
     #[default]
@@ -163,7 +163,7 @@ impl Model {
     pub fn summary(self) -> &'static str {
         match self {
             Self::Stream => {
-                "key and IV set once, then repeated update calls in place (as `openssl speed -evp`)"
+                "key and IV set once, then repeated update calls in place (as `openssl speed -evp` without a tag)"
             }
             Self::Message => {
                 "new nonce, 16 bytes of associated data, whole message, tag; key schedule reused"

@@ -176,7 +176,7 @@ pub struct ImportArgs {
     /// Bytes of plaintext in one operation, for rows whose source does not give it.
     #[arg(short, long, value_name = "BYTES", value_parser = one_size)]
     pub size: Option<usize>,
-    /// `openssl speed` was called with -decrypt.
+    /// `openssl speed` was called with -decrypt, or a table's ciphers decrypt.
     #[arg(long)]
     pub decrypt: bool,
     /// Which CPU instructions the library could use.

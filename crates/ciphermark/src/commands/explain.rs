@@ -35,9 +35,9 @@ pub struct ExplainArgs {
     /// Message sizes in bytes to count at, as for `run`.
     #[arg(short, long, value_name = "LIST", default_value = "16,8192", conflicts_with = "record")]
     pub size: String,
-    /// What one operation is, for instructions.
-    #[arg(short, long, value_name = "MODEL", default_value = "message")]
-    pub model: Model,
+    /// What one operation is, for instructions [default: message; of a record all that it has].
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Option<Model>,
     /// Which CPU instructions the library may use, by name or glob, separated by commas, for
     /// instructions; may be repeated.
     #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true)]
@@ -132,12 +132,14 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
         bar.count("counting", raised, total, "algorithms in libraries");
     };
     let explained = engine::explain(&libraries, &wanted, &sizes, &done);
-    let operations = operations(&libraries, &explained, &tiers, args.model);
+    let model = args.model.unwrap_or_default();
+    let (operations, not_counted) = operations(&libraries, &explained, &tiers, model);
     let stop = engine::Stop::default();
     let of = |_: &Operation| sizes.clone();
     let wanted = Wanted { of: &of, allowance: None };
-    let stepped =
+    let mut stepped =
         engine::gather(&libraries, &operations, wanted, &stop, &|done, of| bar.stepping(done, of));
+    stepped.extend(not_counted);
     bar.finish();
     let own = |e: &Explained| {
         let same = |s: &Operation| {
@@ -147,32 +149,52 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
         };
         stepped.iter().filter(|evidence| same(&evidence.subject)).cloned().collect::<Vec<_>>()
     };
-    Ok(explained.iter().map(|e| row(&libraries, e, &own(e))).collect())
+    let lacks_tier =
+        |e: &Explained| tiers.iter().any(|t| libraries[e.library].offers_at(*t).is_err());
+    let rows = explained.iter().map(|e| {
+        let row = row(&libraries, e, &own(e));
+        Row { incomplete: row.incomplete || lacks_tier(e), ..row }
+    });
+    Ok(rows.collect())
 }
 
-/// What is to be stepped: everything that offers the model, at each tier that can be applied.
+/// What is to be stepped, and what cannot be with the reason: not offered so, or the tier cannot be applied.
 fn operations(
     libraries: &[Attached],
     explained: &[Explained],
     tiers: &[Tier],
     model: Model,
-) -> Vec<Operation> {
-    let offered = |e: &Explained, tier: Tier| {
-        let same = |o: &Offer| o.algorithm == e.offer.algorithm && o.direction == e.offer.direction;
-        let offers = libraries[e.library].offers_at(tier);
-        offers.is_ok_and(|all| all.iter().any(|o| same(o) && o.models.contains(&model)))
+) -> (Vec<Operation>, Vec<Evidence>) {
+    let (mut operations, mut not_counted) = (Vec::new(), Vec::new());
+    for (e, tier) in explained.iter().flat_map(|e| tiers.iter().map(move |tier| (e, *tier))) {
+        let Offer { algorithm, direction, .. } = &e.offer;
+        let same = |o: &&Offer| (&o.algorithm, o.direction) == (algorithm, *direction);
+        let why = match libraries[e.library].offers_at(tier) {
+            Err(finding) => Some(finding.why),
+            Ok(all) if all.iter().filter(same).any(|o| o.models.contains(&model)) => None,
+            Ok(_) => Some(format!("the library does not offer it as {model}")),
+        };
+        let (library, algorithm, direction) = (e.library, algorithm.clone(), *direction);
+        let operation = Operation { library, tier, algorithm, direction, model };
+        match why {
+            None => operations.push(operation),
+            Some(why) => not_counted.push(without_counts(&libraries[library], operation, why)),
+        }
+    }
+    (operations, not_counted)
+}
+
+fn without_counts(library: &Attached, operation: Operation, why: String) -> Evidence {
+    let executed = Executed {
+        library: library.facts.identity(),
+        algorithm: operation.algorithm.clone(),
+        direction: operation.direction,
+        model: operation.model,
+        tier: operation.tier,
+        reason: Some(why),
+        ..Executed::default()
     };
-    let at_tiers = explained.iter().flat_map(|e| tiers.iter().map(move |tier| (e, *tier)));
-    at_tiers
-        .filter(|(e, tier)| offered(e, *tier))
-        .map(|(e, tier)| Operation {
-            library: e.library,
-            tier,
-            algorithm: e.offer.algorithm.clone(),
-            direction: e.offer.direction,
-            model,
-        })
-        .collect()
+    Evidence { subject: operation, executed, refused: None, exact: Vec::new() }
 }
 
 /// The rows of a record that the flags let through.
@@ -184,6 +206,7 @@ fn costs_rows<'a>(
         algorithm: args.algorithm.clone(),
         library: args.library.clone(),
         tier: args.tier.clone(),
+        model: args.model.into_iter().collect(),
         ..Filter::default()
     };
     let mut rows = choose::rows(record, &filter)?;
@@ -286,6 +309,7 @@ pub fn rows_of_record(
         choose::any(&algorithms, |g| g.matches(&e.algorithm))
             && choose::takes(&libraries, &e.library)
             && (one_way || directions.contains(&e.direction))
+            && args.model.is_none_or(|model| model == e.model)
             && choose::any(&tiers, |g| g.matches(e.tier.name()))
     };
     let mut kept: Vec<&Executed> = record.executed.iter().filter(is_kept).collect();

@@ -88,14 +88,15 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     let stop = watch_signals()?;
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let subjects = chosen.subjects(&libraries, &tiers);
-    if subjects.is_empty() {
+    let without_tier = chosen.without_tier(&libraries, &tiers);
+    if subjects.is_empty() && without_tier.is_empty() {
         return Err(Failure::not_done(format!(
             "{NOTHING} offers any of the algorithms with a key"
         )));
     }
     let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
     let mut judged = judge(args, sizes, &libraries, &subjects, &stop);
-    judged.leaks.extend(chosen.without_tier(&libraries, &tiers));
+    judged.leaks.extend(without_tier);
     let not_offered: Vec<&LeakSubject> = judged.not_offered.iter().map(|(of, _)| of).collect();
     if let Some((_, why)) =
         judged.not_offered.first().filter(|_| not_offered.len() == subjects.len())

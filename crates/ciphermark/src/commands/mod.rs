@@ -538,7 +538,7 @@ fn print(bytes: &[u8]) -> Result<Exit, Failure> {
 mod tests {
     use super::*;
 
-    /// The words of a shell's line, without its variables and its comment.
+    /// The words of a shell's line, without its variables, its comment and other programs.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
         for c in line.split(" #").next().unwrap_or_default().chars().chain([' ']) {
@@ -550,8 +550,47 @@ mod tests {
                 (c, _) => word.push(c),
             }
         }
-        let is_variable = |word: &String| word != "ciphermark";
-        words.into_iter().skip_while(is_variable).collect()
+        let is_before = |word: &String| word != "ciphermark";
+        let is_own = |word: &String| !["|", ">", ">>"].contains(&&**word);
+        words.into_iter().skip_while(is_before).take_while(is_own).collect()
+    }
+
+    /// The examples of every command's help; what stands behind two spaces says what they are for.
+    fn examples(command: &clap::Command) -> Vec<Vec<String>> {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let help = help.replace("\\\n", "");
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  ")).map(|line| {
+            let start = line.len() - line.trim_start().len();
+            let end = line[start..].find("  ").map_or(line.len(), |at| start + at);
+            words(&line[..end])
+        });
+        // No shell runs the program whose output is an argument.
+        let is_whole = |words: &Vec<String>| !words.iter().any(|word| word.starts_with("$("));
+        let own = lines.filter(|words| !words.is_empty() && is_whole(words));
+        own.chain(command.get_subcommands().flat_map(examples)).collect()
+    }
+
+    #[test]
+    fn every_example_of_the_help_and_of_the_documents_is_understood() {
+        let mut typed = examples(&Cli::command());
+        assert!(typed.len() > 80, "{}", typed.len());
+        let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        for entry in std::fs::read_dir(documents).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap().replace("\\\n", "");
+            let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+            let lines = blocks.flat_map(str::lines).filter(|line| !line.contains('…'));
+            typed.extend(lines.map(words).filter(|words| !words.is_empty()));
+        }
+        assert!(typed.len() > 150, "{}", typed.len());
+        for words in typed {
+            if let Err(why) = Cli::try_parse_from(&words) {
+                panic!("{words:?}: {why}");
+            }
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ use std::time::Duration;
 #[command(after_help = "Examples:\n  \
     ciphermark run                                   the quick suite, about a minute\n  \
     ciphermark run -a 'aes-256-*' -s 4K,8K,16K       database pages\n  \
-    ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
+    ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures of CTR, CBC, …\n  \
     ciphermark run -l openssl -t native,noaes        with and without AES instructions\n  \
     ciphermark run -l openssl -t 'sandybridge,zen*'  with what other machines have\n  \
     ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \

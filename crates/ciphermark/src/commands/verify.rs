@@ -31,7 +31,7 @@ use verify::{Repeated, vectors};
     ciphermark verify --vectors aes_gcm_test.json\n\n\
     Checks every size from 0 to 257 bytes, sizes around powers of two up to 64 KiB, those of --size\n\
     (to 256 MiB; eight times as much memory), and for each algorithm six random ones up to 1 MiB. The\n\
-    output ends with what was tried. Exit code 1 if a check found something.")]
+    output ends with what was tried. Exit code 1 if a check found something, 4 if none could run.")]
 pub struct VerifyArgs {
     /// Algorithms by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
@@ -152,7 +152,12 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     let findings = verdicts.iter().filter_map(|v| v.outcome.as_ref().err());
     let mut findings = findings.chain(missing.iter().map(|m| &m.why));
     let bad = findings.any(|f| f.state != State::Unsupported);
-    Ok(if bad { Exit::Found } else { Exit::Done })
+    let passed = verdicts.iter().any(|v| v.outcome.is_ok());
+    Ok(match (bad, passed) {
+        (true, _) => Exit::Found,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::NotDone,
+    })
 }
 
 /// A library that a tier cannot be applied to.

@@ -87,6 +87,7 @@ fn explain_names_the_function_and_the_instruction() {
             "and 15 more, in encrypt of 16 B",
         ],
     );
+    refuses(&format!("explain {SAMPLE} -m rekey"), &["the filters leave no"]);
 }
 
 #[test]

@@ -205,15 +205,24 @@ fn a_machine_runs_its_own_code_and_a_table_says_what_that_is_not() {
 #[test]
 fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
     let fixed = fakes::variant("asks", "FIXED");
-    let rows = |tier: &str| {
-        call(&format!("verify --json -l {fixed} -a aes-128-ctr -t {tier}")).with_code(0).rows()
+    let rows = |tier: &str, code: i32| {
+        call(&format!("verify --json -l {fixed} -a aes-128-ctr -t {tier}")).with_code(code).rows()
     };
-    let noaes = rows("noaes");
+    // Nothing was found, and nothing checked.
+    let noaes = rows("noaes", 4);
     let [row] = &noaes[..] else { panic!("{noaes:?}") };
     assert_eq!(text(row, "state"), "unsupported");
     says(text(row, "reason"), ["its code needs AES and has no CPUID instruction"]);
+    let code = "its code needs AES and has no CPUID instruction";
+    for (command, said) in [("leaks", "not judged"), ("explain", "noaes instructions not counted")]
+    {
+        let done = call(&format!("{command} -q -l {fixed} -a aes-128-ctr -t noaes")).with_code(3);
+        says(flat(done.stdout), [said, code]);
+    }
+    let stream = call(&format!("explain -q -l {fixed} -a aes-128-ctr -m forgery")).with_code(0);
+    says(flat(stream.stdout), ["the library does not offer it as forgery"]);
     if here("aesni") {
-        assert_eq!(text(&rows("aesni")[0], "state"), "passed");
+        assert_eq!(text(&rows("aesni", 0)[0], "state"), "passed");
     }
 }
 

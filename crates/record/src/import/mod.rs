@@ -78,13 +78,21 @@ pub struct Said {
     pub algorithm: Option<String>,
     /// The size of rows that have none.
     pub size: Option<usize>,
-    /// Whether `openssl speed` was called with `-decrypt`.
+    /// Whether ciphers decrypted, of `openssl speed` and tables, which do not say it.
     pub decrypt: bool,
     /// Which CPU instructions the library could see.
     pub tier: Tier,
 }
 
 impl Said {
+    /// The direction of a row whose source says none.
+    pub(crate) fn direction(&self, usual: Direction) -> Direction {
+        match usual {
+            Direction::Encrypt if self.decrypt => Direction::Decrypt,
+            usual => usual,
+        }
+    }
+
     /// A row of this algorithm, of the library and version that a text names unless others are said.
     pub(crate) fn row(&self, library: &str, version: &str, algorithm: String) -> Row {
         Row {
@@ -144,6 +152,11 @@ pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, St
         Some(format) => format,
         None => recognised(text)?,
     };
+    if said.decrypt && !matches!(format, Format::OpensslSpeed | Format::Table) {
+        return Err(format!(
+            "--decrypt is for openssl-speed and tables: {format} says its directions"
+        ));
+    }
     let is_json = text.trim_start().starts_with('[');
     let mut found = match format {
         Format::OpensslSpeed => openssl_speed::rows(text, said)?,
@@ -155,7 +168,7 @@ pub fn read(text: &str, format: Option<Format>, said: &Said) -> Result<Found, St
         Format::Wolfcrypt => programs::wolfcrypt(text, said),
         Format::Borg => programs::borg(text, said),
         Format::Gocryptfs => programs::gocryptfs(text, said),
-        Format::GoTest => programs::go(text, said),
+        Format::GoTest => programs::go(text, said)?,
         Format::Published => {
             let Table { from, rows } = parse_table(text).map_err(|why| why.to_string())?;
             Found { source: Some(from.source), machine: from.machine, ..Found::new(format, rows) }

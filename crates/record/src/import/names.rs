@@ -18,9 +18,14 @@ pub(crate) fn number(word: &str) -> Result<f64, String> {
 pub(crate) fn algorithm_of_openssl(name: &str) -> String {
     let lower = quoted(name.trim()).to_lowercase();
     let joined = lower.split([' ', '_']).filter(|w| !w.is_empty()).collect::<Vec<_>>().join("-");
-    match joined.strip_prefix("id-aes") {
-        Some(rest) => format!("aes-{rest}"),
-        None => joined,
+    let cmac = joined.strip_prefix("cmac(").and_then(|rest| rest.strip_suffix("-cbc)"));
+    match (cmac, joined.strip_prefix("id-aes")) {
+        (Some(cipher), _) => format!("{cipher}-cmac"),
+        (None, Some(rest)) if !rest.contains("wrap") => format!("aes-{rest}"),
+        _ if joined == "blowfish" => "bf-cbc".to_owned(),
+        _ if joined == "des-ede3" => "des-ede3-cbc".to_owned(),
+        _ if joined.contains("-cbc-hmac-") => joined,
+        _ => Algorithm::meant_by(&joined).map_or(joined, |a| a.name.to_owned()),
     }
 }
 

@@ -7,11 +7,12 @@
 use crate::import::names::{algorithm_of_openssl as plain, number, operation, quoted, scheme};
 use crate::import::{Format, Found, MULTI, Row, Said};
 use crate::{Library, Measurement, Record, State};
-use base::model::{Direction, Model};
+use base::model::Model;
 use base::text::one_line;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
+use std::ops::Range;
 
 // What `openssl speed` printed, as figures.
 
@@ -50,7 +51,8 @@ pub struct KeyFigure {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
-    /// The version of OpenSSL, where a line says it.
+    /// The library whose program it is and its version, where a line says them.
+    pub library: Option<String>,
     pub version: Option<String>,
     pub figures: Vec<Figure>,
     /// Figures of operations that have no bytes.
@@ -89,31 +91,105 @@ pub enum NotSpeed {
 /// Results (lines `+F`, rows of the table) count before the single tests that they come from (lines
 /// `+DT` and `+R`, `Doing …`); the last one of a name and size counts.
 pub fn read(text: &str) -> Result<Output, NotSpeed> {
+    let lines: Vec<&str> = text.lines().collect();
+    read_lines(&lines, 0..lines.len())
+}
+
+fn read_lines(lines: &[&str], call: Range<usize>) -> Result<Output, NotSpeed> {
     let mut reader = Reader::default();
-    for (i, line) in text.lines().enumerate() {
-        reader.line(line.trim_end()).map_err(|why| NotSpeed::Broken { line: i + 1, why })?;
+    for i in call {
+        reader.line(lines[i].trim_end()).map_err(|why| NotSpeed::Broken { line: i + 1, why })?;
     }
     reader.finish()
 }
 
-/// The rows of one run: the model is `stream`, which is what the program measures.
+/// The rows of every call whose output the text has, each with its own version.
 pub(crate) fn rows(text: &str, said: &Said) -> Result<Found, String> {
-    let output = read(text).map_err(|why| why.to_string())?;
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Found::new(Format::OpensslSpeed, Vec::new());
+    let mut why = NotSpeed::Nothing;
+    for call in calls(&lines) {
+        match read_lines(&lines, call) {
+            Ok(output) => of_call(&mut found, output, said),
+            Err(NotSpeed::Nothing) => {}
+            Err(NotSpeed::NoTime) => {
+                found.leave(1, "calls whose figures are all infinite: add -elapsed");
+                why = NotSpeed::NoTime;
+            }
+            Err(broken) => return Err(broken.to_string()),
+        }
+    }
+    if found.rows.is_empty() { Err(why.to_string()) } else { Ok(found) }
+}
+
+/// Parts the outputs of several calls that stand one behind another: behind its results a call has no test, and none says
+/// its version or one row of sizes twice.
+fn calls(lines: &[&str]) -> Vec<Range<usize>> {
+    const TESTS: [&str; 5] =
+        ["Doing ", "+DT:", "+DTP:", "engine \"", "You have chosen to measure elapsed"];
+    let (mut starts, mut heads) = (vec![0], HashSet::new());
+    let (mut has_tests, mut has_forks, mut has_results) = (false, false, false);
+    // Standard error behind standard output: the tests of the call before.
+    let mut is_tail = false;
+    for (at, line) in lines.iter().enumerate() {
+        let is_test = TESTS.iter().any(|begin| line.starts_with(begin));
+        let is_fork = line.starts_with("Forked child 0");
+        let is_row = line.starts_with("+F") || operations(line).is_some();
+        let head = match stated(line) {
+            Some(_) => "version",
+            None if line.starts_with("+H:") || line.starts_with("type ") => line.trim_end(),
+            None => "",
+        };
+        let begins = is_test || is_fork || heads.contains(&head);
+        if begins && has_results || is_fork && has_forks {
+            is_tail = is_test && !has_tests;
+            starts.push(at);
+            heads.clear();
+            (has_tests, has_forks, has_results) = (false, false, false);
+        }
+        if !head.is_empty() {
+            heads.insert(head);
+        }
+        has_tests |= is_test;
+        has_forks |= is_fork;
+        // The table of `-multi` has no row of sizes.
+        has_results |= is_row || !head.is_empty() && (head != "version" || has_forks);
+        is_tail &= !has_results;
+    }
+    if is_tail {
+        starts.pop();
+    }
+    starts.push(lines.len());
+    starts.windows(2).map(|ends| ends[0]..ends[1]).collect()
+}
+
+fn of_call(found: &mut Found, output: Output, said: &Said) {
     let mut common = Vec::new();
     common.extend(output.engine.as_ref().map(|engine| format!("run by the engine: '{engine}'")));
     common.extend(output.is_elapsed.then(|| "times are wall time: -elapsed".to_owned()));
-    let remarks = |processes: u32, more: Option<String>| -> Vec<String> {
+    let remarks = |processes: u32| {
         let several = (processes > 1).then(|| MULTI.replace("{}", &processes.to_string()));
-        common.iter().cloned().chain(several).chain(more).collect()
+        common.iter().cloned().chain(several).collect::<Vec<_>>()
     };
-    let version = output.version.as_deref().unwrap_or_default();
-    let new = |name: String| Row { model: Model::Stream, ..said.row("openssl", version, name) };
+    let library = output.library.as_deref().unwrap_or("openssl");
+    let version = said.version.as_deref().or(output.version.as_deref()).unwrap_or_default();
+    let new = |name: String| {
+        let model = model(library, version, &name);
+        Row { model, ..said.row(library, version, name) }
+    };
     let of_bytes = |figure: Figure| {
         let row = new(figure.name);
-        let turned = said.decrypt && row.direction == Direction::Encrypt;
         Row {
-            direction: if turned { Direction::Decrypt } else { row.direction },
-            remarks: remarks(figure.processes, without_time(&output.infinite, &row.algorithm)),
+            direction: said.direction(row.direction),
+            remarks: [
+                remarks(figure.processes),
+                without_time(&output.infinite, &row.algorithm).into_iter().collect(),
+                (row.model == Model::Rekey)
+                    .then(|| EACH_A_MESSAGE.to_owned())
+                    .into_iter()
+                    .collect(),
+            ]
+            .concat(),
             size: Some(figure.size),
             threads: figure.processes,
             mb_per_s: figure.bytes_per_second / 1e6,
@@ -122,16 +198,33 @@ pub(crate) fn rows(text: &str, said: &Said) -> Result<Found, String> {
         }
     };
     let of_key = |key: KeyFigure| Row {
-        remarks: remarks(key.processes, None),
+        remarks: remarks(key.processes),
         threads: key.processes,
         doubt: key.doubt,
         ..new(key.name).of_operation(1e9 * f64::from(key.processes) / key.per_second)
     };
-    let mut rows: Vec<Row> = output.figures.into_iter().map(of_bytes).collect();
-    rows.extend(output.keys.into_iter().map(of_key));
-    let mut found = Found::new(Format::OpensslSpeed, rows);
+    found.rows.extend(output.figures.into_iter().map(of_bytes));
+    found.rows.extend(output.keys.into_iter().map(of_key));
     found.leave(output.unread, "keys and signatures by -mr: import the output without -mr");
-    Ok(found)
+}
+
+/// The first releases in which each operation of GCM, CCM, OCB and SIV sets the key and begins a message
+/// (<https://github.com/openssl/openssl/issues/28063>).
+const WITH_MESSAGES: [[u32; 3]; 5] = [[3, 0, 16], [3, 1, 8], [3, 2, 4], [3, 3, 3], [3, 4, 1]];
+
+const EACH_A_MESSAGE: &str = "openssl speed sets key and nonce for each operation since 3.0.16 and 3.4.1: its earlier figures are of another model";
+
+/// What one operation is.
+fn model(library: &str, version: &str, algorithm: &str) -> Model {
+    let is_of_messages = ["gcm", "ccm", "ocb", "siv"].iter().any(|end| algorithm.ends_with(end));
+    let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0_u32));
+    let own = [(); 3].map(|()| parts.next().unwrap_or(0));
+    let is_new = WITH_MESSAGES.iter().any(|first| own[..2] == first[..2] && own >= *first)
+        || own[..2] > [3, 4][..];
+    match library == "openssl" && is_of_messages && is_new {
+        true => Model::Rekey,
+        false => Model::Stream,
+    }
 }
 
 /// At which sizes the program printed an infinite speed.
@@ -186,8 +279,8 @@ impl Reader {
             self.forked += 1;
             return Ok(());
         }
-        if let Some(version) = stated_version(line) {
-            self.output.version = Some(version);
+        if let Some((library, version)) = stated(line) {
+            (self.output.library, self.output.version) = (Some(library), Some(version));
             return Ok(());
         }
         if let Some(engine) = line.strip_prefix("engine ").and_then(|l| l.strip_suffix(" set.")) {
@@ -437,11 +530,21 @@ fn figure(name: String, size: usize, bytes_per_second: f64) -> Option<Figure> {
     good.then_some(Figure { name, size, bytes_per_second, processes: 1, doubt: None })
 }
 
-/// `version: 3.0.22`, `OpenSSL 1.1.1f  31 Mar 2020`, `LibreSSL 3.8.2`.
-fn stated_version(line: &str) -> Option<String> {
-    let rest = ["version:", "OpenSSL ", "LibreSSL "].iter().find_map(|p| line.strip_prefix(p))?;
-    let version = rest.split_whitespace().next()?;
-    version.starts_with(|c: char| c.is_ascii_digit()).then(|| quoted(version))
+/// The library and its version: `version: 3.0.22`, `OpenSSL 1.1.1f  31 Mar 2020`, `LibreSSL 3.8.2`, and
+/// `version: libgcrypt 1.10.1`, as [`text`] writes it.
+fn stated(line: &str) -> Option<(String, String)> {
+    let programs = [("version:", "openssl"), ("OpenSSL ", "openssl"), ("LibreSSL ", "libressl")];
+    let (rest, library) =
+        programs.iter().find_map(|(begin, library)| Some((line.strip_prefix(begin)?, *library)))?;
+    let is_version = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let words: Vec<&str> = rest.split_whitespace().take(2).collect();
+    match words[..] {
+        [version, ..] if is_version(version) => Some((library.to_owned(), quoted(version))),
+        [name, version] if line.starts_with("version:") && is_version(version) => {
+            Some((quoted(name), quoted(version)))
+        }
+        _ => None,
+    }
 }
 
 fn sizes<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<usize>, String> {
@@ -662,6 +765,7 @@ fn name(algorithm: &str) -> String {
 mod tests {
     use super::{read, *};
     use crate::sample;
+    use base::model::Direction;
     use regex::Regex;
 
     fn found(text: &str) -> Vec<(String, usize, f64)> {
@@ -775,6 +879,100 @@ mod tests {
         assert!(why.contains("one of several processes"), "{why}");
     }
 
+    fn rows_of(text: &str) -> Vec<Row> {
+        rows(text, &Said::default()).unwrap().rows
+    }
+
+    /// Library and version, algorithm, model, MB/s.
+    fn told(text: &str) -> Vec<(String, String, Model, f64)> {
+        let rows = rows_of(text).into_iter();
+        let name = |row: &Row| [&*row.library, "@", &row.version].concat();
+        rows.map(|row| (name(&row), row.algorithm, row.model, row.mb_per_s)).collect()
+    }
+
+    #[test]
+    fn a_figure_is_of_the_library_whose_program_prints_it() {
+        let of = |line: &str| {
+            let text = format!("{line}\ntype     16 bytes\nmd5     10.00k\n");
+            told(&text).swap_remove(0).0
+        };
+        assert_eq!(of("LibreSSL 3.8.2"), "libressl@3.8.2");
+        assert_eq!(of("OpenSSL 1.1.1w  11 Sep 2023"), "openssl@1.1.1w");
+        assert_eq!(of("version: 3.0.19"), "openssl@3.0.19");
+        assert_eq!(of("version: libgcrypt 1.10.1"), "libgcrypt@1.10.1");
+        assert_eq!(of("built on: Monday"), "openssl@");
+    }
+
+    #[test]
+    fn outputs_one_behind_another_keep_their_own_versions_and_all_their_figures() {
+        let call = |version: &str, name: &str, speed: &str| {
+            format!(
+                "Doing {name} for 3s on 16 size blocks: 3000 {name}'s in 3.00s\n{version}\n\
+                 type     16 bytes\n{name}     {speed}k\n"
+            )
+        };
+        let [old, new] = [("OpenSSL 1.1.1w  11 Sep 2023", "16.00"), ("version: 3.0.15", "8.00")]
+            .map(|(version, speed)| (version, call(version, "aes-128-cbc", speed)));
+        let mine = |version: &str, speed| {
+            (version.to_owned(), "aes-128-cbc".to_owned(), Model::Stream, speed)
+        };
+        let both = [mine("openssl@1.1.1w", 0.016), mine("openssl@3.0.15", 0.008)];
+        assert_eq!(told(&(old.1.clone() + &new.1)), both);
+        // Standard output alone.
+        let results = |text: &str| text.split_once("3.00s\n").unwrap().1.to_owned();
+        assert_eq!(told(&(results(&old.1) + &results(&new.1))), both);
+        // Standard error behind it, and the version before it.
+        let (head, rest) = new.1.split_at(new.1.find("version").unwrap());
+        assert_eq!(told(&format!("{rest}{head}")), both[1..]);
+        assert_eq!(told(&format!("OpenSSL 3.0.15 3 Sep 2024\n{}", new.1)), both[1..]);
+        // Of three calls of one version none hides another.
+        let three = ["1.00", "3.00", "2.00"].map(|speed| call(new.0, "aes-128-cbc", speed));
+        let rows = crate::import::read(&three.concat(), None, &Said::default()).unwrap().rows;
+        assert_eq!((rows.len(), rows[0].mb_per_s), (1, 0.002));
+        assert!(rows[0].remarks[0].contains("several figures in the text: 3"), "{rows:?}");
+        // Processes are those of one call.
+        let twice = rows_of(&(MULTI[0].to_owned() + MULTI[0]));
+        assert!(twice.len() == 4 && twice.iter().all(|row| row.threads == 2), "{twice:?}");
+    }
+
+    #[test]
+    fn releases_that_begin_a_message_each_time_are_not_taken_for_streams() {
+        let model = |line: &str, name: &str| {
+            told(&format!("{line}\ntype     16 bytes\n{name}     10.00k\n")).swap_remove(0).2
+        };
+        for version in ["3.0.16", "3.1.8", "3.4.1", "3.5.0", "4.0.3"] {
+            let line = format!("version: {version}");
+            assert_eq!(model(&line, "AES-128-GCM"), Model::Rekey, "{version}");
+            assert_eq!(model(&line, "ChaCha20-Poly1305"), Model::Stream, "{version}");
+            assert_eq!(model(&line, "AES-128-CTR"), Model::Stream, "{version}");
+        }
+        for line in ["version: 3.0.15", "version: 3.4.0", "version: 3.3.0-dev", "LibreSSL 3.8.2"] {
+            assert_eq!(model(line, "AES-128-GCM"), Model::Stream, "{line}");
+        }
+        assert_eq!(model("OpenSSL 1.1.1w  11 Sep 2023", "id-aes128-GCM"), Model::Stream);
+        let said = Said { version: Some("3.5.5".to_owned()), ..Said::default() };
+        let mr = rows("+H:16\n+F:25:AES-128-GCM:1000.00\n", &said).unwrap().rows;
+        assert_eq!(mr[0].model, Model::Rekey);
+    }
+
+    #[test]
+    fn its_names_are_ours_and_digests_and_macs_do_not_encrypt() {
+        for (theirs, ours) in [
+            ("hmac(sha256)", "hmac-sha256"),
+            ("cmac(AES-256-CBC)", "aes-256-cmac"),
+            ("blowfish", "bf-cbc"),
+            ("cast-cbc", "cast5-cbc"),
+            ("des-ede3", "des-ede3-cbc"),
+            ("RIPEMD160", "rmd160"),
+            ("id-aes128-wrap-pad", "aes-128-kwp"),
+            ("aes-256-cbc-hmac-sha256", "aes-256-cbc-hmac-sha256"),
+        ] {
+            let row = rows_of(&format!("type     16 bytes\n{theirs}     10.00k\n")).remove(0);
+            assert_eq!((&*row.algorithm, row.direction), (ours, Row::usual_direction(ours)));
+        }
+        assert_eq!(Row::usual_direction("hmac-sha256"), Direction::Digest);
+    }
+
     fn keys(text: &str) -> Vec<(String, f64, Option<String>)> {
         read(text).unwrap().keys.into_iter().map(|k| (k.name, k.per_second, k.doubt)).collect()
     }
@@ -824,7 +1022,7 @@ mod tests {
         assert_eq!(remarks, ["run by the engine: 'devcrypto'", "times are wall time: -elapsed"]);
         assert_eq!(
             of(MULTI[0].to_owned()),
-            ["figures of 2 processes together: not one core's speed"]
+            ["figures of 2 processes together: not one core's speed", EACH_A_MESSAGE]
         );
         let mr = "+H:16\n+F:2:md5:1000.0\n+F2:0:2048:2000.0:50000.0\n";
         assert_eq!(rows(mr, &Said::default()).unwrap().left_out.values().sum::<usize>(), 1);
@@ -931,9 +1129,7 @@ mod tests {
         let only: Vec<&Measurement> = record
             .measurements
             .iter()
-            .filter(|m| {
-                m.library.version == "3.0.22" && m.direction == base::model::Direction::Encrypt
-            })
+            .filter(|m| m.library.version == "3.0.22" && m.direction == Direction::Encrypt)
             .collect();
         let text = text(&record, &only);
         let sizes = Regex::new(r"(?i)type\s*((?:[0-9]+\s*bytes\s*)+)").unwrap();

@@ -44,7 +44,8 @@ pub(crate) fn unit(word: &str) -> Option<f64> {
     })
 }
 
-fn direction(word: &str) -> Option<Direction> {
+/// What a program calls a direction.
+pub(crate) fn direction(word: &str) -> Option<Direction> {
     match word.to_lowercase().as_str() {
         "encrypt" | "enc" | "seal" => Some(Direction::Encrypt),
         "decrypt" | "dec" | "open" => Some(Direction::Decrypt),
@@ -101,8 +102,16 @@ pub(crate) fn is_bssl(line: &str) -> bool {
     line.starts_with("Did ") && line.contains(" operations in ") && line.contains("us (")
 }
 
+/// AWS-LC's says which interface it calls before each name.
+fn bssl_library<'a>(mut names: impl Iterator<Item = &'a str>) -> &'static str {
+    let is_of_aws = names.any(|name| name.starts_with("AEAD-") || name.starts_with("EVP-"));
+    if is_of_aws { "aws-lc" } else { "boringssl" }
+}
+
 pub(crate) fn bssl(text: &str, said: &Said) -> Found {
-    let mut rows = Rows::new(Format::BsslSpeed, said, "boringssl", Model::Message);
+    let names = text.lines().filter(|line| is_bssl(line)).filter_map(|line| line.split(' ').nth(2));
+    let library = bssl_library(names);
+    let mut rows = Rows::new(Format::BsslSpeed, said, library, Model::Message);
     for line in text.lines().filter(|line| is_bssl(line)) {
         let test = line.strip_prefix("Did ").and_then(|rest| {
             let (done, time) = rest.split_once(" operations in ")?;
@@ -117,15 +126,17 @@ pub(crate) fn bssl(text: &str, said: &Said) -> Found {
     rows.found
 }
 
-/// `AEAD-AES-128-GCM seal (16 bytes)`, `RSA 2048 signing`, `SHA-256 (16 bytes)`.
+/// `AES-128-GCM (16 bytes) seal`, AWS-LC's `AEAD-AES-128-GCM seal (16 bytes)`, `RSA 2048 signing`, `SHA-256 (16 bytes)`.
 fn of_bssl(rows: &mut Rows<'_>, name: &str, count: f64, seconds: f64, size: Option<usize>) {
     if count <= 0.0 || seconds <= 0.0 {
         return rows.found.leave(1, "tests without an operation or a time");
     }
-    let (name, told) = match name.split_once(" (").filter(|(_, rest)| rest.contains(" byte")) {
-        Some((name, rest)) => (name, rest.split(' ').next().and_then(|n| n.parse().ok())),
-        None => (name, None),
-    };
+    let sized = name.split_once(" (").filter(|(_, rest)| rest.contains(" byte"));
+    let told = sized.and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let bare = sized.map_or(name.to_owned(), |(before, rest)| {
+        before.to_owned() + rest.split_once(')').map_or("", |(_, behind)| behind)
+    });
+    let name = &*bare;
     let (first, last) = name.rsplit_once(' ').unwrap_or((name, ""));
     let row = match size.or(told) {
         Some(size) => {
@@ -174,8 +185,9 @@ pub(crate) fn json(text: &str, said: &Said) -> Result<Found, String> {
         format!("it begins as JSON and is none of `bssl speed` or `botan speed`: {e}")
     })?;
     let is_bssl = tests.iter().any(|test| test.description.is_some());
+    let library = bssl_library(tests.iter().filter_map(|test| test.description.as_deref()));
     let mut rows = match is_bssl {
-        true => Rows::new(Format::BsslSpeed, said, "boringssl", Model::Message),
+        true => Rows::new(Format::BsslSpeed, said, library, Model::Message),
         false => Rows::new(Format::BotanSpeed, said, "botan", Model::Message),
     };
     for test in tests {
@@ -450,10 +462,18 @@ fn wolf_name(name: &str) -> Option<(&str, Option<Direction>)> {
     if name == "RNG" || name.ends_with("_AAD") {
         return None;
     }
-    Some(match name.rsplit_once('-') {
+    let (bare, way) = match name.rsplit_once('-') {
         Some((bare, way)) if direction(way).is_some() => (bare, direction(way)),
         _ => (name, None),
-    })
+    };
+    // Of SIV it counts the bits of both keys.
+    let bare = match bare {
+        "AES-256-SIV" => "aes-128-siv",
+        "AES-384-SIV" => "aes-192-siv",
+        "AES-512-SIV" => "aes-256-siv",
+        bare => bare,
+    };
+    Some((bare, way))
 }
 
 fn of_wolfcrypt(rows: &mut Rows<'_>, left: &str, right: &str, block: usize) -> Option<()> {
@@ -583,12 +603,15 @@ pub(crate) fn is_go(line: &str) -> bool {
     line.starts_with("Benchmark") && line.contains(" ns/op") || line.starts_with("goos: ")
 }
 
-pub(crate) fn go(text: &str, said: &Said) -> Found {
+pub(crate) fn go(text: &str, said: &Said) -> Result<Found, String> {
     let mut rows = Rows::new(Format::GoTest, said, "go", Model::Message);
     let mut package = String::new();
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("pkg: ") {
             package = quoted(name.trim());
+            if package == "ciphermark" {
+                return Err(OWN_EXPORT.to_owned());
+            }
         } else if let Some(cpu) = line.strip_prefix("cpu: ") {
             rows.found.machine = Some(quoted(cpu.trim()));
         } else if line.starts_with("Benchmark")
@@ -598,8 +621,11 @@ pub(crate) fn go(text: &str, said: &Said) -> Found {
             rows.found.leave(1, "lines that are torn");
         }
     }
-    rows.found
+    Ok(rows.found)
 }
+
+const OWN_EXPORT: &str = "`ciphermark export --format benchstat` wrote it: every command reads the record that it is of, \
+     with all that these lines lack";
 
 fn of_go(rows: &mut Rows<'_>, line: &str, package: &str) -> Option<()> {
     let words: Vec<&str> = line.split_whitespace().take(24).collect();
@@ -656,17 +682,28 @@ fn go_name(name: &str, package: &str) -> (String, Option<Direction>) {
     } else if let Some(mode) = modes.into_iter().find(|mode| has(&format!("aes{mode}"))) {
         format!("aes-{bits}-{mode}")
     } else if has("hash") || package.starts_with("crypto/") && !has("sha") {
-        let kind = ["224", "384", "512"]
-            .into_iter()
-            .find(|w| lower.contains(&format!("sha{w}")) || lower.contains(&format!("/{w}")));
-        kind.map_or_else(
-            || package.rsplit('/').next().unwrap_or(name).to_owned(),
-            |bits| format!("sha{bits}"),
-        )
+        let of_kind = |bits: &&str| {
+            ["sha", "sha-", "sum", "/"].iter().any(|begin| has(&format!("{begin}{bits}")))
+        };
+        let kind = ["224", "384", "512"].into_iter().find(of_kind);
+        kind.map(|bits| format!("sha{bits}"))
+            .or_else(|| known(package.rsplit('/').next()?))
+            .unwrap_or_else(|| name.to_owned())
     } else {
-        name.split(['/', '_']).next().unwrap_or(name).to_owned()
+        // `Sha3_512_MTU` is more than its first word, and what nobody knows is not its first word alone.
+        let mut ends = name.match_indices(['/', '_']).map(|(at, _)| at).chain([name.len()]);
+        let words = ends.next().map(|first| [ends.next().unwrap_or(first), first]);
+        words
+            .into_iter()
+            .flatten()
+            .find_map(|end| known(&name[..end]))
+            .unwrap_or_else(|| name.to_owned())
     };
     (theirs, way)
+}
+
+fn known(name: &str) -> Option<String> {
+    Algorithm::meant_by(name).map(|a| a.name.to_owned())
 }
 
 #[cfg(test)]
@@ -726,6 +763,33 @@ mod tests {
         are(json, Format::BsslSpeed, &[expected[1], expected[4]]);
     }
 
+    #[test]
+    fn boringssl_writes_the_way_behind_the_size_and_aws_lc_before_it() {
+        let line = |name: &str, size: u32| {
+            format!(
+                "Did 1000000 {name} operations in 1000000us (1000000.0 ops/sec): {size}.0 MB/s\n"
+            )
+        };
+        let text = line("AES-128-GCM (16 bytes) seal", 16)
+            + &line("AES-128-GCM (16 bytes) open", 16)
+            + &line("SHA-256 (256 bytes)", 256);
+        let expected = [
+            ("aes-128-gcm encrypt", 16, 16.0),
+            ("aes-128-gcm decrypt", 16, 16.0),
+            ("sha256", 256, 256.0),
+        ];
+        are(&text, Format::BsslSpeed, &expected);
+        let json = "[{\"description\": \"AES-128-GCM (16 bytes) open\", \"numCalls\": 1000000, \"microseconds\": 1000000, \
+            \"bytesPerCall\": 16}]";
+        are(json, Format::BsslSpeed, &expected[1..2]);
+        let library = |text: &str| found(text, Format::BsslSpeed).rows[0].library.clone();
+        assert_eq!(
+            [library(&text), library(json), library(BSSL)],
+            ["boringssl", "boringssl", "aws-lc"]
+        );
+        assert_eq!(library(&json.replace("\"AES", "\"EVP-AES")), "aws-lc");
+    }
+
     const CRYPTSETUP: &str = "# Tests are approximate using memory only (no storage IO).\n\
         PBKDF2-sha256        50000 iterations per second for 256-bit key\n\
         argon2id      4 iterations, 200000 memory, 4 parallel threads (CPUs) for 256-bit key (requested 2000 ms time)\n\
@@ -752,6 +816,9 @@ mod tests {
             (&*of.rows[0].library, of.left_out.values().sum::<usize>()),
             ("linux-kernel", 3)
         );
+        let adiantum = "#     Algorithm |       Key |      Encryption |      Decryption\n\
+            xchacha12,aes-adiantum        256b       100.0 MiB/s       N/A\n";
+        are(adiantum, Format::Cryptsetup, &[("adiantum encrypt", 65536, 105.0)]);
     }
 
     #[test]
@@ -849,6 +916,12 @@ mod tests {
         ];
         are(text, Format::Wolfcrypt, &expected);
         assert_eq!(found(text, Format::Wolfcrypt).left_out.values().sum::<usize>(), 2);
+        let siv = text.replace("AES-128-CBC", "AES-256-SIV");
+        assert_eq!(
+            rows(&siv, Format::Wolfcrypt)[0].0,
+            "aes-128-siv encrypt",
+            "two keys of 128 bits"
+        );
         let of_ten = text.replace("MiB", "MB");
         assert_eq!(rows(&of_ten, Format::Wolfcrypt)[0].2, 50.0, "since 5.6 MB are of 10^6 bytes");
         assert_eq!(rows(&of_ten.replace("5.9.0", "5.3.0"), Format::Wolfcrypt)[0].2, 52.0);
@@ -919,6 +992,49 @@ mod tests {
         assert!(
             found(text, Format::GoTest).rows[3].doubt.as_deref().unwrap().contains("several cores")
         );
+    }
+
+    #[test]
+    fn gos_benchmarks_of_different_algorithms_are_never_one_row() {
+        let line = |name: &str| format!("Benchmark{name}-8 1000 100000 ns/op 80.00 MB/s\n");
+        let names = |package: &str, benchmarks: &[&str]| -> Vec<String> {
+            let lines: String = benchmarks.iter().map(|name| line(name)).collect();
+            let text = format!("goos: linux\npkg: {package}\n{lines}");
+            rows(&text, Format::GoTest).into_iter().map(|(name, ..)| name).collect()
+        };
+        let sha3 = ["Sha3_512_MTU", "Sha3_256_MTU", "Shake128_MTU"];
+        assert_eq!(names("golang.org/x/crypto/sha3", &sha3), ["sha3-512", "sha3-256", "shake128"]);
+        let sha2 = ["Hash8K/Sum384", "Hash8K/Sum512"];
+        assert_eq!(names("crypto/sha512", &sha2), ["sha384", "sha512"]);
+        assert_eq!(names("crypto/hmac", &["HMACSHA256_1K"]), ["hmac-sha256"]);
+        assert_eq!(names("crypto/aes", &["Encrypt/AES-128", "Encrypt/AES-256"]).len(), 2);
+        assert_eq!(names("mine", &["Compress_fast", "Compress_best"]).len(), 2);
+    }
+
+    #[test]
+    fn what_export_wrote_for_benchstat_is_not_read_as_gos_own() {
+        let text = "cpu: Some CPU\npkg: ciphermark\n\
+            BenchmarkStream/lib=openssl@3.0.19/alg=aes-128-ctr/size=8192 1 2000.0 ns/op 4096.00 MB/s\n";
+        let why = read(text, None, &Said::default()).unwrap_err();
+        assert!(why.contains("every command reads the record"), "{why}");
+    }
+
+    #[test]
+    fn a_table_may_say_the_way_and_decrypt_means_no_program_that_says_its_own() {
+        let names = |said: &Said| {
+            let rows = read("AES-256-GCM dec 16K 2 GB/s\naes-128-cbc 16K 3 GB/s\n", None, said)
+                .unwrap()
+                .rows;
+            rows.into_iter().map(|row| (row.algorithm, row.direction)).collect::<Vec<_>>()
+        };
+        let of = |name: &str, way| (name.to_owned(), way);
+        let gcm = of("aes-256-gcm", Direction::Decrypt);
+        let plain = names(&Said::default());
+        assert_eq!(plain, [gcm.clone(), of("aes-128-cbc", Direction::Encrypt)]);
+        let decrypt = Said { decrypt: true, ..Said::default() };
+        assert_eq!(names(&decrypt), [gcm, of("aes-128-cbc", Direction::Decrypt)]);
+        let why = read(BSSL, None, &decrypt).unwrap_err();
+        assert!(why.starts_with("--decrypt is for openssl-speed and tables"), "{why}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::Imported;
 use crate::import::names::{algorithm, quoted};
+use crate::import::programs::direction;
 use crate::import::{FIGURES, Format, Found, Row, Said};
 use base::model::{Direction, Model, Tier};
 use base::text::clean;
@@ -42,6 +43,10 @@ pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
             .size
             .or(said.size)
             .ok_or_else(|| wrong("no size before the figure: add --size BYTES".to_owned()))?;
+        let (name, way) = match name.rsplit_once(' ') {
+            Some((name, way)) if direction(way).is_some() => (name.to_owned(), direction(way)),
+            _ => (name, None),
+        };
         let (several, ours) = (cells.figures.len() > 1, algorithm(&name));
         for (column, bytes_per_second) in cells.figures.iter().enumerate() {
             // Behind a name and a size, where the line has them, headings are the figures'.
@@ -51,6 +56,7 @@ pub(crate) fn plain_table(text: &str, said: &Said) -> Result<Found, String> {
             let column = heading.cloned().unwrap_or_else(|| (column + 1).to_string());
             let mut row = said.row("imported", "", ours.clone());
             row.library = if several { format!("{library}:{}", quoted(&column)) } else { library };
+            row.direction = way.unwrap_or_else(|| said.direction(row.direction));
             (row.model, row.size, row.mb_per_s) =
                 (Model::Stream, Some(size), bytes_per_second / 1e6);
             rows.push(row);
