@@ -474,7 +474,7 @@ mod tests {
             openssl("aes-256-gcm", 4000.0),
             newer(2000.0),
             bound(openssl("aes-256-gcm", 40.0)),
-            bound(newer(40.0)),
+            bound(newer(41.0)),
             masked(openssl("aes-256-gcm", 40_000.0)),
             masked(newer(400_000.0)),
         ];
