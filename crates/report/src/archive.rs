@@ -578,7 +578,7 @@ pub fn otava(lines: &[Line], directory: &Path) -> Vec<(String, String)> {
         let name = line.slug();
         let file = format!("{name}.csv");
         let is_measured = line.points.iter().any(|p| !p.imported);
-        let counts = |p: &&Point| !p.contended && !(p.imported && is_measured);
+        let counts = |p: &&Point| !(p.contended || p.imported && is_measured);
         let mut rows = line.points.iter().filter(counts).map(|p| {
             [
                 p.started.to_string(),

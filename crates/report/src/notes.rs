@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(said(&taken).unwrap(), "all 4 numbers reached ±1 %");
         taken.measurements[0].ns_per_op = Some(Estimate::exactly(1e5));
         says(
-            &said(&taken).unwrap(),
+            said(&taken).unwrap(),
             ["±1 %. A hypervisor took", "operations above 25 µs (1 here) hold"],
         );
         let mut few = record(Stopped::Budget, 97);
