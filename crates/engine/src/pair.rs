@@ -150,7 +150,8 @@ impl PairBench {
             let Some(Look { alpha, .. }) = look else { break };
             ratio = ratio_of_pairs(&taken.pairs, alpha);
             verdict = ratio.map_or(Verdict::Undecided, |r| r.verdict(self.margin));
-            clock_decides = ratio.zip(ratio_of_pairs(&taken.times, alpha)).is_some_and(opposite);
+            let both = ratio.zip(ratio_of_pairs(&taken.times, alpha));
+            clock_decides = both.is_some_and(|(cycles, time)| opposite(cycles, time));
             if clock_decides {
                 verdict = Verdict::Undecided;
             }
@@ -315,7 +316,7 @@ struct Cost {
 }
 
 /// Whether the one that takes fewer cycles takes more time, by intervals that lie on either side of no difference.
-fn opposite((cycles, time): (Ratio, Ratio)) -> bool {
+fn opposite(cycles: Ratio, time: Ratio) -> bool {
     cycles.high < 1.0 && time.low > 1.0 || cycles.low > 1.0 && time.high < 1.0
 }
 
@@ -356,10 +357,10 @@ mod tests {
     #[test]
     fn fewer_cycles_and_more_time_are_opposite_only_by_intervals_that_both_exclude_equality() {
         let of = |low, high| Ratio { estimate: f64::midpoint(low, high), low, high, level: 0.999 };
-        assert!(opposite((of(0.9, 0.95), of(1.02, 1.1))) && opposite((of(1.1, 1.2), of(0.8, 0.9))));
+        assert!(opposite(of(0.9, 0.95), of(1.02, 1.1)) && opposite(of(1.1, 1.2), of(0.8, 0.9)));
         for time in [of(0.9, 0.95), of(0.99, 1.02)] {
-            assert!(!opposite((of(0.9, 0.95), time)), "{time:?}");
+            assert!(!opposite(of(0.9, 0.95), time), "{time:?}");
         }
-        assert!(!opposite((of(0.99, 1.01), of(1.02, 1.1))));
+        assert!(!opposite(of(0.99, 1.01), of(1.02, 1.1)));
     }
 }

@@ -540,11 +540,11 @@ const LOOK_EVERY: u32 = 16;
 /// that their number falls.
 const LONGEST_ALONE_NS: f64 = 2e6;
 
-/// What runs between chain and batch is this part of it, ...
+/// One of so many parts of a batch runs between chain and batch.
 const PARTS_OF_A_BATCH: u32 = 8;
-/// ... and, where the core is taken all the time, looked at for that: it takes so much longer then, ...
+/// A part that takes so much longer than the fastest one was interrupted.
 const TAKEN_NS: f64 = 500.0;
-/// ... which is waited for some times as long as it takes to come again. Longer parts do not fit between.
+/// A hypervisor that takes the core all the time comes again in less. Longer parts do not fit between.
 const LONGEST_WATCH: Duration = Duration::from_micros(200);
 const LONG_PART_NS: f64 = 20_000.0;
 
@@ -631,7 +631,7 @@ impl Around<'_> {
                         self.run_until_interrupted(batch, few);
                     }
                     Moment::BehindProbe => ready(batch, warm_up, ops),
-                    // Elsewhere that takes as long as the clock may take to change.
+                    // Elsewhere it takes so long that the clock may change meanwhile.
                     Moment::BehindChain if is_hot => ready(batch, few, ops),
                     Moment::BehindChain => {}
                 })
