@@ -22,6 +22,8 @@ pub struct Clock {
     overhead_ticks: f64,
     /// How many times as long as where steps are short all must be that is timed.
     stretch: u64,
+    /// Rounds of the chain, where nothing is stretched.
+    chain_rounds: u64,
     /// Core cycles of a link of the chain on the CPU that it was judged on, or why they are not known.
     link_cycles: Result<f64, String>,
     quiet_rate: f64,
@@ -60,14 +62,24 @@ pub struct Anchor {
 /// where the counter's steps are 26 ticks.
 const EMPTY_REGIONS: usize = 2000;
 
-/// How long the chain is that tells the core's clock: 12 000 cycles take about three
+/// How long the chain is at most that tells the core's clock: 12 000 cycles take about three
 /// microseconds, which counters that advance in steps of 10 ns (AMD) resolve to 0.3 %, short against a
 /// sample.
 const CHAIN_ROUNDS: u64 = 40;
 
-/// How long it is behind a throughput probe: a quarter, to 1.3 %, which is little against the 20 % and
-/// more that a busy sibling thread takes; a sample has two of them.
+/// How long it is at least, and behind a throughput probe: a quarter, to 1.3 % at steps of 10 ns, which is little against
+/// the 20 % and more that a busy sibling thread takes; a sample has two of them.
 const GLANCE_ROUNDS: u64 = 10;
+
+/// To what part of itself the counter's steps have to resolve the chain.
+const RESOLUTION: f64 = 0.003;
+
+/// Rounds of the chain that steps of so many ticks ask for. No more: behind two microseconds of it a core that AES or
+/// AVX-512 had made slower takes its clock up again and stands still for one, and would do so back in every batch.
+fn chain_rounds(step_ticks: u64, ticks_of_a_round: f64) -> u64 {
+    let needed = step_ticks as f64 / RESOLUTION / ticks_of_a_round.max(1e-3);
+    (needed.ceil() as u64).clamp(GLANCE_ROUNDS, CHAIN_ROUNDS)
+}
 
 /// Runs of the probes before their first reading counts.
 const PROBE_WARM_UPS: usize = 4;
@@ -84,6 +96,7 @@ impl Clock {
             step_ticks: 1,
             overhead_ticks: 0.0,
             stretch: 1,
+            chain_rounds: CHAIN_ROUNDS,
             link_cycles: Ok(0.0),
             quiet_rate: 0.0,
             longest_wait: Duration::ZERO,
@@ -105,6 +118,8 @@ impl Clock {
         let kept = &empty[..EMPTY_REGIONS * 9 / 10];
         clock.overhead_ticks = kept.iter().sum::<u64>() as f64 / kept.len() as f64;
         clock.judge_chain();
+        let links = (0..FEW_READINGS).map(|_| clock.chains().0).fold(f64::INFINITY, f64::min);
+        clock.chain_rounds = chain_rounds(clock.step_ticks, links * arch::CHAIN_LINKS);
         // The probes' code is cold the first time, which would look like a busy sibling thread.
         for _ in 0..PROBE_WARM_UPS {
             clock.instructions_per_cycle(clock.cycles_per_tick(), 1);
@@ -187,7 +202,7 @@ impl Clock {
     /// Core cycles per tick right now; 0 where the architecture has no chain of known latency.
     #[inline]
     pub(crate) fn cycles_per_tick(&self) -> f64 {
-        self.cycles_per_tick_over(CHAIN_ROUNDS)
+        self.cycles_per_tick_over(self.chain_rounds)
     }
 
     #[inline]
@@ -478,6 +493,16 @@ mod tests {
         }
         assert_eq!(stretch(40, Some(1.0)), 4, "a counter of 1 GHz that moves by 40");
         assert_eq!(stretch(26, None), 1);
+    }
+
+    #[test]
+    fn the_chain_is_as_long_as_the_counters_steps_ask_for() {
+        // Intel at 2.3 GHz, a counter of 1 GHz; AMD's 10 ns at 3.8 GHz; 25 MHz, where all is stretched besides.
+        for (step, ticks_of_a_round, rounds) in
+            [(2, 230.0, 10), (1, 100.0, 10), (20, 230.0, 29), (38, 285.0, 40), (1, 2.5, 40)]
+        {
+            assert_eq!(chain_rounds(step, ticks_of_a_round), rounds, "{step}, {ticks_of_a_round}");
+        }
     }
 
     #[test]

@@ -90,7 +90,8 @@ impl Estimator {
         self.undisturbed(samples, quiet).or_else(|| Some((contended()?, Counted::Contended)))
     }
 
-    /// What undisturbed samples come to. A few from many processes tell more than many from two.
+    /// What undisturbed samples come to. A few from many processes tell more than many from two; where no two have
+    /// enough, which a core that was hardly ever quiet leaves, those with one count.
     pub fn undisturbed(
         self,
         samples: &[RawSample],
@@ -100,19 +101,16 @@ impl Estimator {
         if full.as_ref().is_some_and(|(summary, _)| summary.is_complete()) {
             return full;
         }
-        let sparse = self.summarise_sparse(samples, quiet);
-        sparse.map(|summary| (summary, Counted::Sparse)).or(full)
+        let sparse = self.summarised(samples, quiet, 1).map(|summary| (summary, Counted::Sparse));
+        match sparse {
+            Some((summary, _)) if full.is_some() && !summary.is_complete() => full,
+            sparse => sparse,
+        }
     }
 
     /// [`summarise`] by this estimator.
     pub fn summarise(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
         self.summarised(samples, quiet, MIN_PER_PROCESS)
-    }
-
-    /// Summarises samples of a core that was hardly ever quiet: every process with a clean sample counts,
-    /// with the median of those it has. `None` where there are fewer than [`MIN_PROCESSES`].
-    fn summarise_sparse(self, samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
-        self.summarised(samples, quiet, 1).filter(Summary::is_complete)
     }
 
     fn summarised(
@@ -522,7 +520,11 @@ mod tests {
         let (outlier, _) = sparse(&samples).unwrap();
         assert_eq!(outlier.ticks_per_op.median, s.ticks_per_op.median);
         assert!(outlier.ticks_per_op.high > 189.9, "{outlier:?}");
-        assert_eq!(sparse(&samples[1..]), None, "five processes are too few");
+        let (two, counted) = sparse(&samples[..2]).unwrap();
+        assert_eq!((two.processes, two.is_complete(), counted), (2, false, Counted::Sparse));
+        assert_eq!(sparse(&samples[..1]), None, "one process tells nothing of the others");
+        let with_enough = [&processes(2, |_| 1000)[..], &samples[2..4]].concat();
+        assert_eq!(sparse(&with_enough).unwrap().1, Counted::Clean, "two processes have enough");
     }
 
     #[test]

@@ -333,12 +333,15 @@ pub enum Disturbance {
 pub const SAME_SPEED: f64 = 0.01;
 
 /// Marks the samples of one process that were interrupted: what takes the core only ever adds to them, so the fastest that
-/// nothing else disturbed tells. Samples of one process scatter by half a per cent where nothing does.
+/// nothing else disturbed tells. Samples of one process scatter by half a per cent where nothing does. A busy sibling thread
+/// slows each by another part: beside one there is no fastest.
 pub fn mark_interrupted(of_process: &mut [RawSample]) {
-    let left_alone = of_process.iter_mut().filter_map(|sample| {
+    for sample in &mut *of_process {
         sample.interrupted = false;
-        sample.disturbance(0.0).is_none().then_some(sample)
-    });
+    }
+    let left_alone = of_process.iter().filter(|sample| sample.disturbance(0.0).is_none());
+    let quiet = left_alone.map(RawSample::probe).fold(0.0, f64::max);
+    let left_alone = of_process.iter_mut().filter(|sample| sample.disturbance(quiet).is_none());
     let mut left_alone: Vec<&mut RawSample> = left_alone.collect();
     let fastest =
         left_alone.iter().map(|sample| sample.cost_within_process()).min_by(f64::total_cmp);
@@ -460,6 +463,16 @@ mod tests {
         mark_interrupted(&mut samples);
         let marked = samples.map(|sample| sample.interrupted);
         assert_eq!(marked, [false, true, false, false, false, true]);
+    }
+
+    #[test]
+    fn beside_a_busy_sibling_thread_no_sample_is_held_to_the_fastest() {
+        let of = |probe_before, ticks| RawSample { probe_before, ticks, ..clean() };
+        let quiet = clean().probe_before;
+        let mut samples =
+            [of(quiet * 0.6, 1500), of(quiet * 0.8, 1200), of(quiet, 1000), of(quiet, 1050)];
+        mark_interrupted(&mut samples);
+        assert_eq!(samples.map(|sample| sample.interrupted), [false, false, false, true]);
     }
 
     #[test]
