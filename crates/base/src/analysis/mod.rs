@@ -84,14 +84,17 @@ pub enum Counted {
 }
 
 impl Estimator {
-    /// What a case's samples come to: the undisturbed ones, else all that a quiet core is not asked for.
+    /// What a case's samples come to: the undisturbed ones, else all that a quiet core is not asked for, else undisturbed ones
+    /// of processes that have one.
     pub fn best(self, samples: &[RawSample], quiet: &QuietRates) -> Option<(Summary, Counted)> {
         let contended = || self.summarise(samples, &QuietRates::default());
-        self.undisturbed(samples, quiet).or_else(|| Some((contended()?, Counted::Contended)))
+        let single = || self.summarised(samples, quiet, 1);
+        self.undisturbed(samples, quiet)
+            .or_else(|| Some((contended()?, Counted::Contended)))
+            .or_else(|| Some((single()?, Counted::Sparse)))
     }
 
-    /// What undisturbed samples come to. A few from many processes tell more than many from two; where no two have
-    /// enough, which a core that was hardly ever quiet leaves, those with one count.
+    /// What undisturbed samples come to. A few from many processes tell more than many from two.
     pub fn undisturbed(
         self,
         samples: &[RawSample],
@@ -101,11 +104,8 @@ impl Estimator {
         if full.as_ref().is_some_and(|(summary, _)| summary.is_complete()) {
             return full;
         }
-        let sparse = self.summarised(samples, quiet, 1).map(|summary| (summary, Counted::Sparse));
-        match sparse {
-            Some((summary, _)) if full.is_some() && !summary.is_complete() => full,
-            sparse => sparse,
-        }
+        let sparse = self.summarised(samples, quiet, 1).filter(Summary::is_complete);
+        sparse.map(|summary| (summary, Counted::Sparse)).or(full)
     }
 
     /// [`summarise`] by this estimator.
@@ -520,11 +520,22 @@ mod tests {
         let (outlier, _) = sparse(&samples).unwrap();
         assert_eq!(outlier.ticks_per_op.median, s.ticks_per_op.median);
         assert!(outlier.ticks_per_op.high > 189.9, "{outlier:?}");
-        let (two, counted) = sparse(&samples[..2]).unwrap();
-        assert_eq!((two.processes, two.is_complete(), counted), (2, false, Counted::Sparse));
-        assert_eq!(sparse(&samples[..1]), None, "one process tells nothing of the others");
-        let with_enough = [&processes(2, |_| 1000)[..], &samples[2..4]].concat();
-        assert_eq!(sparse(&with_enough).unwrap().1, Counted::Clean, "two processes have enough");
+        assert_eq!(sparse(&samples[1..]), None, "five processes are too few");
+    }
+
+    #[test]
+    fn where_nothing_else_makes_a_figure_one_clean_sample_of_each_of_two_processes_does() {
+        let best = |samples: &[RawSample]| Estimator::TrimmedMean.best(samples, &quiet());
+        let interrupted = |s: &RawSample| RawSample { interrupted: true, ticks: 1100, ..*s };
+        let contended = |s: &RawSample| RawSample { probe_after: 3.0, ticks: 1900, ..*s };
+        let clean = [sample(0, 1000), sample(1, 1020)];
+        let hit = [&clean[..], &[interrupted(&clean[0]), interrupted(&clean[1])]].concat();
+        let (two, counted) = best(&hit).unwrap();
+        assert_eq!((two.ticks_per_op.median, two.processes, two.clean), (101.0, 2, 2));
+        assert!(!two.is_complete() && counted == Counted::Sparse);
+        let beside = [&clean[..], &[contended(&clean[0]), contended(&clean[1])]].concat();
+        assert_eq!(best(&beside).unwrap().1, Counted::Contended, "a bound is surer");
+        assert_eq!(best(&clean[..1]), None, "one process tells nothing of the others");
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(crate) fn summary(
     if m.contended {
         return estimator.summarise(samples, &none);
     }
-    Some(estimator.undisturbed(samples, &none)?.0)
+    Some(estimator.best(samples, &none)?.0)
 }
 
 fn difference(record: &Record, m: &Measurement) -> Option<String> {
