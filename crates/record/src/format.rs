@@ -65,6 +65,22 @@ pub struct Record {
 }
 
 impl Record {
+    /// Where, when, how and with which libraries it measured: all but what belongs to cases.
+    #[must_use]
+    pub fn circumstances(&self) -> Self {
+        Self {
+            format_version: self.format_version.clone(),
+            tool: self.tool.clone(),
+            started: self.started.clone(),
+            measuring_seconds: self.measuring_seconds,
+            host: self.host.clone(),
+            libraries: self.libraries.clone(),
+            plan: self.plan.clone(),
+            noise: self.noise.clone(),
+            ..Self::default()
+        }
+    }
+
     /// `tls-handshakes`, `tls-records`, `tls-primitives` or `pages`; none of a survey.
     pub fn kind(&self) -> Option<&str> {
         self.details.as_ref()?.get("kind")?.as_str()

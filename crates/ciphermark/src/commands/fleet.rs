@@ -391,24 +391,12 @@ fn bring(
     records: &Path,
     key: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let (why, exit) = match whole(cluster, machine, &job) {
-        Ok(Ok(sent)) => return keep(survey, cluster, machine, job, records, key, sent),
-        Ok(Err(why)) => (why, Exit::Found),
-        Err(failure) => (failure.message, failure.exit),
+    let not_gathered = |why: &str| tell(machine, &format!("not gathered: {why}"));
+    let sent = match whole(cluster, machine, &job) {
+        Ok(Ok(sent)) => sent,
+        Ok(Err(why)) => return not_gathered(&why).map(|()| Exit::Found),
+        Err(failure) => return not_gathered(&failure.message).map(|()| failure.exit),
     };
-    tell(machine, &format!("not gathered: {why}"))?;
-    Ok(exit)
-}
-
-fn keep(
-    survey: &mut Survey,
-    cluster: &Cluster<'_>,
-    machine: &Machine,
-    job: Job,
-    records: &Path,
-    key: Option<&Path>,
-    sent: Sent,
-) -> Result<Exit, Failure> {
     let Sent { sha256, record, node } = sent;
     let path = file(records, &survey.fleet, machine);
     let manifest = Manifest {

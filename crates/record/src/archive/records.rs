@@ -403,18 +403,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 /// All of a record but what it measured.
 fn head(record: &Record) -> Record {
     let kind = record.kind().map(|kind| serde_json::json!({ "kind": kind }));
-    Record {
-        format_version: record.format_version.clone(),
-        tool: record.tool.clone(),
-        started: record.started.clone(),
-        measuring_seconds: record.measuring_seconds,
-        host: record.host.clone(),
-        libraries: record.libraries.clone(),
-        plan: record.plan.clone(),
-        noise: record.noise.clone(),
-        details: kind,
-        ..Record::default()
-    }
+    Record { details: kind, ..record.circumstances() }
 }
 
 fn note(m: &Measurement) -> Option<String> {

@@ -16,20 +16,13 @@ use std::ops::Deref;
 
 pub(crate) fn as_json(record: &Record, selection: &[&Measurement]) -> String {
     record::to_json(&Record {
-        format_version: record.format_version.clone(),
-        tool: record.tool.clone(),
-        started: record.started.clone(),
-        measuring_seconds: record.measuring_seconds,
-        host: record.host.clone(),
-        libraries: record.libraries.clone(),
-        plan: record.plan.clone(),
-        noise: record.noise.clone(),
         limits: record.limits.clone(),
         executed: executed_by(&record.executed, selection),
         leaks: leaks_of(record, selection),
         measurements: selection.iter().copied().cloned().collect(),
         fits: record.fits.clone(),
         details: record.details.clone(),
+        ..record.circumstances()
     })
 }
 
