@@ -448,7 +448,7 @@ impl Algorithm {
         [Some(text.to_owned()), other]
             .into_iter()
             .flatten()
-            .find_map(|text| Self::all().iter().find(|a| squeezed(a.name) == text))
+            .find_map(|text| Self::all().iter().find(|a| kept(a.name).eq(text.chars())))
     }
 
     /// The algorithm that OpenSSL's commands mean by a cipher's name without a mode (`aes256`, `bf`, `des`): CBC.
@@ -464,7 +464,7 @@ impl Algorithm {
         let meant = other.map_or_else(|| text.clone(), |(_, ours)| squeezed(ours));
         let beginnings =
             |a: &'static Self| a.name.match_indices('-').map(move |(dash, _)| &a.name[..dash]);
-        Self::all().iter().flat_map(beginnings).find(|begin| squeezed(begin) == meant)
+        Self::all().iter().flat_map(beginnings).find(|begin| kept(begin).eq(meant.chars()))
     }
 
     /// Whether an adapter has brought it: nothing here knows what it computes, so it is checked against the adapter's
@@ -703,8 +703,12 @@ impl Algorithm {
 
 /// A name without case and dashes.
 fn squeezed(text: &str) -> String {
+    kept(text).collect()
+}
+
+fn kept(text: &str) -> impl Iterator<Item = char> {
     let kept = text.chars().filter(char::is_ascii_alphanumeric);
-    kept.map(|c| c.to_ascii_lowercase()).collect()
+    kept.map(|c| c.to_ascii_lowercase())
 }
 
 impl fmt::Display for Algorithm {
