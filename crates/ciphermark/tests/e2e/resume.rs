@@ -154,7 +154,8 @@ fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
 fn a_killed_run_of_one_provider_alone_is_resumed_with_that_provider() {
     let directory = scratch();
     let record = directory.path().join("r.json");
-    let what = "-l openssl:legacy@3* -a rc4,aes-256-gcm -s 64 -d encrypt -t native,noaes --no-evidence";
+    let what =
+        "-l openssl:legacy@3* -a rc4,aes-256-gcm -s 64 -d encrypt -t native,noaes --no-evidence";
     let running = Background::start_run(&what.split(' ').collect::<Vec<_>>(), &record);
     running.send(Signal::KILL);
     running.ends_within(SOON);
