@@ -40,6 +40,13 @@ pub fn within_bounds<T>(read: impl FnOnce() -> T) -> Result<T, Failure> {
     host::memory::while_reading(read).map_err(Failure::usage)
 }
 
+/// Whether a file stands there that writing would destroy. An empty one, as mktemp(1) makes it, holds nothing; one behind a
+/// link may be another program's standard output.
+pub fn holds_something(path: &Path) -> bool {
+    let is_empty = path.symlink_metadata().is_ok_and(|m| m.is_file() && m.len() == 0);
+    path.is_file() && !is_empty
+}
+
 /// Reads a record of any kind, as this version writes it or an older one did.
 pub fn record(path: &Path) -> Result<Record, RecordError> {
     read(&record::load_text(path)?, path)

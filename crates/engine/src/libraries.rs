@@ -259,8 +259,10 @@ impl File {
 fn load(file: &File) -> Attached {
     let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
     let bundled = host::bundled(&path);
-    let bundled_name =
-        file.with_provider.clone().or_else(|| bundled.as_ref().map(|b| b.name.clone()));
+    // A resumed run names the file and takes the name away: the provider stays.
+    let given_provider = file.given_name.clone().filter(|name| provider_of(name).is_some());
+    let with_provider = file.with_provider.clone().or(given_provider);
+    let bundled_name = with_provider.or_else(|| bundled.as_ref().map(|b| b.name.clone()));
     let name = file.given_name.as_ref().or(bundled_name.as_ref());
     let is_named = name.is_some();
     let mut attached = Attached {

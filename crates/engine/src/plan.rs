@@ -236,7 +236,7 @@ pub fn lacks_memory(
     (needed > room_bytes).then(|| {
         let threads = if threads > 1 { format!(" in {threads} threads") } else { String::new() };
         format!(
-            "{} need {} MiB of memory{threads}, and a worker may take {} MiB: half of this machine's, and no more than is available (MemAvailable)",
+            "{} need {} MiB of memory{threads}, and a worker may take {} MiB: half of this machine's, and no more than is available (MemAvailable, a container's limit)",
             algorithm.size_in_words(size),
             needed >> 20,
             room_bytes >> 20

@@ -12,7 +12,7 @@ use crate::kinds::{Ends, Facts, Judged, Message, PILOT, PROCESSES, Pass, Subject
 use crate::plan::Planned;
 use crate::protocol::{Finding, Other};
 use base::analysis::{Estimator, Group, MIN_PER_PROCESS, of_visits};
-use base::model::{OtherEnd, QuietRates, RUNTIME_PREFIX, RawSample, Settling};
+use base::model::{Case, OtherEnd, QuietRates, RUNTIME_PREFIX, RawSample, Settling};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt as _};
 use record::tls::HandshakeSample;
@@ -236,6 +236,9 @@ pub(crate) fn journal_head(
         command: command.to_vec(),
         cpu: host.cpu.kind(),
         microcode: host.cpu.microcode,
+        features: host.cpu.features,
+        kernel: host.kernel.release,
+        c_library: host.c_library,
         machine: host::machine_hash(),
         program: crate::pool::program_hash(),
         circumstances: host.circumstances,
@@ -264,6 +267,15 @@ impl Earlier {
         difference(&kept.head, now).map_or(Ok(()), Err)?;
         let Kept { head: first, samples, facts, findings, seconds, .. } = kept;
         Ok(Self { started: Some(first.started), seconds, samples, facts, findings })
+    }
+
+    /// Why a case that has samples cannot be measured any more, before what was found is told: fewer CPUs or less memory
+    /// are no answer of the library's.
+    pub(crate) fn not_possible_now(&self, planned: &[Planned]) -> Option<String> {
+        let mut sampled = self.samples.iter().filter_map(|sample| planned.get(sample.case));
+        let (plan, found) = sampled.find_map(|plan| Some((plan, plan.verdict.as_ref()?)))?;
+        let Case { algorithm, size, .. } = &plan.case;
+        Some(format!("it has samples of {algorithm} at {size} bytes, and now: {}", found.why))
     }
 
     /// What was found stays found.
@@ -349,13 +361,28 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
     if then.machine != now.machine {
         return Some(format!("it ran on another machine with the same CPU, '{}'", now.cpu));
     }
-    if then.microcode != now.microcode {
-        let shown = |head: &JournalHead| head.microcode.clone().unwrap_or("none".into());
-        return Some(format!(
-            "the CPU's microcode was {} then and is {} now",
-            shown(then),
-            shown(now)
-        ));
+    let none = || "none".to_owned();
+    let microcode = |head: &JournalHead| head.microcode.clone().unwrap_or_else(none);
+    let c_library = |head: &JournalHead| head.c_library.clone().unwrap_or_else(none);
+    for (what, was, is) in [
+        ("the CPU's microcode", microcode(then), microcode(now)),
+        ("the kernel", then.kernel.clone(), now.kernel.clone()),
+        ("the C library", c_library(then), c_library(now)),
+    ] {
+        if was != is {
+            return Some(format!("{what} was {was} then and is {is} now"));
+        }
+    }
+    let only_in = |one: &JournalHead, other: &JournalHead| {
+        let only = one.features.iter().filter(|feature| !other.features.contains(feature));
+        only.cloned().collect::<Vec<_>>().join(" ")
+    };
+    let (gone, new) = (only_in(then, now), only_in(now, then));
+    if !(gone.is_empty() && new.is_empty()) {
+        let sides = [(gone, "is gone"), (new, "is new")].into_iter();
+        let sides = sides.filter(|(names, _)| !names.is_empty());
+        let sides: Vec<String> = sides.map(|(names, is)| format!("{names} {is}")).collect();
+        return Some(format!("the CPU has other features than then: {}", sides.join(", ")));
     }
     if then.program != now.program {
         return Some("it was measured by another build of ciphermark".to_owned());
@@ -664,6 +691,9 @@ mod tests {
             started: "2026-11-21T12:00:00Z".into(),
             cpu: "a CPU".into(),
             microcode: Some("0x1".into()),
+            features: vec!["aes".into(), "sha_ni".into()],
+            kernel: "6.12".into(),
+            c_library: Some("glibc 2.41".into()),
             machine: Some("one".into()),
             program: Some("abc".into()),
             plan: Plan { precision: 0.01, budget_seconds: 1.0, seed: 1, ..Plan::default() },
@@ -691,6 +721,10 @@ mod tests {
         named(|h| h.cpu = "other CPU".into(), "it ran on 'other CPU', this is 'a CPU'");
         named(|h| h.machine = Some("two".into()), "another machine with the same CPU");
         named(|h| h.microcode = None, "microcode was none then and is 0x1 now");
+        named(|h| h.kernel = "6.1".into(), "the kernel was 6.1 then and is 6.12 now");
+        named(|h| h.c_library = None, "the C library was none then and is glibc 2.41 now");
+        let masked = |h: &mut JournalHead| h.features = vec!["aes".into(), "vaes".into()];
+        named(masked, "other features than then: vaes is gone, sha_ni is new");
         named(|h| h.program = None, "another build of ciphermark");
         let mask = |h: &mut JournalHead| {
             let (name, value) = ("OPENSSL_ia32cap".into(), Some("~0x2".into()));
@@ -700,6 +734,24 @@ mod tests {
         named(|h| h.libraries[0].1.id = "sha256:2".into(), "'/l.so' is another build");
         named(|h| h.libraries.clear(), "other algorithms");
         named(|h| h.cases = 3, "other algorithms");
+    }
+
+    #[test]
+    fn samples_of_what_cannot_be_measured_any_more_are_not_dropped() {
+        let mut planned = vec![Planned {
+            case: Case { algorithm: "aes-128-ctr".into(), size: 16, threads: 2, ..Case::default() },
+            verdict: None,
+            setting: crate::plan::Setting::default(),
+        }];
+        let samples = vec![JournalSample::default()];
+        let earlier = Earlier { samples, ..Earlier::default() };
+        assert_eq!(earlier.not_possible_now(&planned), None);
+        planned[0].verdict = Some(Finding::unsupported("only 1 CPU may be used"));
+        assert_eq!(
+            earlier.not_possible_now(&planned).unwrap(),
+            "it has samples of aes-128-ctr at 16 bytes, and now: only 1 CPU may be used"
+        );
+        assert_eq!(Earlier::default().not_possible_now(&planned), None, "it has no samples");
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub(crate) struct Schedule<'a> {
     /// Whether this process has a CPU that is not the only one that measures.
     has_room: bool,
     started: Instant,
+    /// The part of the work that an earlier part of the run has done.
+    done_before: f64,
     /// Time in which this process was stopped.
     away: Duration,
 }
@@ -121,6 +123,7 @@ impl<'a> Schedule<'a> {
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
             started: Instant::now(),
+            done_before: 0.0,
             away: Duration::ZERO,
         }
     }
@@ -146,9 +149,7 @@ impl<'a> Schedule<'a> {
 
     /// Samples until every case has ended. `stop` ends it early.
     pub(crate) fn run(&mut self, stop: &Stop, watch: &mut dyn Watch) {
-        self.started = Instant::now();
-        // What an earlier part of the run has ended needs no more.
-        self.judge();
+        self.begin();
         // The first processes take seconds to start where there are many libraries.
         watch.round(self.progress());
         let mut stopped = None;
@@ -157,6 +158,13 @@ impl<'a> Schedule<'a> {
         }
         self.judge();
         self.end_all(stopped.unwrap_or(Stopped::Precision));
+    }
+
+    fn begin(&mut self) {
+        self.started = Instant::now();
+        // What an earlier part of the run has ended needs no more.
+        self.judge();
+        self.done_before = self.progress().fraction;
     }
 
     pub(crate) fn sampled(&self) -> Sampled<'_> {
@@ -481,12 +489,17 @@ impl<'a> Schedule<'a> {
         let ended = self.all_progress.iter().filter(|t| t.end.is_some()).count();
         let fraction =
             self.all_progress.iter().map(CaseProgress::fraction).sum::<f64>() / cases.max(1) as f64;
-        let (elapsed, budget) = (self.elapsed(), self.budget.time);
-        let most = budget.saturating_sub(elapsed);
-        let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
-        let left = if fraction < 0.01 { most } else { foreseen.min(most) };
+        let most = self.budget.time.saturating_sub(self.elapsed());
+        let left = time_left(self.elapsed(), fraction - self.done_before, 1.0 - fraction).min(most);
         Progress { ended, cases, fraction, left }
     }
+}
+
+/// What the rest of the work takes, where so much took so long: without end where it cannot be foreseen yet.
+fn time_left(elapsed: Duration, done: f64, rest: f64) -> Duration {
+    /// Less says nothing of the rest.
+    const LEAST: f64 = 0.01;
+    if done < LEAST { Duration::MAX } else { elapsed.mul_f64(rest / done) }
 }
 
 fn measuring_cpus(own: &[u32], all_progress: &[CaseProgress]) -> Vec<u32> {
@@ -797,6 +810,20 @@ mod tests {
         let blocks = schedule(&libraries, all_progress, 1).blocks();
         let of = |case: usize| blocks.iter().find(|b| b.cases.contains(&case)).unwrap();
         assert_eq!([0, 1, 2, 3].map(|case| of(case).cases.len()), [2, 2, 1, 1]);
+    }
+
+    #[test]
+    fn the_time_left_is_not_told_by_what_an_earlier_part_of_the_run_has_done() {
+        let libraries = [attached()];
+        let mut half_done = progress(0, 16);
+        (0..PROCESSES).for_each(|_| half_done.count_clean());
+        let mut schedule = schedule(&libraries, vec![half_done], 1);
+        schedule.budget.time = Duration::from_secs(3600);
+        schedule.begin();
+        let Progress { fraction, left, .. } = schedule.progress();
+        assert!(fraction > 0.4 && left > Duration::from_secs(3000), "{fraction} {left:?}");
+        schedule.all_progress[0].end = Some(End::Stopped(Stopped::Precision));
+        assert!(schedule.progress().left < Duration::from_secs(1), "all is done");
     }
 
     #[test]

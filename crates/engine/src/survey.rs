@@ -82,6 +82,9 @@ pub fn survey(
     let head = progress::journal_head("survey", plan, planned.len(), named, &request.command, cpu);
     let Keeping { mut journal, snapshots, earlier } = keeping;
     let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
+    if let Some(why) = earlier.not_possible_now(&planned) {
+        return Err(SurveyError::Resume(why));
+    }
     if let Some(journal) = &mut journal {
         journal.begin(&head)?;
     }

@@ -65,9 +65,14 @@ pub fn machine_hash() -> Option<String> {
     Some(text_hash(&format!("ciphermark {id}")))
 }
 
-/// Bytes of memory that programs can still have; `None` where the kernel does not say.
+/// Bytes of memory that this process and others can still have, within a container's limit; `None` where the kernel does not say.
 pub fn available_bytes() -> Option<u64> {
     machine::available_bytes(&Tree::at("/"))
+}
+
+/// CPUs' worth of time that a container's limit leaves this process; `None` without one.
+pub fn cpu_limit() -> Option<f64> {
+    machine::cpu_limit(&Tree::at("/"))
 }
 
 /// Bytes of memory that a worker can take now: what its confinement leaves it, and no more than there is.

@@ -38,7 +38,7 @@ pub struct Found {
 /// for another machine are left out. Attached objects: `libciphermark_*.so` beside the executable
 /// and in `../lib/ciphermark`; bundled libraries, each in its directory with its manifest
 /// `library.toml`, in the directories of `CIPHERMARK_BUNDLED` (empty: none), else in `libs` beside the executable's directory (where `libs/build` puts them) and in
-/// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
+/// `../lib/ciphermark/libs`. And every `*.so`, and what is named as a system library, in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured. Last on Linux the kernel
 /// itself; whether it lets itself be used, attaching it says.
 pub fn find_libraries(names: &[&str]) -> Vec<Found> {
@@ -143,7 +143,10 @@ fn find(places: &Places, names: &[&str]) -> Vec<Found> {
     for path in places.own.iter().flat_map(|d| files(d)).filter(is_own) {
         add(Family::Attached, path);
     }
-    let is_object = |p: &PathBuf| name(p).ends_with(".so") && !is_stack(p);
+    // An installed library may have its version alone: the plain name comes with the headers.
+    let is_object = |p: &PathBuf| {
+        (name(p).ends_with(".so") && !is_stack(p)) || system_family(p, names).is_some()
+    };
     for path in places.chosen.iter().flat_map(|d| files(d)).filter(is_object) {
         add(family_by_name(&path, names), path);
     }
@@ -374,10 +377,11 @@ mod tests {
             "own objects are known by their name and chosen ones by their place",
             &[
                 "own/libciphermark_rustcrypto.so", "own/libother.so", "chosen/mine.so", "chosen/libcrypto.patched.so",
-                "chosen/notes.txt",
+                "chosen/notes.txt", "chosen/libgcrypt.so.20", "chosen/libcrypto.so.3.hmac", "chosen/libssl.so.3",
             ],
             &[
                 (CRYPTO, "chosen/libcrypto.patched.so"),
+                (GCRYPT, "chosen/libgcrypt.so.20"),
                 (Family::Attached, "chosen/mine.so"),
                 (Family::Attached, "own/libciphermark_rustcrypto.so"),
             ],

@@ -337,7 +337,7 @@ fn total_bytes(tree: &Tree) -> Option<u64> {
 }
 
 pub(crate) fn available_bytes(tree: &Tree) -> Option<u64> {
-    field(tree, "MemAvailable:")
+    field(tree, "MemAvailable:").into_iter().chain(group_bytes(tree)).min()
 }
 
 fn field(tree: &Tree, name: &str) -> Option<u64> {
@@ -350,6 +350,62 @@ fn field(tree: &Tree, name: &str) -> Option<u64> {
 fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     rest.split_once(']').map(|(word, _)| word.to_owned())
+}
+
+// A container's limits: those of this process's control group and of all that it is in (cgroups(7)). Version 2 has one
+// tree for all controllers, version 1 one for each.
+
+/// Directories of these groups. A container may see its own at the root of the tree.
+fn groups(tree: &Tree, controller: &str) -> Vec<String> {
+    const ROOT: &str = "/sys/fs/cgroup";
+    let lines = tree.text("/proc/self/cgroup").unwrap_or_default();
+    let of_line = |line: &str| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let root = match controllers {
+            "" => ROOT.to_owned(),
+            names if names.split(',').any(|name| name == controller) => {
+                format!("{ROOT}/{controller}")
+            }
+            _ => return None,
+        };
+        let own = Path::new(path).ancestors();
+        let directories = own.map(|group| format!("{root}{}", group.display()));
+        Some(directories.collect::<Vec<String>>())
+    };
+    lines.lines().filter_map(of_line).flatten().collect()
+}
+
+/// CPUs' worth of time that a container may use; `None` without a limit.
+pub(crate) fn cpu_limit(tree: &Tree) -> Option<f64> {
+    let limit = |group: &String| {
+        let both = tree.text(&format!("{group}/cpu.max")).or_else(|| {
+            let of = |name: &str| tree.text(&format!("{group}/cpu.cfs_{name}_us"));
+            Some(format!("{} {}", of("quota")?, of("period")?))
+        })?;
+        let (quota, period) = both.split_once(' ')?;
+        let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
+        // Version 1 says -1 where there is no limit.
+        (quota > 0.0 && period > 0.0).then(|| quota / period)
+    };
+    groups(tree, "cpu").iter().filter_map(limit).min_by(f64::total_cmp)
+}
+
+/// Bytes that a container may still take, with what the kernel can drop of its files.
+fn group_bytes(tree: &Tree) -> Option<u64> {
+    let left = |group: &String| {
+        let number = |names: [&str; 2]| {
+            names.iter().find_map(|name| tree.number::<u64>(&format!("{group}/memory.{name}")))
+        };
+        let (most, used) =
+            (number(["max", "limit_in_bytes"])?, number(["current", "usage_in_bytes"])?);
+        let facts = tree.text(&format!("{group}/memory.stat")).unwrap_or_default();
+        let of = |name: &str| facts.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+        let droppable: u64 =
+            of("total_inactive_file ").or_else(|| of("inactive_file ")).unwrap_or(0);
+        Some(most.saturating_sub(used.saturating_sub(droppable)))
+    };
+    groups(tree, "memory").iter().filter_map(left).min()
 }
 
 /// Time that a CPU has spent since the machine started, in the kernel's clock ticks
@@ -580,6 +636,35 @@ mod tests {
         assert!(!pmu(&[device, allowed("3\n")]));
         assert!(!pmu(&[allowed("2\n")]));
         assert!(!pmu(&[("/sys/bus/event_source/devices/software/type", "1"), allowed("0\n")]));
+    }
+
+    #[test]
+    fn a_containers_limits_are_those_of_its_group_and_of_all_above() {
+        let meminfo = ("/proc/meminfo", "MemTotal: 65536 kB\nMemAvailable: 60000 kB\n");
+        let limits = |files: &[(&str, &str)]| {
+            let (_kept, tree) = fixtures::tree(&[&[meminfo][..], files].concat());
+            (cpu_limit(&tree), available_bytes(&tree))
+        };
+        assert_eq!(limits(&[]), (None, Some(60_000 << 10)));
+        let second = [
+            ("/proc/self/cgroup", "0::/pod/box\n"),
+            ("/sys/fs/cgroup/pod/cpu.max", "150000 100000\n"),
+            ("/sys/fs/cgroup/pod/box/cpu.max", "max 100000\n"),
+            ("/sys/fs/cgroup/pod/box/memory.max", "4000000\n"),
+            ("/sys/fs/cgroup/pod/box/memory.current", "3000000\n"),
+            ("/sys/fs/cgroup/pod/box/memory.stat", "anon 1\ninactive_file 500000\n"),
+        ];
+        assert_eq!(limits(&second), (Some(1.5), Some(1_500_000)));
+        let first = [
+            ("/proc/self/cgroup", "4:memory:/docker/1\n3:cpu,cpuacct:/docker/1\n0::/\n"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("/sys/fs/cgroup/memory/memory.usage_in_bytes", "1000\n"),
+        ];
+        assert_eq!(limits(&first), (Some(0.5), Some(60_000 << 10)));
+        let none = [first[0], ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"), first[2]];
+        assert_eq!(limits(&none).0, None);
     }
 
     #[test]

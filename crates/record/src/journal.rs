@@ -291,6 +291,15 @@ pub struct JournalHead {
     pub cpu: String,
     /// Its microcode, which may change what instructions cost.
     pub microcode: Option<String>,
+    /// What libraries choose their code by, which a hypervisor may hide.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// `uname -r`: another kernel has other mitigations, and applies tiers otherwise.
+    #[serde(default)]
+    pub kernel: String,
+    /// As in the record: no part of a library's build.
+    #[serde(default)]
+    pub c_library: Option<String>,
     /// What tells this machine from others with the same CPU, as a hash; `None` where it has no
     /// such thing.
     pub machine: Option<String>,

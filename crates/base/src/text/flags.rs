@@ -4,13 +4,15 @@
 use crate::model::{BadGlob, NameGlob};
 use std::time::Duration;
 
-/// `1%`, `0.5 %` or `0.01`: a fraction of any size.
+/// From here on a number without its sign may be meant as a percentage: `--precision 1` is no 100 %.
+const LEAST_AMBIGUOUS: f64 = 0.1;
+
+/// `1%`, `0.5 %` or `0.01`: a fraction of any size, from a tenth on with its sign.
 pub fn fraction(text: &str) -> Option<f64> {
-    let (number, scale) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text.trim(), 1.0),
-    };
-    number.parse::<f64>().ok().map(|n| n * scale)
+    match text.trim().strip_suffix('%') {
+        Some(number) => number.trim().parse::<f64>().ok().map(|n| n * 0.01),
+        None => text.trim().parse::<f64>().ok().filter(|n| *n < LEAST_AMBIGUOUS),
+    }
 }
 
 /// A number and one of these units, each with what it stands for.
@@ -245,6 +247,15 @@ mod tests {
         assert_eq!(parse_fraction("0.01"), Ok(0.01));
         assert!(parse_fraction("0").is_err() && parse_fraction("200%").is_err());
         assert!(parse_fraction("nan").is_err() && parse_fraction("x").is_err());
+    }
+
+    #[test]
+    fn a_number_that_may_be_meant_as_a_percentage_needs_its_sign() {
+        for bare in ["1", "0.5", "2", "0.1"] {
+            assert_eq!((fraction(bare), parse_fraction(bare).is_err()), (None, true), "{bare}");
+            assert!(fraction(&format!("{bare}%")).is_some(), "{bare}");
+        }
+        assert_eq!((fraction("0"), fraction("0.05")), (Some(0.0), Some(0.05)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! have meant.
 
 use crate::commands::{DirectionArg, Filter, InPlaceArg};
-use crate::{Failure, files};
+use crate::{Failure, files, screen};
 use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier, suggestion};
 use base::text::{LibraryText, Suite};
 use engine::{Attached, Budget, Counting, LibraryChoice, Request, Screened};
@@ -160,6 +160,13 @@ pub fn attached_of_those(texts: &[String], quiet: bool) -> Result<Vec<Attached>,
         wanted.iter().any(|glob| glob.matches_library(&l.facts.name, &l.facts.version))
     };
     let found: Vec<Attached> = discover(&choices).into_iter().filter(is_wanted).collect();
+    let is_there = |glob: &NameGlob| {
+        found.iter().any(|l| glob.matches_library(&l.facts.name, &l.facts.version))
+    };
+    for glob in wanted.iter().filter(|glob| !is_there(glob)) {
+        let text = format!("without '{}': no library that is found has this name", glob.text());
+        screen::say(quiet, true, &text);
+    }
     let (broken, usable): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|l| l.facts.error.is_some());
     for library in broken.iter().filter(|_| !quiet) {

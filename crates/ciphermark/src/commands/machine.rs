@@ -5,7 +5,7 @@
 use crate::commands::choose;
 use crate::commands::run::watch_signals;
 
-use crate::{Exit, Failure, screen};
+use crate::{Exit, Failure, files, screen};
 use base::model::{Algorithm, Model, Tier};
 use base::text::Suite;
 use base::text::flags::parse_duration;
@@ -16,7 +16,7 @@ use engine::doctor::{Finding, Verdict};
 use serde::Serialize;
 use serde_json::json;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// `ciphermark list`
@@ -278,6 +278,12 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("name a program"));
     };
     if let Some(path) = &args.output {
+        if files::holds_something(path) && !is_summary(path) {
+            let shown = path.display();
+            return Err(Failure::usage(format!(
+                "'{shown}' exists and is not a summary of `quietly`: not overwritten"
+            )));
+        }
         record::check_writable(path).map_err(Failure::usage)?;
     }
     let stop = watch_signals()?;
@@ -294,6 +300,13 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     }
     let code = seen.exit_code.or(seen.signal.map(|n| BY_SIGNAL + n));
     Ok(Exit::Program(code.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)))
+}
+
+fn is_summary(path: &Path) -> bool {
+    const MOST_BYTES: u64 = 1 << 16;
+    let bytes = record::read_most(path, MOST_BYTES).ok().flatten().unwrap_or_default();
+    let read: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
+    read.is_some_and(|value| value.get("quiet_cpu_seconds").is_some())
 }
 
 fn summary(seen: &Quietly) -> String {

@@ -37,7 +37,7 @@ use base::text::flags::parse_duration;
 use cache::CacheArgs;
 use claims::ClaimsArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use compare::CompareArgs;
 use convert::ImportArgs;
@@ -488,8 +488,25 @@ pub fn explain_usage(error: &clap::Error) -> Result<Exit, Failure> {
             error.print().map_err(|e| Failure::output(&e))?;
             Ok(Exit::Done)
         }
-        _ => Err(Failure::usage(usage_line(&error.render().to_string()))),
+        _ => {
+            let line = usage_line(&error.render().to_string());
+            let meant = algorithm_meant(error)
+                .map(|meant| format!("{line}, or name the algorithm by {meant}"));
+            Err(Failure::usage(meant.unwrap_or(line)))
+        }
     }
+}
+
+/// What was to be typed for an algorithm without `-a`, as `openssl speed` takes it.
+fn algorithm_meant(error: &clap::Error) -> Option<String> {
+    let (at, before) = match error.kind() {
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ""),
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, "`ciphermark run` with "),
+        _ => return None,
+    };
+    let Some(ContextValue::String(typed)) = error.get(at) else { return None };
+    choose::algorithms(std::slice::from_ref(typed)).ok()?;
+    Some(format!("{before}-a '{typed}'"))
 }
 
 /// The paragraphs of clap's message joined, without its usage and closing remark.
@@ -621,6 +638,20 @@ mod tests {
                 panic!("{words:?}: {why}");
             }
         }
+    }
+
+    #[test]
+    fn an_algorithm_without_its_flag_is_answered_with_the_flag() {
+        let said = |words: &[&str]| {
+            let error = Cli::try_parse_from(words).unwrap_err();
+            explain_usage(&error).unwrap_err().message
+        };
+        let run = said(&["ciphermark", "run", "aes-256-gcm"]);
+        assert!(run.ends_with("see --help, or name the algorithm by -a 'aes-256-gcm'"), "{run}");
+        let bare = said(&["ciphermark", "sha256"]);
+        assert!(bare.ends_with("by `ciphermark run` with -a 'sha256'"), "{bare}");
+        let other = said(&["ciphermark", "run", "--algoritm"]);
+        assert!(other.ends_with("see --help"), "{other}");
     }
 
     #[test]

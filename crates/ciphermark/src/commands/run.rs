@@ -66,7 +66,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Resume an interrupted or killed run and write its record to the same file.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "latency", "seed", "precision"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "latency", "seed", "precision", "suite"])]
     pub resume: Option<PathBuf>,
     /// What to print on standard output.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -182,7 +182,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         tiers: or_else(&choose::tiers(&filter.tier)?, suite.tiers),
         footprints: or_else(&filter.footprint, suite.footprints),
         threads: choose::threads(&or_else(&filter.threads, suite.threads))?,
-        in_place: filter.in_place.map_or(suite.in_place, choose::in_place),
+        in_place: choose::distinct(&filter.in_place.map_or(suite.in_place, choose::in_place)),
         cases: Vec::new(),
         latency: args.latency || suite.latency,
         budget,
@@ -194,15 +194,22 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
     })
 }
 
-fn or_else<T: Copy>(given: &[T], suite: Vec<T>) -> Vec<T> {
-    if given.is_empty() { suite } else { given.to_vec() }
+fn or_else<T: Copy + PartialEq>(given: &[T], suite: Vec<T>) -> Vec<T> {
+    // What is named twice is measured once.
+    choose::distinct(if given.is_empty() { &suite } else { given })
 }
 
 /// Checks before measuring that the record can be written, that it overwrites no other file, and
 /// keeps other runs from writing there. `None` for a pipe or device, which can have no journal.
 pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
+    check_output(path)?;
+    let is_device = path.metadata().is_ok_and(|m| !m.is_file());
+    (!is_device).then(|| Journal::claim(path)).transpose().map_err(Failure::usage)
+}
+
+fn check_output(path: &Path) -> Result<(), Failure> {
     let is_ours = || files::within_bounds(|| record::load(path).is_ok_and(|r| r.kind().is_none()));
-    if path.is_file() && !is_ours()? {
+    if files::holds_something(path) && !is_ours()? {
         let shown = path.display();
         return Err(Failure::usage(format!(
             "'{shown}' exists and is not a ciphermark record: not overwritten"
@@ -212,9 +219,7 @@ pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
     if !directory.is_dir() {
         return Err(Failure::usage(format!("there is no directory '{}'", directory.display())));
     }
-    record::check_writable(path).map_err(Failure::usage)?;
-    let is_device = path.metadata().is_ok_and(|m| !m.is_file());
-    (!is_device).then(|| Journal::claim(path)).transpose().map_err(Failure::usage)
+    record::check_writable(path).map_err(Failure::usage)
 }
 
 /// Measures with a progress bar; an interrupt keeps what was measured so far.
@@ -337,6 +342,9 @@ fn exit(record: &Record) -> Result<Exit, Failure> {
     if record.measurements.iter().any(Measurement::is_left_out)
         && record.measurements.iter().all(|m| m.is_left_out() || m.state == State::Unsupported)
     {
+        if record.measurements.iter().any(Measurement::is_cut_off) {
+            return Ok(Exit::Interrupted);
+        }
         return Err(Failure::not_done(
             "nothing was measured: the time was over before any case had a number; raise --budget",
         ));
@@ -383,9 +391,12 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
             if kind == record::at_rest::KIND { "pages" } else { "tls" }
         )));
     }
+    // What stands there now may be another file than when the run began.
+    check_output(record)?;
     let head = &kept.head;
-    let request = planned_request(&head.plan, head.command.clone(), args.budget, args.counting())?;
+    // First, because the plan may name algorithms that they bring.
     let libraries = planned_libraries(head)?;
+    let request = planned_request(&head.plan, head.command.clone(), args.budget, args.counting())?;
     // Before the run has ended, replace only its own record.
     let is_own = || record::load(record).is_ok_and(|r| r.started == head.started);
     let own = !record.exists() || files::within_bounds(is_own)?;
@@ -395,6 +406,12 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
 }
 
 fn not_resumable(record: &Path, journal: &Path) -> String {
+    // All that a killed run leaves is its journal, so that is what people name.
+    let named = record.with_extension("");
+    if record.is_file() && Journal::path_for(&named) == record {
+        let (shown, named) = (record.display(), named.display());
+        return format!("'{shown}' is a run's journal: name its record, `--resume {named}`");
+    }
     let (shown, journal) = (record.display(), journal.display());
     let interrupted =
         |r: &Record| r.measurements.iter().any(|m| m.stopped == Some(Stopped::Interrupted));
@@ -456,5 +473,41 @@ fn planned_libraries(head: &JournalHead) -> Result<Vec<Attached>, Failure> {
             Err(Failure::usage(format!("library '{}': {why}", library.facts.path)))
         }
         None => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(words: &str) -> RunArgs {
+        let line = format!("ciphermark run {words}");
+        match Cli::try_parse_from(line.split(' ')).unwrap().command {
+            Some(Command::Run(args)) => *args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_named_twice_is_measured_once() {
+        let args =
+            typed("-a aes-128-gcm -m message,rekey,message --footprint hot,hot -t native,native");
+        let asked = request(&args, choose::named_suite("quick").unwrap()).unwrap();
+        assert_eq!(asked.models, [base::model::Model::Message, base::model::Model::Rekey]);
+        assert_eq!((asked.footprints.len(), asked.tiers.len()), (1, 1));
+    }
+
+    #[test]
+    fn an_interrupt_before_the_first_number_is_no_budget_that_was_too_short() {
+        let all_are = |stopped| {
+            let mut record = record::fixtures::sample();
+            for m in &mut record.measurements {
+                (m.state, m.stopped) = (State::Failed, Some(stopped));
+            }
+            exit(&record)
+        };
+        assert_eq!(all_are(Stopped::Interrupted).unwrap(), Exit::Interrupted);
+        let why = all_are(Stopped::Budget).unwrap_err();
+        assert!(why.exit == Exit::NotDone && why.message.contains("raise --budget"), "{why:?}");
     }
 }

@@ -510,7 +510,7 @@ fn of_library(text: &str) -> String {
 
 /// Refuses, before measuring, to overwrite what is no such run. A device or pipe is written to as it is.
 fn check_output(path: &Path, is_run: impl FnOnce() -> bool) -> Result<(), Failure> {
-    if path.is_file() && !is_run() {
+    if files::holds_something(path) && !is_run() {
         return Err(Failure::usage(format!(
             "'{}' exists and is not a run of this command: not overwritten",
             path.display()

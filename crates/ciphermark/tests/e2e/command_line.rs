@@ -167,6 +167,8 @@ fn bad_values_of_flags_are_one_line_that_names_flag_and_value() {
         ("--precision", "0", "1%"),
         ("--precision", "often", "1%"),
         ("--precision", "200%", "1%"),
+        ("--precision", "1", "1%"),
+        ("--precision", "0.5", "0.5%"),
         ("--budget", "0s", "60s"),
         ("--budget", "soon", "60s"),
         ("--budget", "-5s", "60s"),
@@ -258,6 +260,9 @@ fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was()
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         assert_eq!(std::fs::read_dir(place).unwrap().count(), 1);
     }
+    // As `mktemp` makes it: nothing is lost with it.
+    let empty = written(&directory, "empty.json", "");
+    call(&format!("run -a null -l openssl -s 16 -o {empty}")).ends(4, ["nothing to measure"]);
 }
 
 #[test]
@@ -267,11 +272,13 @@ fn nothing_to_resume_and_a_damaged_journal_are_named_and_left_as_they_are() {
     refuses(&format!("run --resume {whole}"), &["whole.json", "nothing to resume"]);
     refuses("run --resume no/such.json", &["no/such.json"]);
     refuses(&format!("run --resume {whole} -o other.json"), &["--resume", "--output"]);
+    refuses(&format!("run --resume {whole} --suite full"), &["--resume", "--suite"]);
     assert_eq!(std::fs::read_to_string(&whole).unwrap(), sample_record());
     let damaged = "{\"format_version\": 1}\n";
     let journal = written(&directory, "r.json.partial", damaged);
     let record = file(&directory, "r.json");
     refuses(&format!("run --resume {record}"), &["r.json.partial", "line 1"]);
+    refuses(&format!("run --resume {journal}"), &["is a run's journal", "r.json`"]);
     assert_eq!(std::fs::read_to_string(journal).unwrap(), damaged);
 }
 

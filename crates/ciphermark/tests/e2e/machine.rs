@@ -241,6 +241,10 @@ fn wrong_use_is_told() {
     for line in ["quietly", "quietly --slice soon true", "quietly -o /nowhere/seen.json true"] {
         refuses(line, &[]);
     }
+    let place = scratch();
+    let notes = written(&place, "notes.txt", "mine");
+    refuses(&format!("quietly -o {notes} true"), &["notes.txt", "not overwritten"]);
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
 }
 
 #[test]

@@ -142,7 +142,29 @@ fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
     std::fs::remove_file(&object).unwrap();
     std::fs::copy(fakes::object("noisy", ""), &object).unwrap();
     refuses(&format!("run --resume {}", arg(&record)), &["mine.so", "another build"]);
+    std::fs::write(&record, "years of work").unwrap();
+    refuses(&format!("run --resume {}", arg(&record)), &["r.json", "not overwritten"]);
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), "years of work");
     assert_eq!(std::fs::read_to_string(journal(&record)).unwrap(), kept, "nothing is lost");
+}
+
+/// The legacy provider has RC4 and no AES; what a tier offers is asked anew.
+#[test]
+#[ignore = "long: measures for seconds"]
+fn a_killed_run_of_one_provider_alone_is_resumed_with_that_provider() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let what =
+        "-l openssl:legacy@3* -a rc4,aes-256-gcm -s 64 -d encrypt -t native,noaes --no-evidence";
+    let running = Background::start_run(&what.split(' ').collect::<Vec<_>>(), &record);
+    running.send(Signal::KILL);
+    running.ends_within(SOON);
+    measure(&["--resume", arg(&record), "--budget", "2s", "--no-evidence"]).with_code(0);
+    let whole = read(&record);
+    assert_eq!(text(&rows(&whole, "libraries")[0], "name"), "openssl:legacy");
+    let of = |algorithm| where_(rows(&whole, "measurements"), &[("algorithm", algorithm)]);
+    all_are(of("rc4"), "measured");
+    all_are(of("aes-256-gcm"), "unsupported");
 }
 
 #[test]

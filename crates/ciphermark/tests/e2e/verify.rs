@@ -451,6 +451,20 @@ fn an_algorithm_that_an_adapter_brings_is_checked_measured_ranked_and_marked() {
 
 #[test]
 #[ignore = "long: seconds"]
+fn a_killed_run_of_an_algorithm_that_an_adapter_brings_is_resumed() {
+    let directory = scratch();
+    let (toys, record) = (toys(&directory, "toys", ("", "")), directory.path().join("r.json"));
+    let what = ["-a", "toy-digest", "-l", &toys, "-s", "64,1K", "--no-evidence"];
+    let running = Background::start_run(&what, &record);
+    running.send(rustix::process::Signal::KILL);
+    running.ends_within(std::time::Duration::from_secs(15));
+    let resume = format!("run -q --no-evidence --budget 2s --resume {}", arg(&record));
+    call(&resume).with_code(0).says(["toy-digest"]);
+    all_are(rows(&read(&record), "measurements"), "measured");
+}
+
+#[test]
+#[ignore = "long: seconds"]
 fn copied_vectors_do_not_make_another_function_the_same_algorithm_in_records() {
     let directory = scratch();
     let definition = |name: &str, change: (&str, &str)| {

@@ -20,6 +20,7 @@ const MEASURED_KINDS: &str = env!("KINDS");
 pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     let mut findings = vec![processor(&machine.host.cpu), accuracy(&machine.host.cpu)];
     findings.extend(virtual_machine(machine));
+    findings.extend(cpu_limit(machine));
     findings.extend(frequency(&machine.host.cpu));
     findings.push(isolated(&machine.host.cpu));
     findings.push(memory(machine));
@@ -60,6 +61,16 @@ fn virtual_machine(machine: &Machine) -> Option<Finding> {
     let name = machine.host.hypervisor.as_ref()?;
     let found = format!("under {name}: what other guests do shows only in the noise below");
     Some(Finding::ok("machine", "virtual machine", found))
+}
+
+/// What is stopped for it looks as if other programs had the CPU.
+fn cpu_limit(machine: &Machine) -> Option<Finding> {
+    let limit = machine.cpu_limit?;
+    let found = format!("this container may use {limit:.2} CPUs of time");
+    Some(Finding::ok("machine", "CPU limit", found).note(
+        "the kernel stops all of it when that is used up, and such samples do not count, so a run takes longer: lift the \
+         limit (docker: --cpus; Kubernetes: limits.cpu)",
+    ))
 }
 
 /// Governor and boost. Cycles do not depend on them; nanoseconds do.
@@ -726,6 +737,7 @@ pub(crate) mod tests {
             ("stolen time", Problem, machine(), Live { stolen_seconds: Some(0.3), ..live() }),
             ("contention", Problem, machine(), Live { contended: 0.9, ..live() }),
             ("memory", Problem, poor, live()),
+            ("CPU limit", Note, Machine { cpu_limit: Some(0.5), ..machine() }, live()),
             ("circumstances", Note, masked, live()),
             ("found", Problem, empty, live()),
             ("interruptions", Note, machine(), busy.clone()),

@@ -62,6 +62,8 @@ pub struct Machine {
     /// The core's performance counters.
     pub counters: host::Counters,
     pub available_bytes: Option<u64>,
+    /// CPUs' worth of time that a container may use.
+    pub cpu_limit: Option<f64>,
     /// Tiers and how each would be applied here, or why it cannot be.
     pub tiers: Vec<(String, Result<String, String>)>,
     pub libraries: Vec<Library>,
@@ -73,6 +75,7 @@ pub fn machine(measuring_cpu: u32) -> Machine {
         host: host::facts(measuring_cpu),
         counters: host::counters(),
         available_bytes: host::available_bytes(),
+        cpu_limit: host::cpu_limit(),
         ..Machine::default()
     }
 }
