@@ -47,6 +47,10 @@ pub fn holds_something(path: &Path) -> bool {
     path.is_file() && !is_empty
 }
 
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().ok().is_some_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
 /// Reads a record of any kind, as this version writes it or an older one did.
 pub fn record(path: &Path) -> Result<Record, RecordError> {
     read(&record::load_text(path)?, path)

@@ -288,11 +288,20 @@ fn deliver(sources: &[(Vec<Row>, Imported)], to: &ImportArgs) -> Result<Exit, Fa
         screen::print_record(&record, &rows, to.format, None)?;
         return Ok(Exit::Done);
     };
-    if path.exists() && record::load(path).is_err() {
-        return Err(Failure::usage(format!(
-            "'{}' exists and is not a ciphermark record: not overwritten",
-            path.display()
-        )));
+    if files::holds_something(path) {
+        let shown = path.display();
+        let Ok(before) = record::load(path) else {
+            return Err(Failure::usage(format!(
+                "'{shown}' exists and is not a ciphermark record: not overwritten"
+            )));
+        };
+        let is_measured = |m: &Measurement| m.imported.is_none();
+        let stays = to.beside.as_ref().is_some_and(|beside| files::same_file(beside, path));
+        if !stays && before.measurements.iter().any(is_measured) {
+            return Err(Failure::usage(format!(
+                "'{shown}' has measured rows: not overwritten; `--beside {shown}` adds to them"
+            )));
+        }
     }
     record::save(&record, path).map_err(Failure::not_done)?;
     let imported = || record.measurements.iter().filter(|m| m.imported.is_some());

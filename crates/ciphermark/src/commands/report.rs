@@ -128,7 +128,7 @@ impl Place {
             None if !std::io::stdout().is_terminal() => return Ok(Self::Output),
             None => named_after(&args.records[0])?,
         };
-        let same = |record: &PathBuf| same_file(record, &path);
+        let same = |record: &PathBuf| files::same_file(record, &path);
         if let Some(record) = args.records.iter().find(|record| same(record)) {
             return Err(Failure::usage(format!(
                 "'{}' is a record that the page is made from: name another file with -o",
@@ -161,10 +161,6 @@ fn is_page(path: &Path) -> bool {
     let mut beginning = vec![0; report::page::MARK.len()];
     let read = record::open_regular(path).and_then(|mut file| file.read_exact(&mut beginning));
     read.is_ok() && beginning == report::page::MARK.as_bytes()
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    a.canonicalize().ok().is_some_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
 fn file_name(path: &Path) -> String {

@@ -237,6 +237,12 @@ fn the_exit_code_is_the_programs_own() {
 }
 
 #[test]
+fn a_program_that_would_read_from_the_terminal_finds_nothing_there_and_ends() {
+    let done = in_terminal("ciphermark quietly -q --wait 1ms --anyway -- sh -c 'cat; echo ended'");
+    says(&done.with_code(0).stdout, ["ended"]);
+}
+
+#[test]
 fn wrong_use_is_told() {
     for line in ["quietly", "quietly --slice soon true", "quietly -o /nowhere/seen.json true"] {
         refuses(line, &[]);

@@ -238,6 +238,12 @@ fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     let show = |format: &str| call(&format!("show {both} --format {format}")).with_code(0);
     let own = rows(&read(SAMPLE), "measurements").len();
     assert_eq!(measurements(&show("json").stdout).len(), own + 85);
+    // What was measured is not lost for figures alone.
+    refuses(&format!("import {table} -o {both}"), &["measured rows", "--beside"]);
+    let twice = file(&directory, "twice.json");
+    std::fs::copy(&both, &twice).unwrap();
+    call(&format!("import {table} --beside {twice} -o {twice}")).with_code(0);
+    assert_eq!(rows(&read(&twice), "measurements").len(), own + 170);
     for format in ["table", "markdown"] {
         show(format).says(["†6338", "imported and unverified", "Shawn Wang (HighGo Software)"]);
     }

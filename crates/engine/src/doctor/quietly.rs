@@ -14,9 +14,10 @@ use rustix::process::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -404,6 +405,10 @@ pub fn kept(executable: &Path, cpu: u32, program: &OsStr) -> Command {
         .arg(program)
         // An interrupt from the terminal is for this process, which ends everything in order.
         .process_group(0);
+    // Whoever reads from a terminal that is another group's is stopped, for ever.
+    if std::io::stdin().is_terminal() {
+        command.stdin(Stdio::null());
+    }
     command
 }
 
