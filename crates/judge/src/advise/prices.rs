@@ -362,12 +362,14 @@ fn figure(ns: Estimate) -> String {
 fn proven(record: &PagesRecord) -> String {
     let odd = record.probes.iter().filter(|p| !p.as_expected).count();
     let pages = capital(&pages_proven(record));
-    let probes = match (record.probes.is_empty(), odd) {
-        (true, _) => "tampering was not tried".to_owned(),
-        (false, 0) => "tampering came out as expected".to_owned(),
-        (false, n) => {
+    let mut rows = record.probes.iter().flat_map(|p| &p.rows);
+    let probes = match (rows.any(|row| row.counts.tried > 0), odd) {
+        (_, n) if n > 0 => {
             format!("tampering came out OTHERWISE than expected in {n} of {}", record.probes.len())
         }
+        (true, _) => "tampering came out as expected".to_owned(),
+        _ if record.probes.is_empty() => "tampering was not tried".to_owned(),
+        _ => "tampering could not be tried on pages that are all or half zeros".to_owned(),
     };
     format!("{pages} went through each row and came back equal; {probes}.")
 }
@@ -534,6 +536,17 @@ mod tests {
         ] {
             assert!(age(taken).contains(words) && age(taken).contains("--fresh"), "{}", age(taken));
         }
+    }
+
+    #[test]
+    fn pages_of_zeros_on_which_nothing_was_tried_did_not_come_out_as_expected() {
+        let mut record = record();
+        assert!(proven(&record).contains("came out as expected"), "{}", proven(&record));
+        let rows = record.probes.iter_mut().flat_map(|p| &mut p.rows);
+        rows.for_each(|r| (r.counts.tried, r.counts.noticed) = (0, 0));
+        assert!(proven(&record).contains("could not be tried"), "{}", proven(&record));
+        record.probes.clear();
+        assert!(proven(&record).contains("was not tried"), "{}", proven(&record));
     }
 
     #[test]
