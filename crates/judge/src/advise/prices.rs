@@ -450,6 +450,17 @@ mod tests {
         assert_eq!(disk[0].question.wishes.expansion, Some(0), "a sector has no room");
     }
 
+    /// The same in the format's own words: 16 bytes of IV and 64 of MAC (`reserve` of the profile).
+    #[test]
+    fn what_sqlcipher_stores_with_a_page_is_what_its_format_sets_aside() {
+        let data = Data::built_in();
+        let wishes = wishes_of_store(&data, "sqlite", 4096, Tier::Native, TODAY);
+        let wish = wishes.iter().find(|w| w.title.contains("SQLCipher")).unwrap();
+        let scheme = data.schemes.iter().find(|s| s.id == SQLCIPHER).unwrap();
+        let profile = record::at_rest::scheme::profile("sqlcipher4").unwrap();
+        assert_eq!(stored_bytes(scheme, &wish.question) as usize, profile.recipes[0].extra_bytes());
+    }
+
     #[test]
     fn a_row_has_both_directions_or_is_not_there_and_the_stores_own_library_is_marked() {
         let whole = record();

@@ -2,7 +2,9 @@
 //! and one that is none: pages made of a seed.
 
 use crate::at_rest::scheme::Position;
-use crate::at_rest::store::{Kind, Listed, PAGE_SIZES, PageFile, Store, StoreError, head, regular};
+use crate::at_rest::store::{
+    IDENTITY, Kind, Listed, PAGE_SIZES, PageFile, Store, StoreError, head, regular,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
@@ -50,7 +52,7 @@ pub(crate) fn open_cluster(path: &Path, unit: Option<usize>) -> Result<Store, St
         files: found.files.into_values().collect(),
         facts: vec![
             format!("PostgreSQL {}", line(&version)),
-            format!("system identifier {}", control.system_identifier),
+            format!("{IDENTITY} {}", control.system_identifier),
             format!("control file version {}, catalogue {}", control.version, control.catalog),
             format!("{} ({} in pg_control)", control.state_name(), control.state),
             format!("pages of {own} bytes, segments of {} pages", control.segment_blocks),
@@ -351,7 +353,9 @@ pub(crate) fn open_database(path: &Path, unit: Option<usize>) -> Result<Store, S
     regular(path)?.read_exact(&mut head).map_err(|e| StoreError::read(path, e))?;
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
-        if std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
+        // SQLite zeroes the header of a journal that it is through with and keeps (journal_mode=PERSIST).
+        let is_over = suffix == "-journal" && self::head(&beside, 1).is_ok_and(|first| first == [0]);
+        if !is_over && std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
             let why = format!(
                 "has a {what} beside it: its pages are not all in the file; close the database first \
                  (PRAGMA wal_checkpoint(TRUNCATE), or roll the journal back by opening it)"
@@ -578,6 +582,16 @@ mod tests {
         let (_keep, path) = database(4096, 3);
         std::fs::write(beside(&path, "-wal"), b"x").unwrap();
         says(Store::open(&path, None).unwrap_err().to_string(), ["write-ahead log"]);
+        std::fs::remove_file(beside(&path, "-wal")).unwrap();
+        std::fs::write(beside(&path, "-journal"), b"\xd9\xd5").unwrap();
+        says(Store::open(&path, None).unwrap_err().to_string(), ["has a journal beside it"]);
+    }
+
+    #[test]
+    fn a_journal_that_is_kept_and_no_longer_counts_is_no_reason_to_refuse_a_database() {
+        let (_keep, path) = database(4096, 3);
+        std::fs::write(beside(&path, "-journal"), [0; 512]).unwrap();
+        assert_eq!(Store::open(&path, None).unwrap().pages(), 3);
     }
 
     #[test]
