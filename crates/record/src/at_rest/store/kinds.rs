@@ -44,7 +44,10 @@ pub(crate) fn open_cluster(path: &Path, unit: Option<usize>) -> Result<Store, St
     let mut found = Found { page_size, segment_units, ..Found::default() };
     found.database(&path.join("global"), "global", 0, 0)?;
     found.databases(&path.join("base"), "base", 0)?;
-    found.tablespaces(&path.join("pg_tblspc"))?;
+    found.tablespaces(
+        &path.join("pg_tblspc"),
+        &format!("PG_{}_{}", line(&version), control.catalog),
+    )?;
     Ok(Store {
         kind: Kind::Postgres,
         page_size,
@@ -97,14 +100,17 @@ impl Found {
         Ok(())
     }
 
-    /// `pg_tblspc`: a link for each tablespace, below it one directory for each version.
-    fn tablespaces(&mut self, path: &Path) -> Result<(), StoreError> {
+    /// `pg_tblspc`: a link for each tablespace, below it one directory for each version. Others than the cluster's own are
+    /// what `pg_upgrade` leaves of the cluster before.
+    fn tablespaces(&mut self, path: &Path, own: &str) -> Result<(), StoreError> {
         for (entry, space) in numbered(path)? {
             let below = path.join(&entry);
             for version in names(&below)? {
-                if version.starts_with("PG_") {
+                if version == own {
                     let name = format!("pg_tblspc/{entry}/{version}");
                     self.databases(&below.join(&version), &name, space)?;
+                } else {
+                    self.left_out += 1;
                 }
             }
         }
@@ -477,6 +483,20 @@ mod tests {
         assert!(places.iter().any(|p| (p.database, p.relation) == (0, 1260)));
         assert!(places.iter().any(|p| p.fork == 1));
         assert_eq!(store.checksums(), Some(true));
+    }
+
+    #[test]
+    fn of_a_tablespace_that_two_versions_have_the_clusters_own_is_read() {
+        let cluster = Cluster::new(1);
+        for version in ["PG_14_202107181", "PG_15_0"] {
+            fs::create_dir_all(cluster.path().join("pg_tblspc/16400").join(version).join("5"))
+                .unwrap();
+            cluster.file(&format!("pg_tblspc/16400/{version}/5/16384"), 2);
+        }
+        let store = Store::open(cluster.path(), None).unwrap();
+        let names: Vec<&str> = store.file_names().collect();
+        assert_eq!(names, ["pg_tblspc/16400/PG_15_0/5/16384"]);
+        assert_eq!((store.pages(), store.left_out()), (2, 2), "the control file and the other version");
     }
 
     #[test]
