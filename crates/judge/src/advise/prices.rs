@@ -374,15 +374,21 @@ fn proven(record: &PagesRecord) -> String {
     format!("{pages} went through each row and came back equal; {probes}.")
 }
 
-/// What a page costs without any scheme.
+/// What a page costs without any scheme, in both directions: ciphertexts were written a moment ago, pages were not.
 fn touch(record: &PagesRecord) -> Option<String> {
-    let is_it = |c: &&Cell| {
-        c.scheme == "none" && c.medium == Medium::Sequential && c.direction == Direction::Encrypt
+    let of = |direction: Direction| {
+        let is_it = |c: &&Cell| {
+            (c.scheme.as_str(), c.medium, c.direction) == ("none", Medium::Sequential, direction)
+        };
+        let cell = record.cells.iter().find(is_it)?;
+        let most = if cell.contended { "≤ " } else { "" };
+        Some(format!("{most}{:.0}", cell.crypto_ns?.median))
     };
-    let ns = record.cells.iter().find(is_it)?.crypto_ns?;
     Some(format!(
-        "none: a page costs {:.0} ns to touch (a copy in memory), which is in every row.",
-        ns.median
+        "none: a page costs {} ns to touch where it is encrypted, {} where it is decrypted (a copy in memory), which is \
+         in every row.",
+        of(Direction::Encrypt)?,
+        of(Direction::Decrypt)?
     ))
 }
 
@@ -534,6 +540,19 @@ mod tests {
         let lacking = lacking.remarks.join(" ");
         assert!(lacking.starts_with("nothing that would fit: no library here has "), "{lacking}");
         assert!(!lacking.contains("not measured"), "{lacking}");
+    }
+
+    #[test]
+    fn what_a_page_costs_to_touch_is_said_of_both_directions() {
+        let mut record = record();
+        let none = record.cells.iter_mut().filter(|c| c.scheme == "none");
+        for cell in none.filter(|c| c.medium == Medium::Sequential) {
+            let median = if cell.direction == Direction::Encrypt { 642.0 } else { 271.0 };
+            cell.crypto_ns = Some(NsRange { median, low: None, high: None });
+            cell.contended = cell.direction == Direction::Decrypt;
+        }
+        let text = touch(&record).unwrap();
+        assert!(text.contains("642 ns to touch where it is encrypted, ≤ 271 where"), "{text}");
     }
 
     #[test]
