@@ -672,10 +672,8 @@ mod tests {
 
     #[test]
     fn what_a_runtime_adds_is_not_told_by_times_of_a_busy_core() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../records/runtimes-2026-11-25-zen4.json.gz"
-        );
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/runtimes-2026-11-25-zen4.json.gz");
         let mut record = record::load(std::path::Path::new(path)).unwrap();
         let of_node = |m: &Measurement| m.library.name == "node" && m.algorithm == "aes-256-gcm";
         let taxes = |record: &Record| -> Vec<String> {

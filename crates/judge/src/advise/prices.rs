@@ -68,7 +68,10 @@ pub fn wishes_of_store<'a>(
     ];
     if kind == "sqlite" {
         let own = Only::named(data, SQLCIPHER).expect("the data has SQLCipher's scheme");
-        let of_program = asked("SQLCipher 4's scheme, with keys kept, which it sets for each page", &|q| q.wishes.only = Some(own.clone()));
+        let of_program =
+            asked("SQLCipher 4's scheme, with keys kept, which it sets for each page", &|q| {
+                q.wishes.only = Some(own.clone())
+            });
         wishes.insert(wishes.len() - 1, of_program);
     }
     if kind == "image" {

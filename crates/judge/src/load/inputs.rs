@@ -862,7 +862,8 @@ mod tests {
         let figures = |row: &Row| {
             let mut run = fixtures::run(RunKind::Records, &[], vec![row.clone()]);
             run.stacks = vec![stack.clone()];
-            record_figures(&run, &stack, &mut Figures::of(&crate::load::sample::calibration())).len()
+            record_figures(&run, &stack, &mut Figures::of(&crate::load::sample::calibration()))
+                .len()
         };
         assert_eq!(figures(&row), 1);
         row.bare.encrypt.as_mut().unwrap().contended = true;

@@ -547,7 +547,11 @@ mod tests {
         let mut signs = |ciphers: &str| {
             spec.server.ciphers = Some(ciphers.to_owned());
             let load = load(&spec, &inputs, false).unwrap();
-            assert!(load.terms.iter().any(|t| t.name.contains("rsa-2048 full")), "{:?}", load.terms);
+            assert!(
+                load.terms.iter().any(|t| t.name.contains("rsa-2048 full")),
+                "{:?}",
+                load.terms
+            );
             load.parts.iter().any(|p| p.part == Part::Signature)
         };
         assert!(signs("ECDHE-RSA-AES128-GCM-SHA256"));

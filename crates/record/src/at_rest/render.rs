@@ -495,7 +495,9 @@ mod tests {
     fn what_could_not_be_tried_has_no_verdict_and_pages_without_lsns_no_number_of_them() {
         let mut record = sample();
         let rows = record.probes.iter_mut().flat_map(|p| &mut p.rows);
-        rows.for_each(|r| (r.counts.tried, r.counts.noticed, r.counts.effects) = (0, 0, Vec::new()));
+        rows.for_each(|r| {
+            (r.counts.tried, r.counts.noticed, r.counts.effects) = (0, 0, Vec::new())
+        });
         record.probes.iter_mut().for_each(|p| p.against_rollback = true);
         "sqlite".clone_into(&mut record.store.kind);
         record.store.without_lsn = 0;

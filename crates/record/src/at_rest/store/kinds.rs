@@ -360,7 +360,8 @@ pub(crate) fn open_database(path: &Path, unit: Option<usize>) -> Result<Store, S
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
         // SQLite zeroes the header of a journal that it is through with and keeps (journal_mode=PERSIST).
-        let is_over = suffix == "-journal" && self::head(&beside, 1).is_ok_and(|first| first == [0]);
+        let is_over =
+            suffix == "-journal" && self::head(&beside, 1).is_ok_and(|first| first == [0]);
         if !is_over && std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
             let why = format!(
                 "has a {what} beside it: its pages are not all in the file; close the database first \
@@ -496,7 +497,11 @@ mod tests {
         let store = Store::open(cluster.path(), None).unwrap();
         let names: Vec<&str> = store.file_names().collect();
         assert_eq!(names, ["pg_tblspc/16400/PG_15_0/5/16384"]);
-        assert_eq!((store.pages(), store.left_out()), (2, 2), "the control file and the other version");
+        assert_eq!(
+            (store.pages(), store.left_out()),
+            (2, 2),
+            "the control file and the other version"
+        );
     }
 
     #[test]

@@ -249,7 +249,9 @@ impl Store {
         let identity = |store: &Self| store.facts.iter().find(|f| f.starts_with(IDENTITY)).cloned();
         let why = match (self.kind == other.kind, identity(self) == identity(other)) {
             (true, true) => return None,
-            (true, false) => "is of another cluster (its system identifier is another), whose keys are others",
+            (true, false) => {
+                "is of another cluster (its system identifier is another), whose keys are others"
+            }
             (false, _) => "is a store of another kind",
         };
         Some(StoreError::unfit(&other.root, format!("{why}: it is no other state of this store")))
