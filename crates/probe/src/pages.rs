@@ -41,7 +41,16 @@ pub enum Refusal {
 struct Side {
     session: Option<Session>,
     direction: Direction,
-    file: Option<(u32, u32, u32, u8)>,
+    file: Option<KeyedFile>,
+}
+
+/// As [`Position::file`].
+type KeyedFile = (u32, u32, u32, u8);
+
+/// Keys of one page alone.
+struct PageKeys {
+    cipher: Vec<u8>,
+    mac: Vec<u8>,
 }
 
 pub struct Codec {
@@ -147,15 +156,22 @@ impl Codec {
         Some(self.mac.as_ref().map_or_else(|| checksum_by(sum), Maker::by))
     }
 
+    /// The keys of this page alone: deriving them is no part of what is timed.
+    fn keys_of(&self, at: &Position) -> PageKeys {
+        let change = xxh3_64_with_seed(&at.to_bytes(), self.mask);
+        PageKeys { cipher: changed(&self.key, change), mac: changed(&self.mac_key, change) }
+    }
+
     /// Sets a key of this page's own, as a store with a key for each page would; MAC included.
-    fn rekey(&mut self, direction: Direction, at: &Position) -> Result<(), i32> {
-        let mut word = [0; 32];
-        word.copy_from_slice(&at.to_bytes());
-        let change = xxh3_64_with_seed(&word, self.mask);
-        let key = changed(&self.key, change);
-        self.set_key(direction, &key)?;
+    fn rekey(&mut self, direction: Direction, at: &Position, keys: &PageKeys) -> Result<(), i32> {
+        self.set_key(direction, &keys.cipher)?;
+        if self.recipe.key == KeyScope::File {
+            // It stands in the place of the file's: that one is not set over it.
+            let file = Some(self.keyed_file(at));
+            self.side(direction).file = file;
+        }
         if let (Some(sum), Some(mac)) = (self.recipe.sum, self.mac.take()) {
-            self.mac = mac.rekeyed(self.library, sum, &changed(&self.mac_key, change));
+            self.mac = mac.rekeyed(self.library, sum, &keys.mac);
         }
         Ok(())
     }
@@ -170,9 +186,10 @@ impl Codec {
         out: &mut [u8],
         beside: &mut [u8],
     ) -> Result<u64, i32> {
+        let keys = own_key.then(|| self.keys_of(at));
         let (ticks, result) = clock.time(|| {
-            if own_key {
-                self.rekey(Direction::Encrypt, at)?;
+            if let Some(keys) = &keys {
+                self.rekey(Direction::Encrypt, at, keys)?;
             }
             self.seal(at, plain, out, beside, Draw::Unforeseen)
         });
@@ -189,9 +206,10 @@ impl Codec {
         beside: &[u8],
         out: &mut [u8],
     ) -> Result<u64, Refusal> {
+        let keys = own_key.then(|| self.keys_of(at));
         let (ticks, result) = clock.time(|| {
-            if own_key {
-                self.rekey(Direction::Decrypt, at).map_err(Refusal::Failed)?;
+            if let Some(keys) = &keys {
+                self.rekey(Direction::Decrypt, at, keys).map_err(Refusal::Failed)?;
             }
             self.unseal(at, cipher, beside, out)
         });
@@ -199,21 +217,31 @@ impl Codec {
     }
 
     fn set_key(&mut self, direction: Direction, key: &[u8]) -> Result<(), i32> {
-        let Some(algorithm) = self.algorithm else { return Ok(()) };
-        let side = match direction {
-            Direction::Decrypt => &mut self.opening,
-            _ => &mut self.sealing,
-        };
-        match &mut side.session {
+        let (Some(algorithm), library) = (self.algorithm, self.library) else { return Ok(()) };
+        match &mut self.side(direction).session {
             Some(session) if session.has_rekey() => done(session.rekey(key)),
             // What an application does with a library that has no call for it.
             session => {
                 *session = None;
-                let opened = self.library.open(algorithm, direction, key);
+                let opened = library.open(algorithm, direction, key);
                 *session = Some(opened.map_err(|_| contract::raw::FAILED)?);
                 Ok(())
             }
         }
+    }
+
+    fn side(&mut self, direction: Direction) -> &mut Side {
+        match direction {
+            Direction::Decrypt => &mut self.opening,
+            _ => &mut self.sealing,
+        }
+    }
+
+    /// The file that a page's key is of.
+    fn keyed_file(&self, at: &Position) -> KeyedFile {
+        let (space, database, relation, fork) = at.file();
+        // pg_tde's keys are relations'.
+        (space, database, relation, if self.recipe.zero_passes { 0 } else { fork })
     }
 
     /// The key of the page's file, where files have keys of their own.
@@ -222,22 +250,15 @@ impl Codec {
         if self.recipe.key == KeyScope::Store {
             return Ok(());
         }
-        let (space, database, relation, mut fork) = at.file();
-        if self.recipe.zero_passes {
-            // pg_tde's keys are relations'.
-            fork = 0;
-        }
-        let file = Some((space, database, relation, fork));
-        let side = if direction == Direction::Decrypt { &self.opening } else { &self.sealing };
-        if side.file == file {
+        let of_page = self.keyed_file(at);
+        if self.side(direction).file == Some(of_page) {
             return Ok(());
         }
+        let (space, database, relation, fork) = of_page;
         let of_file = Position { space, database, relation, fork, ..Position::default() };
         let key = changed(&self.key, xxh3_64_with_seed(&of_file.to_bytes(), self.mask));
         self.set_key(direction, &key)?;
-        let side =
-            if direction == Direction::Decrypt { &mut self.opening } else { &mut self.sealing };
-        side.file = file;
+        self.side(direction).file = Some(of_page);
         Ok(())
     }
 
@@ -569,6 +590,67 @@ fn checksum(sum: Sum, place: &[u8], plain: &[u8], out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::{Identity, Operations, Table, raw};
+    use record::at_rest::scheme::profile;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static KEYS_SET: AtomicU32 = AtomicU32::new(0);
+
+    /// A cipher that adds its key's first byte.
+    struct Adding(u8);
+
+    impl Operations for Adding {
+        unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+            for i in 0..m.len {
+                // SAFETY: both have as many bytes (`include/ciphermark.h`).
+                unsafe { *m.output.add(i) = (*m.input.add(i)).wrapping_add(self.0) };
+            }
+            raw::OK
+        }
+
+        unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+            KEYS_SET.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: keys have bytes.
+            self.0 = unsafe { *key };
+            raw::OK
+        }
+    }
+
+    struct Adds(Identity);
+
+    impl Library for Adds {
+        fn identity(&self) -> &Identity {
+            &self.0
+        }
+
+        fn open(
+            &self,
+            algorithm: &'static Algorithm,
+            direction: Direction,
+            key: &[u8],
+        ) -> Result<Session, OpenError> {
+            let raw = Table::new(Adding(key[0]), 0, c"").rekeys(c"").raw();
+            // SAFETY: the functions keep to the message's length.
+            Ok(unsafe { Session::new(raw, algorithm, direction) })
+        }
+    }
+
+    #[test]
+    fn a_page_with_a_key_of_its_own_has_one_key_set_whatever_file_it_is_of() {
+        let library = Box::leak(Box::new(Adds(Identity::default())));
+        let recipe = &profile("fscrypt").unwrap().recipes[0];
+        let mut codec = Codec::open(library, recipe, 512, 1).unwrap();
+        let clock = Clock::calibrate();
+        let (plain, mut sealed) = ([7; 512], [0; 512]);
+        let mut keys = std::collections::BTreeSet::new();
+        for page in 0..8_u32 {
+            let at = Position { relation: page % 2, block: page, ..Position::default() };
+            codec.seal_timed(&clock, true, &at, &plain, &mut sealed, &mut []).unwrap();
+            keys.insert(sealed[0]);
+        }
+        assert_eq!(KEYS_SET.load(Ordering::Relaxed), 8);
+        assert!(keys.len() > 2, "they are the pages' keys, not the files': {keys:?}");
+    }
 
     #[test]
     fn parts_give_the_mac_of_the_whole() {

@@ -150,10 +150,15 @@ pub(crate) fn control_file(state: u32, block_size: u32, checksums: u32) -> Vec<u
     bytes[at + 8..at + 12].copy_from_slice(&block_size.to_le_bytes());
     bytes[at + 12..at + 16].copy_from_slice(&131_072_u32.to_le_bytes());
     bytes[at + 44..at + 48].copy_from_slice(&checksums.to_le_bytes());
-    let crc_at = at + 80;
-    let crc = crc32c::crc32c(&bytes[..crc_at]);
-    bytes[crc_at..crc_at + 4].copy_from_slice(&crc.to_le_bytes());
+    sign(&mut bytes);
     bytes
+}
+
+/// Writes a control file's CRC.
+fn sign(bytes: &mut [u8]) {
+    let at = 208 + 80;
+    let crc = crc32c::crc32c(&bytes[..at]);
+    bytes[at..at + 4].copy_from_slice(&crc.to_le_bytes());
 }
 
 pub(crate) struct Cluster(TempDir);
@@ -170,6 +175,15 @@ impl Cluster {
 
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// Makes it another `initdb`'s.
+    pub(crate) fn identify(&self, system_identifier: u64) {
+        let path = self.path().join("global/pg_control");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[..8].copy_from_slice(&system_identifier.to_le_bytes());
+        sign(&mut bytes);
+        fs::write(path, bytes).unwrap();
     }
 
     /// A file of so many pages, none of them zero.

@@ -539,11 +539,11 @@ pub(crate) fn runtime_tax(record: &Record, fit: &Fit, runtime: &Library) -> Vec<
     let same = others.iter().find(|other| library(other).is_some_and(|l| is_under(runtime, l)));
     let fastest = others.iter().min_by(|a, b| largest(record, a).total_cmp(&largest(record, b)));
     let mut lines: Vec<String> = same
-        .map(|other| words(record, fit, other, "the same release of libcrypto"))
+        .and_then(|other| words(record, fit, other, "the same release of libcrypto"))
         .into_iter()
         .collect();
     if let Some(other) = fastest.filter(|f| same.is_none_or(|s| s.library != f.library)) {
-        lines.push(words(record, fit, other, "the fastest from C at its largest size"));
+        lines.extend(words(record, fit, other, "the fastest from C at its largest size"));
     }
     lines
 }
@@ -555,9 +555,14 @@ fn tax_at_a_size(record: &Record, m: &Measurement, runtime: &Library) -> Option<
         let of_case = (m.algorithm.clone(), m.direction, m.model, m.size, m.tier);
         (of_case, m.threads, m.footprint, m.in_place)
     };
+    // Of a busy core a time is a bound.
+    if m.contended {
+        return None;
+    }
     let in_c = |other: &&Measurement| {
         case(other) == case(m)
             && other.ns_per_op.is_some()
+            && !other.contended
             && of(&other.library)
                 .is_some_and(|l| !base::model::runs_elsewhere(std::path::Path::new(&l.path)))
     };
@@ -598,19 +603,23 @@ fn largest(record: &Record, fit: &Fit) -> f64 {
     ns(record, fit, size).unwrap_or(f64::MAX)
 }
 
+/// None of a busy core, whose time is a bound.
 fn ns(record: &Record, fit: &Fit, size: usize) -> Option<f64> {
     let own = |m: &&Measurement| m.size == size && m.state == State::Measured && is_of(fit, m);
-    record.measurements.iter().find(own)?.ns_per_op.map(|e| e.median)
+    let found = record.measurements.iter().find(own).filter(|m| !m.contended)?;
+    found.ns_per_op.map(|e| e.median)
 }
 
 /// `over openssl@3.0.19 (the same release of libcrypto): +1210 ns a message, +0.010 ns a byte; times as long: 16 9.10, 16K
-/// 1.20`. Where one of the two has no line, its numbers describe no size, and only the times are said.
-fn words(record: &Record, fit: &Fit, other: &Fit, why: &str) -> String {
+/// 1.20`. Where one of the two has no line, or one through bounds, its numbers describe no size, and only the times are
+/// said; nothing where there are none.
+fn words(record: &Record, fit: &Fit, other: &Fit, why: &str) -> Option<String> {
     let signed = |value: f64| {
         let sign = if value < 0.0 { '-' } else { '+' };
         format!("{sign}{}", labels::supported(value.abs(), None))
     };
-    let lines = (fit.linear && other.linear).then(|| {
+    let is_line = |f: &Fit| f.linear && f.sizes.iter().all(|size| ns(record, f, *size).is_some());
+    let lines = (is_line(fit) && is_line(other)).then(|| {
         let message = signed(fit.ns_per_message - other.ns_per_message);
         let byte = signed(fit.ns_per_byte - other.ns_per_byte);
         format!("{message} ns a message, {byte} ns a byte; ")
@@ -622,11 +631,13 @@ fn words(record: &Record, fit: &Fit, other: &Fit, why: &str) -> String {
     let times: Vec<String> = times.collect();
     let (name, version) =
         (base::text::clean(&other.library.name), base::text::clean(&other.library.version));
-    format!(
-        "over {name}@{version} ({why}): {}times as long: {}",
-        lines.unwrap_or_default(),
-        times.join(", ")
-    )
+    (!times.is_empty()).then(|| {
+        format!(
+            "over {name}@{version} ({why}): {}times as long: {}",
+            lines.unwrap_or_default(),
+            times.join(", ")
+        )
+    })
 }
 
 #[cfg(test)]
@@ -657,6 +668,31 @@ mod tests {
         assert!(place("aes-128-ccm openssl@3.0.22") < place("aes-128-ctr libgcrypt@1.10.1"));
         let without = place("aes-256-xts libgcrypt@1.10.1");
         assert!(place("aes-128-ctr openssl@3.0.22") < without, "{order:?}");
+    }
+
+    #[test]
+    fn what_a_runtime_adds_is_not_told_by_times_of_a_busy_core() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/runtimes-2026-11-25-zen4.json.gz");
+        let mut record = record::load(std::path::Path::new(path)).unwrap();
+        let of_node = |m: &Measurement| m.library.name == "node" && m.algorithm == "aes-256-gcm";
+        let taxes = |record: &Record| -> Vec<String> {
+            let node = record.libraries.iter().find(|l| l.name == "node").unwrap();
+            let rows = record.measurements.iter().filter(|m| of_node(m) && !m.contended);
+            let fits = record.fits.iter().filter(|f| rows.clone().any(|m| is_of(f, m)));
+            let lines = fits.flat_map(|fit| runtime_tax(record, fit, node));
+            let sizes = rows.clone().filter_map(|m| tax_at_a_size(record, m, node));
+            lines.chain(sizes).collect()
+        };
+        assert!(taxes(&record).iter().any(|line| line.contains(" ns a message")));
+        let smallest = record.measurements.iter().filter(|m| of_node(m)).map(|m| m.size).min();
+        let busy = record.measurements.iter_mut().filter(|m| of_node(m));
+        busy.for_each(|m| m.contended = Some(m.size) == smallest);
+        let partly = taxes(&record);
+        assert!(!partly.is_empty() && partly.iter().all(|line| !line.contains(" ns a message")));
+        let in_c = record.measurements.iter_mut().filter(|m| !of_node(m));
+        in_c.for_each(|m| m.contended = true);
+        assert_eq!(taxes(&record), Vec::<String>::new());
     }
 
     #[test]

@@ -177,7 +177,7 @@ const NAMES: [&str; 10] = [
 /// A directory with a control file whose CRC fits, and some files.
 fn cluster(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
     let made = "a directory of its own";
-    for below in ["global", "base/5", "pg_tblspc/9/PG_15_1/5"] {
+    for below in ["global", "base/5", "pg_tblspc/9/PG_15_0/5"] {
         fs::create_dir_all(directory.join(below)).expect(made);
     }
     let mut control = control();
@@ -193,7 +193,7 @@ fn cluster(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
     file(&directory.join("global"), "pg_control", &control, &[]);
     let version = &choices.0[..choices.0.len().min(9)];
     file(directory, "PG_VERSION", b"15", version);
-    for (below, pages) in [("base/5", 3), ("global", 1), ("pg_tblspc/9/PG_15_1/5", 2)] {
+    for (below, pages) in [("base/5", 3), ("global", 1), ("pg_tblspc/9/PG_15_0/5", 2)] {
         let Some(name) = choices.byte().map(|b| NAMES[usize::from(b) % NAMES.len()]) else { break };
         if name == "." {
             continue;

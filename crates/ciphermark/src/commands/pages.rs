@@ -230,11 +230,12 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let profile = args.profile.as_deref().and_then(record::at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
-    let snapshots = args
-        .snapshot
-        .iter()
-        .map(|path| Store::open(path, Some(store.page_size())).map_err(Failure::usage));
-    let snapshots = snapshots.collect::<Result<Vec<Store>, Failure>>()?;
+    let snapshot = |path: &PathBuf| {
+        let other = Store::open(path, Some(store.page_size()))?;
+        store.is_no_state(&other).map_or(Ok(other), Err)
+    };
+    let snapshots = args.snapshot.iter().map(snapshot).collect::<Result<Vec<Store>, _>>();
+    let snapshots = snapshots.map_err(Failure::usage)?;
     let keeping = claim_output(args.output.as_deref(), record::at_rest::KIND, begun)?;
     let plan = plan(args, profile, recipes, &keeping, stop)?;
     let libraries = choose::attached(&args.library)?;

@@ -22,7 +22,7 @@ use prices::{Kept, PriceList};
 use probe::Clock;
 use proof::{Copy, PART, Proof, Stage, Standing, Standings, Workers, verdicts};
 use record::at_rest::scheme::{NonceRule, Profile, Recipe, Sum};
-use record::at_rest::store::{Kind, Scan, Store, StoreError};
+use record::at_rest::store::{Scan, Store, StoreError};
 use record::at_rest::{
     Cell, CellKey, CellSamples, FORMAT_VERSION, KIND, Keying, Medium, Nonces, PageStore,
     PagesRecord, ProfileFacts, Scale, Seen, Snapshot, Timing, cell, nonces, scheme_facts,
@@ -319,8 +319,7 @@ fn try_nonces(
         let place = stores[seen.snapshot].describe(page);
         format!("{place} (state {}, LSN {:X}/{:X})", seen.snapshot, lsn >> 32, lsn & 0xffff_ffff)
     };
-    let versions = matches!(store.kind(), Kind::Postgres | Kind::Synthetic);
-    Ok((nonces(&plan.recipes, &seen, versions, &name), others))
+    Ok((nonces(&plan.recipes, &seen, store.has_versions(), &name), others))
 }
 
 /// Each library's generator for nonces, where it has one that passes every check; the system's is asked elsewhere.

@@ -211,7 +211,9 @@ impl Builder<'_> {
         let has_exchange = !case.kind.is_resumed() || case.kind == Kind::ResumedPsk;
         let exchange = self.prices.exchange.get(&case.exchange).filter(|_| has_exchange).cloned();
         let sign = self.prices.sign.get(&case.certificate);
-        let sign = sign.filter(|_| !case.kind.is_resumed()).cloned();
+        // A key exchange by RSA is the server's one operation with its key: it decrypts, and signs nothing.
+        let signs = !case.kind.is_resumed() && case.exchange != Exchange::Rsa;
+        let sign = sign.filter(|_| signs).cloned();
         let mut rest = whole;
         if let Some(each) = &exchange {
             let name = format!("{name}: {}", case.exchange);
@@ -389,7 +391,7 @@ impl Builder<'_> {
         let aes = self.spec.server.aes_hardware || suite == Suite::Chacha20Poly1305;
         let Some((cipher, hash)) = cipher.filter(|_| aes) else {
             let name = format!("{version} {suite}: records, cipher and sending");
-            let note = "not told apart: no document of records is given for it";
+            let note = "not told apart: no document is given that has it of a quiet core";
             self.sum.push(Part::Bulk, &name, per_s, whole, Source::Calibrated, note);
             return;
         };

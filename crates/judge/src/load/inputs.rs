@@ -238,6 +238,10 @@ fn record_figures(run: &Run, of: &Stack, figures: &mut Figures) -> Vec<RecordFig
     rows.filter_map(|row| {
         let (protection, size) = row.records()?;
         let (send, bare) = (row.cost()?, row.bare.encrypt?);
+        // Of a busy core both are bounds: nothing is told apart by them.
+        if row.contended || bare.contended {
+            return None;
+        }
         let us = |median: f64, low: f64, high: f64| Interval {
             value: median / 1e3,
             low: low / 1e3,
@@ -297,7 +301,7 @@ fn of_row(scheme: Scheme, operation: Operation, rows: &[&Row]) -> Option<Interva
         Subject::Primitive(of) => (of.scheme, of.operation) == (scheme, operation),
         _ => false,
     };
-    let cost = rows.iter().find(is_it)?.cost()?;
+    let cost = rows.iter().find(is_it).filter(|row| !row.contended)?.cost()?;
     let us = |ns: f64| cost.mean_ns / 1e3 * ns / cost.median_ns;
     Some(Interval { value: us(cost.median_ns), low: us(cost.low_ns), high: us(cost.high_ns) })
 }
@@ -851,6 +855,22 @@ mod tests {
     }
 
     #[test]
+    fn records_of_a_busy_core_tell_no_cipher_apart() {
+        let stack = crate::load::sample::calibration().stack;
+        let mut row = fixtures::record_row(Suite::Aes128Gcm, 16_384, Some(4000.0));
+        row.stack.clone_from(&stack.label);
+        let figures = |row: &Row| {
+            let mut run = fixtures::run(RunKind::Records, &[], vec![row.clone()]);
+            run.stacks = vec![stack.clone()];
+            record_figures(&run, &stack, &mut Figures::of(&crate::load::sample::calibration()))
+                .len()
+        };
+        assert_eq!(figures(&row), 1);
+        row.bare.encrypt.as_mut().unwrap().contended = true;
+        assert_eq!(figures(&row), 0);
+    }
+
+    #[test]
     fn a_server_generates_and_agrees_or_encapsulates_and_the_mean_counts() {
         let rows = [
             row(Scheme::X25519, Operation::Generate, 30.0),
@@ -858,6 +878,10 @@ mod tests {
             row(Scheme::X25519Mlkem768, Operation::Generate, 500.0),
             row(Scheme::X25519Mlkem768, Operation::Encapsulate, 90.0),
         ];
+        let mut of_busy_core = rows.clone();
+        of_busy_core[1].contended = true;
+        let of_busy_core: Vec<_> = of_busy_core.iter().collect();
+        assert_eq!(exchange_us(Exchange::X25519, &of_busy_core), None, "a bound is no price");
         let rows: Vec<_> = rows.iter().collect();
         let x25519 = exchange_us(Exchange::X25519, &rows).unwrap();
         assert!((x25519.value - 77.0).abs() < 1e-9 && x25519.low < x25519.value, "{x25519:?}");

@@ -534,6 +534,31 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_decrypts_the_secret_with_its_key_signs_nothing() {
+        let us = Interval { value: 250.0, low: 240.0, high: 260.0 };
+        let parts = super::HandshakeParts {
+            sign_us: [(Certificate::Rsa2048, us)].into(),
+            ..super::HandshakeParts::default()
+        };
+        let mut spec = of_go();
+        spec.server.versions = Some(vec![Version::Tls12]);
+        let calibration = calibration();
+        let inputs = Inputs { parts: Some(&parts), ..inputs(&calibration) };
+        let mut signs = |ciphers: &str| {
+            spec.server.ciphers = Some(ciphers.to_owned());
+            let load = load(&spec, &inputs, false).unwrap();
+            assert!(
+                load.terms.iter().any(|t| t.name.contains("rsa-2048 full")),
+                "{:?}",
+                load.terms
+            );
+            load.parts.iter().any(|p| p.part == Part::Signature)
+        };
+        assert!(signs("ECDHE-RSA-AES128-GCM-SHA256"));
+        assert!(!signs("AES128-GCM-SHA256"));
+    }
+
+    #[test]
     fn memory_is_that_of_the_handshake_s_own_run_where_the_calibration_has_none() {
         let mut calibration = calibration();
         calibration.memory.clear();

@@ -200,7 +200,7 @@ pub struct Probed {
     pub library: usize,
     /// The scheme's name.
     pub scheme: String,
-    /// Whether every accident was noticed.
+    /// Whether every accident was noticed; false where none could be tried, as of the next two.
     pub against_accidents: bool,
     /// Whether everything was noticed but an old page in its own place.
     pub against_adversaries: bool,
@@ -456,8 +456,10 @@ impl ProbeCounts {
 
 /// What a scheme noticed in a library, as verdicts.
 pub fn judge(library: usize, recipe: &Recipe, counts: Vec<ProbeCounts>) -> Probed {
+    // Where none could be tried, nothing is shown to be noticed.
     let noticed = |of: &dyn Fn(Probe) -> bool| {
-        counts.iter().filter(|c| of(c.probe)).all(|c| c.noticed == c.tried)
+        let mut tried = counts.iter().filter(|c| of(c.probe) && c.tried > 0).peekable();
+        tried.peek().is_some() && tried.all(|c| c.noticed == c.tried)
     };
     let (accidents, adversaries, rollback) = (
         noticed(&|p| p.is_accident()),
@@ -771,6 +773,18 @@ mod tests {
         let p = judge(0, &gcm, counts);
         assert!(p.as_expected);
         assert!(p.rows.iter().any(|r| r.as_expected.is_none()));
+    }
+
+    #[test]
+    fn where_no_page_could_be_changed_nothing_is_noticed() {
+        for name in ["none", "aes-256-ctr", "aes-256-gcm"] {
+            let recipe = recipe(name);
+            let mut counts = expected_counts(&recipe);
+            counts.iter_mut().for_each(|c| (c.tried, c.noticed) = (0, 0));
+            let p = judge(0, &recipe, counts);
+            let verdicts = (p.against_accidents, p.against_adversaries, p.against_rollback);
+            assert_eq!(verdicts, (false, false, false), "{name}");
+        }
     }
 
     fn seen(snapshot: usize, relation: u32, block: u32, version: u64, content: u128) -> Seen {

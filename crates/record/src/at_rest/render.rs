@@ -1,6 +1,6 @@
 //! The record for people.
 
-use crate::at_rest::scheme::{Expected, Field};
+use crate::at_rest::scheme::{Expected, Field, Probe};
 use crate::at_rest::{Cell, Keying, Medium, PagesRecord, Probed, effect_words};
 use crate::{State, Stopped};
 use base::model::Direction;
@@ -257,14 +257,14 @@ fn store_lines(record: &PagesRecord) -> Vec<String> {
         }
     )];
     lines.push(format!(
-        "{} pages of zeros, {}; SHA-256 {} before{}",
+        "{} pages of zeros{}; SHA-256 {} before{}",
         s.zero_pages,
-        match (s.kind.as_str(), s.without_lsn) {
-            ("postgres", n) if n > 0 => format!(
-                "{n} with LSN 0 (free space maps, unlogged tables: their changes are not logged, so that no nonce \
+        match s.without_lsn {
+            0 => String::new(),
+            n => format!(
+                ", {n} with LSN 0 (free space maps, unlogged tables: their changes are not logged, so that no nonce \
                  can be made of it)"
             ),
-            (_, n) => format!("{n} without an LSN"),
         },
         clean(&s.sha256_before).chars().take(16).collect::<String>(),
         match (s.has_changed(), s.sha256_after.is_empty()) {
@@ -362,13 +362,16 @@ struct Integrity {
 
 /// What was noticed, scheme by scheme.
 fn integrity(record: &PagesRecord) -> Vec<Integrity> {
-    let word = |all: &[&Probed], of: fn(&Probed) -> bool| match (
-        all.iter().all(|p| of(p)),
-        all.iter().any(|p| of(p)),
-    ) {
-        (true, _) => "yes",
-        (false, true) => "DIFFERS",
-        _ => "no",
+    let word = |all: &[&Probed], covers: fn(Probe) -> bool, of: fn(&Probed) -> bool| {
+        let mut rows = all.iter().flat_map(|p| &p.rows);
+        if !rows.any(|row| covers(row.counts.probe) && row.counts.tried > 0) {
+            return "untried";
+        }
+        match (all.iter().all(|p| of(p)), all.iter().any(|p| of(p))) {
+            (true, _) => "yes",
+            (false, true) => "DIFFERS",
+            _ => "no",
+        }
     };
     let mut rows = Vec::new();
     for facts in &record.schemes {
@@ -396,9 +399,9 @@ fn integrity(record: &PagesRecord) -> Vec<Integrity> {
         });
         rows.push(Integrity {
             scheme: clean(&facts.recipe.scheme),
-            accident: word(&all, |p| p.against_accidents),
-            adversary: word(&all, |p| p.against_adversaries),
-            rollback: word(&all, |p| p.against_rollback),
+            accident: word(&all, Probe::is_accident, |p| p.against_accidents),
+            adversary: word(&all, |probe| probe != Probe::Replay, |p| p.against_adversaries),
+            rollback: word(&all, |probe| probe == Probe::Replay, |p| p.against_rollback),
             unnoticed: unnoticed.collect::<Vec<_>>().join("; "),
             unexpected: unexpected.collect(),
         });
@@ -460,7 +463,7 @@ fn nonce_lines(record: &PagesRecord) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{HEAD, *};
-    use crate::at_rest::sample;
+    use crate::at_rest::{Nonces, sample};
 
     #[test]
     fn the_table_has_store_times_verdicts_and_what_was_refused() {
@@ -486,6 +489,23 @@ mod tests {
         let line = text.lines().find(|l| l.starts_with("random ")).unwrap_or_default();
         assert!(line.contains("aes-256-gcm") && text.contains("safe over all states"), "{text}");
         assert!(text.contains("359 with LSN 0"), "{text}");
+    }
+
+    #[test]
+    fn what_could_not_be_tried_has_no_verdict_and_pages_without_lsns_no_number_of_them() {
+        let mut record = sample();
+        let rows = record.probes.iter_mut().flat_map(|p| &mut p.rows);
+        rows.for_each(|r| {
+            (r.counts.tried, r.counts.noticed, r.counts.effects) = (0, 0, Vec::new())
+        });
+        record.probes.iter_mut().for_each(|p| p.against_rollback = true);
+        "sqlite".clone_into(&mut record.store.kind);
+        record.store.without_lsn = 0;
+        record.nonces = Nonces::default();
+        let text = table(&record, 120);
+        let gcm = text.lines().rfind(|l| l.starts_with("aes-256-gcm")).unwrap();
+        assert!(gcm.contains("untried  untried  untried"), "{gcm}");
+        assert!(!text.contains("LSN"), "{text}");
     }
 
     #[test]

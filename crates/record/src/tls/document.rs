@@ -440,6 +440,12 @@ pub struct Bare {
     pub reason: Option<String>,
 }
 
+impl Bare {
+    pub(crate) fn is_contended(&self) -> bool {
+        [self.encrypt, self.decrypt].iter().flatten().any(|cost| cost.contended)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BareCost {
     /// Trimmed mean over processes of each one's median.
@@ -447,9 +453,12 @@ pub struct BareCost {
     /// Lower end of its 95 % interval.
     pub low_ns: f64,
     pub high_ns: f64,
+    /// Whether only a busy core was seen: the cipher takes at most so long.
+    #[serde(default, skip_serializing_if = "base::model::is_default")]
+    pub contended: bool,
 }
 
-/// The lines through the sizes of a suite; null where fewer than three sizes were measured.
+/// The lines through the sizes of a suite that a quiet core was seen with; null where those are fewer than three.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordLines {
     pub stack: String,
@@ -508,7 +517,9 @@ pub fn beside(run: &mut Run, record: Result<&crate::Record, &String>) {
 fn bare_cost(m: &Measurement) -> Result<BareCost, String> {
     match (m.state, m.ns_per_op) {
         (State::Measured, Some(ns)) => {
-            Ok(BareCost { median_ns: ns.median, low_ns: ns.low, high_ns: ns.high })
+            let Estimate { median, low, high } = ns;
+            let contended = m.contended;
+            Ok(BareCost { median_ns: median, low_ns: low, high_ns: high, contended })
         }
         (state, _) => {
             Err(m.reason.clone().unwrap_or_else(|| format!("the case is {}", state.name())))
@@ -525,6 +536,9 @@ fn record_lines(rows: &[Row]) -> Vec<RecordLines> {
             keys.push(key);
         }
     }
+    // A bound is no point of a line.
+    let own = |row: &Row| row.costs.filter(|_| !row.contended);
+    let bare = |cost: Option<BareCost>| Some(cost.filter(|c| !c.contended)?.median_ns);
     let lines = keys.into_iter().map(|(stack, protection)| {
         let through = |time: &dyn Fn(&Row) -> Option<f64>| {
             let point = |row: &Row| {
@@ -537,10 +551,10 @@ fn record_lines(rows: &[Row]) -> Vec<RecordLines> {
         RecordLines {
             stack: stack.to_owned(),
             protection,
-            send: through(&|r| r.costs.map(|[send, _]| send.median_ns)),
-            receive: through(&|r| r.costs.map(|[_, receive]| receive.median_ns)),
-            bare_encrypt: through(&|r| r.bare.encrypt.map(|c| c.median_ns)),
-            bare_decrypt: through(&|r| r.bare.decrypt.map(|c| c.median_ns)),
+            send: through(&|r| own(r).map(|[send, _]| send.median_ns)),
+            receive: through(&|r| own(r).map(|[_, receive]| receive.median_ns)),
+            bare_encrypt: through(&|r| bare(r.bare.encrypt)),
+            bare_decrypt: through(&|r| bare(r.bare.decrypt)),
         }
     });
     lines.collect()
@@ -577,6 +591,25 @@ mod tests {
         assert!((lines[0].receive.unwrap().fixed_ns - 500.0).abs() < 1e-6 && send.is_linear());
         assert!((lines[0].bare_encrypt.unwrap().fixed_ns - 200.0).abs() < 1e-6);
         assert_eq!(lines[1].send, None);
+        for row in &mut rows[..2] {
+            row.contended = true;
+            row.bare.encrypt.as_mut().unwrap().contended = true;
+        }
+        let bounds = &record_lines(&rows)[0];
+        assert_eq!((bounds.send, bounds.receive, bounds.bare_encrypt), (None, None, None));
+        assert!(bounds.bare_decrypt.is_some());
+    }
+
+    #[test]
+    fn a_bare_cipher_of_a_busy_core_stays_one() {
+        let library = crate::Library::default().identity();
+        let measured = Measurement {
+            ns_per_op: Some(Estimate { median: 2.0, low: 1.0, high: 3.0 }),
+            contended: true,
+            ..Measurement::blank(library, "aes-128-gcm", State::Measured)
+        };
+        assert!(bare_cost(&measured).unwrap().contended);
+        assert!(!bare_cost(&Measurement { contended: false, ..measured }).unwrap().contended);
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn record_row(suite: Suite, size: u32, ns: Option<f64>) -> Row {
     let mut row = row("some@1.0", Subject::Records { protection, size }, costs);
     row.overhead_bytes = ns.map(|_| 22);
     let half = ns.map(|ns| ns / 2.0);
-    let bare = half.map(|ns| BareCost { median_ns: ns, low_ns: ns, high_ns: ns });
+    let bare = half.map(|ns| BareCost { median_ns: ns, low_ns: ns, high_ns: ns, contended: false });
     (row.bare.encrypt, row.bare.decrypt) = (bare, bare);
     row
 }

@@ -297,6 +297,11 @@ fn lack(row: &Row) -> Option<(String, String)> {
         (None, Some(reason)) => {
             format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
         }
+        (None, None) if row.bare.is_contended() => format!(
+            "bare {}: only a busy core was seen, so that it takes at most so long (<), and the stack adds at least so \
+             much (>)",
+            clean(&row.bare.algorithm)
+        ),
         (None, None) => return None,
     };
     Some((name, why))
@@ -432,11 +437,24 @@ fn rows_of<'a>(run: &'a Run, lines: &'a RecordLines) -> impl Iterator<Item = &'a
 fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
     let number =
         |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
-    let bare = |cost: Option<BareCost>| Cell::plain(number(cost.map(|c| c.median_ns)));
+    let bare = |cost: Option<BareCost>| {
+        let sign = if cost.is_some_and(|c| c.contended) { "<" } else { "" };
+        Cell::plain(sign.to_owned() + &number(cost.map(|c| c.median_ns)))
+    };
     // What has the stack's time in it.
     let own = |row: &Row, ns: Option<f64>| {
         let sign = if ns.is_some() { bound(row) } else { String::new() };
         Cell::plain(sign + &number(ns))
+    };
+    let adds = |row: &Row, ns: Option<f64>, bare: Option<BareCost>| {
+        let sign = match (row.contended, bare.is_some_and(|c| c.contended)) {
+            // Of two that take at most so long the difference is not known.
+            (true, true) => return Cell::plain("-"),
+            (true, false) => "<",
+            (false, true) => ">",
+            (false, false) => "",
+        };
+        Cell::plain(if ns.is_some() { sign.to_owned() + &number(ns) } else { number(ns) })
     };
     let size = |row: &Row| row.records().map_or_else(String::new, |(_, size)| size.to_string());
     let receive = |row: &Row| row.costs.map(|[_, receive]| receive.median_ns);
@@ -446,10 +464,10 @@ fn sizes<'a>(rows: impl Iterator<Item = &'a Row>) -> Table {
             (Column::right("bytes"), &|row| Cell::plain(size(row))),
             (Column::right("send ns"), &|row| own(row, row.cost().map(|c| c.median_ns))),
             (Column::right("bare"), &|row| bare(row.bare.encrypt)),
-            (Column::right("adds"), &|row| own(row, row.added_to_sending())),
+            (Column::right("adds"), &|row| adds(row, row.added_to_sending(), row.bare.encrypt)),
             (Column::right("recv ns"), &|row| own(row, receive(row))),
             (Column::right("bare"), &|row| bare(row.bare.decrypt)),
-            (Column::right("adds"), &|row| own(row, row.added_to_receiving())),
+            (Column::right("adds"), &|row| adds(row, row.added_to_receiving(), row.bare.decrypt)),
             (Column::right("±%"), &|row| Cell::plain(precision(row))),
         ],
     )
@@ -548,6 +566,16 @@ mod tests {
         let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["64", "<416", "208", "<208", "<520", "208", "<312", "1.0"], "{text}");
+        let of_64 = |run: &Run| {
+            let text = table(run, 100);
+            let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
+            line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        run.rows[0].bare.encrypt.as_mut().unwrap().contended = true;
+        assert_eq!(of_64(&run)[1..4], ["<416", "<208", "-"]);
+        run.rows[0].contended = false;
+        assert_eq!(of_64(&run)[1..4], ["416", "<208", ">208"]);
+        assert!(table(&run, 200).contains("bare aes-128-gcm: only a busy core"), "{text}");
     }
 
     #[test]

@@ -46,6 +46,8 @@ function lineChart(title, [xTitle, yTitle], all) {
 }
 
 const byValue = (a, b) => a[1] - b[1];
+// Of a busy core a bar is a bound.
+const atMost = (name, row) => (row.contended ? `${name}, at most` : name);
 // Bars of a group, and groups, of which a picture has no more.
 const MOST_BARS = 8;
 const MOST_GROUPS = 4;
@@ -57,11 +59,12 @@ function handshakePicture(run) {
   const groups = new Map();
   const suites = run.rows.map((r) => r.case.suite);
   const suite = suites.find((s) => s.includes("aes-128-gcm")) ?? suites[0];
-  for (const { case: c, server, stack, temperature } of run.rows) {
+  for (const row of run.rows) {
+    const { case: c, server, stack, temperature } = row;
     if (!server || c.version !== "1.3" || c.kind !== "full" || c.client_auth || c.suite !== suite || temperature !== "hot") continue;
     const key = `${c.exchange} ${c.certificate}`;
     if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push([stack, server.median_ns / MICROSECOND]);
+    groups.get(key).push([atMost(stack, row), server.median_ns / MICROSECOND]);
   }
   const place = (key) => (ASKED_FIRST.includes(key) ? ASKED_FIRST.indexOf(key) : ASKED_FIRST.length);
   const shown = [...groups].sort((a, b) => place(a[0]) - place(b[0])).slice(0, MOST_GROUPS);
@@ -87,11 +90,12 @@ function recordPicture(run) {
 
 function primitivePicture(run) {
   const groups = new Map();
-  for (const { primitive, whole, stack } of run.rows) {
+  for (const row of run.rows) {
+    const { primitive, whole, stack } = row;
     if (!whole || primitive.size !== null) continue;
     const key = primitiveName(primitive).join(" ");
     if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push([stack, whole.median_ns / MICROSECOND]);
+    groups.get(key).push([atMost(stack, row), whole.median_ns / MICROSECOND]);
   }
   const most = [...groups].sort((a, b) => b[1].length - a[1].length).slice(0, MOST_GROUPS);
   return barChart("Whole operation: the least first", "µs", most.map(([key, list]) => [key, list.sort(byValue).slice(0, MOST_BARS)]));
@@ -104,7 +108,7 @@ function storePicture(r) {
   for (const c of r.cells) {
     if (c.medium !== medium || c.keying !== keying || c.direction !== direction || !c.crypto_ns) continue;
     const ns = c.crypto_ns.median;
-    if (!best.has(c.scheme) || ns < best.get(c.scheme)[1]) best.set(c.scheme, [`${c.scheme}, ${libraryOf(r, c.library)}`, ns]);
+    if (!best.has(c.scheme) || ns < best.get(c.scheme)[1]) best.set(c.scheme, [atMost(`${c.scheme}, ${libraryOf(r, c.library)}`, c), ns]);
   }
   const all = [...best.values()].sort(byValue).slice(0, 2 * MOST_BARS);
   return barChart("Encrypting a page, each scheme in the library that is best at it", "ns", [["the least first", all]]);

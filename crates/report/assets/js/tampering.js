@@ -16,7 +16,8 @@ function tampering(r) {
   const rows = r.schemes.map((facts, order) => ({
     order, scheme: facts.recipe.scheme, probed: r.probes.filter((p) => p.scheme === facts.recipe.scheme),
   })).filter((row) => row.probed.length > 0);
-  const verdict = (title, of) => ({ title, cell: (row) => agreed(row.probed.map((p) => (of(p) ? "yes" : "no"))) });
+  const word = (p, of) => (p.rows.every((row) => row.tried === 0) ? "untried" : of(p) ? "yes" : "no");
+  const verdict = (title, of) => ({ title, cell: (row) => agreed(row.probed.map((p) => word(p, of))) });
   const odd = r.probes.filter((p) => !p.as_expected);
   return [
     el("h2", null, "Tampering"),

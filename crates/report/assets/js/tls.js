@@ -70,8 +70,8 @@ function costCell(row, cost, unit) {
   const shown = (ns) => supported(ns / unit, ofTime);
   const mean = c.mean_ns === undefined ? "" : `; mean ${figure(c.mean_ns / unit)}, largest ${figure(c.max_ns / unit)}`;
   const note = row.reason && row.state === "measured" ? `; ${row.reason}` : "";
-  // Only a busy core was seen: at most so long.
-  const bound = row.contended ? "<" : null;
+  // Only a busy core was seen: at most so long. The bare cipher, which has no mean, was seen by itself.
+  const bound = (c.mean_ns === undefined ? c.contended : row.contended) ? "<" : null;
   return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, bound, shown(c.median_ns), note ? "*" : null);
 }
 
@@ -120,7 +120,8 @@ function recordTables(run) {
   ]);
 }
 
-const lineWords = (l) => `${figure(l.fixed_ns)} ns + ${figure(l.ns_per_byte)} ns a byte`;
+const bends = (l) => (l.residual > 0.1 ? ` (bends: off by up to ${percent(l.residual)} %)` : "");
+const lineWords = (l) => `${figure(l.fixed_ns)} ns + ${figure(l.ns_per_byte)} ns a byte${bends(l)}`;
 
 function primitiveTable(run) {
   const parts = [

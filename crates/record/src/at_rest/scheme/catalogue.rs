@@ -174,7 +174,7 @@ fn pg_tde() -> Profile {
         name: "pg_tde",
         title: "Percona Transparent Data Encryption for PostgreSQL",
         page_sizes: &[8192],
-        differs: "catalogue relations, which pg_tde leaves in clear, are encrypted here as well",
+        differs: "catalogue relations, which pg_tde leaves in clear, are encrypted here as well; a relation's key is set where the page before was another relation's, as since it keeps contexts: earlier versions make one for each page",
         source: "percona/pg_tde, src/smgr/pg_tde_smgr.c (CalcBlockIv, tde_mdwritev, tde_mdreadv); docs.percona.com/pg-tde, Encryption architecture",
         recipes: ["aes-128-cbc", "aes-256-cbc"].map(recipe).into(),
     }
@@ -194,7 +194,7 @@ fn sqlcipher3() -> Profile {
         name: "sqlcipher3",
         title: "SQLCipher 3",
         page_sizes: &[1024, 2048, 4096, 8192, 16_384, 32_768],
-        differs: "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; it draws random bytes for its whole reserve, here for the IV; one key serves all files, where the real one makes a key of each file's salt",
+        differs: "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; it draws random bytes for its whole reserve, here for the IV; it makes its contexts and sets both keys anew for each page, which the figures with a new key are nearer to; one key serves all files, where the real one makes a key of each file's salt",
         source: "sqlcipher/sqlcipher v3.4.1, src/crypto_impl.c: sqlcipher_page_hmac (ciphertext, IV, page number in little-endian), sqlcipher_page_cipher (a page of zeros whose MAC does not fit is read as zeros)",
         // 16 bytes of IV and 20 of HMAC, rounded up to whole cipher blocks.
         recipes: vec![Recipe { zero_page_passes: true, ..sqlcipher(Sum::HmacSha1, 48) }],
@@ -252,7 +252,7 @@ fn fscrypt() -> Profile {
         name: "fscrypt",
         title: "fscrypt, contents by AES-256-XTS",
         page_sizes: &[4096],
-        differs: "data units of 4096 bytes, the default where the file system's blocks have as many; a file's key is made of the store's without a KDF; here a library encrypts, there the kernel",
+        differs: "data units of 4096 bytes, the default where the file system's blocks have as many; a file's key is made of the store's without a KDF, and set where the page before was another file's, within the clock; here a library encrypts, there the kernel, which keeps a key schedule for each file",
         source: "Linux, Documentation/filesystems/fscrypt.rst at 01a0817, Supported modes, Contents encryption (default setting: a key for each file, the IV is the data unit's index in the file, little-endian; unit: the file system's block)",
         recipes: vec![xts("aes-256-xts", &[Field::Block64], KeyScope::File)],
     }

@@ -2,7 +2,9 @@
 //! and one that is none: pages made of a seed.
 
 use crate::at_rest::scheme::Position;
-use crate::at_rest::store::{Kind, Listed, PAGE_SIZES, PageFile, Store, StoreError, head, regular};
+use crate::at_rest::store::{
+    IDENTITY, Kind, Listed, PAGE_SIZES, PageFile, Store, StoreError, head, regular,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
@@ -42,7 +44,10 @@ pub(crate) fn open_cluster(path: &Path, unit: Option<usize>) -> Result<Store, St
     let mut found = Found { page_size, segment_units, ..Found::default() };
     found.database(&path.join("global"), "global", 0, 0)?;
     found.databases(&path.join("base"), "base", 0)?;
-    found.tablespaces(&path.join("pg_tblspc"))?;
+    found.tablespaces(
+        &path.join("pg_tblspc"),
+        &format!("PG_{}_{}", line(&version), control.catalog),
+    )?;
     Ok(Store {
         kind: Kind::Postgres,
         page_size,
@@ -50,7 +55,7 @@ pub(crate) fn open_cluster(path: &Path, unit: Option<usize>) -> Result<Store, St
         files: found.files.into_values().collect(),
         facts: vec![
             format!("PostgreSQL {}", line(&version)),
-            format!("system identifier {}", control.system_identifier),
+            format!("{IDENTITY} {}", control.system_identifier),
             format!("control file version {}, catalogue {}", control.version, control.catalog),
             format!("{} ({} in pg_control)", control.state_name(), control.state),
             format!("pages of {own} bytes, segments of {} pages", control.segment_blocks),
@@ -95,14 +100,17 @@ impl Found {
         Ok(())
     }
 
-    /// `pg_tblspc`: a link for each tablespace, below it one directory for each version.
-    fn tablespaces(&mut self, path: &Path) -> Result<(), StoreError> {
+    /// `pg_tblspc`: a link for each tablespace, below it one directory for each version. Others than the cluster's own are
+    /// what `pg_upgrade` leaves of the cluster before.
+    fn tablespaces(&mut self, path: &Path, own: &str) -> Result<(), StoreError> {
         for (entry, space) in numbered(path)? {
             let below = path.join(&entry);
             for version in names(&below)? {
-                if version.starts_with("PG_") {
+                if version == own {
                     let name = format!("pg_tblspc/{entry}/{version}");
                     self.databases(&below.join(&version), &name, space)?;
+                } else {
+                    self.left_out += 1;
                 }
             }
         }
@@ -351,7 +359,10 @@ pub(crate) fn open_database(path: &Path, unit: Option<usize>) -> Result<Store, S
     regular(path)?.read_exact(&mut head).map_err(|e| StoreError::read(path, e))?;
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
-        if std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
+        // SQLite zeroes the header of a journal that it is through with and keeps (journal_mode=PERSIST).
+        let is_over =
+            suffix == "-journal" && self::head(&beside, 1).is_ok_and(|first| first == [0]);
+        if !is_over && std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
             let why = format!(
                 "has a {what} beside it: its pages are not all in the file; close the database first \
                  (PRAGMA wal_checkpoint(TRUNCATE), or roll the journal back by opening it)"
@@ -476,6 +487,24 @@ mod tests {
     }
 
     #[test]
+    fn of_a_tablespace_that_two_versions_have_the_clusters_own_is_read() {
+        let cluster = Cluster::new(1);
+        for version in ["PG_14_202107181", "PG_15_0"] {
+            fs::create_dir_all(cluster.path().join("pg_tblspc/16400").join(version).join("5"))
+                .unwrap();
+            cluster.file(&format!("pg_tblspc/16400/{version}/5/16384"), 2);
+        }
+        let store = Store::open(cluster.path(), None).unwrap();
+        let names: Vec<&str> = store.file_names().collect();
+        assert_eq!(names, ["pg_tblspc/16400/PG_15_0/5/16384"]);
+        assert_eq!(
+            (store.pages(), store.left_out()),
+            (2, 2),
+            "the control file and the other version"
+        );
+    }
+
+    #[test]
     fn a_running_or_crashed_server_is_refused() {
         let running = Cluster::new(6);
         let text = Store::open(running.path(), None).unwrap_err().to_string();
@@ -578,6 +607,16 @@ mod tests {
         let (_keep, path) = database(4096, 3);
         std::fs::write(beside(&path, "-wal"), b"x").unwrap();
         says(Store::open(&path, None).unwrap_err().to_string(), ["write-ahead log"]);
+        std::fs::remove_file(beside(&path, "-wal")).unwrap();
+        std::fs::write(beside(&path, "-journal"), b"\xd9\xd5").unwrap();
+        says(Store::open(&path, None).unwrap_err().to_string(), ["has a journal beside it"]);
+    }
+
+    #[test]
+    fn a_journal_that_is_kept_and_no_longer_counts_is_no_reason_to_refuse_a_database() {
+        let (_keep, path) = database(4096, 3);
+        std::fs::write(beside(&path, "-journal"), [0; 512]).unwrap();
+        assert_eq!(Store::open(&path, None).unwrap().pages(), 3);
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct Store {
     seed: u64,
 }
 
+/// Before the number that `initdb` gives a cluster, among its facts.
+const IDENTITY: &str = "system identifier";
+
 /// Most pages of a store: 128 GiB of PostgreSQL's. Each is read, and a note kept of it.
 const MOST_PAGES: u64 = 1 << 24;
 
@@ -239,6 +242,19 @@ impl Store {
     pub fn has_versions(&self) -> bool {
         matches!(self.kind, Kind::Postgres | Kind::Synthetic)
             && self.page_size == self.own_page_size
+    }
+
+    /// Why the other one cannot be another state of this store; none where it can.
+    pub fn is_no_state(&self, other: &Self) -> Option<StoreError> {
+        let identity = |store: &Self| store.facts.iter().find(|f| f.starts_with(IDENTITY)).cloned();
+        let why = match (self.kind == other.kind, identity(self) == identity(other)) {
+            (true, true) => return None,
+            (true, false) => {
+                "is of another cluster (its system identifier is another), whose keys are others"
+            }
+            (false, _) => "is a store of another kind",
+        };
+        Some(StoreError::unfit(&other.root, format!("{why}: it is no other state of this store")))
     }
 
     /// The page's file and number, for people.
@@ -477,6 +493,29 @@ mod tests {
         )
         .unwrap();
         assert!(scan().contains("no regular file"), "{}", scan());
+    }
+
+    #[test]
+    fn another_state_is_of_the_same_kind_and_cluster() {
+        let (one, later, other) = (Cluster::new(1), Cluster::new(1), Cluster::new(1));
+        other.identify(7);
+        for cluster in [&one, &later, &other] {
+            cluster.file("base/5/16384", 1);
+        }
+        let open = |cluster: &Cluster| Store::open(cluster.path(), None).unwrap();
+        assert_eq!(open(&one).is_no_state(&open(&later)), None);
+        let why = open(&one).is_no_state(&open(&other)).unwrap().to_string();
+        assert!(why.contains("is of another cluster"), "{why}");
+        let why = open(&one).is_no_state(&Store::synthetic(1, 1 << 20, 8192)).unwrap().to_string();
+        assert!(why.contains("of another kind"), "{why}");
+    }
+
+    #[test]
+    fn pages_in_other_units_than_the_clusters_have_no_version() {
+        let cluster = Cluster::new(1);
+        cluster.file("base/5/16384", 2);
+        let has = |unit| Store::open(cluster.path(), unit).unwrap().has_versions();
+        assert_eq!((has(None), has(Some(4096))), (true, false));
     }
 
     #[test]
