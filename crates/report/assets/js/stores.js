@@ -19,7 +19,7 @@ async function storesView() {
   return all.map(({ label, record, answer }) => [
     el("h2", null, named(`${record.store.kind} ${record.store.name}`), all.length > 1 ? [": ", named(label)] : null),
     answerOf(answer),
-    storePicture(record),
+    record.withdrawn ? el("p", { class: "state failed" }, `Do not use: ${record.withdrawn}`) : storePicture(record),
     storeTimes(record),
     tampering(record),
     storeNonces(record),
@@ -37,6 +37,8 @@ function facts(list) {
 function storeFacts(r) {
   const s = r.store;
   const good = r.verified.filter((v) => v.state === "measured");
+  const least = Math.min(...good.map((v) => v.pages));
+  const pages = good.length && least < s.pages ? `${least} of ${s.pages} pages, drawn at random,` : "every page";
   const count = (property) => new Set(good.map((v) => v[property])).size;
   const before = el("code", null, s.sha256_before);
   const sum = !s.sha256_after ? [before, " before the run; not read again"]
@@ -45,7 +47,7 @@ function storeFacts(r) {
   return facts([
     ["Pages", `${s.pages} of ${bytesName(s.page_size)} (${bytesName(s.pages * s.page_size)}) in ${plural(s.files, "file")}; ${s.zero_pages} of zeros, ${s.without_lsn} without an LSN${s.read ? `; of the first ${s.read} pages, all that there was time to read` : ""}`],
     ["Store", s.facts.join("; ")],
-    ["Verified", `${plural(count("scheme"), "scheme")} in ${plural(count("library"), "library", "libraries")}, ${plural(good.length, "pair")}: every page encrypted, decrypted and equal`],
+    ["Verified", `${plural(count("scheme"), "scheme")} in ${plural(count("library"), "library", "libraries")}, ${plural(good.length, "pair")}: ${pages} encrypted, decrypted and equal`],
     ["SHA-256", sum],
     ["As", r.profile && [named(`${r.profile.name}: ${r.profile.title}; ${r.profile.differs}`), " (", named(r.profile.source), `, read ${r.profile.read})`]],
     ["Times", r.timing && `${plural(r.timing.rounds, "round")} in ${figure(r.timing.seconds)} s; nonces from ${r.timing.random_source}, included`],
@@ -86,13 +88,13 @@ function storeTable(r, cells, threads) {
 
 function timeCell(c) {
   if (!c) return "";
-  if (!c.crypto_ns) return el("td", { class: `state ${c.state}`, title: c.reason }, c.state);
+  if (!c.crypto_ns) return el("td", { class: `state ${c.state}`, title: c.reason }, STATE_WORDS[c.state] ?? c.state);
   const { median, low, high } = c.crypto_ns;
   const relative = low === null || high === null ? NaN : (high - low) / 2 / median;
   const tails = c.crypto_tails ? `; p99 ${figure(c.crypto_tails.p99)}, p99.9 ${figure(c.crypto_tails.p999)} ns` : "";
   const over = c.over_none_ns ? `; ${figure(c.over_none_ns.median)} ns over none` : "";
-  const ends = low === null || high === null ? "no interval" : `${supported(low, relative)} to ${supported(high, relative)} ns`;
-  return el("td", { class: "num", title: `${ends}${tails}${over}; ${plural(c.rounds, "round")}, ${c.pages} pages` }, supported(median, relative));
+  const ends = c.contended ? "only a busy core was seen: it takes at most so long" : low === null || high === null ? "no interval" : `${supported(low, relative)} to ${supported(high, relative)} ns`;
+  return el("td", { class: "num", title: `${ends}${tails}${over}; ${plural(c.rounds, "round")}, ${c.pages} pages` }, c.contended ? "≤ " : null, supported(median, relative));
 }
 
 const shareOf = (c) => (c?.crypto_ns && c.io_ns ? c.crypto_ns.median / (c.crypto_ns.median + c.io_ns.median) : undefined);
