@@ -71,7 +71,7 @@ function caseNumbers(i) {
     ["ns per operation", inUnit(UNITS.ns, i), interval(UNITS.ns, i)],
     c.cycles[i] > 0 && c.has_bytes[i] ? ["cycles per byte", inUnit(UNITS.cpb, i), interval(UNITS.cpb, i)] : null,
     c.limit[i] > 0 ? ["of the limit", `${isBound(i) ? ">" : ""}${percent(c.limit[i])} %`, `${figure(c.limit_cycles[i])} cycles at least${limitedBy(i)}`] : null,
-    ...data.facts.filter((f) => f.values[i] !== null).map((f) => [f.words, typeof f.values[i] === "number" ? figure(f.values[i]) : f.values[i], ""]),
+    ...data.facts.filter((f) => f.values[i] !== null && (c.has_bytes[i] || !f.words.endsWith("per byte"))).map((f) => [f.words, typeof f.values[i] === "number" ? figure(f.values[i]) : f.values[i], ""]),
   ];
   return el("dl", { class: "tiles" }, facts.filter(Boolean).map(([name, value, more]) =>
     el("div", null, el("dt", null, name), el("dd", null, el("b", null, value), el("span", null, more)))));

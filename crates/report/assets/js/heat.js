@@ -9,7 +9,7 @@ function heatView() {
   const { algorithms, libraries, at } = crossing(list, size);
   const useLimit = get("of") === "limit";
   const anyLimit = useLimit && [...at.values()].some((i) => !Number.isNaN(data.columns.limit[i]));
-  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep" }, el("a", { href: linkTo({ view: "speed", library: [l.library], ...(data.severalRecords ? { record: [l.record] } : {}), algorithm: null }) }, named(l.library))));
+  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep", title: l.library }, el("a", { href: linkTo({ view: "speed", library: [l.library], ...(data.severalRecords ? { record: [l.record] } : {}), algorithm: null }) }, named(l.library))));
   const rows = algorithms.map((algorithm) => {
     const cases = libraries.map((l) => at.get(`${algorithm}\n${l.key}`));
     const fastest = fastestByRecord(cases);

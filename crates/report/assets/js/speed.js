@@ -120,7 +120,7 @@ function drawChart(place, rows, unit) {
     focus: { alpha: 0.25 },
     cursor: { focus: { prox: 24 }, points: { size: 7 }, drag: { x: false, y: false } },
     padding: [12, labelRoom(rows) + 12, 0, 4],
-    scales: { x: { time: false, distr: 3, log: 2, range: widened }, y: { distr: 3, log: 10, range: widened } },
+    scales: { x: { time: false, distr: 3, log: 2, range: widened(1.2) }, y: { distr: 3, log: 10, range: widened(1.4) } },
     axes: [sizeAxis(sizes, sizeTitle(rows)), speedAxis(unit)],
     series: [{}, ...back.map((n) => lineStyle(rows[n], values[n]))],
     hooks: { draw: [(u) => intervals(u, rows, cases, unit), (u) => endLabels(u, rows, values, sizes)], setCursor: [(u) => showTip(u, tip, rows, cases, unit)] },
@@ -132,8 +132,8 @@ function drawChart(place, rows, unit) {
   walkable(place, rows);
 }
 
-// A little room beyond the outermost points.
-const widened = (_, low, high) => (low === high ? [low / 2, high * 2] : [low / 1.2, high * 1.2]);
+// A little room beyond the outermost points: above and below, for the arrows of bounds.
+const widened = (by) => (_, low, high) => (low === high ? [low / 2, high * 2] : [low / by, high * by]);
 
 // Pixels for the names at the lines' ends.
 const labelRoom = (rows) => Math.min(240, 20 + 6.4 * Math.max(...rows.filter((r) => r.number !== null).map((r) => r.name.length), 8));

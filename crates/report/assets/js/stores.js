@@ -102,6 +102,7 @@ const shareText = (c) => (shareOf(c) === undefined ? "" : `${percent(shareOf(c))
 
 function unverified(r) {
   const bad = r.verified.filter((v) => v.state === "refused" || v.state === "failed");
+  const late = r.verified.filter((v) => v.state === "left-out").length;
   const missing = r.verified.filter((v) => v.state === "unsupported").length;
   return [
     el("h2", null, "Not verified"),
@@ -114,6 +115,7 @@ function unverified(r) {
         { title: "Why", cell: (v) => named(v.reason ?? "") },
       ],
     }),
+    late > 0 ? el("p", { class: "note" }, `${plural(late, "pair")} of scheme and library: there was no time.`) : null,
     missing > 0 ? el("p", { class: "note" }, `${plural(missing, "pair")} of scheme and library ${missing === 1 ? "is" : "are"} not offered.`) : null,
   ];
 }
