@@ -39,6 +39,49 @@ test("times are the record's, with the share of reading beside them", async () =
   });
 });
 
+test("a bound, a part of the pages and what there was no time for are what they are, and withdrawn prices are no picture", async () => {
+  const changed = (store) => {
+    for (const c of store.cells.filter((x) => x.scheme === "aes-256-gcm" && x.library === 0)) c.contended = true;
+    const late = { state: "failed", stopped: "budget", reason: "the budget was over" };
+    Object.assign(store.cells.find((x) => x.scheme === "aes-256-gcm" && x.library === 1 && x.direction === "decrypt" && x.medium === "sequential") ?? {}, late, { crypto_ns: null, crypto_tails: null });
+    store.verified.find((v) => v.state === "measured").pages = 12;
+    Object.assign(store.verified.findLast((v) => v.state === "measured"), late);
+    return [store];
+  };
+  await visit(storePage("store-bounds", changed), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "aes-256-gcm" && r[1] === "openssl@3.0.19");
+    assert.match(found[4], /^≤ /);
+    assert.match(await text(page, "main dl"), /12 of 1000 pages, drawn at random, encrypted/);
+    assert.ok(!/\bfailed\b/.test(await page.innerText("main table")));
+    assert.match(await text(page), /1 pair of scheme and library: there was no time/);
+    assert.ok(!(await rows(page)).some((r) => r.includes("the budget was over")));
+  });
+  const withdrawn = new URL("../../records/pages-2026-11-21-zen4.json.gz", import.meta.url).pathname;
+  await visit(pageOf("withdrawn", withdrawn), "", async (page) => {
+    assert.match(await text(page, "main p.failed"), /Do not use: its prices are withdrawn/);
+    assert.equal(await page.$$eval("main figure", (all) => all.length), 0);
+  });
+});
+
+test("advice says what is open beside it, and who is none is not for want of a scheme", async () => {
+  const open = [{ scheme: "aegis-256", library: "any library", kind: "missing", times_at_least: null, times_at_most: null, why: "" }];
+  const changed = (store, advice) => {
+    advice.open = open;
+    Object.assign(advice.basis, { candidates: { all: 9, measured: 8, ruled_out_by_bound: 0, missing: 1 } });
+    advice.fitting.forEach((f) => { f.undecided = true; f.tied = false; f.ns.low = 0; });
+    return [advice, { ...structuredClone(advice), outcome: { none: { flags: [] } }, fitting: [] }];
+  };
+  await visit(storePage("open", changed), "", async (page) => {
+    const shown = await text(page);
+    assert.match(shown, /1 candidate not measured, could cost less: aegis-256 in any library/);
+    assert.match(shown, /9 \(schemes in libraries that fit, costs aside\): 8 measured, 1 missing/);
+    assert.match(shown, /not enough measured: nothing that would do has a price/);
+    const fitting = (await rows(page)).find((r) => r[0] === "aes-256-gcm");
+    assert.match(fitting[2], /or less \(on a busy core\)/);
+    assert.match(fitting[3], / \?$/);
+  });
+});
+
 test("what was noticed of tampering stands for each scheme and each kind", async () => {
   await visit(storePage("store"), "#view=stores", async (page) => {
     const table = (await rows(page)).filter((r) => r.length === 14);
@@ -100,7 +143,7 @@ test("advice has its choice, its limits, and each other scheme with its rule", a
   await visit(storePage("store"), "#view=advice", async (page) => {
     assert.equal(await text(page, ".verdict"), "aes-256-gcm in openssl@3.0.19");
     const shown = await text(page);
-    for (const said of ["to be changed by", "cache: 2000 ns beside 1700 ns of reading", "measured on the pages of the store", "--integrity adversary"]) assert.ok(shown.includes(said), said);
+    for (const said of ["rotate by", "cache: 2000 ns beside 1700 ns of reading", "measured on the pages of the store", "--integrity adversary"]) assert.ok(shown.includes(said), said);
     const rejected = (await rows(page)).find((r) => r[0] === "aes-256-ecb");
     assert.equal(rejected[1], "wrong: ecb-leaks");
   });

@@ -46,6 +46,8 @@ test("what only a busy core showed is at most a time", async () => {
   await visit(pageOf("busy", handshakes(busy)), "", async (page) => {
     const found = (await rows(page)).find((r) => r[0] === "x25519" && r[1] === "p256");
     assert.deepEqual(found.slice(2, 6), ["71.20", "90.00", "<142.4*", "<180.0*"]);
+    assert.equal(await page.$$eval("main figure rect.hollow", (all) => all.length), 1);
+    assert.match(await text(page, "main figure"), /≤ 142 µs/);
   });
 });
 
@@ -62,6 +64,14 @@ test("records stand beside the bare cipher, with the line through their sizes", 
     const found = (await rows(page)).find((r) => r[0] === "1400");
     assert.deepEqual(found.slice(1), ["750.0", "375.0", "937.5", "375.0"]);
     assert.match(await text(page), /sending takes 400 ns \+ 0\.250 ns a byte/);
+  });
+});
+
+test("a line through the sizes of records ends at one without a number", async () => {
+  const refused = (row) => (row.stack === "fast@1.0" && row.size === 1400 ? { ...row, state: "refused", reason: "wrong", send: null, receive: null } : row);
+  await visit(pageOf("records-gap", records(refused)), "", async (page) => {
+    const lines = await page.$$eval("main figure polyline.s0", (all) => all.map((line) => line.getAttribute("points").split(" ").length));
+    assert.deepEqual(lines, [1, 1]);
   });
 });
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { readFileSync } from "node:fs";
+import { made, without } from "../lib/made.mjs";
 import { VIEWS, pageOf, rows, visit, whole } from "./support.mjs";
 import { repository } from "../lib/report.mjs";
 
@@ -190,4 +191,117 @@ test("what taint alone says has a weaker sign, at the tier that it was found at"
     assert.equal(await page.$$eval("main td.v-may-depend", (all) => all.length), 4);
   });
   await visit(pageOf("bare", bare()), "#view=secrets", async (page) => assert.match(await text(page), /no verdicts on what depends on secrets/));
+});
+
+const reads = (page) => page.innerText("main");
+
+test("a bound is at least a speed and at most a time, in every view", async () => {
+  const record = whole();
+  record.measurements.filter((m) => m.library.name === "botan" && m.state === "measured").forEach((m) => { m.contended = true; });
+  const file = pageOf("bound", record);
+  const cells = async (page) => (await rows(page)).find((r) => r[0].startsWith("botan")).slice(1, 5);
+  for (const [unit, sign] of [["mb", ">"], ["cpb", "<"], ["ns", "<"]]) {
+    await visit(file, `#unit=${unit}&algorithm=aes-256-gcm`, async (page) => {
+      assert.ok((await cells(page)).every((text) => text.startsWith(sign)), `${unit}: ${await cells(page)}`);
+      assert.match(await page.innerText(".warnings"), new RegExp(`^${sign}: only a busy core was seen`, "m"));
+      const box = await page.locator(".u-over").boundingBox();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.waitForSelector(".tip:not([hidden])");
+      assert.match(await page.innerText(".tip"), new RegExp(`botan@3\\.8\\s+${sign}.*\\s+busy core`));
+    });
+  }
+  await visit(file, "#view=tiers&algorithm=aes-256-gcm", async (page) => {
+    const row = (await rows(page)).find((r) => r[0].startsWith("botan"));
+    assert.ok(row.slice(2, 5).every((text) => text.startsWith(">")) && row[5] === "", row.join(" "));
+    assert.ok(await page.$$eval("main circle.hollow", (all) => all.length) > 0);
+  });
+  await visit(file, "#view=heat", async (page) => {
+    const heads = await page.$$eval("th.steep", (all) => all.map((th) => th.textContent));
+    assert.ok((await rows(page)).every((r) => /^[>✕·]/.test(r[1 + heads.indexOf("botan@3.8")])));
+  });
+  await visit(file, "#view=heat&of=best", async (page) => {
+    // A bound is no best: what is not one has 100 %.
+    assert.ok((await rows(page)).every((r) => r.includes("100")));
+  });
+  const words = ["bound", "aes-256-gcm", "botan@3.8", "encrypt", "message", "native", "8192", "1", "hot", "apart"].join("|");
+  await visit(file, `#view=samples&case=${encodeURIComponent(words)}`, async (page) => {
+    assert.match(await page.innerText(".tiles"), /MB\/s\s+>.*\s+at least [\d.]+ MB\/s: only a busy core was seen/);
+    assert.match(await page.innerText(".tiles"), /ns per operation\s+<.*\s+at most/);
+  });
+});
+
+test("a number has the digits that its interval supports, one at the least, as in the program's tables", async () => {
+  const record = whole();
+  const m = record.measurements.find((x) => x.library.name === "botan" && x.algorithm === "aes-256-gcm" && x.size === 8192 && x.tier === "native" && x.model === "message" && x.direction === "encrypt");
+  Object.assign(m, { ns_per_op: { median: 4567, low: 3000, high: 6000 }, mb_per_s: 8192e3 / 4567 });
+  await visit(pageOf("rough", record), "#unit=ns&algorithm=aes-256-gcm&library=botan@3.8", async (page) => assert.equal((await rows(page))[0][4], "5000"));
+});
+
+test("a sample of any kind that does not count is counted with its reason", async () => {
+  const record = whole();
+  const m = record.measurements.find((x) => x.library.name === "botan" && x.algorithm === "aes-256-gcm" && x.size === 8192 && x.tier === "native" && x.model === "message" && x.direction === "encrypt");
+  m.raw.probe_before.fill(6.01);
+  for (const [name, at] of [["unsettled", 0], ["interrupted", 1]]) {
+    m.raw[name] = m.raw.clean.map((_, n) => n === at);
+    m.raw.clean[at] = false;
+  }
+  record.noise = { samples: 10, clean: 5, disturbed: { migrated: 0, switched: 0, paged_in: 0, stolen: 0, clock_moved: 0, contended: 0, unsettled: 2, interrupted: 3 }, quiet: [], stolen_seconds: null, shield: "none" };
+  const file = pageOf("marks", record);
+  const words = ["marks", "aes-256-gcm", "botan@3.8", "encrypt", "message", "native", "8192", "1", "hot", "apart"].join("|");
+  await visit(file, `#view=samples&case=${encodeURIComponent(words)}`, async (page) => {
+    await page.click("main details summary");
+    const heads = await page.$$eval("main details thead th", (all) => all.map((th) => th.textContent));
+    const sum = async (name) => (await rows(page, "main details table")).reduce((n, r) => n + Number(r[heads.indexOf(name)]), 0);
+    assert.deepEqual([await sum("not yet settled"), await sum("interrupted")], [1, 1]);
+    assert.ok(!(await page.$$eval("main circle title", (all) => all.map((t) => t.textContent))).some((t) => t.includes("undefined")));
+  });
+  await visit(file, "#view=machine", async (page) => assert.match(await reads(page), /Not yet settled\s+2\s+Interrupted\s+3/));
+});
+
+test("what has no bytes has its time, its own word for a size, and no speed by bytes", async () => {
+  const record = made({ libraries: [["openssl", "4.0.3"], ["libgcrypt", "1.12"]], algorithms: ["pbkdf2-sha256"], directions: ["digest"], sizes: [1000, 2000, 600000], evidence: false });
+  record.measurements.forEach((m) => Object.assign(m, { mb_per_s: null, ns_per_byte: null, cycles_per_byte: null, warning: null }));
+  const file = pageOf("derivation", record);
+  await visit(file, "", async (page) => {
+    assert.match(await reads(page), /ns\/op: nanoseconds per operation, by iterations of a derivation/);
+    assert.match(await page.innerText("main thead"), /at 600000 iterations/);
+    assert.ok(!(await reads(page)).includes("MB/s"));
+  });
+  await visit(file, "#view=samples", async (page) => assert.ok(!/MB\/s|per byte/.test(await page.innerText(".tiles"))));
+  await visit(file, "#view=costs", async (page) => assert.ok(!(await reads(page)).includes("ns per byte")));
+});
+
+test("operations that were imported are shown beside ciphers, whatever direction is chosen", async () => {
+  const record = whole();
+  const sign = structuredClone(record.measurements.find((m) => m.state === "imported"));
+  Object.assign(sign, { algorithm: "rsa-2048-sign", model: "primitive", direction: "call", size: 0, mb_per_s: null, ns_per_byte: null });
+  record.measurements.push(sign);
+  await visit(pageOf("operations", record), "#model=primitive&algorithm=rsa-2048-sign", async (page) => {
+    const [row] = await rows(page);
+    assert.deepEqual(row.slice(0, 2), ["blog (imported)", "†100"]);
+  });
+});
+
+test("what there was no time for is counted, and stands among what was not measured", async () => {
+  const record = whole();
+  record.measurements.filter((m) => m.library.version === "4.0.1" && m.size === 256).forEach((m) => Object.assign(without(m, "failed", "the budget was over before it was measured"), { stopped: "budget" }));
+  const file = pageOf("late", record);
+  await visit(file, "", async (page) => assert.match(await page.innerText(".records"), /48 NOT MEASURED/));
+  await visit(file, "#view=problems", async (page) => {
+    assert.match(await reads(page), /Not measured: 48 cases[\s\S]*the budget was over before it was measured/);
+    assert.ok(!/failed.*the budget/.test(await reads(page)));
+  });
+  await visit(file, "#view=heat&size=256", async (page) => assert.ok((await rows(page)).every((r) => r.includes("…"))));
+});
+
+test("a record without a case opens, and each view says that there is nothing", async () => {
+  const none = { ...whole(), measurements: [], fits: [], executed: [], leaks: [] };
+  for (const view of VIEWS) await visit(pageOf("none", none), `#view=${view}`, async (page) => assert.ok((await reads(page)).length > 5));
+});
+
+test("what depends on the secret has its sign beside its speed, as in the program's tables", async () => {
+  await visit(pageOf("whole", whole()), "#algorithm=aes-256-gcm", async (page) => {
+    assert.ok((await rows(page)).some((r) => r[0] === "wolfssl@5.9‡"));
+    assert.match(await page.innerText(".warnings"), /‡: depends on the secret/);
+  });
 });

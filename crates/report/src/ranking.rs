@@ -63,10 +63,13 @@ fn one(answer: &Ranking, options: Options) -> String {
 fn table(answer: &Ranking) -> Table {
     /// A ranked case behind its group's name.
     type Row<'a> = (String, &'a Ranked);
-    let (by, has_bytes) = (answer.terms.by, answer.terms.model.has_bytes());
-    let shown = answer.standings.iter().flat_map(|s| &s.rows);
-    let heading = interval_heading(shown.filter_map(|r| r.behind.as_ref()));
-    let cost = match by {
+    let by = answer.terms.by;
+    let shown = || answer.standings.iter().flat_map(|s| &s.rows);
+    // A handshake has no bytes, and what a derivation is to cost is no number of them.
+    let in_bytes = |r: &Ranked| r.case.model.has_bytes() && r.mb_per_s.is_some();
+    let has_bytes = shown().any(in_bytes);
+    let heading = interval_heading(shown().filter_map(|r| r.behind.as_ref()));
+    let unit = match by {
         By::Time if has_bytes => "MB/s",
         By::Time => "µs/op",
         By::Instructions => "instructions",
@@ -78,31 +81,44 @@ fn table(answer: &Ranking) -> Table {
         _ => PLAIN,
     };
     let main = |r: &Ranked| match by {
-        By::Time if r.case.model.has_bytes() => {
-            r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
-        }
+        By::Time if has_bytes => r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref())),
         By::Time => r.ns_per_op.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
         By::Instructions => r.instructions_per_op.map(|i| format!("{i:.0}")),
     };
-    let of_bytes = |r: &Ranked| {
-        let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
-        r.cycles_per_op.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
+    // What is at least so fast takes at most so long. Instructions are counted, and no bound.
+    let main_sign = |r: &Ranked| match by {
+        By::Time if r.contended && !has_bytes => "<",
+        By::Time => sign(answer, r),
+        By::Instructions => "",
     };
-    let ns = |r: &Ranked| r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default();
+    let cost = |r: &Ranked, text: String| format!("{}{text}", if r.contended { "<" } else { "" });
+    let of_bytes = |r: &Ranked| {
+        if has_bytes && !in_bytes(r) {
+            return String::new();
+        }
+        let bytes = if has_bytes { r.case.size.max(1) as f64 } else { 1.0 };
+        let cycles = r.cycles_per_op.map(|e| supported(e.median / bytes, Some(&e)));
+        cycles.map(|text| cost(r, text)).unwrap_or_default()
+    };
+    let ns = |r: &Ranked| {
+        r.ns_per_op.map(|e| cost(r, supported(e.median, Some(&e)))).unwrap_or_default()
+    };
     let behind = |r: &Ranked| r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
     let interval = |r: &Ranked| match answer.imported {
         true => "no interval".to_owned(),
         false => behind(r)[1].clone(),
     };
-    let limit =
-        |r: &Ranked| r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default();
+    let limit = |r: &Ranked| {
+        let sign = if r.contended { ">" } else { "" };
+        r.limit_fraction.map(|f| format!("{sign}{:.0}", f * 100.0)).unwrap_or_default()
+    };
     let columns: [(Column, Held<'_, Row<'_>, Cell>); 11] = [
         (Column::left("best of"), &|(group, _)| Cell::plain(group)),
         (Column::left("#"), &|(_, r)| Cell::new(place(r), style(r))),
         (Column::left("algorithm"), &|(_, r)| Cell::new(clean(&r.case.algorithm), style(r))),
         (Column::left("library"), &|(_, r)| Cell::new(library(r) + mark_of(r.leaks), style(r))),
-        (Column::point(cost), &|(_, r)| {
-            Cell::number(format!("{}{}", sign(answer, r), main(r).unwrap_or_default()), style(r))
+        (Column::point(unit), &|(_, r)| {
+            Cell::number(format!("{}{}", main_sign(r), main(r).unwrap_or_default()), style(r))
         }),
         (Column::point(cycles).goes(4), &|(_, r)| Cell::number(of_bytes(r), PLAIN)),
         (Column::point("ns").goes(2), &|(_, r)| Cell::number(ns(r), PLAIN)),
@@ -365,6 +381,11 @@ impl CsvRow<'_> {
         let lines = lines.filter(|_| self.is_first);
         lines.collect::<Vec<_>>().join("; ")
     }
+
+    /// An interval's end: figures from elsewhere have none, and a bound has one only.
+    fn end(&self, value: Option<f64>) -> String {
+        number(value.filter(|v| v.is_finite() && !self.answer.imported))
+    }
 }
 
 fn number(value: Option<f64>) -> String {
@@ -410,6 +431,12 @@ fn csv(answers: &[Ranking]) -> String {
             ("leaks", &|row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
             ("imported", &|row| row.answer.imported.to_string()),
             ("absent", &CsvRow::absent),
+            ("ns_per_op_low", &|row| {
+                row.end(row.r.ns_per_op.filter(|_| !row.r.contended).map(|e| e.low))
+            }),
+            ("ns_per_op_high", &|row| row.end(row.r.ns_per_op.map(|e| e.high))),
+            ("cost_over_first_low", &|row| row.end(row.r.behind.map(|b| b.low))),
+            ("cost_over_first_high", &|row| row.end(row.r.behind.map(|b| b.high))),
         ],
     )
 }
@@ -575,7 +602,10 @@ impl<'a> Found<'a> {
         let marked = |m: &Measurement| speed(m).map(|speed| format!("{}{speed}", mark(m)));
         let number =
             |m: &Option<&Measurement>| m.and_then(marked).unwrap_or_else(|| "–".to_owned());
-        let limit = row.cells.last().copied().flatten().and_then(|m| m.limit_fraction);
+        let limit = row.cells.last().copied().flatten().and_then(|m| {
+            let sign = if m.contended { ">" } else { "" };
+            Some(format!("{sign}{} %", percent(m.limit_fraction?)))
+        });
         let label = self.libraries.label(row.library);
         let library = match family.ties {
             1.. if is_first => {
@@ -589,7 +619,7 @@ impl<'a> Found<'a> {
             algorithm: if is_first { clean(family.algorithm) } else { String::new() },
             library,
             speeds: row.cells.iter().map(number).collect(),
-            limit: limit.map(|part| format!("{} %", percent(part))).unwrap_or_default(),
+            limit: limit.unwrap_or_default(),
             system: if is_first { family.system } else { SystemStanding::Unknown },
         }
     }
@@ -698,7 +728,7 @@ mod tests {
     use super::*;
     use crate::sample;
     use crate::screen::WIDTH;
-    use base::model::NameGlob;
+    use base::model::{Direction, NameGlob};
     use base::text::fixtures::says;
     use base::text::width;
     use judge::compare::{Class, Per, Question};
@@ -786,7 +816,9 @@ mod tests {
         let class = Some(Class::Authenticated);
         let question = Question { class, size: Some(65_536), ..Question::default() };
         let measured = rows(&record(), &question);
-        assert!(measured[0].ends_with(",imported,absent"), "{}", measured[0]);
+        assert!(measured[0].contains(",imported,absent,ns_per_op_low,"), "{}", measured[0]);
+        let second = measured[2].split(',').rev().take(2).collect::<Vec<_>>();
+        assert!(second.iter().all(|end| end.parse::<f64>().is_ok()), "{}", measured[2]);
         let named = measured.iter().filter(|row| row.contains("SIGSEGV")).count();
         assert!(named == 1 && measured[1].contains(",false,"), "{measured:?}");
         let mut elsewhere = record();
@@ -796,6 +828,37 @@ mod tests {
         }
         let imported = rows(&elsewhere, &questions()[0]);
         assert!(imported[1..].iter().all(|row| row.contains(",true,")), "{imported:?}");
+    }
+
+    #[test]
+    fn what_a_busy_core_showed_takes_at_most_so_long() {
+        let mut record = record();
+        for m in record.measurements.iter_mut().filter(|m| m.state == State::Measured) {
+            (m.contended, m.limit_fraction) = (true, Some(0.5));
+        }
+        let answers = asked(&record, &questions()[..1]);
+        let text = rankings(&answers, ComparisonFormat::Text, Options { width: 200, color: false });
+        let row = text.lines().find(|line| line.contains("openssl@")).unwrap();
+        let signs: Vec<&str> =
+            row.split_whitespace().filter(|w| w.starts_with(['<', '>'])).collect();
+        let [speed, cycles, ns, limit] = signs[..] else { panic!("{text}") };
+        assert!(speed.starts_with('>') && limit == ">50", "{row}");
+        assert!(cycles.starts_with('<') && ns.starts_with('<'), "{row}");
+    }
+
+    #[test]
+    fn a_derivation_is_ranked_by_time_and_not_by_bytes() {
+        let mut record = record();
+        record.measurements.retain(|m| m.algorithm == "aes-128-ctr" && m.size == 8192);
+        for m in &mut record.measurements {
+            (m.algorithm, m.direction) = ("pbkdf2-sha256".to_owned(), Direction::Digest);
+            (m.mb_per_s, m.cycles_per_byte, m.contended) = (None, None, true);
+        }
+        let algorithms = vec![NameGlob::parse("pbkdf2-sha256").unwrap()];
+        let answers = asked(&record, &[Question { algorithms, ..Question::default() }]);
+        let text = rankings(&answers, ComparisonFormat::Text, Options { width: 200, color: false });
+        says(&text, ["at 8192 iterations", "µs/op", "cycles/op", " <"]);
+        assert!(!text.contains("MB/s") && !text.contains("c/B"), "{text}");
     }
 
     #[test]

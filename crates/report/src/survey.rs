@@ -3,7 +3,7 @@
 
 use crate::labels::{self, Libraries, part};
 use base::model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
-use base::text::{CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
+use base::text::{ALARM, CAUTION, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 use judge::compare::REFERENCE_SIZE;
 use record::{Call, Fit, Library, LibraryId, Measurement, Record, Rekeying, State, Stopped};
 use std::cmp::Ordering;
@@ -110,23 +110,33 @@ fn cost(m: &Measurement) -> Option<String> {
 /// Operations that have no bytes: of each the fastest first.
 pub(crate) fn operations(selection: &[&Measurement]) -> Option<Table> {
     let libraries = Libraries::of(selection);
-    let mut rows: Vec<&Measurement> =
-        selection.iter().copied().filter(|m| is_operation(m) && m.ns_per_op.is_some()).collect();
+    let is_shown = |m: &&Measurement| is_operation(m) && (m.ns_per_op.is_some() || is_bad(m));
+    let mut rows: Vec<&Measurement> = selection.iter().copied().filter(is_shown).collect();
     let ns = |m: &Measurement| m.ns_per_op.map_or(f64::INFINITY, |e| e.median);
     let name = |m: &Measurement| (m.algorithm.clone(), m.size);
     rows.sort_by(|a, b| name(a).cmp(&name(b)).then(ns(a).total_cmp(&ns(b))));
     let row = |m: &&Measurement| {
-        let reason = m.reason.as_deref().filter(|_| is_doubted(m)).map(clean);
+        let reason = m.reason.as_deref().filter(|_| is_doubted(m) || is_bad(m)).map(clean);
         let several = (m.threads > 1).then(|| format!("{} processes", m.threads));
         let per_second = 1e9 * f64::from(m.threads) / ns(m);
+        // Nobody knows how uncertain a figure from elsewhere is.
+        let interval = m.ns_per_op.filter(|_| m.state == State::Measured);
+        let supported = |value| labels::supported(value, interval.as_ref());
+        let [time, per_second] = match is_bad(m) {
+            true => [Cell::new(shout(m.state), ALARM), Cell::plain("")],
+            false => [
+                Cell::number(format!("{}{}", mark_of_time(m), supported(ns(m) / 1e3)), CAUTION),
+                Cell::number(format!("{}{}", mark(m), supported(per_second)), PLAIN),
+            ],
+        };
         vec![
             Cell::plain(match cost(m) {
                 Some(cost) => format!("{} {cost}", clean(&m.algorithm)),
                 None => clean(&m.algorithm),
             }),
             Cell::plain(libraries.label(&m.library).to_owned()),
-            Cell::number(format!("{}{}", mark(m), labels::supported(ns(m) / 1e3, None)), CAUTION),
-            Cell::number(labels::supported(per_second, None), PLAIN),
+            time,
+            per_second,
             Cell::plain(several.into_iter().chain(reason).collect::<Vec<_>>().join("; ")),
         ]
     };
@@ -253,7 +263,7 @@ impl<'a> Row<'a> {
     ) -> Option<Self> {
         let any = *cells.values().next()?;
         Some(Self {
-            fit: record.fits.iter().find(|fit| is_of(fit, any)),
+            fit: line_of(record, cells.values().copied()),
             algorithm: clean(&any.algorithm),
             library: libraries.label(&any.library).to_owned(),
             secret: crate::leaks::mark(record.leaks_of(any).map(|l| l.verdict)),
@@ -360,8 +370,23 @@ pub fn mark(m: &Measurement) -> &'static str {
     }
 }
 
+/// As [`mark`], before a time: what is at least so fast takes at most so long.
+pub(crate) fn mark_of_time(m: &Measurement) -> &'static str {
+    if m.contended { "<" } else { mark(m) }
+}
+
 /// Cases that differ in their size only.
 type Series<'a> = (Common, &'a LibraryId, &'a str, Direction);
+
+/// The line through the times of a series; through bounds there is none.
+fn line_of<'a>(
+    record: &'a Record,
+    mut cells: impl Iterator<Item = &'a Measurement> + Clone,
+) -> Option<&'a Fit> {
+    let any = cells.clone().next()?;
+    let fit = record.fits.iter().find(|fit| is_of(fit, any))?;
+    (!cells.any(|m| m.contended)).then_some(fit)
+}
 
 /// A paragraph for each series of measured cases of a selection.
 pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> String {
@@ -377,8 +402,11 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         let head = format!("{name} {} {direction}, {}", clean(algorithm), common.words());
         out += &format!("{}\n", paint(&head, HEADING, options.color));
         let any = cells.values().next().copied();
-        let fit = any.and_then(|m| record.fits.iter().find(|fit| is_of(fit, m)));
-        let no_line = || format!("not fitted: {} sizes, and a line takes three", cells.len());
+        let fit = line_of(record, cells.values().copied());
+        let no_line = || match cells.values().any(|m| m.contended) {
+            true => "not fitted: of some sizes only a busy core was seen".to_owned(),
+            false => format!("not fitted: {} sizes, and a line takes three", cells.len()),
+        };
         out += &part("line", &fit.map_or_else(no_line, line), PLAIN, options);
         if let Some(runtime) = any.and_then(|m| runtime(record, m)) {
             let tax = match fit {

@@ -88,14 +88,18 @@ const FIGURES: [Figure; 4] = [
         head: "c/B",
         align: Align::Point,
         style: PLAIN,
-        of: |m| cycles_per_byte(m),
+        of: |m| {
+            let sign = if m.contended { "<" } else { "" };
+            cycles_per_byte(m).map(|cycles| format!("{sign}{cycles}"))
+        },
         unknown: "",
     },
     Figure {
         head: "±%",
         align: Align::Right,
         style: ASIDE,
-        of: |m| m.precision.map(percent),
+        // A bound has an interval on one side only.
+        of: |m| m.precision.filter(|_| !m.contended).map(percent),
         unknown: "",
     },
     Figure {
@@ -109,7 +113,10 @@ const FIGURES: [Figure; 4] = [
         head: "limit%",
         align: Align::Right,
         style: PLAIN,
-        of: |m| m.limit_fraction.map(|f| format!("{:.0}", f * 100.0)),
+        of: |m| {
+            let sign = if m.contended { ">" } else { "" };
+            m.limit_fraction.map(|f| format!("{sign}{:.0}", f * 100.0))
+        },
         unknown: "–",
     },
 ];
@@ -439,6 +446,7 @@ fn markdown_section(section: &Section<'_>, survey: &Survey<'_>) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+    use base::model::Direction;
 
     fn rendered(record: &Record, options: Options) -> String {
         let selection: Vec<&Measurement> = record.measurements.iter().collect();
@@ -454,6 +462,44 @@ mod tests {
     fn a_narrow_terminal_gets_fewer_sizes_and_is_told_so() {
         let options = Options { width: 80, color: false };
         insta::assert_snapshot!(rendered(&sample::record(), options));
+    }
+
+    #[test]
+    fn a_bound_is_one_in_every_column() {
+        let mut record = sample::record();
+        record.measurements.retain(|m| m.state == State::Measured && m.size == 8192);
+        record.measurements.truncate(1);
+        (record.measurements[0].contended, record.measurements[0].limit_fraction) =
+            (true, Some(0.5));
+        let text = rendered(&record, Options { width: 200, color: false });
+        let row = text.lines().find(|line| line.contains("aes-128-gcm")).unwrap();
+        let signs: Vec<&str> =
+            row.split_whitespace().filter(|w| w.starts_with(['<', '>'])).collect();
+        let [speed, cycles, limit] = signs[..] else { panic!("{row}") };
+        assert!(speed.starts_with('>') && cycles.starts_with('<') && limit == ">50", "{row}");
+    }
+
+    #[test]
+    fn a_derivation_is_shown_by_its_time_and_one_that_was_refused_by_its_reason() {
+        let mut record = sample::record();
+        record.measurements.retain(|m| m.state == State::Measured && m.size == 8192);
+        record.measurements.truncate(3);
+        for m in &mut record.measurements {
+            (m.algorithm, m.direction) = ("pbkdf2-sha256".to_owned(), Direction::Digest);
+            (m.mb_per_s, m.cycles_per_byte) = (None, None);
+        }
+        let [_, bound, refused] = &mut record.measurements[..] else { panic!() };
+        (bound.contended, bound.library.name) = (true, "busy".to_owned());
+        (refused.state, refused.ns_per_op) = (State::Refused, None);
+        (refused.reason, refused.library.name) =
+            (Some("byte 3 differs".to_owned()), "bad".to_owned());
+        let text = rendered(&record, Options { width: 200, color: false });
+        let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+        assert!(row("busy@").contains(" <") && row("busy@").contains(" >"), "{text}");
+        assert!(
+            row("bad@").contains("REFUSED") && row("bad@").contains("byte 3 differs"),
+            "{text}"
+        );
     }
 
     #[test]

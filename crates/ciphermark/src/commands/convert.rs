@@ -60,13 +60,18 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else {
         screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
     }
-    let keeps_histories = matches!(
+    let has_no_bounds = matches!(
         args.format,
-        FormatArg::Bencher | FormatArg::Gha | FormatArg::Lnt | FormatArg::Benchstat
+        FormatArg::Bencher
+            | FormatArg::Gha
+            | FormatArg::Lnt
+            | FormatArg::Benchstat
+            | FormatArg::Openssl
+            | FormatArg::OpensslMr
     );
-    let bounds = rows.iter().filter(|m| m.contended && m.mb_per_s.is_some()).count();
+    let bounds = rows.iter().filter(|m| m.contended && m.ns_per_op.is_some()).count();
     let text = format!("left out: {bounds} figures that only a busy core showed, which are bounds");
-    screen::say(false, keeps_histories && bounds > 0, &text);
+    screen::say(false, has_no_bounds && bounds > 0, &text);
     Ok(Exit::Done)
 }
 

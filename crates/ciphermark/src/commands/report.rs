@@ -7,7 +7,7 @@ use crate::commands::watch::predicted::{self, Predicting};
 use crate::files::Kind;
 use crate::{Exit, Failure, files, screen};
 use base::analysis::Verdict;
-use base::model::version_numbers;
+use base::model::{Algorithm, version_numbers};
 use base::text::Prices;
 use clap::Args;
 use judge::compare::{
@@ -417,7 +417,13 @@ impl Builder<'_> {
         let next = self.workloads.len();
         let place = *self.workloads.entry(case.clone()).or_insert(next);
         if place == next {
-            let (words, size) = (words(&case), case.size);
+            // What a derivation is to cost is no number of bytes.
+            let algorithm = Algorithm::find(&case.algorithm).ok();
+            let cost = algorithm.filter(|a| a.cost_unit().is_some());
+            let (words, size) = match cost {
+                Some(a) => (format!("{}, {}", words(&case), a.size_in_words(case.size)), 0),
+                None => (words(&case), case.size),
+            };
             self.site.workloads.push(SiteWorkload { algorithm: case.algorithm, words, size });
         }
         place

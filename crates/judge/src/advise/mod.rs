@@ -31,6 +31,7 @@ pub use question::{
 };
 use record::LibraryId;
 pub use render::{Advised, Format, first_screen, from_json, is_advice, render};
+pub use sentences::Told;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

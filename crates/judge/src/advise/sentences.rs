@@ -2,10 +2,13 @@
 
 use crate::advise::cost::{How, InStore, Price};
 use crate::advise::data::Verdict;
-use crate::advise::{Advice, Change, Choice, Longer, Open, OpenWhy, Other, Outcome, Rejected};
+use crate::advise::{
+    Advice, Change, Choice, Fitting, Longer, Open, OpenWhy, Other, Outcome, Rejected,
+};
 use base::analysis::Estimate;
 use base::model::Direction;
 use record::LeakVerdict;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// `PostgreSQL pages of 8192 bytes, tier native`
@@ -26,6 +29,39 @@ fn for_shell(value: &str) -> String {
     match value.chars().all(is_plain) {
         true => value.to_owned(),
         false => base::text::shell_word(value),
+    }
+}
+
+/// What the page says of advice: the sentences of the text.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    title: String,
+    /// Why there is no choice.
+    none: Option<String>,
+    choice: Vec<(&'static str, String)>,
+    candidates: String,
+    open: Vec<String>,
+    changes: Vec<String>,
+    /// The cost of each scheme that fits, with what the comparison with the chosen one comes to.
+    fitting: Vec<(String, &'static str)>,
+}
+
+impl Told {
+    pub fn of(advice: &Advice) -> Self {
+        let choice = match &advice.outcome {
+            Outcome::Choice(made) => choice(made, &advice.unit),
+            Outcome::None(_) => Vec::new(),
+        };
+        let cost = |f: &Fitting| (nanoseconds(&f.ns), sign(f.tied, f.undecided));
+        Self {
+            title: title(advice),
+            none: none(advice),
+            choice,
+            candidates: candidates(advice),
+            open: open(advice),
+            changes: advice.changes.iter().map(change).collect(),
+            fitting: advice.fitting.iter().map(cost).collect(),
+        }
     }
 }
 

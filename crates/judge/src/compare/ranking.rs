@@ -7,7 +7,7 @@ use crate::compare::missing::{Missing, missing};
 use crate::compare::sides::machine_of;
 use crate::compare::{By, Case, Per, Question, Unit, family, instructions_of, label};
 use base::analysis::{ALPHA, Ratio, Standing as Place, surely_faster};
-use base::model::{Direction, Footprint, Model, NameGlob, Tier};
+use base::model::{Algorithm, Direction, Footprint, Model, NameGlob, Tier};
 use record::{Estimate, LeakVerdict, LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -288,7 +288,7 @@ impl Terms {
             terms.size = q.size.or_else(usual);
         }
         terms.unit = (terms.by == By::Time).then(|| common_unit(&fitting));
-        terms.sentence = sentence(q, &terms);
+        terms.sentence = sentence(q, &terms, &fitting);
         terms.is_there(&fitting, &rows)?;
         Ok(terms)
     }
@@ -340,7 +340,7 @@ impl Terms {
     }
 }
 
-fn sentence(q: &Question, terms: &Terms) -> String {
+fn sentence(q: &Question, terms: &Terms, fitting: &[&Measurement]) -> String {
     let mut words = vec![match terms.by {
         By::Time => "fastest".to_owned(),
         By::Instructions => "fewest instructions".to_owned(),
@@ -354,7 +354,10 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     if !is_only.contains(&terms.direction) {
         words.push(format!("on {}", terms.direction));
     }
-    words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} bytes")));
+    // A derivation's size is what it is to cost.
+    let units: BTreeSet<&str> = fitting.iter().map(|m| unit_of_size(m)).collect();
+    let unit = units.first().filter(|_| units.len() == 1).unwrap_or(&"bytes");
+    words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} {unit}")));
     words.extend(q.per.map(|per| format!("per {per}")));
     words.push(format!("(model {}", terms.model));
     words.extend(terms.tier.map(|t| format!(", tier {}", t.in_words())));
@@ -365,6 +368,10 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend((!terms.setting.is_empty()).then(|| format!(", {}", terms.setting)));
     words.extend((terms.threads > 1).then(|| format!(", {} threads", terms.threads)));
     words.join(" ").replace(" ,", ",") + ")"
+}
+
+fn unit_of_size(m: &Measurement) -> &'static str {
+    Algorithm::find(&m.algorithm).ok().and_then(|a| a.cost_unit()).unwrap_or("bytes")
 }
 
 /// `a, b or c`; of many the first few and how many more.

@@ -195,10 +195,16 @@ fn rows(record: &PagesRecord, threads: u32) -> Vec<Row> {
             .collect();
         let ns = |l: usize| speed(l).map_or(f64::INFINITY, |r| r.median);
         libraries.sort_by(|a, b| ns(*a).total_cmp(&ns(*b)));
-        let first = libraries.first().and_then(|l| speed(*l));
+        let first = libraries.first().copied();
+        // Where one has no interval, nothing is sure.
+        let has_interval = |library: usize| {
+            let ns = of(library, COLUMNS[1]).and_then(|cell| cell.crypto_ns);
+            ns.is_some_and(|ns| ns.low.is_some() && ns.high.is_some())
+        };
         for library in libraries {
-            let own = speed(library);
-            let tied = own.zip(first).is_some_and(|(own, first)| own.low <= first.high);
+            let both = speed(library).zip(first.and_then(speed));
+            let is_sure = has_interval(library) && first.is_some_and(has_interval);
+            let tied = both.is_some_and(|(own, first)| !is_sure || own.low <= first.high);
             rows.push(Row {
                 scheme: clean(scheme),
                 library: label(record, library),
@@ -506,6 +512,27 @@ mod tests {
         let gcm = text.lines().rfind(|l| l.starts_with("aes-256-gcm")).unwrap();
         assert!(gcm.contains("untried  untried  untried"), "{gcm}");
         assert!(!text.contains("LSN"), "{text}");
+    }
+
+    #[test]
+    fn without_intervals_no_library_is_surely_slower() {
+        let best = |record: &PagesRecord| rows(record, 1).iter().filter(|row| row.best).count();
+        let mut record = sample();
+        let mut slower = record.cells.clone();
+        slower.retain(|cell| cell.scheme == "aes-256-gcm" && cell.library == 0);
+        record.cells.retain(|cell| cell.scheme == "aes-256-gcm" && cell.library == 0);
+        for cell in &mut slower {
+            cell.library = 1;
+            if let Some(ns) = &mut cell.crypto_ns {
+                let twice = |end: Option<f64>| end.map(|ns| 2.0 * ns);
+                (ns.median, ns.low, ns.high) = (2.0 * ns.median, twice(ns.low), twice(ns.high));
+            }
+        }
+        record.cells.extend(slower);
+        assert_eq!(best(&record), 1);
+        let times = record.cells.iter_mut().filter_map(|cell| cell.crypto_ns.as_mut());
+        times.for_each(|ns| (ns.low, ns.high) = (None, None));
+        assert_eq!(best(&record), 2);
     }
 
     #[test]

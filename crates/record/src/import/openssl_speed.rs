@@ -578,7 +578,8 @@ const SECONDS: f64 = 3.0;
 const EVP: u32 = 25;
 
 /// What `openssl speed -evp … 2>&1` prints: a run for each library, direction, model, tier, working
-/// set and number of threads, each with its own head. Only what was measured and checked is there.
+/// set and number of threads, each with its own head. Only what was measured and checked is there, and no bound, for
+/// which such output has no sign.
 ///
 /// `openssl speed` counts how many operations end within three seconds; here it is how many would,
 /// at the measured time per operation.
@@ -650,7 +651,8 @@ struct Run<'a>(Vec<&'a Measurement>);
 
 fn runs<'a>(selection: &[&'a Measurement]) -> Vec<Run<'a>> {
     let mut runs: BTreeMap<_, Vec<&Measurement>> = BTreeMap::new();
-    for m in selection.iter().copied().filter(|m| m.state == State::Measured) {
+    let is_figure = |m: &&Measurement| m.state == State::Measured && !m.contended;
+    for m in selection.iter().copied().filter(is_figure) {
         let Measurement { library, direction, model, tier, threads, footprint, in_place, .. } = m;
         // Digests have no direction, and neither has the name of an algorithm.
         let key = (library, direction, model, tier, threads, footprint, in_place);
@@ -1158,6 +1160,14 @@ mod tests {
         assert_eq!(machine_readable(&record, &selection(&record)), "");
         record.measurements.iter_mut().for_each(|m| m.state = State::Imported);
         assert_eq!(text(&record, &selection(&record)), "");
+    }
+
+    #[test]
+    fn a_bound_is_not_there_for_there_is_no_sign_for_it() {
+        let mut record = sample::two_libraries();
+        record.measurements.iter_mut().for_each(|m| m.contended = true);
+        assert_eq!(text(&record, &selection(&record)), "");
+        assert_eq!(machine_readable(&record, &selection(&record)), "");
     }
 
     #[test]

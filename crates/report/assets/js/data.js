@@ -70,6 +70,8 @@ function describe(i, key) {
     footprint: data.footprints[c.footprint[i]],
     threads: String(c.threads[i]),
     place: c.in_place[i] ? "in place" : "apart",
+    secret: data.secrets[i],
+    cost: data.cost_units[c.algorithm[i]],
     warning: c.warning[i] === null ? null : data.texts[c.warning[i]],
   };
 }
@@ -78,6 +80,8 @@ function describe(i, key) {
 // which stands beside the others and is never ranked with them.
 const measured = (i) => data.columns.state[i] === "measured" || isImported(i);
 const isImported = (i) => data.columns.imported[i] !== null;
+// Only a busy core was seen: it is at least so fast.
+const isBound = (i) => data.columns.contended[i] === 1 && measured(i);
 // A figure from elsewhere that cannot be right, or says little.
 const isDoubted = (i) => isImported(i) && data.columns.reason[i] !== null;
 const caseAt = (s, size) => s.cases.find((i) => data.columns.size[i] === size);

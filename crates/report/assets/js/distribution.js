@@ -4,12 +4,16 @@ const CASE_PROPERTIES = ["record", "algorithm", "library", "direction", "model",
 
 const wordsOf = (s, i) => CASE_PROPERTIES.map((p) => (p === "size" ? String(data.columns.size[i]) : s[p]));
 
+// Bars divide the words of a case.
+const joined = (words) => words.map((w) => w.replaceAll("%", "%25").replaceAll("|", "%7C")).join("|");
+
 function sampleLink(s, size) {
   const i = s.cases.find((c) => data.columns.size[c] === size) ?? s.cases[0];
-  return linkTo({ view: "samples", case: wordsOf(s, i).join("|") });
+  return linkTo({ view: "samples", case: joined(wordsOf(s, i)) });
 }
 
 async function samplesView() {
+  if (data.count === 0) return [nothingChosen()];
   const { s, i } = pickedCase();
   const raw = await samplesOf(i);
   const unit = data.columns.cycles[i] > 0 ? "cycles/op" : "ns/op";
@@ -25,7 +29,7 @@ async function samplesView() {
 
 // The case that the fragment names; where it is not here, the nearest that was measured.
 function pickedCase() {
-  const wanted = (get("case") ?? "").split("|");
+  const wanted = (get("case") ?? "").split("|").map(decode);
   const free = select(data.series, { algorithms: oneAlgorithm() }).find((s) => s.measured > 0);
   const start = wanted.length === CASE_PROPERTIES.length ? wanted : free ? wordsOf(free, free.cases.find((i) => measured(i) && data.columns.size[i] === comparedSize([free])) ?? free.cases.find(measured)) : wordsOf(data.series[0], data.series[0].cases[0]);
   let list = data.series.flatMap((s) => s.cases.map((i) => ({ s, i, words: wordsOf(s, i) })));
@@ -42,7 +46,7 @@ function casePicker(s, i) {
   let list = data.series.flatMap((t) => t.cases.map((c) => ({ i: c, words: wordsOf(t, c) })));
   const fields = CASE_PROPERTIES.map((property, n) => {
     const values = [...new Set(list.map((c) => c.words[n]))];
-    const field = values.length < 2 ? null : caseField(property, values, words, n);
+    const field = values.length < 2 ? null : caseField(s, property, values, words, n);
     list = list.filter((c) => c.words[n] === words[n]);
     return field;
   });
@@ -51,11 +55,11 @@ function casePicker(s, i) {
 
 const CASE_TITLES = { record: "Record", algorithm: "Algorithm", library: "Library", direction: "Direction", model: "Model", tier: "Tier", size: "Size", threads: "Threads", footprint: "Footprint", place: "Buffers" };
 
-function caseField(property, values, words, n) {
+function caseField(s, property, values, words, n) {
   const id = `case-${property}`;
   const sorted = property === "size" ? values.sort((a, b) => a - b) : property === "record" ? values : values.sort(byName);
-  const input = el("select", { id, onchange: () => choose({ case: words.map((w, k) => (k === n ? input.value : w)).join("|") }) },
-    sorted.map((v) => el("option", { value: v }, property === "size" ? bytesName(Number(v)) : v)));
+  const input = el("select", { id, onchange: () => choose({ case: joined(words.map((w, k) => (k === n ? input.value : w))) }) },
+    sorted.map((v) => el("option", { value: v }, property === "size" ? sizeWords([s], Number(v)) : v)));
   input.value = words[n];
   return el("label", { class: "field", for: id }, el("span", null, CASE_TITLES[property]), input);
 }
@@ -63,11 +67,11 @@ function caseField(property, values, words, n) {
 function caseNumbers(i) {
   const c = data.columns;
   const facts = [
-    ["MB/s", inUnit(UNITS.mb, i), interval(UNITS.mb, i)],
+    c.has_bytes[i] ? ["MB/s", inUnit(UNITS.mb, i), interval(UNITS.mb, i)] : null,
     ["ns per operation", inUnit(UNITS.ns, i), interval(UNITS.ns, i)],
-    c.cycles[i] > 0 ? ["cycles per byte", inUnit(UNITS.cpb, i), interval(UNITS.cpb, i)] : null,
-    c.limit[i] > 0 ? ["of the limit", `${percent(c.limit[i])} %`, `${figure(c.limit_cycles[i])} cycles at least${limitedBy(i)}`] : null,
-    ...data.facts.filter((f) => f.values[i] !== null).map((f) => [f.words, typeof f.values[i] === "number" ? figure(f.values[i]) : f.values[i], ""]),
+    c.cycles[i] > 0 && c.has_bytes[i] ? ["cycles per byte", inUnit(UNITS.cpb, i), interval(UNITS.cpb, i)] : null,
+    c.limit[i] > 0 ? ["of the limit", `${isBound(i) ? ">" : ""}${percent(c.limit[i])} %`, `${figure(c.limit_cycles[i])} cycles at least${limitedBy(i)}`] : null,
+    ...data.facts.filter((f) => f.values[i] !== null && (c.has_bytes[i] || !f.words.endsWith("per byte"))).map((f) => [f.words, typeof f.values[i] === "number" ? figure(f.values[i]) : f.values[i], ""]),
   ];
   return el("dl", { class: "tiles" }, facts.filter(Boolean).map(([name, value, more]) =>
     el("div", null, el("dt", null, name), el("dd", null, el("b", null, value), el("span", null, more)))));
@@ -87,7 +91,7 @@ function samplesCharts(raw, i, sameUnit) {
     el("figure", { class: "chart svg-chart" }, histogram(raw, x, low, high, estimate),
       el("figcaption", { class: "legend" }, el("span", null, el("span", { class: "chip count", "aria-hidden": "true" }), `${counted.length} samples count`),
         el("span", null, el("span", { class: "chip marked", "aria-hidden": "true" }), `${raw.value.length - counted.length} marked, which do not`),
-        estimate ? el("span", null, el("span", { class: "chip estimate", "aria-hidden": "true" }), "estimate and its 95 % interval") : null,
+        estimate ? el("span", null, el("span", { class: "chip estimate", "aria-hidden": "true" }), isBound(i) ? "what the busy core took: at most so long" : "estimate and its 95 % interval") : null,
         beyond ? el("span", null, `${beyond} beyond the edge`) : null)),
     el("figure", { class: "chart svg-chart" }, strips(raw, x, low, high)),
     markTable(raw),

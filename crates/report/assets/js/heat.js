@@ -9,7 +9,7 @@ function heatView() {
   const { algorithms, libraries, at } = crossing(list, size);
   const useLimit = get("of") === "limit";
   const anyLimit = useLimit && [...at.values()].some((i) => !Number.isNaN(data.columns.limit[i]));
-  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep" }, el("a", { href: linkTo({ view: "speed", library: [l.library], ...(data.severalRecords ? { record: [l.record] } : {}), algorithm: null }) }, named(l.library))));
+  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep", title: l.library }, el("a", { href: linkTo({ view: "speed", library: [l.library], ...(data.severalRecords ? { record: [l.record] } : {}), algorithm: null }) }, named(l.library))));
   const rows = algorithms.map((algorithm) => {
     const cases = libraries.map((l) => at.get(`${algorithm}\n${l.key}`));
     const fastest = fastestByRecord(cases);
@@ -59,11 +59,11 @@ function crossing(list, size) {
 // `aes-gcm` of `aes-256-gcm`: key lengths of one mode stand together.
 const family = (algorithm) => algorithm.replace(/-\d+/, "");
 
-// The least time in each record: another machine's is no measure. Imported figures are none either,
-// where any other is there.
+// The least time in each record: another machine's is no measure. Nor is a bound, and an imported figure only where
+// nothing else is there.
 function fastestByRecord(cases) {
   const fastest = new Map();
-  const found = cases.filter((i) => i !== undefined && measured(i));
+  const found = cases.filter((i) => i !== undefined && measured(i) && !isBound(i) && !isDoubted(i));
   const own = found.filter((i) => !isImported(i));
   for (const i of own.length ? own : found) {
     const record = head.records[data.libraries[data.columns.library[i]].record].label;
@@ -74,15 +74,19 @@ function fastestByRecord(cases) {
 
 function heatCell(i, fastest, useLimit) {
   if (i === undefined) return el("td", { class: "none" }, "·");
+  if (data.columns.state[i] === "left-out") return el("td", { class: "none", title: `left out: ${reasonOf(i)}` }, "…");
   if (!measured(i)) return el("td", { class: `state ${data.columns.state[i]}`, title: `${STATE_WORDS[data.columns.state[i]]}: ${reasonOf(i)}` }, "✕");
   const limit = data.columns.limit[i];
   const known = useLimit && !Number.isNaN(limit);
   const fraction = known ? limit : fastest / data.columns.ns[i];
-  if (!Number.isFinite(fraction)) return el("td", { class: "guess", title: interval(UNITS.mb, i) }, "?");
+  if (!Number.isFinite(fraction) || isDoubted(i)) return el("td", { class: "guess", title: interval(unitOfCase(i), i) }, "?");
   const step = Math.min(HEAT_STEPS - 1, Math.floor(fraction * HEAT_STEPS));
+  const sign = isBound(i) ? ">" : "";
   const of = known ? `of the limit${limitedBy(i)}` : "of the best here";
-  return el("td", { class: `h${step}${(useLimit && !known) || isImported(i) ? " guess" : ""}`, title: `${percent(fraction)} % ${of}; ${interval(UNITS.mb, i)}` }, percent(fraction));
+  return el("td", { class: `h${step}${(useLimit && !known) || isImported(i) ? " guess" : ""}`, title: `${sign}${percent(fraction)} % ${of}; ${interval(unitOfCase(i), i)}` }, sign + percent(fraction));
 }
+
+const unitOfCase = (i) => (data.columns.has_bytes[i] ? UNITS.mb : UNITS.ns);
 
 function limitedBy(i) {
   const by = data.columns.limited_by[i];
@@ -94,5 +98,5 @@ function heatLegend(useLimit, anyLimit) {
   const words = !useLimit ? "Percent of the fastest library's speed with that algorithm."
     : anyLimit ? "Percent of the best that this core can do (its own instruction throughputs, measured in the same run). Where no limit is known the figure is of the fastest library of the record, in italics; so are imported figures."
       : "These records have no limits: the figures are of the fastest library with that algorithm.";
-  return el("p", { class: "legend" }, "0 ", scale, " 100 % ", el("span", null, words), el("span", null, "✕ refused or failed; · not offered"));
+  return el("p", { class: "legend" }, "0 ", scale, " 100 % ", el("span", null, words), el("span", null, "✕ refused or failed; … not measured; > only a busy core was seen, at least so much; · not offered"));
 }

@@ -8,12 +8,12 @@ function ladderView() {
   }
   const list = select(data.series, { free: ["tier"], algorithms: viewAlgorithms() }).filter((s) => s.measured + s.bad > 0);
   if (list.length === 0) return [nothingChosen()];
-  const unit = UNITS[get("unit")] ?? UNITS.mb;
+  const unit = unitOf(list);
   const size = comparedSize(list);
   const rows = ladders(list, size, unit);
   const unlike = differing(list).filter((p) => p !== "tier");
   rows.forEach((r) => { r.name = label(r.any, unlike.length ? unlike : ["library"]); });
-  const all = rows.flatMap((r) => Object.values(r.at).filter((i) => measured(i)).map((i) => unit.of(i)));
+  const all = rows.flatMap((r) => Object.values(r.at).filter(isDrawn).map((i) => unit.of(i))).filter((v) => v > 0);
   if (all.length === 0) return [nothingChosen()];
   const scale = logScale(all, 16, LADDER_WIDTH - 16);
   const shown = tiers.filter((t) => rows.some((r) => r.at[t] !== undefined));
@@ -21,18 +21,20 @@ function ladderView() {
     { title: "Library", cell: (r) => el("a", { href: sampleLink(r.any, size) }, named(r.name)), sort: (r) => r.name },
     { title: ladderHead(scale, unit), cell: (r) => el("td", { class: "ladder-cell" }, ladderLine(r, shown, scale, unit)) },
     ...shown.map((tier) => tierColumn(tier, unit)),
-    { title: "steps", hint: "the best tier's speed divided by the slowest's", number: true, start: -1, cell: (r) => (r.ratio > 1 ? `${figure(r.ratio)}×` : ""), sort: (r) => r.ratio },
+    { title: "steps", hint: "the best tier's speed divided by the slowest's, bounds aside", number: true, start: -1, cell: (r) => (r.ratio > 1 ? `${figure(r.ratio)}×` : ""), sort: (r) => r.ratio },
   ];
   say(`Ladder of ${plural(rows.length, "row")} over ${plural(shown.length, "tier")}`);
   return [
-    el("h2", null, "Ladder of tiers: ", common(list, [...unlike, "tier"]), `, ${bytesName(size)}`),
+    el("h2", null, "Ladder of tiers: ", common(list, [...unlike, "tier"]), `, ${sizeWords(list, size)}`),
     el("p", { class: "legend" }, shown.map((t) => el("span", null, el("span", { class: `dot t${ORDER.tiers.indexOf(t)}`, "aria-hidden": "true" }), t))),
-    table({ caption: `${unit.name} by tier, ${size} bytes in a message`, columns, rows, className: "numbers ladder" }),
-    warnings(list),
+    table({ caption: `${unit.name} by tier, ${sizeWords(list, size)}`, columns, rows, className: "numbers ladder" }),
+    warnings(list, unit),
   ];
 }
 
 const LADDER_WIDTH = 320;
+
+const isDrawn = (i) => measured(i) && !isDoubted(i);
 
 // Series that differ in their tier only, together; the fastest first.
 function ladders(list, size, unit) {
@@ -46,7 +48,7 @@ function ladders(list, size, unit) {
   }
   const rows = [...found.values()];
   for (const r of rows) {
-    const speeds = Object.values(r.at).filter((i) => measured(i) && !isDoubted(i)).map((i) => 1 / data.columns.ns[i]);
+    const speeds = Object.values(r.at).filter((i) => isDrawn(i) && !isBound(i)).map((i) => 1 / data.columns.ns[i]);
     r.ratio = speeds.length > 1 ? Math.max(...speeds) / Math.min(...speeds) : NaN;
     r.best = Math.max(0, ...speeds);
   }
@@ -60,7 +62,7 @@ function tierColumn(tier, unit) {
     cell: (r) => {
       const i = r.at[tier];
       if (i === undefined) return "";
-      return measured(i) ? el("td", { class: "num", title: interval(unit, i) }, inUnit(unit, i)) : stateCell(i);
+      return measured(i) ? el("td", { class: "num", title: interval(unit, i) }, inUnit(unit, i) + data.secrets[i]) : stateCell(i);
     },
   };
 }
@@ -75,11 +77,11 @@ function ladderHead(scale, unit) {
 }
 
 function ladderLine(r, tiers, scale, unit) {
-  const points = tiers.filter((t) => r.at[t] !== undefined && measured(r.at[t])).map((t) => ({ t, x: scale(unit.of(r.at[t])) }));
+  const points = tiers.filter((t) => r.at[t] !== undefined && isDrawn(r.at[t])).map((t) => ({ t, x: scale(unit.of(r.at[t])), bound: isBound(r.at[t]) }));
   const xs = points.map((p) => p.x);
   return svg("svg", { class: "ladder-line", width: LADDER_WIDTH, height: 20, viewBox: `0 0 ${LADDER_WIDTH} 20`, "aria-hidden": "true" },
     scale.ticks.map((v) => svg("line", { class: "grid", x1: scale(v), x2: scale(v), y1: 0, y2: 20 })),
     points.length > 1 ? svg("line", { class: "rung", x1: Math.min(...xs), x2: Math.max(...xs), y1: 10, y2: 10 }) : null,
     // The best tier on top where dots coincide.
-    [...points].reverse().map((p) => svg("circle", { class: `t${ORDER.tiers.indexOf(p.t)}`, cx: p.x, cy: 10, r: 5 })));
+    [...points].reverse().map((p) => svg("circle", { class: `t${ORDER.tiers.indexOf(p.t)}${p.bound ? " hollow" : ""}`, cx: p.x, cy: 10, r: 5 })));
 }

@@ -100,6 +100,8 @@ const NOISE = [
   ["Stolen by the hypervisor", (n) => `${n.disturbed.stolen}${n.stolen_seconds === null ? "" : `; ${figure(n.stolen_seconds)} s`}`],
   ["Clock moved", (n) => String(n.disturbed.clock_moved)],
   ["Contended", (n) => String(n.disturbed.contended)],
+  ["Not yet settled", (n) => String(n.disturbed.unsettled ?? 0)],
+  ["Interrupted", (n) => String(n.disturbed.interrupted ?? 0)],
   ["Shield", (n) => n.shield],
 ];
 

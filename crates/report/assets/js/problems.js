@@ -3,16 +3,18 @@
 function problemsView() {
   const list = select(data.series, { free: Object.keys(SINGLE) });
   const bad = grouped(list, (state) => state === "refused" || state === "failed");
+  const late = grouped(list, (state) => state === "left-out");
   const absent = grouped(list, (state) => state === "unsupported");
   const remarks = contended(list);
   const broken = head.records.flatMap((r) => r.facts.libraries.filter((l) => l.error).map((l) => ({ record: r.label, l })));
   const count = (groups) => groups.reduce((n, g) => n + g.cases.length, 0);
-  say(`${count(bad)} cases refused or failed`);
+  say(`${count(bad)} cases refused or failed, ${count(late)} not measured`);
   return [
     el("h2", null, `Refused and failed: ${plural(count(bad), "case")}`),
     bad.length ? table({ caption: "Cases that failed a check, crashed or hung", columns: problemColumns(true), rows: bad }) : empty("No case was refused, none failed.", "Every case that was measured here passed every check."),
     broken.length ? [el("h2", null, "Libraries that could not be loaded"), el("ul", { class: "plain" }, broken.map(({ record, l }) => el("li", null, data.severalRecords ? [named(record), ": "] : null, el("b", null, named(l.name)), " ", el("code", null, named(l.path)), `: ${l.error}`)))] : null,
     remarks.length ? [el("h2", null, `Measured with a remark: ${plural(count(remarks), "case")}`), table({ caption: "The interval is wider than asked, or contended samples count", columns: problemColumns(false), rows: remarks })] : null,
+    late.length ? [el("h2", null, `Not measured: ${plural(count(late), "case")}`), table({ caption: "There was no time for these, or a look showed that others are faster", columns: problemColumns(false), rows: late })] : null,
     el("h2", null, `Not offered: ${plural(count(absent), "case")}`),
     absent.length ? table({ caption: "What a library does not have, or an algorithm does not define", columns: problemColumns(false), rows: absent }) : null,
   ];

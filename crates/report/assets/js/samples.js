@@ -2,7 +2,7 @@
 
 const STEP = 1e-4;
 
-const MARKS = ["counts", "marked", "migrated", "switched out", "page from disk", "stolen by the hypervisor", "clock moved", "contended"];
+const MARKS = ["counts", "marked", "migrated", "switched out", "page from disk", "stolen by the hypervisor", "clock moved", "contended", "not yet settled", "interrupted"];
 
 const chunks = new Map();
 

@@ -21,7 +21,7 @@ async function secretsView() {
   const rows = algorithms.map((algorithm) => el("tr", null,
     el("th", { scope: "row" }, named(algorithm)),
     libraries.map((l) => verdictCell(at.get(`${algorithm}\n${l.key}`), told))));
-  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep" }, named(data.severalRecords ? `${l.library} · ${l.record}` : l.library)));
+  const heads = libraries.map((l) => el("th", { scope: "col", class: "steep", title: `${l.library} · ${l.record}` }, named(data.severalRecords ? `${l.library} · ${l.record}` : l.library)));
   say(`Verdicts on ${plural(list.length, "algorithm")}`);
   return [
     el("h2", null, `What depends on the secret: ${verdictCounts(list)}, tier ${single("tier")}`),

@@ -15,7 +15,7 @@ const ALL = "all";
 
 function options(property) {
   const values = valuesOf(property);
-  // Digests and copies have one direction, and are shown with either of a cipher's.
+  // Digests, copies and operations have one direction, and are shown with either of a cipher's.
   if (property === "direction") return values.filter((v) => v === "encrypt" || v === "decrypt");
   return values;
 }
@@ -23,14 +23,14 @@ function options(property) {
 function single(property) {
   const values = options(property);
   const chosen = get(property);
-  if (chosen === ALL && property === "tier") return ALL;
+  if (chosen === ALL && property === "tier" && viewName() === "speed") return ALL;
   if (values.includes(chosen)) return chosen;
   return SINGLE[property].find((v) => values.includes(v)) ?? values[0];
 }
 
 function matches(s, property, chosen) {
   if (chosen === ALL || chosen === undefined || s[property] === undefined) return true;
-  if (property === "direction" && ["digest", "generate", "copy"].includes(s.direction)) return true;
+  if (property === "direction" && s.direction !== "encrypt" && s.direction !== "decrypt") return true;
   return s[property] === chosen;
 }
 
@@ -77,7 +77,7 @@ function comparedSize(list) {
   const sizes = new Set(list.flatMap((s) => s.cases.map((i) => data.columns.size[i])));
   const chosen = Number(get("size"));
   if (sizes.has(chosen)) return chosen;
-  return sizes.has(PAGE_BYTES) ? PAGE_BYTES : Math.max(...sizes);
+  return sizes.has(PAGE_BYTES) ? PAGE_BYTES : Math.max(0, ...sizes);
 }
 
 // What tells the members of a list apart: the properties in which they differ.

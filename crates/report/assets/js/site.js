@@ -113,7 +113,7 @@ function cell(shard, i, machine, best) {
   const besides = beside && `not the same in the two runs: ${beside}`;
   const exact = shard.bound[i] ? "only a busy core was seen" : `±${(shard.half[i] / 100).toFixed(2)} %`;
   const title = [`${record.day}, ${exact}`, WORDS[verdict] && WORDS[verdict] + by, besides].filter(Boolean).join("; ");
-  return el("td", { class: i === best ? "best" : null },
+  return el("td", { class: best.has(i) ? "best" : null },
     el("a", { href: record.link, title }, bound(shard, i) + supported(value, shard.half[i] / 1e4)),
     verdict > 1 && el("span", { class: verdict === 3 ? "slower" : "faster", title: [WORDS[verdict], besides].filter(Boolean).join("; ") }, MARKS[verdict] + (beside && "*")));
 }
@@ -128,14 +128,22 @@ function valueOf(shard, i, machine) {
   return WAYS[wanted.way].of(shard.workloads[wanted.workload], machine, shard.ns[i]);
 }
 
+// The least time that is no bound, and those that its interval does not tell from it.
+function fastest(shard, all) {
+  const known = all.filter((i) => !shard.bound[i]);
+  const half = (i) => (shard.ns[i] * shard.half[i]) / 1e4;
+  const first = known.reduce((a, b) => (shard.ns[b] < shard.ns[a] ? b : a), known[0]);
+  return new Set(known.filter((i) => shard.ns[i] - half(i) <= shard.ns[first] + half(first)));
+}
+
 // The row's best first; machines without a figure last.
 function rows(shard) {
   const sign = WAYS[wanted.way].up ? -1 : 1;
   return [...cells(shard)].map(([place, of]) => {
     const machine = head.machines[place];
     const key = (i) => { const v = valueOf(shard, i, machine); return Number.isFinite(v) ? sign * v : Infinity; };
-    const best = [...of.values()].reduce((a, b) => (key(b) < key(a) ? b : a));
-    return { machine, of, best, key: key(best) };
+    const first = [...of.values()].reduce((a, b) => (key(b) < key(a) ? b : a));
+    return { machine, of, best: fastest(shard, [...of.values()]), key: key(first) };
   }).sort((a, b) => a.key - b.key);
 }
 
@@ -173,6 +181,7 @@ async function draw() {
   controls(shard);
   const workload = shard.workloads[wanted.workload];
   const notes = ["Each figure links to its record. ▲ slower and ▼ faster: what ciphermark compare says against the release before on the same machine."];
+  notes.push("Bold: the fastest on its machine, and what the intervals do not tell from it.");
   const some = (of) => shard.workload.some((w, i) => w === wanted.workload && of(i));
   if (some((i) => shard.verdict[i] > 1 && shard.beside[i])) notes.push("*: more than the release changed between the two runs; the mark's title names it.");
   if (some((i) => shard.bound[i])) notes.push("> and <: only a busy core was seen, so it is at least so fast.");

@@ -27,7 +27,7 @@ function table({ caption, columns, rows, sorted = null, className = "" }) {
     });
     body.replaceChildren(...ordered.slice(0, most).map((row) => el("tr", { class: row.className }, columns.map((c, i) => cell(c, row, i)))));
     more.hidden = rows.length <= most;
-    more.textContent = `Show all ${rows.length} rows`;
+    more.textContent = more.hidden ? "" : `${most} of ${rows.length} rows: show all`;
   }
   draw();
   return el("div", { class: "table-box" },

@@ -125,7 +125,8 @@ pub fn github_action(rows: &[&Measurement]) -> String {
 pub fn benchstat(record: &Record, rows: &[&Measurement]) -> String {
     let mut out = format!("cpu: {}\npkg: ciphermark\n", one_line(&record.host.cpu.name));
     for (name, m) in named(rows) {
-        let library = name.split(' ').next().unwrap_or_default();
+        let what = format!(" {} {}", m.algorithm, m.direction);
+        let library = name.split_once(&what).map_or(&*name, |(library, _)| library);
         let mut keys = vec![
             ("lib", library.to_owned()),
             ("alg", m.algorithm.clone()),
@@ -138,7 +139,9 @@ pub fn benchstat(record: &Record, rows: &[&Measurement]) -> String {
             ("dir", m.direction.to_string()),
         ];
         keys.retain(|(_, value)| !value.is_empty());
-        let keys = keys.iter().map(|(key, value)| format!("/{key}={}", value.replace(' ', "_")));
+        let divides = |c: char| c.is_whitespace() || c.is_control() || c == '/';
+        let keys =
+            keys.iter().map(|(key, value)| format!("/{key}={}", value.replace(divides, "_")));
         let model = m.model.name();
         let title = model[..1].to_uppercase() + &model[1..] + &keys.collect::<String>();
         // Of what was kept without its processes all that is known is one line.
@@ -453,6 +456,21 @@ mod tests {
         let names: std::collections::BTreeSet<&str> =
             lines.lines().filter_map(|l| l.strip_prefix("Benchmark")?.split(' ').next()).collect();
         assert_eq!(names.len(), measured, "{lines}");
+    }
+
+    #[test]
+    fn a_name_of_several_words_or_lines_stays_one_value_of_a_benchmark() {
+        let mut record = sample::record();
+        for m in &mut record.measurements {
+            m.library.name = format!("my {}\nown/lib", m.library.name);
+        }
+        let rows = selection(&record);
+        let lines = benchstat(&record, &rows);
+        let names: std::collections::BTreeSet<&str> =
+            lines.lines().skip(2).map(|l| l.split(' ').next().unwrap()).collect();
+        assert_eq!(names.len(), named(&rows).len(), "{lines}");
+        assert!(names.iter().all(|name| name.starts_with("Benchmark")), "{lines}");
+        assert!(lines.contains("/lib=my_openssl_own_lib/alg=aes-128-gcm/"), "{lines}");
     }
 
     #[test]

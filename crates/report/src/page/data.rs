@@ -3,10 +3,10 @@
 use crate::formats::{COLUMNS, Column, Of, Row};
 use crate::page::{Content, Source, clean, rounded, tidy};
 use crate::stacks_screen;
-use base::model::{Direction, Disturbance, RawSample};
+use base::model::{Algorithm, Direction, Disturbance, Footprint, Model, RawSample, Tier};
 use base::text::Options;
-use judge::advise::Advised;
-use record::at_rest::PagesRecord;
+use judge::advise::{Advised, Told};
+use record::at_rest::{Cell, PagesRecord, Verified};
 use record::tls::{Run, RunKind};
 use record::{
     Estimate, Executed, Fit, Imported, Leak, Leaks, LibraryId, Measurement, Record, State, Stopped,
@@ -45,7 +45,11 @@ pub(crate) struct Cases {
     names: Names,
     columns: Columns,
     facts: Vec<Fact>,
+    /// The sign of what depends on secrets, one a case.
+    secrets: Vec<&'static str>,
     fits: Vec<serde_json::Value>,
+    /// What a size of each algorithm is, where it is a cost and no number of bytes.
+    cost_units: Vec<Option<&'static str>>,
     /// What runs inside the clock: for each library a list of calls.
     calls: Vec<serde_json::Value>,
     samples_in_chunk: usize,
@@ -58,7 +62,7 @@ impl Data {
         let mut facts = Fact::all();
         let mut samples = Chunks::default();
         let (mut fits, mut calls, mut executed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut leaks = Vec::new();
+        let (mut leaks, mut secrets) = (Vec::new(), Vec::new());
         let surveys = sources.iter().filter_map(|source| match source.content {
             Content::Survey(record) => Some(record),
             _ => None,
@@ -68,6 +72,7 @@ impl Data {
             for m in &record.measurements {
                 columns.push(m, &mut names);
                 facts.iter_mut().for_each(|fact| fact.push(&Row::of(record, m)));
+                secrets.push(crate::leaks::mark(record.leaks_of(m).map(|l| l.verdict)));
                 samples.push(m, record);
             }
             fits.extend(fits_of(record, &mut names));
@@ -75,7 +80,10 @@ impl Data {
             executed.extend(executed_of(record, &mut names));
             leaks.extend(leaks_of(record, &mut names));
         }
-        let cases = Cases { names, columns, facts, fits, calls, samples_in_chunk: CASES_IN_CHUNK };
+        let cost_units = names.algorithms.list.iter().map(|name| cost_unit(name)).collect();
+        let samples_in_chunk = CASES_IN_CHUNK;
+        let cases =
+            Cases { names, columns, facts, secrets, fits, cost_units, calls, samples_in_chunk };
         let labels = labels(sources);
         let answers =
             sources.iter().zip(&labels).filter_map(|(source, label)| match source.content {
@@ -130,6 +138,8 @@ pub(crate) struct RecordFacts {
     pub(crate) day: String,
     /// Cases by what became of them: measured, unsupported, refused, failed, imported. Without those that there was no time for.
     pub(crate) states: [usize; 5],
+    /// Cases that there was no time for, or that an interrupt cut off.
+    pub(crate) left_out: usize,
     /// Everything else, as in the record.
     facts: Value,
 }
@@ -214,6 +224,7 @@ fn survey(r: &Record, label: String, file: String) -> RecordFacts {
         day: day(&r.started),
         states: STATES
             .map(|s| r.measurements.iter().filter(|m| m.state == s && !m.is_left_out()).count()),
+        left_out: r.measurements.iter().filter(|m| m.is_left_out()).count(),
         facts: facts(r),
     }
 }
@@ -393,6 +404,10 @@ fn said(m: &Measurement) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
+fn cost_unit(algorithm: &str) -> Option<&'static str> {
+    Algorithm::find(algorithm).ok()?.cost_unit()
+}
+
 /// The page's state of what has no number, and failed at nothing.
 const LEFT_OUT: &str = "left-out";
 
@@ -423,6 +438,8 @@ columns! {
     cycles: Number = of(m.cycles_per_op, |e| e.median);
     cycles_low: Number = of(m.cycles_per_op, |e| e.low);
     cycles_high: Number = of(m.cycles_per_op, |e| e.high);
+    /// Whether an operation has bytes, and so a speed by them.
+    has_bytes: u8 = m.mb_per_s.is_some().into();
     /// Only where it is not size by time: several threads.
     mb_per_s: Number = m.mb_per_s.filter(|_| m.threads > 1).map(rounded);
     limit: Number = m.limit_fraction.map(rounded);
@@ -506,12 +523,27 @@ fn stopped(why: Stopped) -> &'static str {
 
 // Fitted lines, calls and executed instructions: as in the record, with numbers for the names.
 
+type SeriesOf<'a> = ((&'a LibraryId, &'a str, Direction, Model), (Tier, u32, Footprint, bool));
+
+fn of_series(m: &Measurement) -> SeriesOf<'_> {
+    let own = (&m.library, &*m.algorithm, m.direction, m.model);
+    (own, (m.tier, m.threads, m.footprint, m.in_place))
+}
+
 pub(crate) fn fits_of(record: &Record, names: &mut Names) -> Vec<Value> {
     let mut value = |fit: &Fit| {
         let what = Numbers::of(&fit.library, &fit.algorithm, fit.direction, names);
         what.into_fields_of(fit, fit.model.name(), fit.tier.name(), names)
     };
-    record.fits.iter().map(&mut value).collect()
+    // A line through costs is of no bytes, and one through bounds of nothing.
+    let bounds: HashSet<_> =
+        record.measurements.iter().filter(|m| m.contended).map(of_series).collect();
+    let is_line = |fit: &&Fit| {
+        let own = (&fit.library, &*fit.algorithm, fit.direction, fit.model);
+        cost_unit(&fit.algorithm).is_none()
+            && !bounds.contains(&(own, (fit.tier, fit.threads, fit.footprint, fit.in_place)))
+    };
+    record.fits.iter().filter(is_line).map(&mut value).collect()
 }
 
 pub(crate) fn executed_of(record: &Record, names: &mut Names) -> Vec<Value> {
@@ -684,7 +716,7 @@ fn mark(s: &RawSample, clean: bool, quiet: f64) -> u8 {
     }
     let why = s.disturbance(quiet);
     let place = why.and_then(|why| Disturbance::ALL.iter().position(|w| *w == why));
-    place.map_or(1, |place| u8::try_from(place + 2).expect("seven reasons"))
+    place.map_or(1, |place| u8::try_from(place + 2).expect("eight reasons"))
 }
 
 fn steps(value: f64, least: f64) -> u64 {
@@ -728,8 +760,19 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
         // Long, and shown nowhere.
         library.as_object_mut().map(|fields| fields.remove("calls"));
     }
+    mark_left_out(&mut value["cells"], record.cells.iter().map(Cell::is_left_out));
+    mark_left_out(&mut value["verified"], record.verified.iter().map(Verified::is_left_out));
+    value["withdrawn"] = json!(record.withdrawn());
     let answer = judge::advise::prices::of_record(record, SCREEN);
     json!({"kind": "pages", "label": label, "answer": answer, "record": tidy(value)})
+}
+
+/// What the page calls rows that there was no time for.
+fn mark_left_out(rows: &mut Value, left_out: impl Iterator<Item = bool>) {
+    let written = rows.as_array_mut().into_iter().flatten();
+    for (row, _) in written.zip(left_out).filter(|(_, left_out)| *left_out) {
+        row["state"] = LEFT_OUT.into();
+    }
 }
 
 const SCREEN: Options = Options { width: crate::screen::WIDTH, color: false };
@@ -743,10 +786,7 @@ fn tls(run: &Run, label: &str) -> Value {
     let mut value = json!(run);
     // It is said beside.
     value.as_object_mut().map(|fields| fields.remove("kind"));
-    let written = value["rows"].as_array_mut().into_iter().flatten();
-    for (row, _) in written.zip(&run.rows).filter(|(_, row)| row.is_left_out()) {
-        row["state"] = LEFT_OUT.into();
-    }
+    mark_left_out(&mut value["rows"], run.rows.iter().map(record::tls::Row::is_left_out));
     if run.kind == RunKind::Records {
         value["lines"] = json!(run.lines());
     }
@@ -760,7 +800,8 @@ fn tls(run: &Run, label: &str) -> Value {
 fn advice(advised: &Advised, label: &str) -> Value {
     let value = serde_json::to_value(&advised.advice).expect("plain data");
     let record = crate::page::clean(&advised.record);
-    json!({"kind": "advice", "label": label, "record": record, "advice": tidy(value)})
+    let told = tidy(json!(Told::of(&advised.advice)));
+    json!({"kind": "advice", "label": label, "record": record, "advice": tidy(value), "told": told})
 }
 
 #[cfg(test)]
@@ -807,6 +848,13 @@ mod tests {
         let states = &tls(&run, "run")["run"]["rows"];
         assert_eq!(states[0]["state"], "measured");
         assert_eq!(states[1]["state"], LEFT_OUT);
+    }
+
+    #[test]
+    fn the_page_has_a_word_for_each_reason_for_which_a_sample_does_not_count() {
+        let script = include_str!("../../assets/js/samples.js");
+        let words = script.lines().find(|line| line.starts_with("const MARKS = [")).unwrap();
+        assert_eq!(words.matches('"').count(), 2 * (2 + Disturbance::ALL.len()), "{words}");
     }
 
     #[test]
