@@ -38,9 +38,7 @@ function storeFacts(r) {
   const s = r.store;
   const good = r.verified.filter((v) => v.state === "measured");
   const least = Math.min(...good.map((v) => v.pages));
-  const pages = good.length && least < s.pages ? `${least} of ${s.pages} pages, drawn at random,` : "every page";
   const count = (property) => new Set(good.map((v) => v[property])).size;
-  const least = Math.min(...good.map((v) => v.pages));
   const before = el("code", null, s.sha256_before);
   const sum = !s.sha256_after ? [before, " before the run; not read again"]
     : s.sha256_before === s.sha256_after ? [before, " before and after the run"]
@@ -48,11 +46,7 @@ function storeFacts(r) {
   return facts([
     ["Pages", `${s.pages} of ${bytesName(s.page_size)} (${bytesName(s.pages * s.page_size)}) in ${plural(s.files, "file")}; ${s.zero_pages} of zeros${s.without_lsn > 0 ? `, ${s.without_lsn} without an LSN` : ""}${s.read ? `; of the first ${s.read} pages, all that there was time to read` : ""}`],
     ["Store", s.facts.join("; ")],
-<<<<<<< HEAD
     ["Verified", `${plural(count("scheme"), "scheme")} in ${plural(count("library"), "library", "libraries")}, ${plural(good.length, "pair")}${good.length === 0 ? "" : `: ${least < s.pages ? `${least} of ${s.pages} pages, drawn at random,` : "every page"} encrypted, decrypted and equal`}`],
-=======
-    ["Verified", `${plural(count("scheme"), "scheme")} in ${plural(count("library"), "library", "libraries")}, ${plural(good.length, "pair")}: ${pages} encrypted, decrypted and equal`],
->>>>>>> wt1
     ["SHA-256", sum],
     ["As", r.profile && [named(`${r.profile.name}: ${r.profile.title}; ${r.profile.differs}`), " (", named(r.profile.source), `, read ${r.profile.read})`]],
     ["Times", r.timing && `${plural(r.timing.rounds, "round")} in ${figure(r.timing.seconds)} s; nonces from ${r.timing.random_source}, included`],
@@ -91,42 +85,24 @@ function storeTable(r, cells, threads) {
   return table({ caption: `Nanoseconds of the scheme's own work on a page, ${plural(threads, "thread")}`, columns, rows, className: "numbers" });
 }
 
-// The time was over, or somebody ended the run: nothing failed.
-const isLeftOut = (x) => x.state === "failed" && ["budget", "interrupted", "screened"].includes(x.stopped);
-
 function timeCell(c) {
   if (!c) return "";
-<<<<<<< HEAD
-  const state = isLeftOut(c) ? "left-out" : c.state;
-  if (!c.crypto_ns) return el("td", { class: `state ${state}`, title: c.reason }, STATE_WORDS[state] ?? state);
-=======
   if (!c.crypto_ns) return el("td", { class: `state ${c.state}`, title: c.reason }, STATE_WORDS[c.state] ?? c.state);
->>>>>>> wt1
   const { median, low, high } = c.crypto_ns;
   const relative = low === null || high === null ? NaN : (high - low) / 2 / median;
   const tails = c.crypto_tails ? `; p99 ${figure(c.crypto_tails.p99)}, p99.9 ${figure(c.crypto_tails.p999)} ns` : "";
   const over = c.over_none_ns ? `; ${figure(c.over_none_ns.median)} ns over none` : "";
-<<<<<<< HEAD
   const interval = low === null || high === null ? "no interval" : `${supported(low, relative)} to ${supported(high, relative)} ns`;
   const ends = c.contended ? "only a busy core was seen: it takes at most so long" : interval;
   return el("td", { class: "num", title: `${ends}${tails}${over}; ${plural(c.rounds, "round")}, ${c.pages} pages` }, (c.contended ? "≤ " : "") + supported(median, relative));
-=======
-  const ends = c.contended ? "only a busy core was seen: it takes at most so long" : low === null || high === null ? "no interval" : `${supported(low, relative)} to ${supported(high, relative)} ns`;
-  return el("td", { class: "num", title: `${ends}${tails}${over}; ${plural(c.rounds, "round")}, ${c.pages} pages` }, c.contended ? "≤ " : null, supported(median, relative));
->>>>>>> wt1
 }
 
 const shareOf = (c) => (c?.crypto_ns && c.io_ns ? c.crypto_ns.median / (c.crypto_ns.median + c.io_ns.median) : undefined);
 const shareText = (c) => (shareOf(c) === undefined ? "" : `${percent(shareOf(c))} %`);
 
 function unverified(r) {
-<<<<<<< HEAD
-  const bad = r.verified.filter((v) => (v.state === "refused" || v.state === "failed") && !isLeftOut(v));
-  const late = r.verified.filter(isLeftOut).length;
-=======
   const bad = r.verified.filter((v) => v.state === "refused" || v.state === "failed");
   const late = r.verified.filter((v) => v.state === "left-out").length;
->>>>>>> wt1
   const missing = r.verified.filter((v) => v.state === "unsupported").length;
   return [
     el("h2", null, "Not verified"),
@@ -139,11 +115,7 @@ function unverified(r) {
         { title: "Why", cell: (v) => named(v.reason ?? "") },
       ],
     }),
-<<<<<<< HEAD
-    late > 0 ? el("p", { class: "note" }, `The time was over before ${plural(late, "pair")} of scheme and library.`) : null,
-=======
     late > 0 ? el("p", { class: "note" }, `${plural(late, "pair")} of scheme and library: there was no time.`) : null,
->>>>>>> wt1
     missing > 0 ? el("p", { class: "note" }, `${plural(missing, "pair")} of scheme and library ${missing === 1 ? "is" : "are"} not offered.`) : null,
   ];
 }
