@@ -819,7 +819,8 @@ mod tests {
         let record = with_costs();
         let own = &record.fits[0];
         let other = Fit { ns_per_message: 46.125, ns_per_byte: 0.025, ..own.clone() };
-        let said = |own: &Fit, other: &Fit| words(&record, own, other, "the fastest from C");
+        let said =
+            |own: &Fit, other: &Fit| words(&record, own, other, "the fastest from C").unwrap();
         let text = said(own, &other);
         assert!(text.contains(": +50.0 ns a message, +0.100 ns a byte; times as long: "), "{text}");
         let bent = Fit { linear: false, ..other.clone() };
