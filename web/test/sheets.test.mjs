@@ -108,7 +108,7 @@ test("a sample of pages, a busy core and a time that was over are said to be tha
     assert.match(shown, /64 of 1000 pages, drawn at random, encrypted/);
     assert.match(shown, /≤ \d/);
     assert.match(shown, /left out/);
-    assert.match(shown, /The time was over before 1 pair/);
+    assert.match(shown, /1 pair of scheme and library: there was no time/);
     assert.doesNotMatch(shown, /not proven/);
     const table = (await rows(page)).filter((r) => r.length === 14);
     assert.deepEqual(table.find((r) => r[0] === "aes-256-gcm").slice(1, 3), ["untried", "untried"]);
