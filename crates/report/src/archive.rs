@@ -52,7 +52,9 @@ pub fn archived(records: &[Listed], left_out: usize, options: Options) -> String
         out += &options.hang(&note, 2, ASIDE);
     }
     if left_out > 0 {
-        let note = format!("{left_out} doubtful or unsigned left out; --doubtful --why shows them and what checks found");
+        let note = format!(
+            "{left_out} doubtful or unsigned left out; --doubtful --why shows them and what checks found"
+        );
         out += &options.hang(&note, 2, ASIDE);
     }
     out
@@ -481,8 +483,9 @@ pub fn trend(lines: &[Line], all: bool, options: Options) -> String {
         let of = |change| tables.iter().filter(|(c, _)| *c == change).count();
         let (slower, faster) = (of(Some(Verdict::Slower)), of(Some(Verdict::Faster)));
         let histories = format!(
-            "{} histories: {slower} with a run that became slower, {faster} others with one that became faster",
-            tables.len()
+            "{} histories: {slower} became slower, {faster} only faster, {} neither",
+            tables.len(),
+            tables.len() - slower - faster
         );
         out += &options.hang(&histories, 2, HEADING);
         tables.sort_by_key(|(change, _)| match change {
@@ -804,7 +807,7 @@ mod tests {
         }
         lines[7].points[1].verdict = Some(Verdict::Faster);
         let text = trend(&lines, false, WIDE);
-        let first = "30 histories: 1 with a run that became slower, 1 others with one that became faster\n\nm29: ";
+        let first = "30 histories: 1 became slower, 1 only faster, 28 neither\n\nm29: ";
         assert!(text.starts_with(first), "{text}");
         assert!(text.find("\nm7: ").unwrap() < text.find("\nm0: ").unwrap(), "{text}");
         assert!(text.lines().count() <= LINES, "{text}");

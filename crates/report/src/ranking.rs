@@ -306,9 +306,8 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
         );
     }
     // Where only the best of each group stands, there is no such column.
-    let has_later = |a: &&Ranking| {
-        a.standings.iter().flat_map(|s| &s.rows).any(|row| row.behind.is_some())
-    };
+    let has_later =
+        |a: &&Ranking| a.standings.iter().flat_map(|s| &s.rows).any(|row| row.behind.is_some());
     let headings: std::collections::BTreeSet<&str> =
         answers.iter().filter(has_later).map(behind_heading).collect();
     let interval = if lines.is_empty() { "" } else { ", with its own interval" };
@@ -499,8 +498,9 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
         + &circumstances.collect::<String>()
         + "\n";
     let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.sentence(text)));
-    let below =
-        newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &next(&screen, path, notes, &found.answer);
+    let below = newer.unwrap_or_default()
+        + &screen.avoid(&whole.avoid)
+        + &next(&screen, path, notes, &found.answer);
     let taken = above.lines().count() + below.lines().count();
     whole.questions = found.questions(LINES.saturating_sub(taken));
     Some(above + &table_of(&screen, &whole) + &below)
@@ -884,10 +884,10 @@ mod tests {
         let mut record = published();
         let small = "ciphermark rank run.json --authenticated --size";
         let pages = "ciphermark advise run.json --for postgres";
-        says(&screen(&record), [&format!("{small} 16\n"), pages]);
+        says(&screen(&record), [&*format!("{small} 16\n"), pages]);
         record.measurements.retain(|m| m.size < REFERENCE_SIZE);
         let without_pages = screen(&record);
-        says(&without_pages, [&format!("{small} 16\n")]);
+        says(&without_pages, [&*format!("{small} 16\n")]);
         assert!(!without_pages.contains(pages), "{without_pages}");
         record.measurements.retain(|m| m.algorithm.ends_with("-ctr"));
         assert!(!screen(&record).contains(small), "{}", screen(&record));

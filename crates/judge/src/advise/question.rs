@@ -405,7 +405,8 @@ pub(crate) fn stale(
         reasons.push(format!("it was taken on '{then}', and this is '{cpu}'"));
     }
     for library in chosen {
-        let now = around.libraries.iter().find(|l| l.path == library.path && l.name == library.name);
+        let now =
+            around.libraries.iter().find(|l| l.path == library.path && l.name == library.name);
         match now.map(|l| &l.id) {
             Some(Some(id)) if *id != library.id => reasons.push(format!(
                 "{} has changed since: it was {}, now it is {id}",
