@@ -677,7 +677,7 @@ mod tests {
         for line in directives {
             assert!(text.contains(&format!("\n  {line}\n")), "{line}\n{text}");
         }
-        let wide = text.lines().filter(|l| l.len() > 62 && !l.contains("ssl_"));
+        let wide = text.lines().filter(|l| base::text::width(l) > 60 && !l.contains("ssl_"));
         assert_eq!(wide.count(), 0, "{text}");
         assert!(text.contains("\n  browser ("), "what belongs to a line stands below it: {text}");
     }
