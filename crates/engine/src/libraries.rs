@@ -397,12 +397,8 @@ fn inquire(attached: &Attached, path: &Path) -> Result<LibraryAnswer, String> {
     // The library's own file among them: what rewrites code after linking leaves the note with the build id as it was.
     let objects = host::loaded_files(&objects);
     let id = program.map_or(id, |program| id_of_runtime(&program, ready));
-    // A provider within the library is in no file of its own.
     let name = attached.given_name.as_ref().or(attached.bundled_name.as_ref());
-    let id = match name.and_then(|name| provider_of(name)) {
-        Some(provider) => format!("sha256:{}", host::text_hash(&format!("{id}\n{provider}"))),
-        None => id,
-    };
+    let id = host::id_with_provider(&id, name.and_then(|name| provider_of(name)));
     Ok((offered, host::whole_id(&id, &objects), objects))
 }
 

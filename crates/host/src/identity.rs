@@ -67,6 +67,14 @@ pub fn id_of(bytes: &[u8]) -> String {
     build_id(bytes).unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(bytes))))
 }
 
+/// Id of a library by its file's: a provider within it is in no file of its own.
+pub fn id_with_provider(of_file: &str, provider: Option<&str>) -> String {
+    provider.map_or_else(
+        || of_file.to_owned(),
+        |provider| format!("sha256:{}", text_hash(&format!("{of_file}\n{provider}"))),
+    )
+}
+
 /// Id of a build that maps these files: `own`, a plus sign, and a hash of their contents, wherever they lie. Without files
 /// it is `own`.
 pub fn whole_id(own: &str, objects: &[LoadedFile]) -> String {
@@ -93,7 +101,9 @@ pub fn loaded_files(paths: &[PathBuf]) -> Vec<LoadedFile> {
 pub fn id_now(library: &record::Library) -> io::Result<String> {
     let objects = library.objects.iter().flatten();
     let paths: Vec<PathBuf> = objects.map(|object| record::expanded(&object.path)).collect();
-    Ok(whole_id(&file_id(&record::expanded(&library.path))?, &loaded_files(&paths)))
+    let of_file = file_id(&record::expanded(&library.path))?;
+    let own = id_with_provider(&of_file, base::model::provider_of(&library.name));
+    Ok(whole_id(&own, &loaded_files(&paths)))
 }
 
 /// The C library of this process, by its own words and its id: it belongs to the machine, as the kernel does, and is no
@@ -323,6 +333,24 @@ mod tests {
         assert_eq!(both, id(&[core.clone(), other.clone(), PathBuf::from("/dev/zero")]));
         write("libcore.so", "slow core");
         assert_ne!(both, id(&[core, other]));
+    }
+
+    #[test]
+    fn a_provider_has_the_id_of_its_record_as_long_as_no_file_changes() {
+        let path = fixtures::libc();
+        let objects = loaded_files(std::slice::from_ref(&path));
+        let library = |name: &str| record::Library {
+            name: name.to_owned(),
+            path: path.display().to_string(),
+            objects: Some(objects.clone()),
+            ..record::Library::default()
+        };
+        let own = file_id(&path).unwrap();
+        let recorded = |provider| whole_id(&id_with_provider(&own, provider), &objects);
+        let now = |name: &str| id_now(&library(name)).unwrap();
+        assert_eq!(now("openssl"), recorded(None));
+        assert_eq!(now("openssl:fips"), recorded(Some("fips")));
+        assert_ne!(now("openssl:fips"), now("openssl"));
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub use elf::{
     library_path, object_at,
 };
 pub use identity::{
-    c_library, content_hash, file_id, id_now, id_of, instructions_in, kernel_id, loaded_files,
-    loaded_objects, loaded_objects_of, text_hash, whole_id,
+    c_library, content_hash, file_id, id_now, id_of, id_with_provider, instructions_in, kernel_id,
+    loaded_files, loaded_objects, loaded_objects_of, text_hash, whole_id,
 };
 pub use libraries::{
     Bundled, Family, Found, bundled, companion, find_libraries, find_stacks, is_stack,

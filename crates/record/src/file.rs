@@ -203,7 +203,7 @@ fn another(kind: &str) -> Option<&'static str> {
              and so do `tls why` and `advise --for tls-server`",
         ),
         "tls-validation" => Some(
-            "a validation of predicted TLS load, not a record of cases: `ciphermark tls load --validate -o FILE` reads it",
+            "a validation of predicted TLS load, not a record of cases: `ciphermark tls load --validate -o FILE` shows it and measures what it lacks",
         ),
         _ => None,
     }

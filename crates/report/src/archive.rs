@@ -3,6 +3,7 @@
 use crate::comparison::{ComparisonFormat, comparison, words};
 use crate::labels::{size, supported};
 use crate::ranking::{absences, not_measured, place, sign};
+use crate::screen::LINES;
 use base::analysis::{Ratio, Verdict};
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
@@ -51,7 +52,9 @@ pub fn archived(records: &[Listed], left_out: usize, options: Options) -> String
         out += &options.hang(&note, 2, ASIDE);
     }
     if left_out > 0 {
-        let note = format!("{left_out} doubtful or unsigned left out; --doubtful shows them");
+        let note = format!(
+            "{left_out} doubtful or unsigned left out; --doubtful --why shows them and what checks found"
+        );
         out += &options.hang(&note, 2, ASIDE);
     }
     out
@@ -433,6 +436,13 @@ impl Line {
         clean(&words.join(", "))
     }
 
+    /// Whether a run became slower, or else faster.
+    fn change(&self) -> Option<Verdict> {
+        [Verdict::Slower, Verdict::Faster]
+            .into_iter()
+            .find(|change| self.points.iter().any(|p| p.verdict == Some(*change)))
+    }
+
     /// A name that is a file's and a test's.
     fn slug(&self) -> String {
         let c = &self.case;
@@ -455,19 +465,45 @@ impl Line {
     }
 }
 
-/// Tables for people, one a machine, library and case.
-pub fn trend(lines: &[Line], options: Options) -> String {
-    let mut out = String::new();
-    for (i, line) in lines.iter().enumerate() {
-        if i > 0 {
-            out.push('\n');
-        }
+/// Tables for people, one a machine, library and case: all, or where those of several are longer than a screen, how many
+/// changed, and a screen of them, slower ones first.
+pub fn trend(lines: &[Line], all: bool, options: Options) -> String {
+    let table = |line: &Line| {
         let title =
             format!("{}: {} of {}", clean(&line.machine), line.title(), clean(&line.library));
-        out += &options.hang(&title, 2, HEADING);
-        out += &history_table(line).text(options);
+        options.hang(&title, 2, HEADING) + &history_table(line).text(options) + "\n"
+    };
+    let mut tables: Vec<(Option<Verdict>, String)> =
+        lines.iter().map(|line| (line.change(), table(line))).collect();
+    let height = |tables: &[(_, String)]| -> usize {
+        tables.iter().map(|(_, table)| table.lines().count()).sum()
+    };
+    let mut out = String::new();
+    if !all && tables.len() > 1 && height(&tables) + FOOT > LINES {
+        let of = |change| tables.iter().filter(|(c, _)| *c == change).count();
+        let (slower, faster) = (of(Some(Verdict::Slower)), of(Some(Verdict::Faster)));
+        let histories = format!(
+            "{} histories: {slower} became slower, {faster} only faster, {} neither",
+            tables.len(),
+            tables.len() - slower - faster
+        );
+        out += &options.hang(&histories, 2, HEADING);
+        tables.sort_by_key(|(change, _)| match change {
+            Some(Verdict::Slower) => 0,
+            Some(_) => 1,
+            None => 2,
+        });
+        let fits = |n: &usize| height(&tables[..*n]) + FOOT + 4 <= LINES;
+        let shown = (1..tables.len()).take_while(fits).last().unwrap_or(1);
+        let left = tables.len() - shown;
+        tables.truncate(shown);
+        out.push('\n');
+        out.extend(tables.into_iter().map(|(_, table)| table));
+        let more = format!("… and {left} more histories (--all; -a, -s, -l and -t take fewer)");
+        out += &options.hang(&more, 2, ASIDE);
+    } else {
+        out.extend(tables.into_iter().map(|(_, table)| table));
     }
-    out.push('\n');
     let points = || lines.iter().flat_map(|line| &line.points);
     if points().any(|p| p.imported) {
         out += &options.hang(crate::ranking::IMPORTED, 2, ASIDE);
@@ -482,6 +518,9 @@ pub fn trend(lines: &[Line], options: Options) -> String {
     let note = "a change is what `ciphermark compare`, with the same filters, says of a run and the one before it";
     out + &options.hang(note, 2, ASIDE)
 }
+
+/// Most lines below the tables of histories.
+const FOOT: usize = 5;
 
 fn history_table(line: &Line) -> Table {
     let speed = if line.case.model.has_bytes() { "MB/s" } else { "" };
@@ -751,13 +790,30 @@ mod tests {
 
     #[test]
     fn every_verdict_is_said_and_what_else_was_changed() {
-        let text = trend(&[line("c7i")], Options { width: 120, color: false });
+        let text = trend(&[line("c7i")], false, Options { width: 120, color: false });
         assert!(
             text.starts_with("c7i: aes-256-gcm, encrypt, 8K, message, native of openssl\n"),
             "{text}"
         );
         says(&text, ["slower by 10.0 %; the processor differs, too; the run's own"]);
         assert_eq!(text.matches("undecided").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn many_histories_are_a_screen_that_begins_with_what_became_slower() {
+        let mut lines: Vec<Line> = (0..30).map(|n| line(&format!("m{n}"))).collect();
+        for one in &mut lines[..29] {
+            one.points[1].verdict = Some(Verdict::Same);
+        }
+        lines[7].points[1].verdict = Some(Verdict::Faster);
+        let text = trend(&lines, false, WIDE);
+        let first = "30 histories: 1 became slower, 1 only faster, 28 neither\n\nm29: ";
+        assert!(text.starts_with(first), "{text}");
+        assert!(text.find("\nm7: ").unwrap() < text.find("\nm0: ").unwrap(), "{text}");
+        assert!(text.lines().count() <= LINES, "{text}");
+        says(&text, ["… and 25 more histories (--all; "]);
+        let whole = trend(&lines, true, WIDE);
+        assert!(whole.starts_with("m0: ") && whole.contains("\nm29: "), "{whole}");
     }
 
     #[test]
@@ -781,7 +837,7 @@ mod tests {
         bound.points[1].contended = true;
         (bound.points[1].verdict, bound.points[1].ratio) = (Some(Verdict::Undecided), None);
         bound.points[1].remark = Some("one side saw only a busy core".to_owned());
-        let text = trend(std::slice::from_ref(&bound), WIDE);
+        let text = trend(std::slice::from_ref(&bound), false, WIDE);
         let row = text.lines().find(|line| line.contains("2026-11-02")).unwrap();
         says(row, [">", "<660", "at most ", "undecided; one side saw only a busy core"]);
         says(&text, ["only a busy core was seen"]);

@@ -11,12 +11,14 @@ use crate::screen::{LINES, Screen, WARNINGS, headline};
 use crate::summary::without_aes;
 use crate::survey::{Survey, is_bad, mark, shout};
 use crate::{ComparisonFormat, leaks, notes, summary};
+use base::model::Direction;
 use base::text::{
     ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Held, Options, PLAIN, Table,
     clean, clip, csv_of, escape_markdown as escape,
 };
 use judge::compare::{
-    Absent, Answer, Asked, By, Family, Per, Ranked, Ranking, Row, Standing, SystemStanding, Unit,
+    Absent, Answer, Asked, By, Family, Per, REFERENCE_SIZE, Ranked, Ranking, Row, Standing,
+    SystemStanding, Tally, Unit,
 };
 use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -319,12 +321,18 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let headings: std::collections::BTreeSet<&str> = answers.iter().map(behind_heading).collect();
+    // Where only the best of each group stands, there is no such column.
+    let has_later =
+        |a: &&Ranking| a.standings.iter().flat_map(|s| &s.rows).any(|row| row.behind.is_some());
+    let headings: std::collections::BTreeSet<&str> =
+        answers.iter().filter(has_later).map(behind_heading).collect();
     let interval = if lines.is_empty() { "" } else { ", with its own interval" };
-    lines.push(format!(
-        "{}: how much more it takes than the first one{interval}",
-        Vec::from_iter(headings).join(", ")
-    ));
+    lines.extend((!headings.is_empty()).then(|| {
+        format!(
+            "{}: how much more it takes than the first one{interval}",
+            Vec::from_iter(headings).join(", ")
+        )
+    }));
     let ranked = || answers.iter().flat_map(|a| &a.standings).flat_map(|s| &s.rows);
     if ranked().any(|r| r.contended) {
         lines.push(BOUND.to_owned());
@@ -517,8 +525,9 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
         + &circumstances.collect::<String>()
         + "\n";
     let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.sentence(text)));
-    let below =
-        newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &next(&screen, path, notes);
+    let below = newer.unwrap_or_default()
+        + &screen.avoid(&whole.avoid)
+        + &next(&screen, path, notes, &found.answer);
     let taken = above.lines().count() + below.lines().count();
     whole.questions = found.questions(LINES.saturating_sub(taken));
     Some(above + &table_of(&screen, &whole) + &below)
@@ -629,15 +638,12 @@ impl<'a> Found<'a> {
         let (new, own) = (self.libraries.label(newer.library), self.libraries.label(system));
         let (ratio, tally) = (newer.ratio, newer.tally);
         Some(format!(
-            "Your {own}: {new} takes {:.2} of its time ({:.2} to {:.2}), the mean of {} cases; {} faster, {} slower, \
-             {} undecided.",
+            "Your {own}: {new} takes {:.2} of its time ({:.2} to {:.2}), the mean of {} cases; {}.",
             ratio.estimate,
             ratio.low,
             ratio.high,
             newer.ratios,
-            tally.faster,
-            tally.slower,
-            tally.undecided
+            alone(tally)
         ))
     }
 
@@ -666,17 +672,44 @@ impl<'a> Found<'a> {
     }
 }
 
-fn next(screen: &Screen, path: Option<&str>, notes: usize) -> String {
+/// What is known of cases beside their mean. Beside a mean far from 1 "0 faster" would be read as a contradiction.
+fn alone(of: Tally) -> String {
+    match of {
+        Tally { same: 0, faster: 0, slower: 0, .. } => {
+            "a longer run decides on each by itself".to_owned()
+        }
+        Tally { faster, slower, undecided, .. } => {
+            format!("{faster} faster, {slower} slower, {undecided} undecided")
+        }
+    }
+}
+
+/// What to type next, of what the record can answer.
+fn next(screen: &Screen, path: Option<&str>, notes: usize, answer: &Answer<'_>) -> String {
     let Some(path) = path.map(clean) else {
         let all = "The whole table: run with --all. To keep every sample: -o FILE.";
         return format!("\n{}", screen.line(all, PLAIN));
     };
-    let commands = [
+    let mut commands = vec![
         (format!("Whole table, {notes} notes"), format!("ciphermark show {path}")),
         ("Page".to_owned(), format!("ciphermark report {path} -o page.html")),
-        ("Small messages".to_owned(), format!("ciphermark rank {path} --authenticated --size 64")),
-        ("Database pages".to_owned(), format!("ciphermark advise {path} --for postgres")),
     ];
+    let has = |of: &[Asked], size: usize| {
+        let place = answer.sizes.iter().position(|s| *s == size);
+        let families = answer.questions.iter().filter(|(asked, _)| of.contains(asked));
+        let mut rows = families.flat_map(|(_, families)| families).flat_map(|f| &f.libraries);
+        answer.direction == Direction::Encrypt
+            && place.is_some_and(|at| rows.any(|row| row.cells[at].is_some()))
+    };
+    let least = answer.sizes[0];
+    if least < REFERENCE_SIZE && has(&[Asked::Authenticated], least) {
+        let command = format!("ciphermark rank {path} --authenticated --size {least}");
+        commands.push(("Small messages".to_owned(), command));
+    }
+    if has(&[Asked::Authenticated, Asked::KeepsLength], REFERENCE_SIZE) {
+        let command = format!("ciphermark advise {path} --for postgres");
+        commands.push(("Database pages".to_owned(), command));
+    }
     screen.next(&commands)
 }
 
@@ -906,6 +939,42 @@ mod tests {
             ["Authenticated", "Do not use", "system's openssl@", "ciphermark show run.json"],
         );
         assert!(!screen.contains("ecb"), "{screen}");
+    }
+
+    #[test]
+    fn what_to_type_next_asks_for_a_size_and_a_use_that_the_record_has() {
+        let screen = |record: &Record| first_screen(record, Some("run.json"), PLAIN_100).unwrap();
+        let mut record = published();
+        let small = "ciphermark rank run.json --authenticated --size";
+        let pages = "ciphermark advise run.json --for postgres";
+        says(&screen(&record), [&*format!("{small} 16\n"), pages]);
+        record.measurements.retain(|m| m.size < REFERENCE_SIZE);
+        let without_pages = screen(&record);
+        says(&without_pages, [&*format!("{small} 16\n")]);
+        assert!(!without_pages.contains(pages), "{without_pages}");
+        record.measurements.retain(|m| m.algorithm.ends_with("-ctr"));
+        assert!(!screen(&record).contains(small), "{}", screen(&record));
+    }
+
+    #[test]
+    fn where_no_case_is_decided_alone_the_mean_is_not_contradicted() {
+        let tally = Tally { undecided: 64, ..Tally::default() };
+        assert_eq!(alone(tally), "a longer run decides on each by itself");
+        let one = Tally { faster: 1, ..tally };
+        assert_eq!(alone(one), "1 faster, 0 slower, 64 undecided");
+    }
+
+    #[test]
+    fn what_a_column_means_is_said_only_where_it_stands() {
+        let means = "cycles %: how much more it takes";
+        let question = Question { per: Some(Per::Library), ..Question::default() };
+        let text = |question| {
+            let best = judge::compare::rank(&record(), &question, 1).unwrap();
+            rankings(&[best], ComparisonFormat::Text, PLAIN_100)
+        };
+        assert!(!text(question.clone()).contains(means), "{}", text(question));
+        let all = rankings(&asked(&record(), &questions()), ComparisonFormat::Text, PLAIN_100);
+        says(&all, [means]);
     }
 
     /// The published survey with the verdict that AES-256-GCM depends on the secret in so many libraries.

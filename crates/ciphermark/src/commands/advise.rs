@@ -662,15 +662,15 @@ pub(crate) fn surroundings(evidence: Evidence<'_>, today: Date) -> Surroundings 
         Evidence::Survey(record) => &record.libraries,
         Evidence::Pages(record) => &record.libraries,
     };
-    let mut sorted: Vec<&record::Library> = libraries.iter().collect();
-    sorted.sort_by_key(|l| &l.path);
-    sorted.dedup_by_key(|l| &l.path);
-    let now = |l: &&record::Library| LibraryNow { path: l.path.clone(), id: host::id_now(l).ok() };
-    let is_file = |l: &&&record::Library| {
+    let now = |l: &record::Library| LibraryNow {
+        name: l.name.clone(),
+        path: l.path.clone(),
+        id: host::id_now(l).ok(),
+    };
+    let is_file = |l: &&record::Library| {
         !base::model::runs_elsewhere(Path::new(&l.path)) && !l.path.is_empty()
     };
-    let files = sorted.iter().filter(is_file);
-    let libraries = files.map(now).collect();
+    let libraries = libraries.iter().filter(is_file).map(now).collect();
     Surroundings { today, cpu: Some(cpu), libraries, judged: Vec::new() }
 }
 

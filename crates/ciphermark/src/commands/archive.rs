@@ -170,6 +170,9 @@ pub struct TrendArgs {
     /// Of each machine only so many runs, the newest [default: as many as make 500 of all].
     #[arg(long, value_name = "N|all", value_parser = base::text::flags::parse_rows)]
     pub runs: Option<usize>,
+    /// Print every history, not a screen.
+    #[arg(long)]
+    pub all: bool,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: TrendFormat,
@@ -451,7 +454,7 @@ pub fn trend(args: &TrendArgs) -> Result<Exit, Failure> {
         (TrendFormat::Otava, Some(directory)) => write(directory, &lines)?,
         (TrendFormat::Csv, _) => screen::print(|_| report::trend_csv(&lines))?,
         (TrendFormat::Json, _) => screen::print_json(&lines)?,
-        _ => screen::print(|options| report::trend(&lines, options))?,
+        _ => screen::print(|options| report::trend(&lines, args.all, options))?,
     }
     Ok(Exit::Done)
 }

@@ -330,13 +330,21 @@ fn keep_of(side: &mut Side<'_>, apart: Apart, text: &str) -> Result<(), Failure>
     let mut hint = String::new();
     match apart {
         Apart::Algorithm { .. } => {
-            hint = base::model::suggestion(text, side.rows.iter().map(|m| m.algorithm.as_str()));
+            // A name that there is was meant.
+            if Algorithm::find(text).is_err() {
+                let all = side.rows.iter().map(|m| m.algorithm.as_str());
+                hint = base::model::suggestion(text, all);
+            }
             let glob = NameGlob::parse(text).map_err(Failure::usage)?;
             side.rows.retain(|m| glob.matches(&m.algorithm));
         }
         Apart::Size => {
             let size = one_size(text).map_err(Failure::usage)?;
-            side.rows.retain(|m| m.size == size && m.model.has_bytes());
+            side.rows.retain(|m| m.model.has_bytes());
+            let all: BTreeSet<usize> = side.rows.iter().map(|m| m.size).collect();
+            let all: Vec<String> = all.iter().map(usize::to_string).collect();
+            hint = format!(", only of {}", all.join(", "));
+            side.rows.retain(|m| m.size == size);
         }
         Apart::Direction => side.rows.retain(|m| m.direction.to_string() == text),
         Apart::Tier | Apart::Nothing => return of_tier(side, text),
@@ -469,16 +477,27 @@ impl Sides {
         Ok(Self { ids, selections, since: args.since, names_libraries })
     }
 
-    /// The base and what is judged, of one machine's runs in the order of time.
+    /// The base and what is judged, of one machine's runs in the order of time: of one kind, as a survey and a page store
+    /// have no case in common. A run of verdicts on secrets alone is judged only where there is nothing else.
     fn pair<'a>(&self, runs: &'a [Listed]) -> Option<(&'a Listed, &'a Listed)> {
+        let newest = |takes: &dyn Fn(&Listed) -> bool| {
+            let new = runs.iter().rev().filter(|r| takes(r));
+            new.clone().find(|r| r.cases > 0).or_else(|| new.clone().next())
+        };
+        let alike =
+            |r: &Listed, new: &Listed| r.kind == new.kind && (r.cases > 0) == (new.cases > 0);
         let (base, new) = match self.since {
             Some(since) => {
-                let (before, after) = runs.split_at(runs.partition_point(|r| r.started < since));
-                (before.last().or(after.first())?, after.last()?)
+                let new = newest(&|r| r.started >= since)?;
+                let alike = runs.iter().filter(|r| alike(r, new));
+                let before = alike.clone().rfind(|r| r.started < since);
+                (before.or_else(|| alike.clone().next())?, new)
             }
             None => {
-                let last = |ids: &BTreeSet<i64>| runs.iter().rev().find(|r| ids.contains(&r.id));
-                (last(&self.ids[0])?, last(&self.ids[1])?)
+                let new = newest(&|r| self.ids[1].contains(&r.id))?;
+                let takes = |r: &Listed| self.ids[0].contains(&r.id);
+                let like = runs.iter().rev().find(|r| takes(r) && alike(r, new));
+                (like.or_else(|| runs.iter().rev().find(|r| takes(r)))?, new)
             }
         };
         (base.id != new.id || self.names_libraries).then_some((base, new))
@@ -698,6 +717,47 @@ mod tests {
         assert_eq!(share(seconds(60), 1000), Some(LEAST_FOR_ONE));
         assert_eq!(share(seconds(4), 1), Some(seconds(4)));
         assert_eq!(share(seconds(2), 1), None);
+    }
+
+    #[test]
+    fn a_machines_newest_run_is_compared_with_one_of_its_kind_and_not_with_verdicts_or_pages() {
+        let run = |id: i64, kind: Option<&str>, cases| Listed {
+            id,
+            sha256: String::new(),
+            machine: "c7i".to_owned(),
+            region: None,
+            cpu: String::new(),
+            kind: kind.map(str::to_owned),
+            started: id * 10,
+            added: 0,
+            trust: record::archive::Trust::Own,
+            signer: None,
+            doubts: Vec::new(),
+            cases,
+            shape: None,
+        };
+        let runs = [
+            run(1, None, 9),
+            run(2, Some("pages"), 9),
+            run(3, None, 9),
+            run(4, None, 0),
+            run(5, Some("pages"), 9),
+            run(6, None, 9),
+            run(7, None, 0),
+        ];
+        let sides = |since| Sides {
+            ids: [BTreeSet::from_iter(1..=3), BTreeSet::from_iter(4..=7)],
+            selections: Default::default(),
+            since,
+            names_libraries: false,
+        };
+        let ids = |sides: &Sides, runs| sides.pair(runs).map(|(base, new)| (base.id, new.id));
+        assert_eq!(ids(&sides(Some(35)), &runs), Some((3, 6)));
+        assert_eq!(ids(&sides(Some(0)), &runs), Some((1, 6)), "none before: the first since then");
+        assert_eq!(ids(&sides(None), &runs), Some((3, 6)));
+        assert_eq!(ids(&sides(Some(35)), &runs[..5]), Some((2, 5)));
+        let verdicts = [run(4, None, 0), run(7, None, 0)];
+        assert_eq!(ids(&sides(Some(50)), &verdicts), Some((4, 7)), "for `--fail-if leaks`");
     }
 
     #[test]

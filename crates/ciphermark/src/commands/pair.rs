@@ -8,6 +8,7 @@ use crate::{Exit, Failure, screen};
 use base::analysis::{LOOKS, Verdict};
 use base::model::{Algorithm, Direction, Model, Tier};
 use base::text::flags::{parse_duration, parse_fraction};
+use base::text::{Options, PLAIN};
 use clap::{Args, ValueEnum};
 use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
 use record::State;
@@ -104,7 +105,7 @@ pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     if args.json {
         screen::print_json(&document(args, &request, &libraries, &outcomes))?;
     } else {
-        screen::print(|_| text_of(args, &request, &libraries, &outcomes))?;
+        screen::print(|options| text_of(args, &request, &libraries, &outcomes, options))?;
     }
     // Several trials test the verdicts, not the libraries.
     let fails = matches!(&outcomes[..], [only] if fails(&args.fail_if, only.verdict));
@@ -150,6 +151,7 @@ fn text_of(
     request: &Request,
     libraries: &[Attached],
     outcomes: &[PairOutcome],
+    options: Options,
 ) -> String {
     let [base, new] = libraries else { return String::new() };
     let algorithm = request.algorithms[0];
@@ -161,12 +163,13 @@ fn text_of(
         base.label()
     );
     for outcome in outcomes {
-        out += &format!("{}\n", line(outcome, args.margin));
+        out += &line(outcome, args.margin, options);
     }
     if let [only] = outcomes
         && only.verdict == Verdict::Undecided
     {
-        out += &format!("  undecided: {}\n", advice(only, args.margin, args.budget));
+        let advice = advice(only, args.margin, args.budget);
+        out += &options.behind("  undecided: ", 13, &advice, PLAIN);
     }
     if outcomes.len() > 1 {
         let count = |v: Verdict| outcomes.iter().filter(|o| o.verdict == v).count();
@@ -189,23 +192,15 @@ fn unusual(request: &Request) -> String {
     words.into_iter().flatten().map(|word| format!(", {word}")).collect()
 }
 
-fn line(o: &PairOutcome, margin: f64) -> String {
+fn line(o: &PairOutcome, margin: f64, options: Options) -> String {
     let spent = format!("{} pairs of processes, {:.2} s", o.pairs.len(), o.seconds);
     let clean = o.samples as u64 - o.disturbed.total();
-    match o.ratio {
-        Some(r) => format!(
-            "  {:<9} {} {} per operation; {spent}, {clean} of {} samples clean",
-            o.verdict.name(),
-            report::change_of_pairs(r, margin),
-            o.unit,
-            o.samples
-        ),
-        None => format!(
-            "  {:<9} too few pairs within the budget; {spent}, {clean} of {} samples clean",
-            o.verdict.name(),
-            o.samples
-        ),
-    }
+    let found = o.ratio.map_or_else(
+        || "too few pairs within the budget".to_owned(),
+        |r| format!("{} {} per operation", report::change_of_pairs(r, margin), o.unit),
+    );
+    let all = format!("{found}; {spent}, {clean} of {} samples clean", o.samples);
+    options.behind(&format!("  {:<9} ", o.verdict.name()), 12, &all, PLAIN)
 }
 
 fn document(
@@ -323,6 +318,15 @@ mod tests {
             all.starts_with("192 pairs are the maximum") && all.contains("--margin 0.4%"),
             "{all}"
         );
+    }
+
+    #[test]
+    fn a_verdict_is_no_wider_than_the_screen() {
+        let found = outcome(12, Some((0.36150, 0.36351, 0.38432)));
+        let text = line(&found, 0.002, Options { width: 100, color: false });
+        assert!(text.lines().count() == 2 && text.lines().all(|l| l.len() <= 100), "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").ends_with("100 of 100 samples clean"), "{text}");
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn what_cannot_be_compared_gets_one_line_that_helps() {
         ("--algorithms aes-128-gcm,aes-*-gcm", &["a star each, as in 'aes-128-*,aes-256-*'"]),
         ("--algorithms aes-128-gcm,aes-256-gmc", &["no case of 'aes-256-gmc'", "'aes-256-gcm'"]),
         ("--sizes 8K,8K", &["the two are the same"]),
-        ("--sizes 8K,17", &["no case of '17'"]),
+        ("--sizes 8K,17", &["no case of '17', only of 16, 1024, 8192"]),
         ("--sizes 16,8K --tiers noaes,native", &["cannot be used with"]),
     ] {
         refuses(&format!("compare {} {arguments}", published()), words);

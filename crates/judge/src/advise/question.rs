@@ -381,6 +381,8 @@ impl Surroundings {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryNow {
+    /// One file has several: `openssl` and its provider `openssl:fips`.
+    pub name: String,
     pub path: String,
     /// What its content is called now; none where there is no such file.
     pub id: Option<String>,
@@ -403,7 +405,8 @@ pub(crate) fn stale(
         reasons.push(format!("it was taken on '{then}', and this is '{cpu}'"));
     }
     for library in chosen {
-        let now = around.libraries.iter().find(|l| l.path == library.path);
+        let now =
+            around.libraries.iter().find(|l| l.path == library.path && l.name == library.name);
         match now.map(|l| &l.id) {
             Some(Some(id)) if *id != library.id => reasons.push(format!(
                 "{} has changed since: it was {}, now it is {id}",
@@ -440,10 +443,15 @@ mod tests {
         let record = crate::sample::committed();
         let day: Date = record.started[..10].parse().unwrap();
         let library = record.measurements[0].library.clone();
-        let file = |id: &str| LibraryNow { path: library.path.clone(), id: Some(id.to_owned()) };
+        let file = |id: &str| LibraryNow {
+            name: library.name.clone(),
+            path: library.path.clone(),
+            id: Some(id.to_owned()),
+        };
+        let provider = LibraryNow { name: "a:provider".to_owned(), ..file("sha256:of another") };
         let mut around = Surroundings {
             cpu: Some(record.host.cpu.kind()),
-            libraries: vec![file(&library.id)],
+            libraries: vec![provider, file(&library.id)],
             ..Surroundings::on(day)
         };
         let chosen = [library.clone()];

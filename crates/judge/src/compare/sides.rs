@@ -355,7 +355,7 @@ pub(crate) fn warnings_of(
     differ("the record's format", &b.format_version, &n.format_version);
     differing_facts(&b.host, &n.host).for_each(|(what, b, n)| differ(what, b, n));
     differ("the clock", &b.host.clock.source, &n.host.clock.source);
-    differ("the tiers", &tiers(base), &tiers(new));
+    differ("the set of tiers", &tiers(base), &tiers(new));
     let circumstances = differing_circumstances(&b.host.circumstances, &n.host.circumstances);
     let of_circumstance = |[name, b, n]: &[String; 3]| {
         let set = |text: &String| if text.is_empty() { "not set".to_owned() } else { text.clone() };

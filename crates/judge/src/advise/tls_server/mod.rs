@@ -12,7 +12,7 @@ use crate::load::{
     ClientOutcome, ClientShare, Picking, Profile, Settings, Spec, client_classes, outcomes,
 };
 use base::analysis::Estimate;
-use base::text::{Options, clean, escape_markdown, wrap};
+use base::text::{Options, PLAIN, clean, escape_markdown};
 pub use choice::{Evidence, RULES, Rule, StackLeaks, advise, cases};
 use record::LeakVerdict;
 use record::tls::{Certificate, Exchange, Suite, Temperature, Version};
@@ -276,8 +276,14 @@ pub fn render(advice: &Advice, format: Format, options: Options) -> String {
     match format {
         Format::Json => record::pretty(advice),
         Format::Text => {
-            let wrapped = |line: &String| wrap(line, options.width).join("\n") + "\n";
-            lines(advice).iter().map(wrapped).collect()
+            let directives = advice.choice.as_ref().map_or(&[][..], |choice| &choice.nginx);
+            let printed = |line: &String| match line.strip_prefix("  ") {
+                // A list of suites is one word, which nginx refuses in two lines.
+                Some(item) if directives.iter().any(|d| d == item) => format!("{line}\n"),
+                Some(item) => options.behind("  ", 4, item, PLAIN),
+                None => options.hang(line, 2, PLAIN),
+            };
+            lines(advice).iter().map(printed).collect()
         }
         Format::Markdown => {
             let item = |line: &String| match line.strip_prefix("  ") {
@@ -660,6 +666,20 @@ mod tests {
         assert!(text.contains("Rejected, client-refused:") && text.contains("[RFC 8446 4.1.1"));
         assert!(text.contains("without the clients firefox-45: modern, p256, fast@1.0"), "{text}");
         assert!(text.contains("hot handshakes in memory"), "{text}");
+    }
+
+    #[test]
+    fn a_directive_of_nginx_is_one_line_however_narrow_the_screen_and_all_else_is_folded() {
+        let advice = advice_of(&sample::handshakes(), &question(&["browser", "firefox-45"]));
+        let text = render(&advice, Format::Text, Options { width: 60, color: false });
+        let directives = &advice.choice.unwrap().nginx;
+        assert!(directives.iter().any(|d| d.len() > 100), "{directives:?}");
+        for line in directives {
+            assert!(text.contains(&format!("\n  {line}\n")), "{line}\n{text}");
+        }
+        let wide = text.lines().filter(|l| base::text::width(l) > 60 && !l.contains("ssl_"));
+        assert_eq!(wide.count(), 0, "{text}");
+        assert!(text.contains("\n  browser ("), "what belongs to a line stands below it: {text}");
     }
 
     #[test]
