@@ -14,6 +14,7 @@ use engine::{
     SurveyError,
 };
 use record::{Journal, JournalHead, Kept, Measurement, Plan, Record, RecordError, State, Stopped};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -391,8 +392,10 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
             if kind == record::at_rest::KIND { "pages" } else { "tls" }
         )));
     }
-    // What stands there now may be another file than when the run began.
-    check_output(record)?;
+    // What stands there now may be another file than when the run began; a record that was torn is mended.
+    if !begins_as_record(record) {
+        check_output(record)?;
+    }
     let head = &kept.head;
     // First, because the plan may name algorithms that they bring.
     let libraries = planned_libraries(head)?;
@@ -403,6 +406,16 @@ pub fn resumed_job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
     let snapshots = own.then(|| record.to_owned());
     let keeping = Keeping { journal: Some(journal), snapshots, earlier: Some(kept) };
     Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })
+}
+
+fn begins_as_record(path: &Path) -> bool {
+    const LONGEST: u64 = 64;
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    let mut beginning = Vec::new();
+    let read =
+        record::open_regular(path).and_then(|file| file.take(LONGEST).read_to_end(&mut beginning));
+    let is_json = || String::from_utf8_lossy(&beginning).contains("\"format_version\"");
+    read.is_ok() && (beginning.starts_with(&GZIP) || is_json())
 }
 
 fn not_resumable(record: &Path, journal: &Path) -> String {
