@@ -947,7 +947,7 @@ mod tests {
         let mut record = published();
         let small = "ciphermark rank run.json --authenticated --size";
         let pages = "ciphermark advise run.json --for postgres";
-        says(&screen(&record), [&*format!("{small} 16\n"), pages]);
+        says(screen(&record), [&*format!("{small} 16\n"), pages]);
         record.measurements.retain(|m| m.size < REFERENCE_SIZE);
         let without_pages = screen(&record);
         says(&without_pages, [&*format!("{small} 16\n")]);
